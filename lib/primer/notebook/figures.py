@@ -1,0 +1,98 @@
+"""The look of the figures: one style, and one way to show a figure with its description.
+
+On the website a figure is an SVG in two copies, light and dark; in JupyterLab it is a PNG on white
+paper.  ``make book`` chooses the first through the environment variable ``PRIMER_FIGURES``.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from cycler import cycler
+from IPython.display import display
+from matplotlib.figure import Figure
+
+from primer.palette import CYCLE, LIGHT
+
+
+def use_book_style() -> None:
+    """Set matplotlib's defaults to the style of the book: its palette, quiet axes, thin grid."""
+    mpl.rcParams.update(
+        {
+            "axes.prop_cycle": cycler(color=[LIGHT[name] for name in CYCLE]),
+            "axes.edgecolor": LIGHT["muted"],
+            "axes.labelcolor": LIGHT["ink"],
+            "axes.titlecolor": LIGHT["ink"],
+            "axes.titlesize": 11.5,
+            "axes.titleweight": "bold",
+            "axes.titlelocation": "left",
+            "axes.labelsize": 10.5,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "grid.color": LIGHT["grid"],
+            "grid.linewidth": 0.7,
+            "text.color": LIGHT["ink"],
+            "xtick.color": LIGHT["muted"],
+            "ytick.color": LIGHT["muted"],
+            "xtick.labelcolor": LIGHT["ink"],
+            "ytick.labelcolor": LIGHT["ink"],
+            "legend.frameon": False,
+            "lines.linewidth": 1.8,
+            "image.cmap": "viridis",
+            "font.size": 10.5,
+            "figure.figsize": (7.2, 3.4),
+            "figure.dpi": 100,
+            "figure.constrained_layout.use": True,
+            "figure.facecolor": LIGHT["paper"],
+            "axes.facecolor": LIGHT["paper"],
+            "svg.hashsalt": "primer",  # the same figure gives the same file
+            "svg.fonttype": "path",
+        }
+    )
+
+
+def png(figure: Figure) -> bytes:
+    """Draw a figure as a PNG at twice the resolution of the page."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=160)
+    return buffer.getvalue()
+
+
+def svg(figure: Figure) -> str:
+    """Draw a figure as an SVG on transparent paper, free of dates."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Show a figure with its description and close it.
+
+    Parameters
+    ----------
+    figure : Figure
+        The figure.
+    alt : str
+        What a reader who cannot see the figure should learn from it.  It becomes the image's alt
+        text on the site, and the text that stands for the figure in the stored notebook.
+
+    Raises
+    ------
+    ValueError
+        When the description is empty.
+    """
+    if not alt.strip():
+        raise ValueError("show: describe the figure in words, for readers who cannot see it")
+    data: dict[str, str] = {"text/plain": f"<Figure: {alt}>"}
+    if os.environ.get("PRIMER_FIGURES") == "svg":
+        kind, data["image/svg+xml"] = "image/svg+xml", svg(figure)
+    else:
+        kind, data["image/png"] = "image/png", base64.b64encode(png(figure)).decode()
+    plt.close(figure)
+    display(data, raw=True, metadata={kind: {"alt": alt}})

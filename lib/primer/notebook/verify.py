@@ -1,0 +1,226 @@
+"""Checks that print what they prove, and the one way to print what no other machine will repeat.
+
+A chapter states a claim and the next cell checks it.  ``rows`` names the rows of the source map
+(``FOU-03``) and the errata (``ERR-22``) that the check proves; the source map of the book and its
+coverage test read these names from the notebooks, so a removed check is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def _array(name: str, value: ArrayLike) -> np.ndarray:
+    """Turn numbers, arrays or torch tensors into a float or complex array without NaN."""
+    if hasattr(value, "detach"):  # a torch tensor, named by its method to spare the import
+        value = value.detach().cpu().numpy()
+    array = np.asarray(value)
+    if array.dtype == bool:
+        raise ValueError(f"verify({name!r}): got a truth value; use verify_that for conditions")
+    if not np.iscomplexobj(array):
+        array = array.astype(float)
+    if array.size == 0:
+        raise ValueError(f"verify({name!r}): nothing to compare, the array is empty")
+    if np.isnan(array).any():
+        raise AssertionError(f"✗ {name}: got NaN")
+    return array
+
+
+def _number(x: complex | float, atol: float, digits: int) -> str:
+    """Write a number with the digits that are stable across machines; below ``atol`` it is 0."""
+    if np.iscomplexobj(x):
+        x = complex(x)
+        real, imag = _number(x.real, atol, digits), _number(abs(x.imag), atol, digits)
+        sign = "-" if x.imag < 0 and imag != "0" else "+"
+        return real if imag == "0" else f"{real}{sign}{imag}j"
+    return "0" if abs(x) <= atol else f"{float(x):.{digits}g}"
+
+
+def _describe(array: np.ndarray, atol: float, digits: int) -> str:
+    """Write an array: all of it up to four entries, else its shape and its first three."""
+    flat = [_number(x, atol, digits) for x in array.ravel()[:4]]
+    if array.ndim == 0:
+        return flat[0]
+    if array.size <= 4:
+        return "[" + ", ".join(flat) + "]"
+    shape = "×".join(map(str, array.shape))
+    return f"{shape} numbers [{', '.join(flat[:3])}, …]"
+
+
+def _pass(name: str, detail: str, rows: str) -> None:
+    """Print one line for a check that held."""
+    print(f"✓ {name}: {detail}" + (f"  [{rows}]" if rows else ""))
+
+
+def verify(
+    name: str,
+    got: ArrayLike,
+    expected: ArrayLike,
+    *,
+    atol: float,
+    rtol: float = 0.0,
+    digits: int = 6,
+    rows: str = "",
+) -> None:
+    r"""Check that two numbers or arrays agree and print both.
+
+    The check is :math:`|got - expected| \le atol + rtol\,|expected|` for every entry.
+
+    Parameters
+    ----------
+    name : str
+        What is being claimed, in words.
+    got, expected : array_like
+        Numbers, arrays or tensors of one shape; ``expected`` may also be a single number.
+    atol, rtol : float
+        Absolute and relative tolerance.
+    digits : int
+        Significant digits to print.
+    rows : str
+        Names of the rows of the source map and of the errata this check proves.
+
+    Raises
+    ------
+    AssertionError
+        When the numbers differ by more than the tolerance, or one is NaN.
+    ValueError
+        When the shapes differ, or there is nothing to compare.
+
+    Examples
+    --------
+    >>> verify("a half and a third", 1 / 2 + 1 / 3, 5 / 6, atol=1e-12)
+    ✓ a half and a third: 0.833333 = 0.833333 (tolerance 1e-12)
+    """
+    a, b = _array(name, got), _array(name, expected)
+    if b.ndim and a.shape != b.shape:
+        raise ValueError(f"verify({name!r}): shape {a.shape} compared with shape {b.shape}")
+    left, right = _describe(a, atol, digits), _describe(b, atol, digits)
+    bound = f"{atol:g}" + (f" + {rtol:g}·|expected|" if rtol else "")
+    if not np.all(np.abs(a - b) <= atol + rtol * np.abs(b)):
+        worst = float(np.abs(a - b).max())
+        raise AssertionError(
+            f"✗ {name}: got {left}, expected {right}; "
+            f"the largest difference {worst:.3g} exceeds the tolerance {bound}"
+        )
+    _pass(name, f"{left} = {right} (tolerance {bound})", rows)
+
+
+def verify_between(
+    name: str,
+    got: float,
+    low: float,
+    high: float,
+    *,
+    digits: int = 4,
+    machine: bool = False,
+    rows: str = "",
+) -> None:
+    """Check that a number lies in a range and print it.
+
+    Parameters
+    ----------
+    name : str
+        What is being claimed, in words.
+    got : float
+        The number.
+    low, high : float
+        The range, ends included; ``-inf`` and ``inf`` make it one-sided.
+    digits : int
+        Significant digits to print.
+    machine : bool
+        Whether ``got`` differs between machines (a time, the last digits of a training run).  It
+        is then printed by :func:`measured` and only the range is compared with the stored output.
+    rows : str
+        Names of the rows of the source map and of the errata this check proves.
+
+    Raises
+    ------
+    AssertionError
+        When the number lies outside the range or is NaN.
+
+    Examples
+    --------
+    >>> verify_between("π", 3.14159265, 3, 4)
+    ✓ π: 3 ≤ 3.142 ≤ 4
+    >>> verify_between("a loss", 1.234, 0, 2, machine=True)
+    ~ a loss: 1.234
+    ✓ a loss: between 0 and 2
+    """
+    value = float(got)
+    if not low <= value <= high:
+        raise AssertionError(f"✗ {name}: {value:.{digits}g} is not between {low:g} and {high:g}")
+    if machine:
+        measured(f"{name}: {value:.{digits}g}")
+        _pass(name, f"between {low:g} and {high:g}", rows)
+    elif np.isinf(high):
+        _pass(name, f"{value:.{digits}g} ≥ {low:g}", rows)
+    elif np.isinf(low):
+        _pass(name, f"{value:.{digits}g} ≤ {high:g}", rows)
+    else:
+        _pass(name, f"{low:g} ≤ {value:.{digits}g} ≤ {high:g}", rows)
+
+
+def verify_that(name: str, condition: bool | np.bool_, *, rows: str = "") -> None:
+    """Check a condition that is no comparison of two numbers, for example an equality of sets.
+
+    Raises
+    ------
+    AssertionError
+        When the condition does not hold.
+    ValueError
+        When the condition is not a single truth value.
+
+    Examples
+    --------
+    >>> verify_that("two orders hold the same words", sorted("ab") == sorted("ba"))
+    ✓ two orders hold the same words: holds
+    """
+    if not isinstance(condition, bool | np.bool_):
+        raise ValueError(f"verify_that({name!r}): expected True or False, got {condition!r}")
+    if not condition:
+        raise AssertionError(f"✗ {name}: does not hold")
+    _pass(name, "holds", rows)
+
+
+def verify_raises(
+    name: str, error: type[Exception], call: Callable[[], object], *, rows: str = ""
+) -> None:
+    """Check that a call is refused and print the sentence it is refused with.
+
+    Raises
+    ------
+    AssertionError
+        When ``call`` returns, or raises an error of another kind.
+
+    Examples
+    --------
+    >>> verify_raises("letters are not numbers", ValueError, lambda: int("x"))
+    ✓ letters are not numbers: ValueError: invalid literal for int() with base 10: 'x'
+    """
+    try:
+        call()
+    except error as refusal:
+        _pass(name, f"{type(refusal).__name__}: {refusal}", rows)
+        return
+    except Exception as other:
+        raise AssertionError(
+            f"✗ {name}: raised {type(other).__name__}: {other}, expected {error.__name__}"
+        ) from other
+    raise AssertionError(f"✗ {name}: nothing was raised, expected {error.__name__}")
+
+
+def measured(text: str) -> None:
+    """Print what differs between machines: a time, a size, the last digits of a training run.
+
+    Each line starts with ``~``; the comparison of stored outputs skips such lines.
+
+    Examples
+    --------
+    >>> measured("0.8 seconds")
+    ~ 0.8 seconds
+    """
+    for line in text.splitlines():
+        print(f"~ {line}")
