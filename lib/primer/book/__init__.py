@@ -1,0 +1,1 @@
+"""What turns the notebooks into the website: execution, normalization and Sphinx extensions."""

@@ -1,0 +1,142 @@
+"""Bring notebooks into the form in which they are committed.
+
+Text outputs stay, so that a reader on any site sees the numbers and the tests can compare them with
+a fresh run.  Images, widget state, timestamps and machine names go, so that a diff shows what
+changed.  Cell ids are kept, and given to cells that have none.
+
+Run ``python -m primer.book.normalize [--execute] chapters/*.ipynb``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+CHAPTERS = Path("chapters")
+STRIPPED = re.compile(r"image/.*|application/vnd\.jupyter\.widget-view\+json")
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+TIMEOUT = 300  # seconds for one cell; a whole chapter should take less than 45
+
+
+def normalize(notebook: NotebookNode) -> NotebookNode:
+    """Strip a notebook, in place, of everything that a fresh run may write differently.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        A notebook in format 4.5 or later.
+
+    Returns
+    -------
+    NotebookNode
+        The same notebook: text outputs, tags and ids kept; images, widget views and state,
+        timestamps and versions removed.  Normalizing twice changes nothing more.
+    """
+    notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info={"name": "python"})
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        cell.setdefault("id", nbformat.v4.new_code_cell().id)
+        cell.metadata.pop("execution", None)
+        if cell.cell_type != "code":
+            continue
+        for output in cell.outputs:
+            output.pop("transient", None)
+            if "data" in output:
+                output.data = {k: v for k, v in output.data.items() if not STRIPPED.fullmatch(k)}
+                output.metadata = {}
+        cell.outputs = _joined_streams(cell.outputs)
+    return notebook
+
+
+def _joined_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Join neighboring pieces of one stream: where the kernel cut them is chance."""
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        same = last is not None and output.output_type == "stream" == last.output_type
+        if same and last is not None and last.name == output.name:
+            last.text += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def execute(notebook: NotebookNode, directory: Path) -> None:
+    """Run a notebook from a clean kernel, in place.
+
+    Raises
+    ------
+    CellExecutionError
+        When a cell raises, with the cell and the error.
+    """
+    NotebookClient(
+        notebook,
+        timeout=TIMEOUT,
+        kernel_name=KERNEL["name"],
+        resources={"metadata": {"path": str(directory)}},
+        store_widget_state=False,
+        record_timing=False,
+    ).execute()
+
+
+def unfinished_cells(notebook: NotebookNode) -> list[str]:
+    """List what keeps a notebook from being committed: unrun cells, errors, standard error.
+
+    Returns
+    -------
+    list of str
+        One sentence for each cell with a problem; empty when there is none.
+    """
+    problems = []
+    for cell in notebook.cells:
+        if cell.cell_type != "code" or not cell.source.strip():
+            continue
+        if cell.execution_count is None:
+            problems.append(f"cell {cell.id} was not run")
+        for output in cell.outputs:
+            if output.output_type == "error":
+                problems.append(f"cell {cell.id} raised {output.ename}")
+            elif output.output_type == "stream" and output.name == "stderr":
+                problems.append(f"cell {cell.id} wrote to standard error: {output.text[:80]!r}")
+            elif any(STRIPPED.fullmatch(kind) for kind in output.get("data", {})):
+                problems.append(f"cell {cell.id} stores an image or a widget view")
+    return problems
+
+
+def main() -> int:
+    """Normalize, and on request execute, the notebooks named on the command line."""
+    parser = argparse.ArgumentParser(description="Execute and normalize notebooks.")
+    parser.add_argument("--execute", action="store_true", help="run from a clean kernel first")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: chapters/*.ipynb")
+    arguments = parser.parse_args()
+    for path in arguments.notebooks or sorted(CHAPTERS.glob("*.ipynb")):
+        if not path.is_file():
+            print(f"{path}: there is no such notebook", file=sys.stderr)
+            return 1
+        started = time.perf_counter()
+        notebook = nbformat.read(path, as_version=4)
+        if arguments.execute:
+            print(f"{path}: running …", flush=True)
+            try:
+                execute(notebook, path.parent)
+            except CellExecutionError as error:
+                print(f"{path}: left as it was, because a cell raised\n{error}", file=sys.stderr)
+                return 1
+        nbformat.write(normalize(notebook), path)
+        problems = unfinished_cells(notebook)
+        print(f"{path}: {'; '.join(problems) or 'ok'} ({time.perf_counter() - started:.1f} s)")
+        if arguments.execute and problems:
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
