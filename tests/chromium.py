@@ -1,0 +1,80 @@
+"""Find a Chromium for the browser tests, or install one.
+
+Run ``python tests/chromium.py``: it uses a browser that is there; else it installs Debian's package
+where root can; else it lets Playwright download one; else it says that the browser tests will be
+skipped.  In continuous integration (``CI`` is set) the last case is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MACOS = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+)
+
+
+def find_chromium() -> str | None:
+    """Return the path of a Chromium: ``$CHROMIUM``, the system's, Playwright's own, or None."""
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return named if Path(named).is_file() else None
+    for candidate in (*map(shutil.which, NAMES), *MACOS):
+        if candidate and Path(candidate).is_file():
+            return candidate
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+    return own if Path(own).is_file() else None
+
+
+def _attempt(*command: str) -> bool:
+    """Run a command, showing it; say whether it succeeded."""
+    print("$", *command, flush=True)
+    try:
+        return subprocess.run(command).returncode == 0
+    except OSError as error:
+        print(error)
+        return False
+
+
+def main() -> int:
+    """Make sure there is a browser, and say which."""
+    found = find_chromium()
+    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
+        print("No Chromium yet: installing Debian's package …", flush=True)
+        if _attempt("apt-get", "update") and _attempt("apt-get", "install", "-y", "chromium"):
+            found = find_chromium()
+    if found is None:
+        print("No Chromium yet: Playwright downloads its own …", flush=True)
+        if _attempt(sys.executable, "-m", "playwright", "install", "chromium"):
+            found = find_chromium()
+    if found:
+        print(f"Browser for the tests: {found}")
+        return 0
+    print(
+        "\n*** NO CHROMIUM: THE BROWSER TESTS WILL BE SKIPPED. ***\n"
+        "Install Chromium or Chrome, or set CHROMIUM to its path, to run them.\n"
+    )
+    return 1 if os.environ.get("CI") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
