@@ -1,0 +1,84 @@
+# A Runnable Primer. `make` alone prints what each target does.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PORT   ?= 8000
+SITE   := _build/html
+
+READY   := $(VENV)/.ready
+MODULES := node_modules/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help book serve lab test lint format notebooks bench pin clean
+
+help:  ## print this list
+	@echo "A Runnable Primer"
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "On a new machine 'make book' and 'make test' install everything they need into $(VENV)."
+
+# ---------------------------------------------------------------- what a fresh machine needs
+
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or later is needed; name it with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
+	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
+	$(PYTHON) -m venv $(VENV) || \
+	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
+	$(BIN)/pip install --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(MODULES): package-lock.json | $(READY)
+	@echo "Installing KaTeX and axe-core …"
+	$(BIN)/python -m primer.book.node npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# ---------------------------------------------------------------- read
+
+book: $(READY) $(MODULES)  ## build the site (installs, executes what changed, warnings are errors)
+	$(BIN)/python -m primer.book.execute
+	$(BIN)/jupyter-book build -W -n --keep-going --quiet .
+	@echo "The book stands in $(SITE)/index.html: open it by double-click, or run 'make serve'."
+
+serve: $(READY)  ## show the built site on http://127.0.0.1:8000 (PORT=… for another)
+	@test -f $(SITE)/index.html || { echo "There is no site yet: run 'make book' first."; exit 1; }
+	@echo "http://127.0.0.1:$(PORT) — Ctrl+C ends it."
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+
+lab: $(READY)  ## open the chapters in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir=. chapters
+
+# ---------------------------------------------------------------- check
+
+test: lint book  ## every test: library, doctests, stored numbers, widgets, the site in a browser
+	$(BIN)/python tests/chromium.py
+	$(BIN)/python -m pytest --numprocesses=auto --dist=loadscope \
+	  --jaxtyping-packages=primer,beartype.beartype \
+	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
+	  lib tests chapters
+
+lint: $(READY)  ## formatting, style, docstrings and types, notebooks too
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY)  ## repair formatting and what ruff can mend by itself
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) $(MODULES)  ## one table of our speed against peers on the same work
+	$(BIN)/python -m benchmarks
+
+# ---------------------------------------------------------------- write
+
+notebooks: $(READY)  ## execute every chapter from a clean kernel and store its normalized outputs
+	$(BIN)/python -m primer.book.normalize --execute
+
+pin: $(READY)  ## write requirements.txt anew from the bounds in pyproject.toml
+	$(BIN)/python -m primer.book.pin
+
+clean:  ## remove what was built; keep the installed packages
+	rm -rf _build .pytest_cache .hypothesis .mypy_cache .ruff_cache

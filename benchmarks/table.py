@@ -1,0 +1,53 @@
+"""Time two ways of doing the same work and print them side by side."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the benchmark table.
+
+    Attributes
+    ----------
+    work : str
+        What is done, with its size.
+    ours, peers : float
+        Seconds (or the unit named in ``unit``), medians of several runs.
+    peer : str
+        Whose the second number is: a library's function, or a budget we set ourselves.
+    unit : str
+        The unit of both numbers.
+    """
+
+    work: str
+    ours: float
+    peers: float
+    peer: str
+    unit: str = "s"
+
+    def __str__(self) -> str:
+        """Write the line: work, our number, the peer's, their ratio."""
+        ratio = self.ours / self.peers
+        return (
+            f"{self.work:<58} {self.ours:>11.3g} {self.unit:<3} "
+            f"{self.peers:>11.3g} {self.unit:<3} {ratio:>8.2f}x  {self.peer}"
+        )
+
+
+HEADER = f"{'work':<58} {'ours':>15} {'peer':>15} {'ratio':>9}  peer"
+
+
+def median_seconds(work: Callable[[], object], *, repeats: int = 7) -> float:
+    """Return the median time of several calls, in seconds, after one call to warm up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
