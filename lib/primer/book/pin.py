@@ -23,13 +23,13 @@ HEADER = """\
 
 
 def pinned(freeze: str) -> list[str]:
-    """Turn ``pip freeze`` into pins that hold on every machine.
+    r"""Turn ``pip freeze`` into pins that hold on every machine.
 
     Build tags (``+cpu``) go, and so do the packages that only torch's CUDA build needs.
 
     Examples
     --------
-    >>> pinned("numpy==2.4.6\\nnvidia-nccl-cu13==2.30\\ntorch==2.13.0+cpu\\n-e /home/me/primer")
+    >>> pinned("numpy==2.4.6\nnvidia-nccl-cu13==2.30\ntorch==2.13.0+cpu\n-e /home/me/primer")
     ['numpy==2.4.6', 'torch==2.13.0']
     """
     lines = [re.sub(r"\+[a-z0-9.]+$", "", line) for line in freeze.splitlines() if "==" in line]

@@ -1,4 +1,4 @@
-"""What the cells of a chapter use: to check a claim, to measure, to draw and to quote the library."""
+"""What the cells of a chapter use: to check, to measure, to draw and to quote the library."""
 
 from primer.notebook.exercises import Mistake, exercise
 from primer.notebook.figures import show, use_book_style
