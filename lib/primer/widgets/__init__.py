@@ -1,0 +1,1 @@
+"""Widgets: figures the reader can take hold of, alive with or without Python running."""
