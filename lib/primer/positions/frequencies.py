@@ -1,0 +1,166 @@
+r"""Positions and the frequencies at which sinusoidal positions and RoPE turn them into angles.
+
+Pair :math:`i` of the :math:`d/2` pairs of coordinates turns by :math:`\omega_i = b^{-2i/d}` radians
+for each step of the position: the first pair fast, the last pair hardly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Positions = Tensor | Sequence[int] | range | int
+
+
+def as_positions(positions: Positions) -> Tensor:
+    r"""Return positions as a tensor of whole numbers, or say what is wrong with them.
+
+    Parameters
+    ----------
+    positions : Tensor, sequence of int, range or int
+        Whole numbers :math:`\ge 0` in any shape; floats are accepted when they are whole.
+
+    Returns
+    -------
+    Tensor
+        The same numbers as ``int64``.
+
+    Raises
+    ------
+    ValueError
+        When a position is negative, not whole or NaN, or is a truth value or complex.
+
+    Examples
+    --------
+    >>> as_positions(range(3))
+    tensor([0, 1, 2])
+    >>> as_positions([1.5])
+    Traceback (most recent call last):
+        ...
+    ValueError: positions must be whole numbers, got 1.5
+    """
+    values = torch.as_tensor(list(positions) if isinstance(positions, range) else positions)
+    if values.dtype == torch.bool or values.is_complex():
+        raise ValueError(f"positions must be whole numbers, got {values.dtype}")
+    if values.is_floating_point():
+        broken = values[values != values.round()]  # NaN differs from itself, so it is caught too
+        if broken.numel() or values.isinf().any():
+            first = broken[0] if broken.numel() else values[values.isinf()][0]
+            raise ValueError(f"positions must be whole numbers, got {first.item():g}")
+        values = values.long()
+    if (values < 0).any():
+        raise ValueError(f"positions must be 0 or larger, got {values.min().item()}")
+    return values.long()
+
+
+def check_pairs(dim: int, what: str) -> None:
+    """Raise a ``ValueError`` unless ``dim`` coordinates can be grouped in pairs."""
+    if isinstance(dim, bool) or int(dim) != dim or dim < 2 or dim % 2:
+        raise ValueError(f"{what} groups coordinates in pairs: dim must be even and ≥ 2, got {dim}")
+
+
+def rope_frequencies(dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
+    r"""Compute the angular frequency of each pair of coordinates.
+
+    .. math:: \omega_i = b^{-2i/d}, \qquad i = 0, \dots, d/2 - 1
+
+    Parameters
+    ----------
+    dim : int
+        The number of coordinates :math:`d`, even.
+    base : float
+        The base :math:`b > 1`.  The slowest pair needs :math:`2\pi b^{(d-2)/d}` positions for one
+        turn.
+
+    Returns
+    -------
+    Tensor of shape (dim / 2,)
+        Radians per position, in double precision, from 1 downwards.
+
+    Raises
+    ------
+    ValueError
+        When ``dim`` is odd or smaller than 2, or ``base`` is not a finite number above 1.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.5; Su et al. (2021), equation 15.
+
+    Examples
+    --------
+    >>> rope_frequencies(4)
+    tensor([1.0000, 0.0100], dtype=torch.float64)
+    """
+    check_pairs(dim, "rope_frequencies")
+    if not 1 < base < float("inf"):  # a NaN fails this comparison too
+        raise ValueError(f"base must be a finite number above 1, got {base}")
+    exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim  # 2i / d
+    return torch.as_tensor(base, dtype=torch.float64) ** -exponents
+
+
+def angles_at(
+    positions: Positions, frequencies: Float[Tensor, " pairs"]
+) -> Float[Tensor, "*positions pairs"]:
+    r"""Compute the angle of every pair at every position, :math:`\theta_{t,i} = t\,\omega_i`.
+
+    Parameters
+    ----------
+    positions : Tensor, sequence of int, range or int
+        Whole numbers :math:`t \ge 0` in any shape.
+    frequencies : Tensor of shape (pairs,)
+        Radians per position, for example :func:`rope_frequencies`.
+
+    Returns
+    -------
+    Tensor of shape (\*positions, pairs)
+        Radians.  They are kept in double precision: at position 100 000 a single-precision angle is
+        already off by up to 0.004 radians.
+
+    Raises
+    ------
+    ValueError
+        When a position is negative or not whole.
+
+    Examples
+    --------
+    >>> angles_at([0, 1, 2], torch.tensor([1.0, 0.01], dtype=torch.float64))
+    tensor([[0.0000, 0.0000],
+            [1.0000, 0.0100],
+            [2.0000, 0.0200]], dtype=torch.float64)
+    """
+    return as_positions(positions).to(frequencies)[..., None] * frequencies
+
+
+def rope_angles(
+    positions: Positions, dim: int, base: float = 10_000.0
+) -> Float[Tensor, "*positions pairs"]:
+    r"""Compute the angles :math:`\theta_{t,i} = t\,b^{-2i/d}` of all pairs at the given positions.
+
+    Parameters
+    ----------
+    positions : Tensor, sequence of int, range or int
+        Whole numbers :math:`t \ge 0` in any shape.
+    dim : int
+        The number of coordinates :math:`d`, even.
+    base : float
+        The base :math:`b` of the frequencies.
+
+    Returns
+    -------
+    Tensor of shape (\*positions, dim / 2)
+        Radians, in double precision.
+
+    Raises
+    ------
+    ValueError
+        When a position is negative or not whole, ``dim`` is odd or ``base`` is not above 1.
+
+    Examples
+    --------
+    >>> rope_angles(3, dim=4)
+    tensor([3.0000, 0.0300], dtype=torch.float64)
+    """
+    return angles_at(positions, rope_frequencies(dim, base))
