@@ -1,0 +1,63 @@
+"""Sphinx extension: a chapter has the number in its file name, written neighbors or not.
+
+Sphinx numbers what it finds: with two chapters written, ``08-positions`` would be chapter 1, and its
+theorems and equations would change their names whenever another chapter is added.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.environment.collectors.toctree import TocTreeCollector
+
+Numbers = dict[str, tuple[int, ...]]
+
+
+def chapter_number(docname: str) -> int | None:
+    """Return the number in the name of a page, ``None`` when it has none.
+
+    Examples
+    --------
+    >>> chapter_number("chapters/08-positions")
+    8
+    >>> chapter_number("chapters/appendix/notation") is None
+    True
+    """
+    found = re.fullmatch(r"(?:.*/)?(\d+)-[^/]+", docname)
+    return int(found[1]) if found else None
+
+
+def renumber(env: BuildEnvironment) -> None:
+    """Replace the first part of every section number by the number of the chapter."""
+    for docname, numbers in env.toc_secnumbers.items():
+        chapter = chapter_number(docname)
+        if chapter is None:
+            continue
+        env.toc_secnumbers[docname] = {
+            anchor: (chapter, *number[1:]) if number else number
+            for anchor, number in numbers.items()
+        }
+        titled = [env.titles[docname], *env.tocs[docname].findall()]
+        for node in titled:
+            if getattr(node, "attributes", {}).get("secnumber"):
+                node["secnumber"] = [chapter, *node["secnumber"][1:]]
+
+
+sphinx_numbering = TocTreeCollector.assign_section_numbers
+
+
+def assign_section_numbers(self: TocTreeCollector, env: BuildEnvironment) -> list[str]:
+    """Number every section as Sphinx does, then by file name; return the pages that changed."""
+    before: dict[str, Numbers] = env.toc_secnumbers
+    sphinx_numbering(self, env)
+    renumber(env)
+    return [page for page, numbers in env.toc_secnumbers.items() if numbers != before.get(page)]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Replace Sphinx's numbering, which has no hook, before the first page is read."""
+    TocTreeCollector.assign_section_numbers = assign_section_numbers
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
