@@ -1,0 +1,173 @@
+r"""Windows: what a piece of a signal is multiplied by before its spectrum is taken.
+
+All windows are periodic: of the symmetric window with one sample more, the last is left off, so
+that windows moved by an even part of their length add up evenly.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.fourier.fft import rfft
+from primer.fourier.inputs import count, positive, signal
+
+
+def rectangular(length: int) -> Float[np.ndarray, "n"]:
+    r"""Return the rectangular window, :math:`w[n] = 1`.
+
+    Parameters
+    ----------
+    length : int
+        Samples.
+
+    Examples
+    --------
+    >>> rectangular(3)
+    array([1., 1., 1.])
+    """
+    return np.ones(count("length", length))
+
+
+def _cosine_sum(length: int, *coefficients: float) -> np.ndarray:
+    """Return Σ_j (-1)^j a_j cos(2πjn/N)."""
+    angle = 2 * np.pi * np.arange(count("length", length)) / length
+    terms = [(-1) ** j * a * np.cos(j * angle) for j, a in enumerate(coefficients)]
+    return np.sum(terms, axis=0)
+
+
+def hann(length: int) -> Float[np.ndarray, "n"]:
+    r"""Return the Hann window, one hill of a cosine.
+
+    .. math:: w[n] = \tfrac12 - \tfrac12 \cos\frac{2\pi n}{N} = \sin^2\frac{\pi n}{N}
+
+    Parameters
+    ----------
+    length : int
+        Samples :math:`N`.
+
+    Examples
+    --------
+    >>> hann(4).round(12)
+    array([0. , 0.5, 1. , 0.5])
+    """
+    return _cosine_sum(length, 0.5, 0.5)
+
+
+def hamming(length: int) -> Float[np.ndarray, "n"]:
+    r"""Return the Hamming window, a Hann window on a pedestal that cancels the first sidelobe.
+
+    .. math:: w[n] = 0.54 - 0.46 \cos\frac{2\pi n}{N}
+
+    Parameters
+    ----------
+    length : int
+        Samples :math:`N`.
+
+    Examples
+    --------
+    >>> hamming(4).round(12)
+    array([0.08, 0.54, 1.  , 0.54])
+    """
+    return _cosine_sum(length, 0.54, 0.46)
+
+
+def blackman(length: int) -> Float[np.ndarray, "n"]:
+    r"""Return the Blackman window, with low sidelobes and a main lobe three times as wide.
+
+    .. math:: w[n] = 0.42 - 0.5 \cos\frac{2\pi n}{N} + 0.08 \cos\frac{4\pi n}{N}
+
+    Parameters
+    ----------
+    length : int
+        Samples :math:`N`.
+
+    Examples
+    --------
+    >>> blackman(4).round(12) + 0
+    array([0.  , 0.34, 1.  , 0.34])
+    """
+    return _cosine_sum(length, 0.42, 0.5, 0.08)
+
+
+def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
+    r"""Return the Gaussian window, which is its own transform up to scale.
+
+    .. math:: w[n] = \exp\left(-\frac{(n - N/2)^2}{2\sigma^2}\right)
+
+    Parameters
+    ----------
+    length : int
+        Samples :math:`N`.
+    sigma : float, optional
+        Standard deviation in samples; one eighth of the length unless given.
+
+    Raises
+    ------
+    ValueError
+        When ``sigma`` is not above 0.
+
+    Examples
+    --------
+    >>> gaussian(4, sigma=1).round(4)
+    array([0.1353, 0.6065, 1.    , 0.6065])
+    """
+    center = count("length", length) / 2
+    width = length / 8 if sigma is None else positive("sigma", sigma)
+    return np.exp(-0.5 * ((np.arange(length) - center) / width) ** 2)
+
+
+class Leakage(NamedTuple):
+    """How a window spreads a tone over frequency."""
+
+    main_lobe: float
+    """Distance between the first minima on both sides of the peak, in bins of 1/N."""
+    sidelobe: float
+    """The highest sidelobe, in dB relative to the peak."""
+
+
+def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
+    r"""Measure the main lobe and the highest sidelobe of a window's spectrum.
+
+    .. math:: 20 \log_{10} \frac{\max_{\text{sidelobes}} |W(f)|}{|W(0)|}
+
+    Parameters
+    ----------
+    window : array_like, shape (N,)
+        A window whose spectrum falls from its peak at frequency 0.
+    oversampling : int
+        Points per bin at which the spectrum is computed.
+
+    Returns
+    -------
+    Leakage
+        ``main_lobe`` in bins, ``sidelobe`` in dB.
+
+    Raises
+    ------
+    ValueError
+        When the window is no real sequence, or its spectrum has no sidelobe.
+
+    References
+    ----------
+    Harris (1978), table 1.
+
+    Examples
+    --------
+    >>> main_lobe, sidelobe = leakage(rectangular(256))
+    >>> main_lobe, round(sidelobe, 1)
+    (2.0, -13.3)
+    """
+    w = signal("window", window, complex_allowed=False)
+    if w.ndim != 1:
+        raise ValueError(f"a window is one sequence, got an array of shape {w.shape}")
+    magnitude = np.abs(rfft(np.pad(w, (0, (count("oversampling", oversampling) - 1) * len(w)))))
+    rising = np.flatnonzero(np.diff(magnitude) > 0)
+    if len(rising) == 0:
+        raise ValueError("the window's spectrum falls to its end: there is no sidelobe to measure")
+    first_minimum = rising[0]
+    level = 20 * np.log10(magnitude[first_minimum:].max() / magnitude[0])
+    return Leakage(2 * float(first_minimum) / oversampling, float(level))
