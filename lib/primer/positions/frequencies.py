@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Positions = Tensor | Sequence[int] | range | int
+Positions = Tensor | Sequence[int] | Sequence[float] | range | int | float
 
 
 def as_positions(positions: Positions) -> Tensor:

@@ -210,4 +210,4 @@ class ShawRelativeAttention(nn.Module):
         output = shaw_attention(
             query, key, value, self.key_offsets, self.value_offsets, causal=self.causal
         )
-        return self.to_output(output.transpose(-3, -2).flatten(-2))  # type: ignore[no-any-return]
+        return self.to_output(output.transpose(-3, -2).flatten(-2))

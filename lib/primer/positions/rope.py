@@ -232,7 +232,7 @@ def rope_complex(
 
 
 def rope_matrix(
-    offset: int, dim: int, base: float = 10_000.0, layout: str = "interleaved"
+    offset: int | float, dim: int, base: float = 10_000.0, layout: str = "interleaved"
 ) -> Float[Tensor, "dim dim"]:
     r"""Compute the matrix :math:`R_t` of the rotation by ``offset`` positions.
 
@@ -277,7 +277,7 @@ def rope_matrix(
     if int(offset) != offset:
         raise ValueError(f"offset must be a whole number, got {offset}")
     blocks = rotation_matrix(offset * rope_frequencies(dim, base))
-    matrix: Tensor = torch.block_diag(*blocks)  # type: ignore[no-untyped-call]
+    matrix: Tensor = torch.block_diag(*blocks)
     if layout == "interleaved":
         return matrix
     order = rope_permutation(dim)
