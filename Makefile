@@ -56,7 +56,6 @@ lab: $(READY)  ## open the chapters in JupyterLab
 test: lint book  ## every test: library, doctests, stored numbers, widgets, the site in a browser
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadscope \
-	  --jaxtyping-packages=primer,beartype.beartype \
 	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
 	  lib tests chapters
 

@@ -29,14 +29,16 @@ def _array(name: str, value: ArrayLike) -> np.ndarray:
     return array
 
 
-def _number(x: complex | float, atol: float, digits: int) -> str:
+def _number(x: complex, atol: float, digits: int) -> str:
     """Write a number with the digits that are stable across machines; below ``atol`` it is 0."""
-    if np.iscomplexobj(x):
-        x = complex(x)
-        real, imag = _number(x.real, atol, digits), _number(abs(x.imag), atol, digits)
-        sign = "-" if x.imag < 0 and imag != "0" else "+"
-        return real if imag == "0" else f"{real}{sign}{imag}j"
-    return "0" if abs(x) <= atol else f"{float(x):.{digits}g}"
+
+    def real(part: float) -> str:
+        return "0" if abs(part) <= atol else f"{part:.{digits}g}"
+
+    imaginary = real(abs(x.imag))
+    if imaginary == "0":
+        return real(x.real)
+    return f"{real(x.real)}{'-' if x.imag < 0 else '+'}{imaginary}j"
 
 
 def _describe(array: np.ndarray, atol: float, digits: int) -> str:
@@ -163,7 +165,7 @@ def verify_between(
         _pass(name, f"{low:g} ≤ {value:.{digits}g} ≤ {high:g}", rows)
 
 
-def verify_that(name: str, condition: bool | np.bool_, *, rows: str = "") -> None:
+def verify_that(name: str, condition: object, *, rows: str = "") -> None:
     """Check a condition that is no comparison of two numbers, for example an equality of sets.
 
     Raises
