@@ -2,6 +2,13 @@
 
 from primer.notebook.exercises import Mistake, exercise
 from primer.notebook.figures import show, use_book_style
+from primer.notebook.simulate import (
+    Estimate,
+    generator,
+    monte_carlo,
+    monte_carlo_variance,
+    verify_simulated,
+)
 from primer.notebook.source import show_source
 from primer.notebook.verify import (
     measured,
@@ -12,14 +19,19 @@ from primer.notebook.verify import (
 )
 
 __all__ = [
+    "Estimate",
     "Mistake",
     "exercise",
+    "generator",
     "measured",
+    "monte_carlo",
+    "monte_carlo_variance",
     "show",
     "show_source",
     "use_book_style",
     "verify",
     "verify_between",
     "verify_raises",
+    "verify_simulated",
     "verify_that",
 ]
