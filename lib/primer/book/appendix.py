@@ -1,0 +1,264 @@
+"""Sphinx extension: the source map and the list of errata, written from data and notebooks.
+
+``{source-map}`` lists every row of ``coverage.csv`` by chapter, with a link to the section whose
+check proves it, or "to come".  With the name of a chapter, ``{source-map} 16-fourier``, it lists
+the rows of that chapter alone, for the end of the chapter itself.  ``{errata}`` lists
+``errata.yml`` with links to the boxes that prove each entry.  What is proved is read from the
+notebooks (:mod:`primer.book.proofs`), so the pages cannot claim what no cell shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from primer.book.coverage import (
+    CHAPTERS,
+    Erratum,
+    Row,
+    listed_chapters,
+    notebook_of,
+    proofs_of,
+    read_errata,
+    read_rows,
+)
+
+
+class Generated(SphinxDirective):
+    """What both lists share: the data, the proofs, links, anchors, and when to write them again."""
+
+    def read(self) -> None:
+        """Read the book, and make the page depend on everything that was read."""
+        book = Path(self.env.srcdir)
+        self.rows, self.errata = read_rows(book), read_errata(book)
+        self.chapters = listed_chapters(book)
+        self.proofs = proofs_of(book, self.chapters)
+        sources = [book / "_toc.yml", book / "chapters/appendix/coverage.csv"]
+        sources += [book / "chapters/appendix/errata.yml"]
+        sources += [notebook_of(book, chapter) for chapter in self.chapters]
+        for source in sources:
+            self.env.note_dependency(str(source))
+
+    def markdown(self, text: str) -> list[nodes.Node]:
+        """Parse one paragraph of text with formulas; names of errata become links."""
+        linked = re.sub(r"\bERR-(\d+)\b", r"{ref}`ERR-\1 <erratum-\1>`", text)
+        return self.parse_inline(linked)[0]
+
+    def link(self, label: str, text: str = "") -> nodes.Element:
+        """Refer to a label, with its section's title where no text is given."""
+        reference = addnodes.pending_xref(
+            text,
+            nodes.inline(text, text or label),
+            refdomain="std",
+            reftype="ref",
+            reftarget=label,
+            refexplicit=bool(text),
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        self.set_source_info(reference)
+        return reference
+
+    def page(self, chapter: str) -> nodes.Element:
+        """Refer to a chapter by its number and name, as a link where it is written."""
+        name = f"{chapter[:2]} {CHAPTERS[chapter]}"
+        if chapter not in self.chapters:
+            return nodes.inline(name, name)
+        reference = addnodes.pending_xref(
+            name,
+            nodes.inline(name, name),
+            refdomain="std",
+            reftype="doc",
+            reftarget=f"/chapters/{chapter}",
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        self.set_source_info(reference)
+        return reference
+
+    def anchor(self, node: nodes.Element, name: str, title: str) -> None:
+        """Give a node an id, and a label by which every page can refer to it."""
+        node["ids"].append(name)
+        self.env.domains["std"].note_hyperlink_target(name, self.env.docname, name, title)
+
+    def section(self, prefix: str, chapter: str, *content: nodes.Node) -> nodes.section:
+        """Make the section of one chapter."""
+        title = f"{chapter[:2]} {CHAPTERS[chapter]}"
+        section = nodes.section("", nodes.title(title, title), *content)
+        section["ids"].append(f"{prefix}-{chapter}")
+        section["names"].append(nodes.fully_normalize_name(f"{prefix} {chapter}"))
+        return section
+
+
+def phrase(style: str, *content: nodes.Node) -> nodes.inline:
+    """Wrap a part of a line in a class for the style sheet."""
+    return nodes.inline("", "", *content, classes=[style])
+
+
+def words(text: str) -> nodes.Text:
+    """Make plain text."""
+    return nodes.Text(text)
+
+
+class SourceMap(Generated):
+    """The directive ``{source-map}``."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Write the whole map, or the rows of one chapter."""
+        self.read()
+        if self.arguments:
+            chapter = self.arguments[0]
+            if chapter not in CHAPTERS:
+                raise self.error(f"source-map: no chapter {chapter!r}; one of {list(CHAPTERS)}")
+            return [self.list_rows(self.rows_of(chapter))]
+        sections = [
+            self.section(
+                "map", chapter, self.summary(chapter), self.list_rows(rows, with_anchors=True)
+            )
+            for chapter in CHAPTERS
+            if (rows := self.rows_of(chapter))
+        ]
+        return [self.progress(), *sections]
+
+    def rows_of(self, chapter: str) -> list[Row]:
+        """Select the rows of a chapter."""
+        return [row for row in self.rows if row.chapter == chapter]
+
+    def count(self, rows: Iterable[Row]) -> tuple[int, int]:
+        """Count the proved rows, and all."""
+        rows = list(rows)
+        return sum(row.id in self.proofs for row in rows), len(rows)
+
+    def progress(self) -> nodes.Element:
+        """Write how far the book is: a line and a bar for the whole and for each chapter."""
+        items = [self.bar(words("The whole book"), *self.count(self.rows))]
+        items += [
+            self.bar(self.page(chapter), *self.count(self.rows_of(chapter))) for chapter in CHAPTERS
+        ]
+        return nodes.bullet_list("", *items, classes=["map-progress"])
+
+    def bar(self, name: nodes.Node, proved: int, total: int) -> nodes.list_item:
+        """Write one line of the progress; the bar repeats the numbers and is for the eye alone."""
+        bar = f'<progress max="{total}" value="{proved}" aria-hidden="true"></progress>'
+        return nodes.list_item(
+            "",
+            nodes.paragraph(
+                "",
+                "",
+                phrase("map-chapter", name),
+                words(" "),
+                nodes.raw("", bar, format="html"),
+                words(" "),
+                phrase("map-count", words(f"{proved} of {total}")),
+            ),
+        )
+
+    def summary(self, chapter: str) -> nodes.paragraph:
+        """Write the line that opens a chapter's list."""
+        proved, total = self.count(self.rows_of(chapter))
+        if chapter not in self.chapters:
+            return nodes.paragraph("", f"{total} rows. This chapter is still to come.")
+        text = f"{proved} of {total} rows are proved in chapter "
+        return nodes.paragraph("", "", words(text), self.page(chapter), words("."))
+
+    def list_rows(self, rows: list[Row], *, with_anchors: bool = False) -> nodes.bullet_list:
+        """Write rows as a list whose lines the style sheet lays out as columns."""
+        items = []
+        for row in rows:
+            proof = self.proofs.get(row.id)
+            state = [self.link(proof.section.label)] if proof else [words("to come")]
+            item = nodes.list_item(
+                "",
+                nodes.paragraph(
+                    "",
+                    "",
+                    phrase("map-id", words(row.id)),
+                    words(" "),
+                    phrase("map-item", *self.markdown(row.item)),
+                    words(" "),
+                    phrase("map-source", words(row.source)),
+                    words(" "),
+                    phrase("map-proved" if proof else "map-to-come", *state),
+                ),
+            )
+            if with_anchors:
+                self.anchor(item, row.id.lower(), row.id)
+            items.append(item)
+        return nodes.bullet_list("", *items, classes=["source-map"])
+
+
+class Errata(Generated):
+    """The directive ``{errata}``."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write the errata, a section for each chapter that corrects some."""
+        self.read()
+        proved = sum(erratum.id in self.proofs for erratum in self.errata)
+        text = (
+            f"{proved} of {len(self.errata)} are proved so far; the others wait for their chapters."
+        )
+        sections = [
+            self.section("errata", chapter, self.list_errata(errata))
+            for chapter in CHAPTERS
+            if (errata := [entry for entry in self.errata if entry.chapter == chapter])
+        ]
+        return [nodes.paragraph("", text), *sections]
+
+    def list_errata(self, errata: list[Erratum]) -> nodes.definition_list:
+        """Write errata as terms with their definitions."""
+        items = []
+        for erratum in errata:
+            term = nodes.term(
+                "",
+                "",
+                phrase("erratum-id", words(erratum.id)),
+                words(" "),
+                phrase("erratum-kind", words(erratum.kind)),
+                words(" "),
+                phrase("erratum-where", words(erratum.where)),
+            )
+            self.anchor(term, f"erratum-{erratum.id.removeprefix('ERR-')}", erratum.id)
+            definition = nodes.definition(
+                "",
+                self.statement("The notes say.", erratum.says),
+                self.statement("What is right.", erratum.right),
+                self.proof_of(erratum),
+            )
+            items.append(nodes.definition_list_item("", term, definition))
+        return nodes.definition_list("", *items, classes=["errata"])
+
+    def statement(self, opening: str, text: str) -> nodes.paragraph:
+        """Write a paragraph that opens with its part in bold."""
+        return nodes.paragraph(
+            "", "", nodes.strong(opening, opening), words(" "), *self.markdown(text)
+        )
+
+    def proof_of(self, erratum: Erratum) -> nodes.paragraph:
+        """Write where the erratum is proved, or that it is not yet."""
+        if erratum.id in self.proofs:
+            content: list[nodes.Node] = [
+                words("Proved in chapter "),
+                self.link(erratum.id.lower(), f"{erratum.chapter[:2]} {CHAPTERS[erratum.chapter]}"),
+                words("."),
+            ]
+            return nodes.paragraph("", "", phrase("map-proved", *content))
+        text = f"The proof is to come with chapter {erratum.chapter[:2]}."
+        return nodes.paragraph("", "", phrase("map-to-come", words(text)))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the two directives and their style sheet."""
+    app.add_directive("source-map", SourceMap)
+    app.add_directive("errata", Errata)
+    app.add_css_file("appendix.css", priority=910)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
