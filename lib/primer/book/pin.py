@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 from pathlib import Path
 
@@ -39,14 +40,21 @@ def pinned(freeze: str) -> list[str]:
     )
 
 
+def bounds() -> list[str]:
+    """Return what ``pyproject.toml`` asks for, the optional groups included."""
+    project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
+    groups: dict[str, list[str]] = project["optional-dependencies"]
+    return [*project["dependencies"], *(name for group in groups.values() for name in group)]
+
+
 def main() -> int:
-    """Install the book with all its extras into a new environment and freeze it."""
+    """Install what the book needs into a new environment and freeze it."""
     with tempfile.TemporaryDirectory() as folder:
         print("Resolving in an empty environment (a few minutes) …", flush=True)
         venv.create(folder, with_pip=True)
         pip = [str(Path(folder) / "bin" / "pip"), "--disable-pip-version-check"]
         subprocess.run([*pip, "install", "--quiet", TORCH], check=True)
-        subprocess.run([*pip, "install", "--quiet", ".[book,test]", TORCH], check=True)
+        subprocess.run([*pip, "install", "--quiet", TORCH, *bounds()], check=True)
         freeze = subprocess.run(
             [*pip, "freeze", "--all"], check=True, capture_output=True, text=True
         ).stdout
