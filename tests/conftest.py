@@ -13,6 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("book", deadline=None)  # timings never decide a test
+settings.load_profile("book")
 
 WIDGETS = Path(__file__).parents[1] / "lib" / "primer" / "widgets"
 

@@ -209,6 +209,9 @@ def cycle_length(x: ArrayLike, sample_rate: float, band: tuple[float, float]) ->
     .. math:: \bar L = \frac1n \sum_i L_i, \qquad
               \mathrm{SE} = \frac{s}{\sqrt n}, \quad s^2 = \frac{1}{n-1}\sum_i (L_i - \bar L)^2
 
+    The error is honest only if the band is wide, about an octave on each side of the cycle: a
+    narrow filter smooths neighboring cycles into each other and makes :math:`s` too small.
+
     Parameters
     ----------
     x : array_like, shape (N,)
@@ -232,12 +235,12 @@ def cycle_length(x: ArrayLike, sample_rate: float, band: tuple[float, float]) ->
     --------
     >>> from primer.fourier import sunspots
     >>> years, numbers = sunspots()
-    >>> estimate = cycle_length(numbers, 1.0, (1 / 16, 1 / 7))
+    >>> estimate = cycle_length(numbers, 1.0, (1 / 22, 1 / 5.5))
     >>> round(estimate.mean, 1), estimate.cycles
     (11.0, 27)
     """
     lengths = cycle_lengths(x, sample_rate, band)
     deviation = float(lengths.std(ddof=1))
     return CycleLength(
-        float(lengths.mean()), deviation / np.sqrt(len(lengths)), deviation, len(lengths)
+        float(lengths.mean()), deviation / len(lengths) ** 0.5, deviation, len(lengths)
     )

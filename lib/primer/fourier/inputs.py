@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -73,7 +71,7 @@ def positive(name: str, x: float) -> float:
     return float(array)
 
 
-def count(name: str, x: int) -> int:
+def count(name: str, x: float) -> int:
     """Return ``x`` as a whole number of at least 1.
 
     Raises
@@ -81,10 +79,8 @@ def count(name: str, x: int) -> int:
     ValueError
         When ``x`` is not an integer or is below 1.
     """
-    try:
-        number = operator.index(x)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {x!r}") from None
-    if number < 1:
-        raise ValueError(f"{name} must be at least 1, got {number}")
-    return number
+    if not isinstance(x, int | np.integer):
+        raise ValueError(f"{name} must be a whole number, got {x!r}")
+    if x < 1:
+        raise ValueError(f"{name} must be at least 1, got {x}")
+    return int(x)

@@ -37,7 +37,7 @@ def alias_frequency(frequency: ArrayLike, sample_rate: float) -> Float[np.ndarra
     array([3. , 3. , 0.3])
     """
     f, rate = real("frequency", frequency), positive("sample_rate", sample_rate)
-    return np.abs(f - rate * np.round(f / rate))
+    return np.asarray(np.abs(f - rate * np.round(f / rate)))
 
 
 def sinc_interpolate(
@@ -83,4 +83,4 @@ def sinc_interpolate(
     if x.ndim != 1:
         raise ValueError(f"samples must be one sequence, got an array of shape {x.shape}")
     times = real("t", t)
-    return np.sinc(rate * times[..., None] - np.arange(len(x))) @ x
+    return np.asarray(np.sinc(rate * times[..., None] - np.arange(len(x))) @ x)

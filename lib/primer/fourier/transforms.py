@@ -18,7 +18,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 def _nodes(breakpoints: Sequence[float], panels: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of Gauss–Legendre quadrature on panels between breakpoints."""
-    ends = real("the breakpoints", breakpoints)
+    ends = real("the breakpoints", list(breakpoints))
     if ends.ndim != 1 or len(ends) < 2 or (np.diff(ends) <= 0).any():
         raise ValueError(f"breakpoints must be at least two growing numbers, got {breakpoints}")
     panels = count("panels", panels)
@@ -37,7 +37,7 @@ def _fourier_integral(
     v = real("the points of evaluation", frequency)
     u, weights = _nodes(breakpoints, panels)
     values = finite("the function's values", f(u))
-    return np.exp(sign * 1j * v[..., None] * u) @ (weights * values)
+    return np.asarray(np.exp(sign * 1j * v[..., None] * u) @ (weights * values))
 
 
 def fourier_transform(
@@ -115,7 +115,7 @@ def inverse_fourier_transform(
     >>> float(bell.real.round(12)), round((2 * np.pi) ** -0.5, 12)
     (0.398942280401, 0.398942280401)
     """
-    return _fourier_integral(spectrum, t, band, panels, sign=+1) / (2 * np.pi)
+    return np.asarray(_fourier_integral(spectrum, t, band, panels, sign=+1) / (2 * np.pi))
 
 
 def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarray, "..."]:
@@ -151,7 +151,7 @@ def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarra
     if samples.ndim != 1:
         raise ValueError(f"x must be one sequence, got an array of shape {samples.shape}")
     n = start + np.arange(len(samples))
-    return np.exp(-1j * w[..., None] * n) @ samples
+    return np.asarray(np.exp(-1j * w[..., None] * n) @ samples)
 
 
 def inverse_dtft(
@@ -190,7 +190,7 @@ def inverse_dtft(
     """
     w = 2 * np.pi * np.arange(count("points", points)) / points - np.pi
     values = finite("the spectrum's values", spectrum(w))
-    return np.exp(1j * real("n", n)[..., None] * w) @ values / points
+    return np.asarray(np.exp(1j * real("n", n)[..., None] * w) @ values / points)
 
 
 def sampled_spectrum(
@@ -239,4 +239,4 @@ def sampled_spectrum(
     f, rate = real("frequency", frequency), positive("sample_rate", sample_rate)
     k = np.arange(-count("copies", copies), copies + 1)
     values = finite("the spectrum's values", spectrum(f[..., None] - k * rate))
-    return rate * values.sum(axis=-1).astype(complex)
+    return np.asarray(rate * values.sum(axis=-1), dtype=complex)

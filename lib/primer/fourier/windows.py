@@ -103,7 +103,7 @@ def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     length : int
         Samples :math:`N`.
     sigma : float, optional
-        Standard deviation in samples; one eighth of the length unless given.
+        Standard deviation in samples; one sixth of the length unless given.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     array([0.1353, 0.6065, 1.    , 0.6065])
     """
     center = count("length", length) / 2
-    width = length / 8 if sigma is None else positive("sigma", sigma)
+    width = length / 6 if sigma is None else positive("sigma", sigma)
     return np.exp(-0.5 * ((np.arange(length) - center) / width) ** 2)
 
 
