@@ -18,15 +18,16 @@
 // Controls: each returns { row, input, set(value) }; `change(value)` is called on the reader's input
 //   slider({ label, min, max, step, value, text, change })   text(value) is written beside it
 //   select({ label, options: [[value, text], …], value, change })
-//   radio({ label, options: [[value, text], …], value, change })
+//   radio({ label, options: [[value, text or element], …], value, change })
 //   checkbox({ label, value, change })
 //   button(text, click)                                      returns the <button>
 //   play({ label, frame })   returns { button, playing(), stop() }; frame(seconds) is called with the
-//       time since the last frame; for readers who prefer reduced motion it moves in half-second steps
+//       time since the last frame, and frame(0) when it stops; for readers who prefer reduced motion it moves in half-second steps
 //   resultLine()             returns { row, say(text, quiet) }: a line screen readers announce;
 //       quiet = true (while playing) changes the text without an announcement
 // Drawing
-//   axes(g, { x, y, xLabel, yLabel, xTicks, yTicks, xText, yText })   grid, numbers, labels in an SVG <g>
+//   axes(g, { x, y, xLabel, yLabel, xTicks, yTicks, xText, yText })   grid, numbers, labels in an SVG <g>;
+//       ticks and their texts may be left out
 //   heatMap(canvas, columns, rows, value, low, high)   value(column, row) → number, row 0 at the bottom
 //   color(element, name)     a palette color as CSS text, for canvases: color(el, "blue")
 //   draggable(element, { move, step, touch })   move(x, y): the pointer in fractions (0…1) of the
@@ -129,7 +130,7 @@ export function slider({ label, min, max, step = 1, value, text = String, change
     change(Number(input.value));
   });
   show(value);
-  return { row: html("div", { class: "row" }, html("label", { for: id }, label), input, output), input, set: show };
+  return { row: html("div", { class: "control" }, html("label", { for: id }, label), input, output), input, set: show };
 }
 
 export function select({ label, options, value, change }) {
@@ -138,7 +139,7 @@ export function select({ label, options, value, change }) {
   const show = (v) => { input.value = v; };
   input.addEventListener("change", () => change(input.value));
   show(value);
-  return { row: html("div", { class: "row" }, html("label", { for: id }, label), input), input, set: show };
+  return { row: html("div", { class: "control" }, html("label", { for: id }, label), input), input, set: show };
 }
 
 export function radio({ label, options, value, change }) {
@@ -147,14 +148,14 @@ export function radio({ label, options, value, change }) {
   const show = (v) => inputs.forEach((input) => { input.checked = input.value === String(v); });
   show(value);
   const choices = options.map(([, text], i) => html("label", {}, inputs[i], text));
-  return { row: html("fieldset", { class: "row" }, html("legend", {}, label), ...choices), input: inputs[0], set: show };
+  return { row: html("fieldset", { class: "control" }, html("legend", {}, label), ...choices), input: inputs[0], set: show };
 }
 
 export function checkbox({ label, value, change }) {
   const input = html("input", { type: "checkbox", onchange: () => change(input.checked) });
   const show = (v) => { input.checked = v; };
   show(value);
-  return { row: html("label", { class: "row" }, input, label), input, set: show };
+  return { row: html("label", { class: "control" }, input, label), input, set: show };
 }
 
 export const button = (text, click) => html("button", { type: "button", onclick: click }, text);
@@ -166,6 +167,7 @@ export function play({ label = "Play", frame }) {
     cancelAnimationFrame(request);
     request = 0;
     element.textContent = `▶ ${label}`;
+    frame(0);
   };
   const tick = (now) => {
     request = requestAnimationFrame(tick);
@@ -193,9 +195,15 @@ export function resultLine() {
   return { row, say };
 }
 
+// Write ticks with as many decimals as their distance needs.
+const decimals = (marks) => {
+  const digits = clamp(Math.ceil(-Math.log10(marks[1] - marks[0]) - 1e-9), 0, 6) || 0;
+  return (t) => format(t, digits);
+};
+
 export function axes(g, options) {
-  const { x, y, xLabel, yLabel, xText = (t) => format(t, 0), yText = xText } = options;
-  const { xTicks = ticks(...x.domain), yTicks = ticks(...y.domain) } = options;
+  const { x, y, xLabel, yLabel, xTicks = ticks(...x.domain), yTicks = ticks(...y.domain) } = options;
+  const { xText = decimals(xTicks), yText = decimals(yTicks) } = options;
   const [left, right] = x.range;
   const [bottom, top] = y.range;
   const text = (at, content) => svg("text", at, content);
