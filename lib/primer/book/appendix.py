@@ -38,7 +38,8 @@ class Generated(SphinxDirective):
         """Read the book, and make the page depend on everything that was read."""
         book = Path(self.env.srcdir)
         self.rows, self.errata = read_rows(book), read_errata(book)
-        self.chapters = listed_chapters(book)
+        listed = listed_chapters(book)
+        self.chapters = [chapter for chapter in listed if notebook_of(book, chapter).exists()]
         self.proofs = proofs_of(book, self.chapters)
         sources = [book / "_toc.yml", book / "chapters/appendix/coverage.csv"]
         sources += [book / "chapters/appendix/errata.yml"]

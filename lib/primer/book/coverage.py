@@ -127,6 +127,9 @@ def gaps(book: Path) -> list[str]:
     entries = read_entries(book)
     known = {entry.id for entry in entries}
     chapters = listed_chapters(book)
+    missing = [chapter for chapter in chapters if not notebook_of(book, chapter).exists()]
+    sentences += [f"{chapter}: listed in _toc.yml, but there is no notebook" for chapter in missing]
+    chapters = [chapter for chapter in chapters if chapter not in missing]
     proved = proofs_of(book, chapters)
     for chapter in chapters:
         notebook = notebook_of(book, chapter)
