@@ -22,7 +22,8 @@
 //   checkbox({ label, value, change })
 //   button(text, click)                                      returns the <button>
 //   play({ label, frame })   returns { button, playing(), stop() }; frame(seconds) is called with the
-//       time since the last frame, and frame(0) when it stops; for readers who prefer reduced motion it moves in half-second steps
+//       time since the last frame, and frame(0) when it stops; for readers who prefer reduced motion
+//       it moves in half-second steps
 //   resultLine()             returns { row, say(text, quiet) }: a line screen readers announce;
 //       quiet = true (while playing) changes the text without an announcement
 // Drawing
