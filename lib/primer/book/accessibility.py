@@ -1,4 +1,4 @@
-"""Sphinx extension: repair what Sphinx and its themes write that assistive technology cannot read."""
+"""Sphinx extension: repair what Sphinx and its themes write and screen readers trip over."""
 
 from __future__ import annotations
 

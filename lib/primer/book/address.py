@@ -1,8 +1,8 @@
 """Sphinx extension: everything that needs an address, switched on by writing the address down.
 
 ``repository.url`` in ``_config.yml`` brings the buttons for Colab, Binder, "suggest an edit" and
-"report an issue"; ``html.baseurl`` brings Open Graph tags and a sitemap.  While an address is empty,
-no page points to a place that does not exist.
+"report an issue"; ``html.baseurl`` brings Open Graph tags and a sitemap.  While an address is
+empty, no page points to a place that does not exist.
 """
 
 from __future__ import annotations

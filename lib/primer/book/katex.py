@@ -1,10 +1,10 @@
-"""Sphinx extension: formulas become HTML and MathML while the book is built.
+r"""Sphinx extension: formulas become HTML and MathML while the book is built.
 
-KaTeX runs in one Node process that reads formulas on its standard input.  The reader's browser gets
-finished HTML, a style sheet and fonts, and no script.  A formula that KaTeX rejects is a Sphinx
-warning, so a build with warnings as errors fails on it.
+KaTeX runs in one Node process that reads formulas on its standard input.  The reader's browser
+gets finished HTML, a style sheet and fonts, and no script.  A formula that KaTeX rejects is a
+Sphinx warning, so a build with warnings as errors fails on it.
 
-Configuration: ``katex_macros`` (a dictionary from ``\\name`` to its TeX) and ``katex_folder`` (the
+Configuration: ``katex_macros`` (a dictionary from ``\name`` to its TeX) and ``katex_folder`` (the
 installed npm package, relative to the source folder).
 """
 
@@ -52,7 +52,7 @@ class Katex:
         script = folder / "dist" / "katex.min.js"
         if not script.exists():
             raise FileNotFoundError(
-                f"KaTeX is not installed in {folder}: run `make book`, or `npm ci` in the book's folder"
+                f"KaTeX is not installed in {folder}: run `make book`, or `npm ci` beside it"
             )
         self._process = subprocess.Popen(
             [find_node(), str(SERVER), str(script.resolve()), json.dumps(macros)],
@@ -126,9 +126,8 @@ def _render(translator: Any, node: nodes.Element, *, display: bool) -> str:
 
 def visit_math(translator: Any, node: nodes.math) -> None:
     """Write a formula in a line of text."""
-    translator.body.append(
-        f'<span class="math notranslate nohighlight">{_render(translator, node, display=False)}</span>'
-    )
+    formula = _render(translator, node, display=False)
+    translator.body.append(f'<span class="math notranslate nohighlight">{formula}</span>')
     raise nodes.SkipNode
 
 

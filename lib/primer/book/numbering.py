@@ -1,7 +1,7 @@
 """Sphinx extension: a chapter has the number in its file name, written neighbors or not.
 
-Sphinx numbers what it finds: with two chapters written, ``08-positions`` would be chapter 1, and its
-theorems and equations would change their names whenever another chapter is added.
+Sphinx numbers what it finds: with two chapters written, ``08-positions`` would be chapter 1, and
+its theorems and equations would change their names whenever another chapter is added.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.environment.collectors.toctree import TocTreeCollector
+from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 
-Numbers = dict[str, tuple[int, ...]]
+count_chapters = TocTreeCollectorWithStyles.assign_section_numbers
 
 
 def chapter_number(docname: str) -> int | None:
@@ -36,28 +36,24 @@ def renumber(env: BuildEnvironment) -> None:
         chapter = chapter_number(docname)
         if chapter is None:
             continue
-        env.toc_secnumbers[docname] = {
-            anchor: (chapter, *number[1:]) if number else number
-            for anchor, number in numbers.items()
-        }
-        titled = [env.titles[docname], *env.tocs[docname].findall()]
-        for node in titled:
+        for anchor, number in numbers.items():
+            if number:
+                numbers[anchor] = (chapter, *number[1:])
+        for node in (env.titles[docname], *env.tocs[docname].findall()):
             if getattr(node, "attributes", {}).get("secnumber"):
                 node["secnumber"] = [chapter, *node["secnumber"][1:]]
 
 
-sphinx_numbering = TocTreeCollector.assign_section_numbers
-
-
-def assign_section_numbers(self: TocTreeCollector, env: BuildEnvironment) -> list[str]:
-    """Number every section as Sphinx does, then by file name; return the pages that changed."""
-    before: dict[str, Numbers] = env.toc_secnumbers
-    sphinx_numbering(self, env)
+def assign_section_numbers(self: TocTreeCollectorWithStyles, env: BuildEnvironment) -> list[str]:
+    """Count the sections, then number them by file; return the pages whose numbers changed."""
+    before = env.toc_secnumbers
+    count_chapters(self, env)
     renumber(env)
     return [page for page, numbers in env.toc_secnumbers.items() if numbers != before.get(page)]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Replace Sphinx's numbering, which has no hook, before the first page is read."""
-    TocTreeCollector.assign_section_numbers = assign_section_numbers
+    """Replace the numbering of Jupyter Book's table of contents; there is no hook after it."""
+    collector: Any = TocTreeCollectorWithStyles
+    collector.assign_section_numbers = assign_section_numbers
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

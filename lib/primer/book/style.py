@@ -1,26 +1,91 @@
-"""Sphinx extension: the style sheet of the book, with the palette that figures and widgets use."""
+"""Sphinx extension: the style sheet of the book, its fonts, and the palette of figures and widgets.
+
+Everything is served with the pages.  The fonts are the npm packages of Source Serif, Source Sans
+and Source Code; of their many alphabets only those that the book writes are copied.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 from primer import palette
 
+FONTS = (
+    ("source-serif-4", "wght.css"),
+    ("source-serif-4", "wght-italic.css"),
+    ("source-sans-3", "wght.css"),
+    ("source-code-pro", "wght.css"),
+)
+"""The npm packages under ``@fontsource-variable`` and their style sheets."""
 
-def write_palette(app: Sphinx) -> None:
-    """Write the palette as CSS custom properties beside the other static files."""
+ALPHABETS = ("latin", "latin-ext", "greek")
+
+_FONT_FACE = re.compile(r"/\* (?P<name>\S+) \*/\s*(?P<rule>@font-face \{.*?\})", re.DOTALL)
+_FONT_FILE = re.compile(r"\./files/([\w-]+\.woff2)")
+
+
+def font_faces(sheet: str) -> list[str]:
+    """Return the rules of a font's style sheet for the alphabets of the book.
+
+    Examples
+    --------
+    >>> greek = "/* serif-greek-wght-normal */ @font-face { a }"
+    >>> thai = "/* serif-thai-wght-normal */ @font-face { b }"
+    >>> font_faces(greek + thai)
+    ['@font-face { a }']
+    """
+    wanted = re.compile(rf"[a-z0-9-]+-(?:{'|'.join(ALPHABETS)})-wght-\w+")
+    return [one["rule"] for one in _FONT_FACE.finditer(sheet) if wanted.fullmatch(one["name"])]
+
+
+def write_fonts(packages: Path, target: Path) -> None:
+    """Copy the fonts and write one style sheet for them."""
+    target.mkdir(parents=True, exist_ok=True)
+    rules: list[str] = []
+    for package, sheet in FONTS:
+        source = packages / package
+        if not source.is_dir():
+            raise ExtensionError(
+                f"the font {source} is missing: run `make book`, or `npm ci` in its place"
+            )
+        for rule in font_faces((source / sheet).read_text("utf-8")):
+            for file in _FONT_FILE.findall(rule):
+                shutil.copyfile(source / "files" / file, target / file)
+            rules.append(_FONT_FILE.sub(r"\1", rule))
+    (target / "fonts.css").write_text("\n".join(rules) + "\n", encoding="utf-8")
+
+
+def write_styles(app: Sphinx) -> None:
+    """Write what the style sheet of the book builds on, before a page names it with its checksum."""
     if app.builder.format == "html":
-        target = Path(app.outdir) / "_static"
-        target.mkdir(parents=True, exist_ok=True)
-        (target / "palette.css").write_text(palette.css(), encoding="utf-8")
+        static = Path(app.outdir) / "_static"
+        write_fonts(Path(app.srcdir) / "node_modules/@fontsource-variable", static / "fonts")
+        (static / "palette.css").write_text(palette.css(), encoding="utf-8")
+
+
+def give_paper(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Tell the template the color of the paper, which browsers give to their own frame."""
+    context["paper"] = {"light": palette.LIGHT["paper"], "dark": palette.DARK["paper"]}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the two style sheets after the theme's."""
-    app.connect("builder-inited", write_palette)
+    """Add the style sheets after the theme's."""
+    app.connect("builder-inited", write_styles)
+    app.connect("html-page-context", give_paper)
+    app.add_css_file("fonts/fonts.css", priority=700)
     app.add_css_file("palette.css", priority=800)
     app.add_css_file("book.css", priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

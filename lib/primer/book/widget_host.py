@@ -2,11 +2,11 @@
 
 A notebook stores the state of its ipywidgets.  MyST-NB writes that state into the page, but the
 scripts it then asks for come from another site (require.js, html-manager, 1.8 MB in all).  This
-extension puts one small script in their place, :file:`widget-host.js`: it reads the stored state and
-shows every `anywidget <https://anywidget.dev>`_ with the module that is in the state, over http as
-well as from a file on disk.  Several views of one model stay in step; boxes, ``jslink``,
-``jsdlink``, sliders, labels and binary traits work; a widget that cannot be shown says so and leaves
-the others alone.
+extension puts one small script in their place, :file:`widget-host.js`: it reads the stored state
+and shows every `anywidget <https://anywidget.dev>`_ with the module that is in the state, over http
+as well as from a file on disk.  Several views of one model stay in step; boxes, ``jslink``,
+``jsdlink``, sliders, labels and binary traits work; a widget that cannot be shown says so and
+leaves the others alone.
 
 Any Jupyter Book can use it: install the package and add ``primer.book.widget_host`` to
 ``sphinx.extra_extensions`` in ``_config.yml``.  What a widget does on the page it must do in its
