@@ -1,0 +1,303 @@
+"""Checks of the exercises of chapter 16: each knows the usual mistakes and names the one made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from primer import fourier
+from primer.notebook import Mistake, exercise
+
+Answer = Callable[..., Any]
+
+
+def _array(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an answer as an array after checking that it has numbers in the right shape."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iufc":
+        raise Mistake(f"expected numbers, got {value!r}")
+    if array.shape != shape:
+        raise Mistake(f"expected the shape {shape}, got {array.shape}")
+    if np.isnan(array).any():
+        raise Mistake("the result holds NaN: was something divided by zero?")
+    return array
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Say whether two arrays agree to 8 digits."""
+    return bool(np.allclose(a, b, rtol=1e-8, atol=1e-9))
+
+
+def _write(x: complex) -> str:
+    """Write a number to four digits, real where it is."""
+    return f"{x:.4g}" if abs(x.imag) > 1e-9 else f"{x.real:.4g}"
+
+
+def _explain(got: np.ndarray, right: Any, mistakes: dict[str, Any]) -> None:
+    """Raise the mistake whose result was given, or say that the numbers differ."""
+    expected = np.asarray(right)
+    if _same(got, expected):
+        return
+    for sentence, wrong in mistakes.items():
+        if np.shape(wrong) == got.shape and _same(got, wrong):
+            raise Mistake(sentence)
+    entry = np.unravel_index(int(np.abs(got - expected).argmax()), got.shape)
+    place = f"[{', '.join(map(str, entry))}] " if entry else ""
+    numbers = _write(complex(got[entry])), _write(complex(expected[entry]))
+    raise Mistake(f"the result {place}is {numbers[0]}, but {numbers[1]} is right")
+
+
+@exercise("16.1")
+def check_one_bin(one_bin: Answer) -> None:
+    """Check ``one_bin(x, k)``, one number of the discrete Fourier transform."""
+    x = np.array([3.0, -1, 4, 1, -5, 9, 2])
+    n = np.arange(7)
+    for k in (0, 1, 3, 6):
+        angle = 2 * np.pi * k * n / 7
+        _explain(
+            _array(one_bin(x, k), ()),
+            fourier.dft(x)[k],
+            {
+                "the arrow turns the wrong way: the exponent of the forward transform is "
+                "negative": (x * np.exp(1j * angle)).sum(),
+                "only the cosine was used; the sine part tells the phase": (
+                    x * np.cos(angle)
+                ).sum(),
+                "the samples are counted from 1; the first has the number n = 0": (
+                    x * np.exp(-2j * np.pi * k * (n + 1) / 7)
+                ).sum(),
+                "the sum was divided by N; that factor belongs to the inverse": fourier.dft(x)[k]
+                / 7,
+                "2π is missing: k n/N counts turns, the exponent needs radians": (
+                    x * np.exp(-1j * k * n / 7)
+                ).sum(),
+            },
+        )
+
+
+@exercise("16.2")
+def check_bin_frequency(bin_frequency: Answer) -> None:
+    """Check ``bin_frequency(k, length, sample_rate)``, signed and in hertz."""
+    for length in (8, 9):
+        k = np.arange(length)
+        got = _array([bin_frequency(int(j), length, 4000.0) for j in k], (length,))
+        expected = np.fft.fftfreq(length, 1 / 4000)
+        if length % 2 == 0 and np.isclose(got[length // 2], 2000):
+            expected[length // 2] = 2000  # half the rate may have either sign
+        _explain(
+            got,
+            expected,
+            {
+                "these are angular frequencies; in hertz there is no 2π": 2 * np.pi * expected,
+                "the bins above N/2 are negative frequencies: take off one sampling rate": k
+                * 4000
+                / length,
+                "the bins are f_s/N apart, not f_s/(N - 1)": expected * length / (length - 1),
+                "the bins are f_s/N apart; k alone is the number of turns in the whole signal": (
+                    expected * length / 4000
+                ),
+                "the first bin, k = 0, is the frequency 0": np.roll(expected, -1),
+            },
+        )
+
+
+@exercise("16.3")
+def check_heard(heard: Answer) -> None:
+    """Check ``heard(frequency, sample_rate)``, the frequency a tone comes back as."""
+    frequency = np.array([300.0, 3999, 4000, 4001, 5000, 7900, 8000, 8100, 12500, 31000])
+    got = _array([heard(float(f), 8000.0) for f in frequency], frequency.shape)
+    _explain(
+        got,
+        fourier.alias_frequency(frequency, 8000.0),
+        {
+            "nothing was folded: tones above half the rate do not stay where they are": frequency,
+            "the remainder of f/f_s may still lie above half the rate: fold it back to f_s - f": (
+                frequency % 8000
+            ),
+            "folding at half the rate once is not enough for tones above the rate itself": np.where(
+                frequency > 4000, np.abs(8000 - frequency), frequency
+            ),
+            "copies lie a whole sampling rate apart, not half of one": frequency % 4000,
+            "a cosine of negative frequency sounds like the positive one: take the magnitude": (
+                frequency - 8000 * np.round(frequency / 8000)
+            ),
+        },
+    )
+
+
+def _wrong_fft(x: np.ndarray, turn: Callable[[int], np.ndarray], lower: int = -1) -> np.ndarray:
+    """Compute the recursion with other twiddle factors or another sign in the second half."""
+    if len(x) == 1:
+        return x.astype(complex)
+    even, odd = _wrong_fft(x[0::2], turn, lower), _wrong_fft(x[1::2], turn, lower)
+    twisted = turn(len(x)) * odd
+    return np.concatenate([even + twisted, even + lower * twisted])
+
+
+@exercise("16.4")
+def check_recursive_fft(recursive_fft: Answer) -> None:
+    """Check ``recursive_fft(x)`` for powers of two."""
+
+    def circle(size: int, sign: float = -1, parts: float = 1) -> np.ndarray:
+        return np.exp(sign * 2j * np.pi * np.arange(size // 2) / (size * parts))
+
+    if not _same(_array(recursive_fft(np.array([5.0])), (1,)), [5.0]):
+        raise Mistake("the transform of one sample is that sample: where the recursion ends")
+    for length in (2, 8, 64):
+        x = np.cos(np.arange(length) ** 1.5) + 1j * np.sin(np.arange(length))
+        got = _array(recursive_fft(x), (length,))
+        _explain(
+            got,
+            fourier.fft(x),
+            {
+                "the arrows turn the wrong way: W_N = exp(-2πi/N)": _wrong_fft(
+                    x, lambda size: circle(size, +1)
+                ),
+                "the odd half is not turned: multiply O[k] by W_N^k": _wrong_fft(
+                    x, lambda size: np.ones(size // 2)
+                ),
+                "the turn is that of the half length: W_N^k with the full N is needed": _wrong_fft(
+                    x, lambda size: circle(size, parts=0.5)
+                ),
+                "the second half needs a minus: W_N^(k + N/2) = -W_N^k": _wrong_fft(
+                    x, circle, lower=1
+                ),
+                "the turn is half as fast as it should be: 2π, not π, is a whole turn": _wrong_fft(
+                    x, lambda size: circle(size, parts=2)
+                ),
+            },
+        )
+
+
+@exercise("16.5")
+def check_filter(apply_filter: Answer) -> None:
+    """Check ``apply_filter(x, h)``, a linear convolution by multiplied transforms."""
+    x, h = np.array([1.0, 4, 2, 8, 5, 7]), np.array([0.5, 0.3, 0.2])
+    full = np.convolve(x, h)
+    value = np.asarray(apply_filter(x, h))
+    if value.shape == (6,) and _same(value, fourier.convolve(x, h, circular=True)):
+        raise Mistake(
+            "the end of the convolution has run around into its beginning: pad both signals with "
+            "zeros to N + K - 1 before transforming"
+        )
+    if value.shape == (6,) and _same(value, full[:6]):
+        raise Mistake("the last K - 1 = 2 values are cut off: the result has N + K - 1 = 8 samples")
+    if value.ndim == 1 and len(value) > 8 and _same(value[:8], full):
+        raise Mistake("the values are right, but zeros follow: return the first N + K - 1 = 8")
+    got = _array(value, (8,))
+    if np.iscomplexobj(got) and _same(got, full):
+        raise Mistake("two real signals have a real convolution: return the real part")
+    spectra = fourier.fft(np.pad(x, (0, 2))) * fourier.fft(np.pad(h, (0, 5)))
+    _explain(
+        got,
+        full,
+        {
+            "the factor 1/N of the inverse transform is missing": full * 8,
+            "that is the product of the transforms: transform it back": spectra,
+            "the forward transform was used to go back: it reverses time and lacks 1/N": (
+                fourier.fft(spectra).real
+            ),
+            "that is a correlation; a convolution multiplies the transforms without a "
+            "conjugate": np.convolve(x, h[::-1]),
+        },
+    )
+
+
+@exercise("16.6")
+def check_window_length(window_length: Answer) -> None:
+    """Check ``window_length(separation, sample_rate)``, long enough to tell two tones apart."""
+    for separation, rate in [(60.0, 8000.0), (3.0, 44100.0), (250.0, 8000.0)]:
+        got = window_length(separation, rate)
+        if not isinstance(got, int | np.integer):
+            raise Mistake(f"a length is a whole number of samples, got {got!r}")
+        right = 1 << int(np.ceil(np.log2(2 * rate / separation)))
+        if got == right:
+            continue
+        if got < 1 or got & (got - 1):
+            raise Mistake(f"{got} is not a power of two")
+        if got == right // 2:
+            raise Mistake(
+                f"with {got} samples two bins are {2 * rate / got:.1f} Hz, more than "
+                f"{separation:g} Hz: round up, not down, and do not count with one bin, which is "
+                "the width of the rectangular window's peak"
+            )
+        if got == right * 2:
+            raise Mistake(
+                "four bins separate the lobes wholly, but here each peak only has to reach the "
+                "other's first zero: two bins"
+            )
+        raise Mistake(
+            f"for {separation:g} Hz at {rate:g} Hz the shortest power of two with 2 f_s/M at most "
+            f"{separation:g} Hz is {right}, not {got}"
+        )
+
+
+@exercise("16.7")
+def check_overlap_add(overlap_add: Answer) -> None:
+    """Check ``overlap_add(frames, window, hop)``, the way back from windowed frames."""
+    window, hop = fourier.hann(8) + 0.25, 4
+    x = np.sin(np.arange(32) ** 1.3)
+    starts = range(0, 25, hop)
+    frames = np.stack([x[s : s + 8] * window for s in starts])
+
+    def total(pieces: np.ndarray) -> np.ndarray:
+        result = np.zeros(32)
+        for s, piece in zip(starts, pieces, strict=True):
+            result[s : s + 8] += piece
+        return result
+
+    ones = np.ones((len(frames), 1))
+    plain, twice = total(frames), total(frames * window)
+    single, squared = total(ones * window), total(ones * window**2)
+    _explain(
+        _array(overlap_add(frames.copy(), window, hop), (32,)),
+        x,
+        {
+            "the frames were added, but not divided by what the windows add up to": plain,
+            "the frames were windowed again and added, but not divided by the sum of the squared "
+            "windows": twice,
+            "the frames were windowed twice, so the divisor is the sum of the *squared* windows": (
+                twice / single
+            ),
+            "the frames carry the window once: multiply by it again before dividing by the "
+            "squares": plain / squared,
+        },
+    )
+
+
+@exercise("16.8")
+def check_upsample(upsample: Answer) -> None:
+    """Check ``upsample(x, factor)``, interpolation by zeros between the halves of the spectrum."""
+    for length, factor in [(5, 2), (9, 3)]:
+        n = np.arange(length)
+        x = 1 + np.cos(2 * np.pi * n / length + 0.3) + 0.5 * np.sin(4 * np.pi * n / length)
+        fine = np.arange(length * factor) / factor
+        expected = (
+            1 + np.cos(2 * np.pi * fine / length + 0.3) + 0.5 * np.sin(4 * np.pi * fine / length)
+        )
+        X, half, zeros = fourier.fft(x), length // 2 + 1, np.zeros(length * (factor - 1))
+        at_end = fourier.ifft(np.concatenate([X, zeros])) * factor
+        shifted = np.concatenate([X[: half - 1], zeros, X[half - 1 :]])
+        got = _array(upsample(x, factor), expected.shape)
+        if np.iscomplexobj(got) and _same(got, expected):
+            raise Mistake("a real signal stays real: return the real part")
+        _explain(
+            got,
+            expected,
+            {
+                "the values are too small: the inverse divides by the new length, so multiply by "
+                "the factor": expected / factor,
+                "the zeros stand behind the negative frequencies; they belong in the middle, "
+                "above the highest positive one": at_end.real,
+                "the zeros stand behind the negative frequencies, which makes the result complex; "
+                "they belong in the middle": at_end,
+                "off by one: the positive half of an odd length has (N + 1)/2 bins, with k = 0": (
+                    fourier.ifft(shifted).real * factor
+                ),
+                "the samples were repeated, not interpolated": np.repeat(x, factor),
+                "zeros between the samples leave the copies of the spectrum in place: put the "
+                "zeros into the spectrum": np.kron(x, np.eye(factor)[0]),
+            },
+        )

@@ -1,0 +1,174 @@
+"""Each check of chapter 16 names the mistakes that are usually made.
+
+That it accepts the chapter's own solution is shown where the chapter runs.
+"""
+
+import numpy as np
+import pytest
+
+from primer import fourier
+from primer.exercises import fourier as exercises
+from primer.notebook import Mistake
+
+TAU = 2 * np.pi
+
+
+def turns(n, k, sign=-1):
+    return np.exp(sign * 1j * TAU * k * np.arange(n) / n)
+
+
+def recursion(x, turn, lower=-1):
+    if len(x) == 1:
+        return x
+    even, odd = recursion(x[::2], turn, lower), recursion(x[1::2], turn, lower)
+    odd = odd * turn(len(x))
+    return np.concatenate([even + odd, even + lower * odd])
+
+
+def half_circle(size, sign=-1):
+    return np.exp(sign * 1j * TAU * np.arange(size // 2) / size)
+
+
+def added(frames, hop):
+    total = np.zeros(frames.shape[1] + hop * (len(frames) - 1))
+    for i, frame in enumerate(frames):
+        total[i * hop : i * hop + len(frame)] += frame
+    return total
+
+
+def filled(x, factor, at, scale=None):
+    X = np.insert(fourier.fft(x), [at] * (len(x) * (factor - 1)), 0)
+    return fourier.ifft(X) * (factor if scale is None else scale)
+
+
+def product(x, h, size):
+    pad = lambda v: np.pad(v, (0, size - len(v)))  # noqa: E731
+    return fourier.fft(pad(x)) * fourier.fft(pad(h))
+
+
+WRONG = [
+    (exercises.check_one_bin, lambda x, k: x @ turns(len(x), k, +1), "wrong way"),
+    (exercises.check_one_bin, lambda x, k: x @ turns(len(x), k).real, "cosine"),
+    (exercises.check_one_bin, lambda x, k: fourier.dft(x)[k] / len(x), "divided by N"),
+    (exercises.check_one_bin, lambda x, k: fourier.dft(np.roll(x, 1))[k], "from 1"),
+    (exercises.check_one_bin, lambda x, k: x @ np.exp(-1j * k * np.arange(7) / 7), "2π"),
+    (exercises.check_one_bin, lambda x, k: fourier.dft(x), "shape"),
+    (exercises.check_one_bin, lambda x, k: "X", "expected numbers"),
+    (exercises.check_one_bin, lambda x, k: fourier.dft(x)[k] + 1, "is right"),
+    (exercises.check_bin_frequency, lambda k, n, rate: k * rate / n, "negative frequencies"),
+    (
+        exercises.check_bin_frequency,
+        lambda k, n, rate: TAU * np.fft.fftfreq(n, 1 / rate)[k],
+        "angular",
+    ),
+    (
+        exercises.check_bin_frequency,
+        lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[k] * n / (n - 1),
+        "N - 1",
+    ),
+    (exercises.check_bin_frequency, lambda k, n, rate: np.fft.fftfreq(n, 1 / n)[k], "k alone"),
+    (
+        exercises.check_bin_frequency,
+        lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[(k + 1) % n],
+        "k = 0",
+    ),
+    (exercises.check_heard, lambda f, rate: f, "nothing was folded"),
+    (exercises.check_heard, lambda f, rate: f % rate, "fold it back"),
+    (exercises.check_heard, lambda f, rate: f if f <= rate / 2 else abs(rate - f), "once"),
+    (exercises.check_heard, lambda f, rate: f % (rate / 2), "half of one"),
+    (exercises.check_heard, lambda f, rate: f - rate * np.round(f / rate), "magnitude"),
+    (exercises.check_recursive_fft, lambda x: recursion(x, lambda n: half_circle(n, 1)), "way"),
+    (exercises.check_recursive_fft, lambda x: recursion(x, lambda n: 1), "not turned"),
+    (exercises.check_recursive_fft, lambda x: recursion(x, lambda n: half_circle(n) ** 2), "half"),
+    (exercises.check_recursive_fft, lambda x: recursion(x, half_circle, 1), "minus"),
+    (
+        exercises.check_recursive_fft,
+        lambda x: recursion(x, lambda n: half_circle(2 * n)[: n // 2]),
+        "whole turn",
+    ),
+    (exercises.check_recursive_fft, lambda x: 0 * x, "one sample is that sample"),
+    (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 6)).real, "pad both"),
+    (exercises.check_filter, lambda x, h: np.convolve(x, h)[:6], "cut off"),
+    (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 16)).real, "zeros follow"),
+    (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 8)), "real part"),
+    (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 8)).real * 8, "1/N"),
+    (exercises.check_filter, lambda x, h: product(x, h, 8), "transform it back"),
+    (exercises.check_filter, lambda x, h: fourier.fft(product(x, h, 8)).real, "reverses time"),
+    (exercises.check_filter, lambda x, h: np.convolve(x, h[::-1]), "correlation"),
+    (
+        exercises.check_window_length,
+        lambda df, rate: 1 << int(np.ceil(np.log2(rate / df))),
+        "rectangular",
+    ),
+    (
+        exercises.check_window_length,
+        lambda df, rate: 1 << int(np.floor(np.log2(2 * rate / df))),
+        "round up",
+    ),
+    (
+        exercises.check_window_length,
+        lambda df, rate: 1 << int(np.ceil(np.log2(4 * rate / df))),
+        "wholly",
+    ),
+    (exercises.check_window_length, lambda df, rate: int(np.ceil(2 * rate / df)), "power of two"),
+    (exercises.check_window_length, lambda df, rate: 2 * rate / df, "whole number"),
+    (exercises.check_window_length, lambda df, rate: 1 << 20, "shortest power of two"),
+    (exercises.check_overlap_add, lambda f, w, hop: added(f, hop), "not divided"),
+    (exercises.check_overlap_add, lambda f, w, hop: added(f * w, hop), "squared windows"),
+    (
+        exercises.check_overlap_add,
+        lambda f, w, hop: added(f * w, hop) / added(0 * f + w, hop),
+        r"\*squared\*",
+    ),
+    (
+        exercises.check_overlap_add,
+        lambda f, w, hop: added(f, hop) / added(0 * f + w**2, hop),
+        "window once",
+    ),
+    (
+        exercises.check_upsample,
+        lambda x, factor: filled(x, factor, len(x) // 2 + 1, 1).real,
+        "too small",
+    ),
+    (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x)).real, "middle"),
+    (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x)), "complex"),
+    (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2).real, "off by one"),
+    (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1), "real part"),
+    (exercises.check_upsample, lambda x, factor: np.repeat(x, factor), "repeated"),
+    (exercises.check_upsample, lambda x, factor: np.kron(x, [1] + [0] * (factor - 1)), "copies"),
+]
+
+
+@pytest.mark.parametrize(("check", "answer", "message"), WRONG)
+def test_a_usual_mistake_is_named(check, answer, message):
+    with pytest.raises(Mistake, match=message):
+        check(answer)
+
+
+def right_window_length(separation, sample_rate):
+    length = 1
+    while 2 * sample_rate / length > separation:
+        length *= 2
+    return length
+
+
+RIGHT = [
+    (exercises.check_one_bin, lambda x, k: np.fft.fft(x)[k]),
+    (exercises.check_bin_frequency, lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[k]),
+    (exercises.check_bin_frequency, lambda k, n, rate: (k if k <= n / 2 else k - n) * rate / n),
+    (exercises.check_heard, lambda f, rate: min(f % rate, rate - f % rate)),
+    (exercises.check_recursive_fft, np.fft.fft),
+    (exercises.check_filter, np.convolve),
+    (exercises.check_window_length, right_window_length),
+    (
+        exercises.check_overlap_add,
+        lambda f, w, hop: added(f * w, hop) / added(0 * f + w**2, hop),
+    ),
+    (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1).real),
+]
+
+
+@pytest.mark.parametrize(("check", "answer"), RIGHT)
+def test_a_right_answer_is_accepted(check, answer, capsys):
+    check(answer)
+    assert "is solved" in capsys.readouterr().out
