@@ -8,8 +8,8 @@ from primer.fourier.cycles import (
     peak_frequency,
     periodogram,
 )
-from primer.fourier.dft import dft, dft_matrix, idft
-from primer.fourier.fft import convolve, fft, ifft, rfft
+from primer.fourier.discrete import dft, dft_matrix, idft
+from primer.fourier.fast import convolve, fft, ifft, rfft
 from primer.fourier.sampling import alias_frequency, sinc_interpolate
 from primer.fourier.short_time import Spectrogram, istft, spectrogram, stft
 from primer.fourier.signals import (

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 from numpy.typing import ArrayLike
 
-from primer.fourier.fft import fft, ifft, rfft
+from primer.fourier.fast import fft, ifft, rfft
 from primer.fourier.inputs import count, positive, signal
 from primer.fourier.windows import hann
 

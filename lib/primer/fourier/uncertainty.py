@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.fourier.fft import fft
+from primer.fourier.fast import fft
 from primer.fourier.inputs import positive, signal
 
 

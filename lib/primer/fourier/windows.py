@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.fourier.fft import rfft
+from primer.fourier.fast import rfft
 from primer.fourier.inputs import count, positive, signal
 
 

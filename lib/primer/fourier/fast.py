@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Complex, Num
 from numpy.typing import ArrayLike
 
-from primer.fourier.dft import dft_matrix
+from primer.fourier.discrete import dft_matrix
 from primer.fourier.inputs import signal
 
 BASE = 16
@@ -29,7 +29,7 @@ def _base_matrix(length: int) -> np.ndarray:
     return dft_matrix(length)
 
 
-def _radix2(x: np.ndarray) -> np.ndarray:
+def radix2(x: np.ndarray) -> np.ndarray:
     """Transform the first axis of ``x``, shape (N, batch), for N a power of two."""
     length, batch = x.shape
     base = min(length, BASE)
@@ -53,17 +53,17 @@ def _chirp(length: int) -> tuple[np.ndarray, np.ndarray]:
     kernel = np.zeros((1 << (2 * length - 2).bit_length(), 1), dtype=complex)
     kernel[:length, 0] = chirp.conj()
     kernel[-1:-length:-1, 0] = chirp.conj()[1:]
-    return chirp[:, None], _radix2(kernel)
+    return chirp[:, None], radix2(kernel)
 
 
-def _bluestein(x: np.ndarray) -> np.ndarray:
+def bluestein(x: np.ndarray) -> np.ndarray:
     """Transform the first axis of ``x``, shape (N, batch), for any N, as one convolution."""
     length, batch = x.shape
     chirp, kernel = _chirp(length)
     padded = np.zeros((len(kernel), batch), dtype=complex)
     padded[:length] = chirp * x
-    product = _radix2(padded) * kernel
-    convolved = _radix2(product.conj()).conj() / len(kernel)  # the inverse transform
+    product = radix2(padded) * kernel
+    convolved = radix2(product.conj()).conj() / len(kernel)  # the inverse transform
     return chirp * convolved[:length]
 
 
@@ -112,7 +112,7 @@ def fft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     samples = signal("x", x)
     length = samples.shape[-1]
     columns = np.ascontiguousarray(samples.reshape(-1, length).T)  # (N, batch)
-    transform = _radix2 if length & (length - 1) == 0 else _bluestein
+    transform = radix2 if length & (length - 1) == 0 else bluestein
     return np.ascontiguousarray(transform(columns).T).reshape(samples.shape)
 
 

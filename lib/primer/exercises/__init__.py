@@ -1,0 +1,1 @@
+"""Automatic checks of the exercises, one module for each chapter."""
