@@ -1,0 +1,312 @@
+r"""What the residuals tell: leverage, studentized residuals, influence, and two tests of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from primer.regression.inference import Fit, ols, partial_out
+from primer.regression.inputs import design, vector
+
+
+def leverage(fit: Fit) -> Float[np.ndarray, " n"]:
+    r"""Compute how strongly each fitted value is pulled by its own observation.
+
+    .. math:: h_{ii} = \frac{\partial\hat y_i}{\partial y_i} = (QQ^\top)_{ii}, \qquad
+              \tfrac1n \le h_{ii} \le 1 \text{ with an intercept}, \qquad \sum_i h_{ii} = k
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`.
+
+    Returns
+    -------
+    float array, shape (n,)
+        The diagonal of the hat matrix; it depends on ``X`` alone.
+
+    Examples
+    --------
+    >>> leverage(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(12)
+    array([0.7, 0.3, 0.3, 0.7])
+    """
+    return np.sum(fit.Q**2, axis=1)
+
+
+def residual_share(fit: Fit) -> Float[np.ndarray, " n"]:
+    r"""Compute the share of an error's variance that is left in its residual.
+
+    .. math:: \operatorname{Var}(e_i)/\sigma^2 = 1 - h_{ii}
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`.
+
+    Returns
+    -------
+    float array, shape (n,)
+        Above 0.
+
+    Raises
+    ------
+    ValueError
+        When an observation has leverage 1, so that nothing of its error is left.
+
+    Examples
+    --------
+    >>> residual_share(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(12)
+    array([0.3, 0.7, 0.7, 0.3])
+    """
+    share = 1 - leverage(fit)
+    if alone := np.flatnonzero(share < 1e-10).tolist():
+        raise ValueError(
+            f"observations {alone} have leverage 1: each alone determines a coefficient, "
+            "so its residual is always 0 and says nothing"
+        )
+    return share
+
+
+def standardized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
+    r"""Divide each residual by its own estimated standard deviation.
+
+    .. math:: \operatorname{Var}(e_i) = \sigma^2 (1-h_{ii}), \qquad
+              r_i = \frac{e_i}{s\sqrt{1-h_{ii}}}
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`.
+
+    Returns
+    -------
+    float array, shape (n,)
+        Internally studentized residuals, of variance about 1.
+
+    Raises
+    ------
+    ValueError
+        When an observation has leverage 1, or no noise can be estimated.
+
+    Examples
+    --------
+    >>> standardized_residuals(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(3)
+    array([-0.577,  1.134, -1.134,  0.577])
+    """
+    return fit.residuals / np.sqrt(fit.variance * residual_share(fit))
+
+
+def studentized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
+    r"""Compare each residual with the noise estimated without its observation.
+
+    .. math:: t_i = \frac{e_i}{s_{(i)}\sqrt{1-h_{ii}}}, \qquad
+              (n-k-1)\,s_{(i)}^2 = (n-k)\,s^2 - \frac{e_i^2}{1-h_{ii}}
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`.
+
+    Returns
+    -------
+    float array, shape (n,)
+        Externally studentized residuals; under normal errors each is :math:`t_{n-k-1}`.
+
+    Raises
+    ------
+    ValueError
+        When an observation has leverage 1, or :math:`n \le k + 1`.
+
+    Examples
+    --------
+    >>> studentized_residuals(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(3)
+    array([-0.447,  1.342, -1.342,  0.447])
+    """
+    df = fit.df_residual - 1
+    if df < 1:
+        raise ValueError(
+            "to leave one observation out, there must be at least two more of them than "
+            f"coefficients; got {len(fit.y)} and {len(fit.names)}"
+        )
+    share = residual_share(fit)
+    without = (fit.df_residual * fit.variance - fit.residuals**2 / share) / df
+    return fit.residuals / np.sqrt(without * share)
+
+
+def leave_one_out_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
+    r"""Compute the error of predicting each observation from all others, without refitting.
+
+    .. math:: y_i - x_i^\top\hat\beta_{(i)} = \frac{e_i}{1-h_{ii}}
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`.
+
+    Returns
+    -------
+    float array, shape (n,)
+        Prediction errors, in the unit of ``y``.
+
+    Raises
+    ------
+    ValueError
+        When an observation has leverage 1: without it there is no fit.
+
+    Examples
+    --------
+    >>> leave_one_out_residuals(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(3)
+    array([-1.   ,  1.286, -1.286,  1.   ])
+    """
+    return fit.residuals / residual_share(fit)
+
+
+def cooks_distance(fit: Fit) -> Float[np.ndarray, " n"]:
+    r"""Measure how far all fitted values move when one observation is left out.
+
+    .. math:: D_i = \frac{\lVert \hat y - \hat y_{(i)}\rVert^2}{k\,s^2}
+                  = \frac{r_i^2}{k}\,\frac{h_{ii}}{1-h_{ii}}
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`.
+
+    Returns
+    -------
+    float array, shape (n,)
+        Values near or above 1 deserve a look.
+
+    Raises
+    ------
+    ValueError
+        When an observation has leverage 1, or no noise can be estimated.
+
+    References
+    ----------
+    Cook (1977).
+
+    Examples
+    --------
+    >>> cooks_distance(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(3)
+    array([0.389, 0.276, 0.276, 0.389])
+    """
+    h = leverage(fit)
+    return standardized_residuals(fit) ** 2 / len(fit.names) * h / (1 - h)
+
+
+def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
+    r"""Compute by how much the other features inflate the variance of each coefficient.
+
+    .. math:: \mathrm{VIF}_j = \frac{\lVert x_j-\bar x_j\rVert^2}{\lVert\tilde x_j\rVert^2}
+              = \frac1{1-R_j^2}
+
+    :math:`\tilde x_j` is what the other features leave of :math:`x_j`, and :math:`R_j^2` belongs to
+    the regression of :math:`x_j` on them.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, p)
+        The features, without the intercept's column.
+
+    Returns
+    -------
+    float array, shape (p,)
+        1 for a feature uncorrelated with the others, without upper bound for collinear ones.
+
+    Raises
+    ------
+    ValueError
+        When the columns are exactly collinear or one is constant; the sentence names them.
+
+    Examples
+    --------
+    >>> variance_inflation([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]]).round(4)
+    array([1.5625, 1.5625])
+    """
+    table = design(X)
+    whole = ols(table, np.zeros(len(table))).X  # refuses dependent columns
+    columns = range(1, whole.shape[1])
+    left = [partial_out(whole[:, j], np.delete(whole, j, axis=1)) for j in columns]
+    return np.sum((table - table.mean(axis=0)) ** 2, axis=0) / np.sum(np.square(left), axis=1)
+
+
+def durbin_watson(residuals: ArrayLike) -> float:
+    r"""Compute the Durbin–Watson statistic of residuals in the order of time.
+
+    .. math:: d = \frac{\sum_{i\ge2} (e_i-e_{i-1})^2}{\sum_i e_i^2} \approx 2(1-\hat\rho_1)
+
+    Parameters
+    ----------
+    residuals : array_like, shape (n,)
+        In the order in which they were observed.
+
+    Returns
+    -------
+    float
+        About 2 without correlation between neighbors, near 0 or 4 for strong correlation.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than two residuals, or all are 0.
+
+    Examples
+    --------
+    >>> durbin_watson([1, -1, 1, -1])
+    3.0
+    """
+    e = vector("residuals", residuals)
+    if len(e) < 2 or not e.any():
+        raise ValueError("the statistic needs two residuals or more, not all of them 0")
+    return float(np.sum(np.diff(e) ** 2) / np.sum(e**2))
+
+
+class ChiSquaredTest(NamedTuple):
+    """A statistic that is χ² under the hypothesis, its degrees of freedom and its p-value."""
+
+    statistic: float
+    df: int
+    p_value: float
+
+
+def breusch_pagan(fit: Fit) -> ChiSquaredTest:
+    r"""Test whether the size of the residuals depends on the features (Koenker's form).
+
+    .. math:: \mathrm{LM} = n R^2_{e^2 \sim X} \;\dot\sim\; \chi^2_p \text{ under homoscedasticity}
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`, with an intercept.
+
+    Returns
+    -------
+    ChiSquaredTest
+        ``statistic``, ``df`` and ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        When the fit has no intercept or no feature.
+
+    References
+    ----------
+    Breusch and Pagan (1979); Koenker (1981).
+
+    Examples
+    --------
+    >>> test = breusch_pagan(ols([[1], [2], [3], [4], [5]], [1.0, 2.1, 2.8, 4.9, 3.8]))
+    >>> round(test.statistic, 3), test.df, round(test.p_value, 3)
+    (2.349, 1, 0.125)
+    """
+    features = fit.X.shape[1] - 1
+    if not fit.has_intercept or features < 1:
+        raise ValueError("the test needs an intercept and at least one feature")
+    squares = ols(fit.X[:, 1:], fit.residuals**2)
+    statistic = len(fit.y) * squares.r_squared
+    return ChiSquaredTest(statistic, features, float(stats.chi2(features).sf(statistic)))

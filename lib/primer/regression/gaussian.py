@@ -1,0 +1,230 @@
+r"""Ridge as belief: conditioning a joint normal distribution, and the posterior it gives."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.regression.inputs import design, positive, single_response, vector
+
+
+class Gaussian(NamedTuple):
+    """A normal distribution: its mean, where its density is largest, and its covariance."""
+
+    mean: Float[np.ndarray, " d"]
+    covariance: Float[np.ndarray, "d d"]
+
+
+def decorrelating_matrix(
+    cross_covariance: ArrayLike, covariance: ArrayLike
+) -> Float[np.ndarray, "w y"]:
+    r"""Compute the matrix that leaves nothing of :math:`W` correlated with :math:`Y`.
+
+    .. math:: A = \Sigma_{WY}\Sigma_{YY}^{-1}
+              \quad\Longleftrightarrow\quad \operatorname{Cov}(W - AY,\; Y) = 0
+
+    Parameters
+    ----------
+    cross_covariance : array_like, shape (w, y)
+        :math:`\Sigma_{WY}`.
+    covariance : array_like, shape (y, y)
+        :math:`\Sigma_{YY}`, positive definite.
+
+    Returns
+    -------
+    float array, shape (w, y)
+        :math:`A`, the coefficients of the regression of :math:`W` on :math:`Y`.
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not match or the covariance is not symmetric positive definite.
+
+    Examples
+    --------
+    >>> decorrelating_matrix([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0]])
+    array([[0.5, 0. ]])
+    """
+    cross = design(cross_covariance, "cross_covariance")
+    sigma = _positive_definite("covariance", covariance)
+    if cross.shape[1] != len(sigma):
+        raise ValueError(f"shapes {cross.shape} and {sigma.shape} do not match")
+    return np.linalg.solve(sigma, cross.T).T
+
+
+def _positive_definite(name: str, matrix: ArrayLike) -> Float[np.ndarray, "d d"]:
+    """Return a covariance matrix that can be inverted."""
+    sigma = design(matrix, name)
+    if sigma.shape[0] != sigma.shape[1] or not np.allclose(sigma, sigma.T):
+        raise ValueError(f"{name} must be a symmetric matrix, got shape {sigma.shape}")
+    if np.linalg.eigvalsh(sigma)[0] <= 0:
+        raise ValueError(f"{name} must be positive definite; it has an eigenvalue that is not")
+    return sigma
+
+
+def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaussian:
+    r"""Condition a joint normal distribution on its last coordinates.
+
+    .. math::
+        E[W\mid Y=y] = \mu_W + \Sigma_{WY}\Sigma_{YY}^{-1}(y-\mu_Y), \qquad
+        \operatorname{Cov}[W\mid Y=y] = \Sigma_{WW} - \Sigma_{WY}\Sigma_{YY}^{-1}\Sigma_{YW}
+
+    Parameters
+    ----------
+    mean : array_like, shape (w + y,)
+        The mean of :math:`(W, Y)`.
+    covariance : array_like, shape (w + y, w + y)
+        Their covariance.
+    values : array_like, shape (y,)
+        What was observed of :math:`Y`, the last coordinates.
+
+    Returns
+    -------
+    Gaussian
+        The distribution of :math:`W` given :math:`Y = y`.
+
+    Raises
+    ------
+    ValueError
+        When all coordinates or more are observed, or :math:`\Sigma_{YY}` is not positive definite.
+
+    Examples
+    --------
+    >>> condition([1.0, 5.0], [[2.0, 1.0], [1.0, 4.0]], [7.0])
+    Gaussian(mean=array([1.5]), covariance=array([[1.75]]))
+    """
+    mu, y = vector("mean", mean), vector("values", values)
+    sigma = design(covariance, "covariance")
+    hidden = len(mu) - len(y)
+    if hidden < 1 or sigma.shape != (len(mu), len(mu)):
+        raise ValueError(
+            f"a mean of {len(mu)} coordinates needs a covariance of shape ({len(mu)}, {len(mu)}) "
+            f"and fewer than {len(mu)} values, got {sigma.shape} and {len(y)}"
+        )
+    cross = sigma[:hidden, hidden:]
+    A = decorrelating_matrix(cross, sigma[hidden:, hidden:])
+    return Gaussian(mu[:hidden] + A @ (y - mu[hidden:]), sigma[:hidden, :hidden] - A @ cross.T)
+
+
+def ridge_joint(X: ArrayLike, penalty: float) -> Gaussian:
+    r"""Write down the joint distribution of the weights and the response that ridge believes in.
+
+    .. math::
+        W \sim N(0, I), \quad Y = XW + \sqrt\lambda\,N: \qquad
+        \operatorname{Cov}\binom{W}{Y} =
+        \begin{pmatrix} I & X^\top \\ X & XX^\top + \lambda I \end{pmatrix}
+
+    Parameters
+    ----------
+    X : array_like, shape (n, p)
+        The features.
+    penalty : float
+        :math:`\lambda > 0`, the variance of the noise in units of the weights' prior variance.
+
+    Returns
+    -------
+    Gaussian
+        Of :math:`p + n` coordinates, the weights first.
+
+    Raises
+    ------
+    ValueError
+        When the penalty is not above 0.
+
+    Examples
+    --------
+    >>> ridge_joint([[2.0]], penalty=3.0).covariance
+    array([[1., 2.],
+           [2., 7.]])
+    """
+    table = design(X)
+    n, p = table.shape
+    response = table @ table.T + positive("penalty", penalty) * np.eye(n)
+    return Gaussian(np.zeros(p + n), np.block([[np.eye(p), table.T], [table, response]]))
+
+
+def ridge_posterior(
+    X: ArrayLike, y: ArrayLike, noise_variance: float, prior_variance: float = 1.0
+) -> Gaussian:
+    r"""Compute what the data leave to believe about the weights.
+
+    .. math::
+        w \sim N(0, \tau^2 I), \quad y \mid w \sim N(Xw, \sigma^2 I): \qquad
+        w \mid y \sim N\bigl(\hat w_\lambda,\; \sigma^2 (X^\top X + \lambda I)^{-1}\bigr), \quad
+        \lambda = \sigma^2/\tau^2
+
+    Parameters
+    ----------
+    X : array_like, shape (n, p)
+        The features.
+    y : array_like, shape (n,)
+        The response.
+    noise_variance, prior_variance : float
+        :math:`\sigma^2` and :math:`\tau^2`, above 0.
+
+    Returns
+    -------
+    Gaussian
+        Its mean, which is also its mode, is the ridge estimate with penalty
+        :math:`\sigma^2/\tau^2`.
+
+    Raises
+    ------
+    ValueError
+        When a variance is not above 0 or the shapes do not match.
+
+    Examples
+    --------
+    >>> ridge_posterior([[1.0], [2.0]], [3.0, 5.0], noise_variance=5.0)
+    Gaussian(mean=array([1.3]), covariance=array([[0.5]]))
+    """
+    table, response = single_response(X, y)
+    noise = positive("noise_variance", noise_variance)
+    penalty = noise / positive("prior_variance", prior_variance)
+    precision = table.T @ table + penalty * np.eye(table.shape[1])
+    return Gaussian(
+        np.linalg.solve(precision, table.T @ response), noise * np.linalg.inv(precision)
+    )
+
+
+def ridge_log_posterior(
+    X: ArrayLike, y: ArrayLike, weights: ArrayLike, noise_variance: float
+) -> float:
+    r"""Compute the log posterior density of weights under a standard normal prior.
+
+    .. math:: \log f(w \mid y) = -\frac{\lVert w\rVert^2}2 - \frac{\lVert y-Xw\rVert^2}{2\lambda}
+              + \text{constant}
+
+    Parameters
+    ----------
+    X, y : array_like
+        As :func:`ridge_posterior`.
+    weights : array_like, shape (p,)
+        Where to evaluate it.
+    noise_variance : float
+        :math:`\lambda > 0`.
+
+    Returns
+    -------
+    float
+        The log density, less the constant that does not depend on the weights.
+
+    Raises
+    ------
+    ValueError
+        When the noise variance is not above 0 or the shapes do not match.
+
+    Examples
+    --------
+    >>> ridge_log_posterior([[1.0], [2.0]], [3.0, 5.0], [2.0], noise_variance=0.5)
+    -4.0
+    """
+    table, response = single_response(X, y)
+    w = vector("weights", weights, table.shape[1])
+    residual = response - table @ w
+    return float(
+        -(w @ w) / 2 - residual @ residual / 2 / positive("noise_variance", noise_variance)
+    )

@@ -1,0 +1,405 @@
+r"""How sure a fit is: standard errors, t and F tests, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.linalg import solve_triangular
+
+from primer.regression.inputs import column_names, design, probability, single_response, vector
+from primer.regression.least_squares import add_intercept
+from primer.regression.qr import independent_qr
+from primer.regression.sums_of_squares import adjusted_r_squared, r_squared
+
+EXACT = 1e-13
+"""Residuals this small against ``y`` are rounding: the fit is exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    r"""A least-squares fit of :math:`y = X\beta + \varepsilon`, made by :func:`ols`.
+
+    Attributes
+    ----------
+    X : float array, shape (n, k)
+        The design matrix, the intercept's column included.
+    y : float array, shape (n,)
+        The response.
+    names : tuple of str
+        One name for each column.
+    Q, R : float arrays, shapes (n, k) and (k, k)
+        The factors of ``X``, from which everything else follows.
+    has_intercept : bool
+        Whether the first column was added by :func:`ols`.
+    """
+
+    X: Float[np.ndarray, "n k"]
+    y: Float[np.ndarray, " n"]
+    names: tuple[str, ...]
+    Q: Float[np.ndarray, "n k"]
+    R: Float[np.ndarray, "k k"]
+    has_intercept: bool
+
+    @cached_property
+    def coefficients(self) -> Float[np.ndarray, " k"]:
+        r""":math:`\hat\beta`, from :math:`R\hat\beta = Q^\top y`."""
+        return solve_triangular(self.R, self.Q.T @ self.y)
+
+    @cached_property
+    def fitted(self) -> Float[np.ndarray, " n"]:
+        r""":math:`\hat y = X\hat\beta`."""
+        return self.X @ self.coefficients
+
+    @cached_property
+    def residuals(self) -> Float[np.ndarray, " n"]:
+        r""":math:`e = y - \hat y`."""
+        return self.y - self.fitted
+
+    @property
+    def df_residual(self) -> int:
+        r"""The degrees of freedom of the residuals, :math:`n - k`."""
+        return self.X.shape[0] - self.X.shape[1]
+
+    @cached_property
+    def variance(self) -> float:
+        r"""The unbiased estimate of the noise's variance, :math:`s^2 = \mathrm{RSS}/(n-k)`.
+
+        Raises
+        ------
+        ValueError
+            When no degree of freedom is left, or the fit is exact, so that no noise is seen.
+        """
+        if self.df_residual < 1:
+            n, k = self.X.shape
+            raise ValueError(
+                f"{n} observations and {k} coefficients leave no degree of freedom to estimate the "
+                "noise; standard errors need more observations than coefficients"
+            )
+        rss = float(self.residuals @ self.residuals)
+        if rss <= EXACT**2 * (self.y @ self.y):
+            raise ValueError(
+                "the fit is exact up to rounding: with no residuals there is no noise to estimate"
+            )
+        return rss / self.df_residual
+
+    @cached_property
+    def inverse_gram(self) -> Float[np.ndarray, "k k"]:
+        r""":math:`(X^\top X)^{-1} = R^{-1}R^{-\top}`."""
+        inverse = solve_triangular(self.R, np.eye(len(self.R)))
+        return inverse @ inverse.T
+
+    @cached_property
+    def covariance(self) -> Float[np.ndarray, "k k"]:
+        r"""The estimated covariance of the coefficients, :math:`s^2 (X^\top X)^{-1}`.
+
+        It is right when the errors are uncorrelated and have one variance; see
+        :mod:`primer.regression.robust` for what to use when they are not.
+        """
+        return self.variance * self.inverse_gram
+
+    @property
+    def standard_errors(self) -> Float[np.ndarray, " k"]:
+        """The square roots of the covariance's diagonal."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def r_squared(self) -> float:
+        """The coefficient of determination."""
+        return r_squared(self.y, self.fitted)
+
+    @property
+    def adjusted_r_squared(self) -> float:
+        """The adjusted coefficient of determination; needs an intercept."""
+        if not self.has_intercept:
+            raise ValueError("adjusted R² compares with the mean: fit with an intercept")
+        return adjusted_r_squared(self.y, self.fitted, self.X.shape[1] - 1)
+
+
+def ols(
+    X: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None, *, intercept: bool = True
+) -> Fit:
+    r"""Fit :math:`y = X\beta + \varepsilon` by ordinary least squares.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, p)
+        One row for each observation, one column for each feature.
+    y : array_like, shape (n,)
+        The response.
+    names : sequence of str, optional
+        Names of the features; x1, x2, … otherwise.
+    intercept : bool
+        Whether to put a column of ones before the features.
+
+    Returns
+    -------
+    Fit
+        Coefficients, residuals, covariance and what follows from them.
+
+    Raises
+    ------
+    ValueError
+        When columns are dependent or constant (the sentence names them), there are more
+        coefficients than observations, or an entry is not finite.
+
+    Examples
+    --------
+    >>> fit = ols([[0], [1], [2], [3]], [1, 3, 2, 4], names=["x"])
+    >>> fit.coefficients.round(12), round(fit.variance, 12)
+    (array([1.3, 0.8]), 0.9)
+    >>> ols([[1, 5], [2, 5], [4, 5]], [1, 2, 3], names=["dose", "year"])
+    Traceback (most recent call last):
+        ...
+    ValueError: column year is constant, as the intercept is: leave it out
+    """
+    table, response = single_response(X, y)
+    labels = column_names(names, table.shape[1])
+    if intercept:
+        table, labels = add_intercept(table), ("intercept", *labels)
+    Q, R = independent_qr(table, labels)
+    return Fit(table, response, labels, Q, R, intercept)
+
+
+class Coefficients(NamedTuple):
+    """Tests and intervals of the coefficients, one entry for each; printing gives a table."""
+
+    names: tuple[str, ...]
+    estimates: Float[np.ndarray, " k"]
+    standard_errors: Float[np.ndarray, " k"]
+    t: Float[np.ndarray, " k"]
+    p_values: Float[np.ndarray, " k"]
+    low: Float[np.ndarray, " k"]
+    high: Float[np.ndarray, " k"]
+
+    def __str__(self) -> str:
+        width = max(map(len, self.names))
+        head = f"{'':{width}} {'estimate':>10} {'s.e.':>9} {'t':>8} {'p':>8}   interval"
+        rows = [
+            f"{name:{width}} {b:>10.4g} {se:>9.4g} {t:>8.2f} {p:>8.4f}   [{low:.4g}, {high:.4g}]"
+            for name, b, se, t, p, low, high in zip(*self, strict=True)
+        ]
+        return "\n".join([head, *rows])
+
+
+def coefficient_tests(
+    fit: Fit, covariance: ArrayLike | None = None, level: float = 0.95
+) -> Coefficients:
+    r"""Test whether each coefficient is zero, and give its confidence interval.
+
+    .. math::
+        t_j = \frac{\hat\beta_j}{\operatorname{se}_j} \sim t_{n-k} \text{ if } \beta_j = 0, \qquad
+        \hat\beta_j \pm t_{n-k,\,(1+\ell)/2}\,\operatorname{se}_j
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`ols`.
+    covariance : array_like, shape (k, k), optional
+        A covariance of the coefficients to use instead of ``fit.covariance``, for example from
+        :func:`primer.regression.robust_covariance`.
+    level : float
+        The coverage :math:`\ell` of the intervals.
+
+    Returns
+    -------
+    Coefficients
+        Estimates, standard errors, t statistics, two-sided p-values, ends of the intervals.
+
+    Raises
+    ------
+    ValueError
+        When no degree of freedom is left, the fit is exact, the covariance is not k×k with
+        positive variances, or the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> fit = ols([[0], [1], [2], [3]], [1, 3, 2, 4], names=["x"])
+    >>> print(coefficient_tests(fit))
+                estimate      s.e.        t        p   interval
+    intercept        1.3    0.7937     1.64   0.2431   [-2.115, 4.715]
+    x                0.8    0.4243     1.89   0.2000   [-1.025, 2.625]
+    """
+    k = len(fit.names)
+    matrix = fit.covariance if covariance is None else design(covariance, "covariance")
+    if matrix.shape != (k, k) or (np.diag(matrix) <= 0).any():
+        raise ValueError(
+            f"the covariance must be a {k}×{k} matrix with positive variances, "
+            f"got shape {matrix.shape} with diagonal {np.diag(matrix)}"
+        )
+    errors = np.sqrt(np.diag(matrix))
+    law = stats.t(fit.df_residual)
+    t = fit.coefficients / errors
+    reach = law.ppf((1 + probability("level", level)) / 2) * errors
+    return Coefficients(
+        fit.names, fit.coefficients, errors, t, 2 * law.sf(np.abs(t)),
+        fit.coefficients - reach, fit.coefficients + reach,
+    )  # fmt: skip
+
+
+class FTest(NamedTuple):
+    """An F statistic, its two degrees of freedom and its p-value."""
+
+    statistic: float
+    df_numerator: int
+    df_denominator: int
+    p_value: float
+
+
+def f_test(fit: Fit, restricted: Fit | None = None) -> FTest:
+    r"""Test whether a fit explains more than a restricted one inside it could by chance.
+
+    .. math:: F = \frac{(\mathrm{RSS}_0 - \mathrm{RSS})/q}{\mathrm{RSS}/(n-k)} \sim F_{q,\,n-k}
+              \text{ if the restriction is true}
+
+    Parameters
+    ----------
+    fit : Fit
+        The larger model, with :math:`k` coefficients.
+    restricted : Fit, optional
+        The smaller model, with :math:`k - q` coefficients, on the same response; its columns must
+        be combinations of the larger one's.  Without it, the model that has an intercept alone.
+
+    Returns
+    -------
+    FTest
+        ``statistic``, ``df_numerator`` :math:`q`, ``df_denominator`` :math:`n - k`, ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        When the models are not nested, have different responses, or are of one size.
+
+    Examples
+    --------
+    >>> test = f_test(ols([[0], [1], [2], [3]], [1, 3, 2, 4]))
+    >>> round(test.statistic, 4), test.df_numerator, test.df_denominator, round(test.p_value, 4)
+    (3.5556, 1, 2, 0.2)
+    """
+    if restricted is None:
+        if not fit.has_intercept:
+            raise ValueError("the overall F test compares with the mean: fit with an intercept")
+        smaller_X, smaller_residuals = np.ones((len(fit.y), 1)), fit.y - fit.y.mean()
+    else:
+        if not np.array_equal(restricted.y, fit.y):
+            raise ValueError("the two fits must have the same response")
+        smaller_X, smaller_residuals = restricted.X, restricted.residuals
+    outside = smaller_X - fit.Q @ (fit.Q.T @ smaller_X)
+    q = fit.X.shape[1] - smaller_X.shape[1]
+    if q < 1 or np.linalg.norm(outside) > 1e-8 * np.linalg.norm(smaller_X):
+        raise ValueError(
+            "the models are not nested: every column of the restricted model must be a "
+            "combination of the columns of the larger one, which must have more"
+        )
+    gained = smaller_residuals @ smaller_residuals - fit.residuals @ fit.residuals
+    statistic = float(gained / q / fit.variance)
+    p_value = float(stats.f(q, fit.df_residual).sf(statistic))
+    return FTest(statistic, q, fit.df_residual, p_value)
+
+
+class Prediction(NamedTuple):
+    """Predicted means with an interval, one entry for each new observation."""
+
+    mean: Float[np.ndarray, " m"]
+    low: Float[np.ndarray, " m"]
+    high: Float[np.ndarray, " m"]
+
+
+def predict(fit: Fit, X: ArrayLike, level: float = 0.95, *, of: str = "observation") -> Prediction:
+    r"""Predict with an interval for a new observation, or for its mean.
+
+    .. math::
+        x^\top\hat\beta \pm t_{n-k}\, s\sqrt{x^\top (X^\top X)^{-1} x + 1}
+
+    The 1 is the new observation's own noise; the interval for the mean goes without it.
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`ols`.
+    X : array_like, shape (m, p)
+        The features of the new observations, without an intercept column if ``fit`` added one.
+    level : float
+        The coverage of the interval.
+    of : {"observation", "mean"}
+        What the interval is for.
+
+    Returns
+    -------
+    Prediction
+        ``mean``, ``low`` and ``high``.
+
+    Raises
+    ------
+    ValueError
+        When the number of features differs from the fit's, or ``of`` is neither of the two.
+
+    Examples
+    --------
+    >>> fit = ols([[0], [1], [2], [3]], [1, 3, 2, 4])
+    >>> [float(v[0].round(3)) for v in predict(fit, [[1.5]])]
+    [2.5, -2.064, 7.064]
+    >>> [float(v[0].round(3)) for v in predict(fit, [[1.5]], of="mean")]
+    [2.5, 0.459, 4.541]
+    """
+    if of not in ("observation", "mean"):
+        raise ValueError(f"of must be 'observation' or 'mean', got {of!r}")
+    table = add_intercept(X) if fit.has_intercept else design(X)
+    if table.shape[1] != fit.X.shape[1]:
+        raise ValueError(
+            f"the fit has {fit.X.shape[1] - fit.has_intercept} features, "
+            f"got {table.shape[1] - fit.has_intercept}"
+        )
+    mean = table @ fit.coefficients
+    spread = np.einsum("ij,jk,ik->i", table, fit.inverse_gram, table) + (of == "observation")
+    quantile = stats.t(fit.df_residual).ppf((1 + probability("level", level)) / 2)
+    reach = quantile * np.sqrt(fit.variance * spread)
+    return Prediction(mean, mean - reach, mean + reach)
+
+
+def partial_out(x: ArrayLike, others: ArrayLike) -> Float[np.ndarray, " n"]:
+    r"""Return what is left of ``x`` when all that ``others`` explain is taken away.
+
+    The coefficient of ``x`` in a regression on ``x`` and ``others`` is the slope of ``y`` on this
+    remainder alone:
+
+    .. math:: \tilde x = x - H_{\text{others}}\,x, \qquad
+              \hat\beta_x = \frac{\tilde x^\top y}{\tilde x^\top\tilde x}, \qquad
+              \operatorname{Var}(\hat\beta_x) = \frac{\sigma^2}{\tilde x^\top\tilde x}
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        One feature.
+    others : array_like, shape (n, p)
+        The other columns, with the intercept's if the regression has one.
+
+    Returns
+    -------
+    float array, shape (n,)
+        The residuals of ``x`` regressed on ``others``.
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not match or the other columns are dependent.
+
+    References
+    ----------
+    Frisch and Waugh (1933); Lovell (1963).
+
+    Examples
+    --------
+    >>> partial_out([1.0, 2.0, 6.0], [[1.0], [1.0], [1.0]]).round(12)
+    array([-2., -1.,  3.])
+    """
+    table = design(others, "others")
+    feature = vector("x", x, len(table))
+    Q, _ = independent_qr(table)
+    return feature - Q @ (Q.T @ feature)

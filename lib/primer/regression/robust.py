@@ -1,0 +1,150 @@
+r"""Standard errors that stay right when errors differ in variance, or follow each other.
+
+All are sandwiches: the bread :math:`(X^\top X)^{-1}` on both sides of an estimate of
+:math:`X^\top\Omega X`, where :math:`\Omega` is the unknown covariance of the errors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.regression.diagnostics import residual_share
+from primer.regression.inference import Fit
+from primer.regression.inputs import design, real
+
+KINDS = ("HC0", "HC1", "HC2", "HC3")
+
+
+def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k k"]:
+    r"""Compute the exact covariance of the least-squares coefficients for any errors.
+
+    .. math:: \operatorname{Cov}(\hat\beta) = (X^\top X)^{-1}\,X^\top\Omega X\,(X^\top X)^{-1}
+
+    Parameters
+    ----------
+    X : array_like, shape (n, k)
+        The design matrix, the intercept's column included.
+    error_covariance : array_like, shape (n, n) or (n,)
+        :math:`\Omega`, or its diagonal alone when the errors are uncorrelated.
+
+    Returns
+    -------
+    float array, shape (k, k)
+        The covariance.
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not match.
+
+    Examples
+    --------
+    >>> sandwich([[1.0], [1.0]], [1.0, 3.0])
+    array([[1.]])
+    """
+    table, omega = design(X), real("error_covariance", error_covariance)
+    n = len(table)
+    if omega.shape not in ((n,), (n, n)):
+        raise ValueError(f"error_covariance must be {n} variances or {n}×{n}, got {omega.shape}")
+    weights = np.linalg.pinv(table)  # (k, n): the rows that make the coefficients from y
+    return weights * omega @ weights.T if omega.ndim == 1 else weights @ omega @ weights.T
+
+
+def robust_covariance(fit: Fit, kind: str = "HC3") -> Float[np.ndarray, "k k"]:
+    r"""Estimate the covariance of the coefficients without assuming one variance for all errors.
+
+    .. math:: (X^\top X)^{-1}\Bigl(\sum_i \omega_i x_i x_i^\top\Bigr)(X^\top X)^{-1}
+
+    with :math:`\omega_i` the squared residual :math:`e_i^2` (HC0), times :math:`n/(n-k)` (HC1),
+    over :math:`1-h_{ii}` (HC2), or over :math:`(1-h_{ii})^2` (HC3, the leave-one-out residual).
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`.
+    kind : {"HC0", "HC1", "HC2", "HC3"}
+        HC2 is unbiased when the errors do have one variance; HC3 errs on the safe side.
+
+    Returns
+    -------
+    float array, shape (k, k)
+        To be passed to :func:`primer.regression.coefficient_tests`.
+
+    Raises
+    ------
+    ValueError
+        When the kind is unknown, no degree of freedom is left, or (HC2, HC3) an observation has
+        leverage 1.
+
+    References
+    ----------
+    White (1980); MacKinnon and White (1985); Long and Ervin (2000).
+
+    Examples
+    --------
+    >>> from primer.regression import ols
+    >>> fit = ols([[0], [1], [2], [3]], [1, 3, 2, 4])
+    >>> np.sqrt(np.diag(robust_covariance(fit, "HC0"))).round(4)
+    array([0.4306, 0.18  ])
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if fit.df_residual < 1:
+        raise ValueError("no degree of freedom is left: all residuals are 0")
+    weights = fit.residuals**2
+    if kind == "HC1":
+        weights = weights * len(fit.y) / fit.df_residual
+    elif kind == "HC2":
+        weights = weights / residual_share(fit)
+    elif kind == "HC3":
+        weights = weights / residual_share(fit) ** 2
+    return fit.inverse_gram @ (fit.X.T * weights) @ fit.X @ fit.inverse_gram
+
+
+def newey_west_covariance(fit: Fit, lags: int) -> Float[np.ndarray, "k k"]:
+    r"""Estimate the covariance of the coefficients when neighboring errors are correlated.
+
+    .. math:: \hat S = \Gamma_0 + \sum_{\ell=1}^{L}\Bigl(1-\frac{\ell}{L+1}\Bigr)
+              (\Gamma_\ell+\Gamma_\ell^\top), \qquad
+              \Gamma_\ell = \sum_i e_i e_{i-\ell}\,x_i x_{i-\ell}^\top
+
+    The falling weights keep the matrix positive semidefinite.
+
+    Parameters
+    ----------
+    fit : Fit
+        From :func:`primer.regression.ols`, with observations in the order of time.
+    lags : int
+        How many neighbors :math:`L` to take into account; 0 gives HC0.
+
+    Returns
+    -------
+    float array, shape (k, k)
+        To be passed to :func:`primer.regression.coefficient_tests`.
+
+    Raises
+    ------
+    ValueError
+        When ``lags`` is negative or not below the number of observations.
+
+    References
+    ----------
+    Newey and West (1987).
+
+    Examples
+    --------
+    >>> from primer.regression import ols
+    >>> fit = ols([[0], [1], [2], [3]], [1, 3, 2, 4])
+    >>> np.sqrt(np.diag(newey_west_covariance(fit, lags=1))).round(4)
+    array([0.2877, 0.1559])
+    """
+    if not 0 <= lags < len(fit.y):
+        raise ValueError(f"lags must lie between 0 and {len(fit.y) - 1}, got {lags}")
+    scores = fit.X * fit.residuals[:, None]  # (n, k): e_i x_i
+    total = scores.T @ scores
+    for lag in range(1, lags + 1):
+        neighbors = scores[lag:].T @ scores[:-lag]
+        total += (1 - lag / (lags + 1)) * (neighbors + neighbors.T)
+    return fit.inverse_gram @ total @ fit.inverse_gram

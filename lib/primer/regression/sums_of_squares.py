@@ -1,0 +1,126 @@
+r"""How much of the variation a fit explains: sums of squares, :math:`R^2` and its adjusted form."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from primer.regression.inputs import vector
+
+
+class SumsOfSquares(NamedTuple):
+    r"""The residual, the explained and the total sum of squares."""
+
+    residual: float
+    r""":math:`\mathrm{RSS} = \sum_i (y_i-\hat y_i)^2`."""
+    explained: float
+    r""":math:`\mathrm{ESS} = \sum_i (\hat y_i-\bar y)^2`."""
+    total: float
+    r""":math:`\mathrm{TSS} = \sum_i (y_i-\bar y)^2`."""
+
+
+def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
+    r"""Compute the three sums of squares of a fit.
+
+    .. math::
+        \mathrm{TSS} = \mathrm{RSS} + \mathrm{ESS} + 2\sum_i (y_i-\hat y_i)(\hat y_i-\bar y)
+
+    The last sum vanishes when the fit is a least-squares fit whose columns can make a constant.
+
+    Parameters
+    ----------
+    y, fitted : array_like, shape (n,)
+        The response and the fitted values :math:`\hat y`.
+
+    Returns
+    -------
+    SumsOfSquares
+        ``residual``, ``explained`` and ``total``, in the squared unit of ``y``.
+
+    Raises
+    ------
+    ValueError
+        When the sequences differ in length or are not finite.
+
+    Examples
+    --------
+    >>> sums_of_squares([1, 2, 6], [0.5, 3.0, 5.5])
+    SumsOfSquares(residual=1.5, explained=12.5, total=14.0)
+    """
+    y = vector("y", y)
+    fitted = vector("fitted", fitted, len(y))
+    center = y.mean()
+    return SumsOfSquares(
+        residual=float(np.sum((y - fitted) ** 2)),
+        explained=float(np.sum((fitted - center) ** 2)),
+        total=float(np.sum((y - center) ** 2)),
+    )
+
+
+def r_squared(y: ArrayLike, fitted: ArrayLike) -> float:
+    r"""Compute the coefficient of determination.
+
+    .. math:: R^2 = 1 - \frac{\mathrm{RSS}}{\mathrm{TSS}}
+
+    Parameters
+    ----------
+    y, fitted : array_like, shape (n,)
+        The response and the predictions, of any model.
+
+    Returns
+    -------
+    float
+        1 for a perfect fit, 0 for the mean of ``y``, below 0 for worse than that.
+
+    Raises
+    ------
+    ValueError
+        When ``y`` is constant, so that there is no variation to explain.
+
+    Examples
+    --------
+    >>> round(r_squared([1, 2, 6], [0.5, 3.0, 5.5]), 4), r_squared([1, 2, 6], [3, 3, 3])
+    (0.8929, 0.0)
+    """
+    sums = sums_of_squares(y, fitted)
+    if np.ptp(np.asarray(y)) == 0:
+        raise ValueError("R² compares with the variation of y, but y is constant")
+    return 1 - sums.residual / sums.total
+
+
+def adjusted_r_squared(y: ArrayLike, fitted: ArrayLike, n_features: int) -> float:
+    r"""Compute :math:`R^2` with each sum of squares divided by its degrees of freedom.
+
+    .. math:: \bar R^2 = 1 - \frac{\mathrm{RSS}/(n-p-1)}{\mathrm{TSS}/(n-1)}
+
+    Parameters
+    ----------
+    y, fitted : array_like, shape (n,)
+        The response and the fitted values.
+    n_features : int
+        The number :math:`p` of features, not counting the intercept.
+
+    Returns
+    -------
+    float
+        At most :math:`R^2`, and below 0 for features that explain less than chance would.
+
+    Raises
+    ------
+    ValueError
+        When ``y`` is constant, or :math:`n \le p + 1`, so that no degree of freedom is left.
+
+    Examples
+    --------
+    >>> round(adjusted_r_squared([1, 2, 6], [0.5, 3.0, 5.5], n_features=1), 4)
+    0.7857
+    """
+    n = len(vector("y", y))
+    if n_features < 0 or n <= n_features + 1:
+        raise ValueError(
+            f"{n} observations and {n_features} features leave {n - n_features - 1} degrees of "
+            "freedom for the residuals; at least 1 is needed"
+        )
+    return 1 - (1 - r_squared(y, fitted)) * (n - 1) / (n - n_features - 1)
