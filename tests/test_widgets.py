@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import math
 import sys
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from primer.widgets import base
+from primer.positions import apply_rope, rope_frequencies, rope_matrix, rope_permutation
+from primer.widgets import RopeRotation, base
 from primer.widgets.base import bundle
 
 KIT = base.KIT.read_text("utf-8")
@@ -191,3 +194,276 @@ def test_widget_offers_view_picture_and_words(counter):
     assert data["text/plain"] == "Counter(number=3)"
     assert data["image/png"].startswith("iVBOR")
     assert metadata["image/png"] == {"alt": "A number."}
+
+
+# ---------------------------------------------------------------- RoPE: JavaScript against primer
+
+LAYOUTS = ["interleaved", "half"]
+bases = st.floats(2, 6).map(lambda exponent: 10.0**exponent)
+positions = st.integers(0, 5000)
+
+
+@st.composite
+def two_vectors(draw):
+    """Draw a query and a key of one even length."""
+    size = 2 * draw(st.integers(1, 16))
+    vector = st.lists(st.floats(-10, 10), min_size=size, max_size=size)
+    return draw(vector), draw(vector)
+
+
+def rope_score(query, key, m, n, base, layout):
+    """Compute the score with the library."""
+    q = apply_rope(torch.tensor(query, dtype=torch.float64), m, base, layout)
+    k = apply_rope(torch.tensor(key, dtype=torch.float64), n, base, layout)
+    return float(q @ k)
+
+
+@given(pairs=st.integers(1, 64), base=bases)
+def test_rope_frequencies_agree(javascript, pairs, base):
+    got = javascript("rope.js", "ropeFrequencies", 2 * pairs, base)
+    np.testing.assert_allclose(got, rope_frequencies(2 * pairs, base), rtol=0, atol=1e-6)
+
+
+@given(pairs=st.integers(1, 64))
+def test_rope_permutation_agrees(javascript, pairs):
+    got = javascript("rope.js", "ropePermutation", 2 * pairs)
+    assert got == rope_permutation(2 * pairs).tolist()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(vectors=two_vectors(), position=positions, base=bases)
+def test_rotated_vectors_agree(javascript, layout, vectors, position, base):
+    got = javascript("rope.js", "applyRope", vectors[0], position, base, layout)
+    want = apply_rope(torch.tensor(vectors[0], dtype=torch.float64), position, base, layout)
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(vectors=two_vectors(), m=positions, n=positions, base=bases)
+def test_rope_scores_agree(javascript, layout, vectors, m, n, base):
+    shares = javascript("rope.js", "pairScores", *vectors, m, n, base, layout)
+    assert len(shares) == len(vectors[0]) // 2
+    assert sum(shares) == pytest.approx(rope_score(*vectors, m, n, base, layout), abs=1e-6)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(vectors=two_vectors(), base=bases, offsets=st.lists(st.integers(-64, 64), min_size=1))
+def test_score_curve_agrees(javascript, layout, vectors, base, offsets):
+    """The curve is q R(n − m) kᵀ, which the library computes with the whole matrix."""
+    query, key = (np.array(v) for v in vectors)
+    got = javascript("rope.js", "scoreCurve", query, key, offsets, base, layout)
+    want = [query @ rope_matrix(r, query.size, base, layout).numpy() @ key for r in offsets]
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
+    shares = [
+        javascript("rope.js", "pairCurve", query, key, pair, offsets, base, layout)
+        for pair in range(query.size // 2)
+    ]
+    np.testing.assert_allclose(np.sum(shares, axis=0), want, rtol=0, atol=1e-6)
+
+
+# ---------------------------------------------------------------- RoPE: traits and picture
+
+
+@pytest.mark.parametrize("dim", [8, 16])
+def test_rope_defaults_end_on_their_circles_and_agree_best_at_equal_positions(dim):
+    widget = RopeRotation()
+    pairs = np.reshape([widget.query, widget.key], (2, 8, 2))
+    np.testing.assert_allclose(np.linalg.norm(pairs, axis=-1), 1, atol=1e-12)
+    distances = range(-64, 65)
+    scores = [
+        rope_score(widget.query[:dim], widget.key[:dim], 64, 64 + r, 1e4, "interleaved")
+        for r in distances
+    ]
+    assert distances[int(np.argmax(scores))] == 0
+
+
+def test_rope_repr_names_the_controls_only():
+    assert repr(RopeRotation()) == "RopeRotation(m=3, n=8, base=10000.0, dim=8, pair=0)"
+
+
+@pytest.mark.parametrize(
+    ("state", "complaint"),
+    [
+        ({"m": -1}, "should not be less than 0"),
+        ({"n": 65}, "should not be greater than 64"),
+        ({"m": 1.5}, "expected an int"),
+        ({"base": 0.0}, "base must be from 10² to 10⁶, got 0"),
+        ({"base": math.nan}, "base must be from 10² to 10⁶, got nan"),
+        ({"dim": 7}, "dim must be even and at most 16, got 7"),
+        ({"dim": 8, "key": [1, 2, 3, 4]}, "dim must be even and at most 4, got 8"),
+        ({"pair": 4}, "the pairs 0 to 3, got pair 4"),
+        ({"query": [1.0, 2.0, 3.0]}, r"query must hold an even number .* shape \(3,\)"),
+        ({"query": [1.0, math.inf]}, "query must be finite"),
+        ({"key": "ab"}, "key must be a list of numbers"),
+    ],
+)
+def test_rope_refuses_bad_state(state, complaint):
+    with pytest.raises(traitlets.TraitError, match=complaint):
+        RopeRotation(**state)
+
+
+def test_rope_takes_arrays_and_fits_dimension_and_pair_to_them():
+    widget = RopeRotation(pair=3)
+    widget.query = np.arange(4)
+    assert (widget.query, widget.dim, widget.pair) == ([0.0, 1.0, 2.0, 3.0], 4, 1)
+
+
+@pytest.mark.parametrize(
+    "state", [{}, {"dim": 2}, {"dim": 16, "pair": 7}, {"query": [0] * 4, "key": [0] * 4}]
+)
+def test_rope_picture_draws_the_state(state):
+    widget = RopeRotation(m=5, n=9, **state)
+    figure = widget.picture()
+    texts = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    assert "Query turned to m = 5 (blue), key turned to n = 9 (orange)" in texts
+    assert f"The score depends on n − m = 4 only: it is {widget.score():.3f}" in "".join(texts)
+    assert sum(text.startswith("pair ") for text in texts) == widget.dim // 2
+
+
+# ---------------------------------------------------------------- RoPE: in a browser
+
+
+def score(page) -> float:
+    """Read the displayed score."""
+    return float(page.locator(".number").inner_text().replace("−", "-"))
+
+
+def result(page) -> str:
+    """Read the line that screen readers announce, after the next frame."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return page.locator("[aria-live]").inner_text()
+
+
+def test_bundles_are_small():
+    for widget in (RopeRotation,):
+        assert len(gzip.compress(widget._esm.encode())) < 15_000
+
+
+@pytest.mark.browser
+def test_rope_shows_what_the_library_computes(widget_page):
+    widget = RopeRotation(m=20, n=7, dim=12, base=500.0)
+    page = widget_page(widget)
+    want = widget.score()
+    assert score(page) == pytest.approx(want, abs=6e-4)
+    assert result(page) == f"m = 20, n = 7, distance −13, score {want:.3f}".replace("-", "−")
+    assert page.locator("tfoot td").inner_text() == page.locator(".number").inner_text()
+    assert page.locator("tbody tr").count() == page.locator(".pair").count() == 6
+
+
+@pytest.mark.browser
+def test_rope_answers_to_the_keyboard(widget_page):
+    page = widget_page(RopeRotation())
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert result(page).startswith("m = 4, n = 8, distance 4,")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowLeft")
+    assert result(page).startswith("m = 4, n = 7, distance 3,")
+    for _ in range(6):  # shift, base, dimension, play, what moves, the pairs
+        page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    result(page)
+    assert page.evaluate("model.get('pair')") == 1
+    assert page.locator("tbody tr.chosen th").inner_text() == "1"
+    focusable = page.locator("input, button, select")
+    marked = page.locator("[data-lm-suppress-shortcuts=true]")
+    assert focusable.count() == marked.count() == 11
+
+
+@pytest.mark.browser
+def test_shifting_both_leaves_the_score(widget_page):
+    page = widget_page(RopeRotation(m=3, n=8))
+    before = page.locator(".number").inner_text()
+    page.get_by_label("Shift both").focus()
+    page.keyboard.press("PageUp")
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    text = result(page)
+    moved = page.evaluate("model.get('m')") - 3
+    assert moved >= 20
+    assert text.startswith(f"m = {3 + moved}, n = {8 + moved}, distance 5,")
+    assert page.locator(".number").inner_text() == before
+    kept = f"Both shifted by +{moved}: difference since the shift 0.000"
+    assert kept in page.locator(".readout").inner_text()
+    page.get_by_label("Key position n").press("ArrowRight")
+    assert "distance 6" in result(page)
+    assert page.locator(".number").inner_text() != before
+    assert "difference since" not in page.locator(".readout").inner_text()
+
+
+@pytest.mark.browser
+def test_rope_answers_to_the_mouse(widget_page):
+    page = widget_page(RopeRotation())
+    page.locator(".pair").nth(2).click()
+    result(page)
+    assert page.evaluate("model.get('pair')") == 2
+    box = page.get_by_label("Query position m").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert 30 <= page.evaluate("model.get('m')") <= 34
+    box = page.locator(".curve").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 100, steps=4)
+    page.mouse.up()
+    assert page.evaluate("model.get('n') - model.get('m')") in range(8, 17)
+
+
+@pytest.mark.browser
+def test_rope_answers_to_touch_on_a_phone(widget_page):
+    page = widget_page(RopeRotation(), width=390, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    box = page.get_by_label("Key position n").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    result(page)
+    assert 30 <= page.evaluate("model.get('n')") <= 34
+    page.locator(".pair").nth(1).tap()
+    assert page.evaluate("model.get('pair')") == 1
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mover", ["both", "key"])
+def test_rope_plays_and_pauses(widget_page, mover):
+    page = widget_page(RopeRotation())
+    page.get_by_label("moves").select_option(mover)
+    play = page.get_by_role("button", name="Play")
+    before = page.locator(".number").inner_text()
+    play.click()
+    page.wait_for_function("model.get('n') >= 9")
+    assert page.locator("[aria-live]").get_attribute("aria-live") == "off"
+    page.get_by_role("button", name="Pause").click()
+    at, to = page.evaluate("[model.get('m'), model.get('n')]")
+    assert at == (to - 5 if mover == "both" else 3)
+    assert result(page).startswith(f"m = {at}, n = {to}, ")
+    assert (page.locator(".number").inner_text() == before) == (mover == "both")
+
+
+@pytest.mark.browser
+def test_rope_follows_changes_from_python_and_lets_go(widget_page):
+    page = widget_page(RopeRotation(pair=3))
+    page.evaluate("model.set('query', [1, 0]); model.set('dim', 2); model.set('pair', 0)")
+    assert result(page).startswith("m = 3, n = 8")
+    assert page.locator(".pair").count() == 1
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_rope_scores_nothing_when_a_vector_is_zero(widget_page):
+    page = widget_page(RopeRotation(query=[0] * 8))
+    assert score(page) == 0
+    assert "NaN" not in page.content()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_rope_is_accessible(widget_page, theme, width):
+    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+    page = widget_page(RopeRotation(dim=16), width=width, theme=theme)
+    background = page.evaluate(
+        "getComputedStyle(document.getElementById('widget')).backgroundColor"
+    )
+    page.add_style_tag(content=f"body {{ background: {background}; }}")
+    page.evaluate(axe.read_text("utf-8"))
+    found = page.evaluate("axe.run(document.getElementById('widget'))")
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []

@@ -18,12 +18,12 @@ LAST_POSITION = 64
 LONGEST = 16
 
 
-def default_vectors(seed: int = 8) -> tuple[list[float], list[float]]:
+def default_vectors(seed: int = 14) -> tuple[list[float], list[float]]:
     """Make a query and a key whose pairs have length 1 and nearly agree at distance 0.
 
     In each pair the query points in a random direction, and the key within half a radian of it.
-    So every arrow ends on its circle, and the score is highest when the positions are close: with
-    growing distance the fast pairs fall out of step first.
+    So every arrow ends on its circle, and the score is highest at equal positions: with growing
+    distance the pairs fall out of step, the fast ones first.
 
     Returns
     -------
@@ -98,7 +98,7 @@ class RopeRotation(Widget):
 
     m = traitlets.Int(3, min=0, max=LAST_POSITION).tag(sync=True)
     n = traitlets.Int(8, min=0, max=LAST_POSITION).tag(sync=True)
-    base = traitlets.Float(10_000.0, min=1e2, max=1e6).tag(sync=True)
+    base = traitlets.Float(10_000.0).tag(sync=True)
     dim = traitlets.Int(8, min=2, max=LONGEST).tag(sync=True)
     pair = traitlets.Int(0, min=0).tag(sync=True)
     query = Vector().tag(sync=True)
@@ -111,6 +111,13 @@ class RopeRotation(Widget):
     @traitlets.default("key")
     def _default_key(self) -> list[float]:
         return default_vectors()[1]
+
+    @traitlets.validate("base")
+    def _check_base(self, proposal: dict[str, Any]) -> float:
+        base = float(proposal["value"])
+        if not 1e2 <= base <= 1e6:  # a NaN fails this comparison too
+            raise traitlets.TraitError(f"base must be from 10² to 10⁶, got {base:g}")
+        return base
 
     @traitlets.validate("dim")
     def _check_dim(self, proposal: dict[str, Any]) -> int:
@@ -149,7 +156,8 @@ class RopeRotation(Widget):
     def picture(self) -> Figure:
         """Draw the circles, the curve of the score, and the two conventions of pairing."""
         figure = Figure(figsize=(7.6, 6.4))
-        circles, curve, pairing = figure.subfigures(3, 1, height_ratios=[1.0, 1.35, 1.0])
+        rows: Any = figure.subfigures(3, 1, height_ratios=[1.0, 1.35, 1.0])
+        circles, curve, pairing = rows
         self._draw_circles(circles)
         self._draw_curve(curve.add_subplot())
         self._draw_conventions(pairing)
@@ -163,6 +171,8 @@ class RopeRotation(Widget):
         frequencies = rope_frequencies(self.dim, self.base).tolist()
         figure.suptitle(
             f"Query turned to m = {self.m} (blue), key turned to n = {self.n} (orange)",
+            x=0.01,
+            ha="left",
             fontsize=11.5,
             fontweight="bold",
         )
@@ -171,9 +181,14 @@ class RopeRotation(Widget):
             axes.plot(np.cos(rim), np.sin(rim), color=LIGHT["grid"], linewidth=1)
             for vector, name in zip(turned, ("blue", "orange"), strict=True):
                 tip = (vector.view(-1, 2)[i] / scale).tolist()
-                axes.annotate(
-                    "", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": LIGHT[name], "lw": 2}
-                )
+                style = {
+                    "arrowstyle": "->",
+                    "color": LIGHT[name],
+                    "lw": 2,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                }
+                axes.annotate("", tip, (0, 0), arrowprops=style)
             axes.set(aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), xticks=[], yticks=[])
             axes.spines[:].set_visible(False)
             name = f"pair {i}\nω = {frequencies[i]:.2g}"
@@ -189,8 +204,9 @@ class RopeRotation(Widget):
         angles = distances[:, None] * rope_frequencies(self.dim, self.base)  # (distances, pairs)
         turned = pairs[1] * torch.polar(torch.ones_like(angles), angles)
         shares = (pairs[0].conj() * turned).real
-        axes.plot(distances, shares[:, self.pair], color=LIGHT["green"], linewidth=1.2)
-        axes.plot(distances, shares.sum(dim=-1), color=LIGHT["ink"])
+        alone, total = shares[:, self.pair].numpy(), shares.sum(dim=-1).numpy()
+        axes.plot(distances.numpy(), alone, color=LIGHT["green"], linewidth=1.2)
+        axes.plot(distances.numpy(), total, color=LIGHT["ink"])
         axes.plot(self.n - self.m, self.score(), "o", color=LIGHT["ink"], markersize=7)
         axes.set(xlabel="distance n − m (tokens)", ylabel="score")
         axes.set_title(
@@ -202,16 +218,18 @@ class RopeRotation(Widget):
         """Draw the query before and after its rotation, paired in the two conventions."""
         query, _ = self.vectors()
         order = rope_permutation(self.dim)
-        plain = torch.arange(self.dim)
+        places = np.arange(self.dim)
         panels = [
-            ("interleaved", query, "interleaved", plain),
-            ("half-split", query, "half", plain),
-            ("half-split, reordered first", query[order], "half", order),
+            ("interleaved", query, "interleaved", places),
+            ("half-split", query, "half", places),
+            ("half-split, reordered first", query[order], "half", order.numpy()),
         ]
-        for axes, (title, x, layout, names) in zip(figure.subplots(1, 3), panels, strict=True):
-            axes.bar(plain, x, width=0.8, fill=False, edgecolor=LIGHT["blue"], linewidth=0.8)
-            axes.bar(plain, apply_rope(x, self.m, self.base, layout), 0.45, color=LIGHT["blue"])
+        row = figure.subplots(1, 3, sharey=True)
+        for axes, (title, x, layout, names) in zip(row, panels, strict=True):
+            turned = apply_rope(x, self.m, self.base, layout)
+            axes.bar(places, x.numpy(), 0.8, fill=False, edgecolor=LIGHT["blue"], linewidth=0.8)
+            axes.bar(places, turned.numpy(), 0.45, color=LIGHT["blue"])
             axes.set_title(title, fontsize=9.5)
-            axes.set_xticks(plain, names.tolist(), fontsize=8)
+            axes.set_xticks(places, names, fontsize=8)
             axes.grid(visible=False)
             axes.set_xlabel("coordinate of the query", fontsize=9)
