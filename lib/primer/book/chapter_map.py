@@ -1,7 +1,7 @@
 """Sphinx extension: the map of the chapters, drawn with what each of them builds on.
 
-``{chapter-map}`` draws it twice, wide for a desk and tall for a telephone; the style sheet shows one.
-The colors are CSS properties, so the drawing follows the page from light to dark.  A chapter
+``{chapter-map}`` draws it twice, wide for a desk and tall for a telephone; the style sheet shows
+one.  The colors are CSS properties, so the drawing follows the page from light to dark.  A chapter
 that is written is a link; the others say that they are to come.
 """
 
@@ -166,10 +166,9 @@ def draw(drawing: Drawing, addresses: dict[str, str]) -> str:
     return (
         f'<svg class="chapter-map {drawing.name}" viewBox="0 0 {width:g} {height:g}" role="group" '
         f'aria-label="{escape(describe(set(addresses)))}">'
-        f'<defs><marker id="{drawing.name}-tip" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path class="tip" d="M0,1 L7,4 L0,7 Z"/></marker></defs>'
-        + "".join(edges + boxes)
-        + "</svg>"
+        f'<defs><marker id="{drawing.name}-tip" viewBox="0 0 8 8" refX="6" refY="4" '
+        'markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0,1 L7,4 L0,7 Z"/>'
+        "</marker></defs>" + "".join(edges + boxes) + "</svg>"
     )
 
 

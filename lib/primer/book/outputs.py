@@ -1,7 +1,7 @@
 """Sphinx extension: the lines that ``primer.notebook`` prints stand out among the outputs.
 
 A line that begins with ✓ is a check that held, ✗ one that did not, ○ an exercise that waits, and
-~ a number that differs between machines.  A row of the source map at a line's end becomes a small tag.
+~ a number that differs between machines.  A row of the source map at the end becomes a small tag.
 """
 
 from __future__ import annotations

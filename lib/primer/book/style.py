@@ -63,7 +63,7 @@ def write_fonts(packages: Path, target: Path) -> None:
 
 
 def write_styles(app: Sphinx) -> None:
-    """Write what the style sheet of the book builds on, before a page names it with its checksum."""
+    """Write what the style sheet builds on, before a page names it with its checksum."""
     if app.builder.format == "html":
         static = Path(app.outdir) / "_static"
         write_fonts(Path(app.srcdir) / "node_modules/@fontsource-variable", static / "fonts")

@@ -1,0 +1,41 @@
+"""Look at the built site the way a reader's browser does: its pages, and a server for them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+SITE = Path(__file__).parents[3] / "_build" / "html"
+"""Where ``make book`` puts the site."""
+
+
+def page_names(site: Path) -> list[str]:
+    """Return the pages of a site, relative to its folder."""
+    return sorted(
+        path.relative_to(site).as_posix()
+        for path in site.rglob("*.html")
+        if not path.relative_to(site).as_posix().startswith(("_static/", "_sources/"))
+    )
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    """A server that does not write a line for each request."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """Serve a folder on this machine only, and give its address without a slash at its end."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()

@@ -1,0 +1,278 @@
+"""The built site in a real browser: every page, over http and from disk, with the network cut off.
+
+These tests look at ``_build/html``; ``make test`` builds it first.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+from primer.book.pages import SITE, page_names, serve
+
+pytestmark = pytest.mark.browser
+
+BOOK = Path(__file__).parents[1]
+PAGES = page_names(SITE) or ["the site is not built"]
+WIDTHS = {"desk": {"width": 1400, "height": 900}, "telephone": {"width": 390, "height": 844}}
+FIRST_VISIT = 300_000
+"""Bytes that a first visit may take, compressed, besides figures and fonts."""
+
+every_page = pytest.mark.parametrize("name", PAGES)
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    """Give the folder of the built site."""
+    if not (SITE / "index.html").exists():
+        pytest.fail("the site is not built: run `make book`, then these tests")
+    return SITE
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with serve(site) as url:
+        yield url
+
+
+@dataclass
+class Visit:
+    """What a page did while it was open."""
+
+    page: Page
+    outside: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    loaded: set[str] = field(default_factory=set)
+
+
+def visit(context: BrowserContext, url: str, home: str) -> Visit:
+    """Open a page; nothing outside ``home`` can be reached, and every attempt is written down."""
+    seen = Visit(context.new_page())
+    page = seen.page
+
+    def guard(route: Route) -> None:
+        if route.request.url.startswith((home, "data:", "blob:")):
+            route.continue_()
+        else:
+            seen.outside.append(route.request.url)
+            route.abort()
+
+    page.route("**/*", guard)
+    page.on(
+        "console",
+        lambda message: (
+            seen.errors.append(message.text) if message.type in {"error", "warning"} else None
+        ),
+    )
+    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    page.on("requestfailed", lambda request: seen.missing.append(request.url))
+    page.on(
+        "response",
+        lambda reply: (
+            seen.missing.append(reply.url) if reply.status >= 400 else seen.loaded.add(reply.url)
+        ),
+    )
+    page.goto(url, wait_until="load")
+    if page.locator('script[type="application/vnd.jupyter.widget-view+json"]').count():
+        page.wait_for_selector("html[data-widgets=ready]", timeout=15_000)
+    return seen
+
+
+def assert_quiet(seen: Visit) -> None:
+    assert seen.outside == [], "the page asked another origin"
+    assert seen.missing == []
+    assert seen.errors == []
+    assert seen.page.locator(".widget-unavailable").count() == 0
+
+
+def compressed(site: Path, paths: set[str]) -> int:
+    """Sum the compressed sizes of files that are neither figures nor fonts."""
+    heavy = (".woff2", ".ttf", ".svg", ".png", ".jpg", ".gif", ".webp")
+    files = [site / path for path in paths if not path.endswith(heavy)]
+    return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
+
+
+@every_page
+def test_page_over_http(chromium: Browser, site: Path, address: str, name: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"])
+    seen = visit(context, f"{address}/{name}", address)
+    assert_quiet(seen)
+    assert seen.page.locator("h1").count() == 1
+    assert seen.page.title().strip()
+    paths = {
+        unquote(urlsplit(url).path).lstrip("/") for url in seen.loaded if url.startswith(address)
+    }
+    weight = compressed(site, {path or "index.html" for path in paths})
+    print(f"{name}: first visit {weight / 1000:.0f} kB compressed, {len(paths)} files")
+    assert name in paths
+    assert weight <= FIRST_VISIT
+    context.close()
+
+
+@every_page
+def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["telephone"], color_scheme="dark")
+    seen = visit(context, (site / name).as_uri(), site.as_uri())
+    assert_quiet(seen)
+    assert seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    wide = seen.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, f"the page is {wide} px wider than the telephone"
+    context.close()
+
+
+@every_page
+def test_page_is_accessible(chromium: Browser, address: str, name: str) -> None:
+    axe = (BOOK / "node_modules/axe-core/axe.min.js").read_text("utf-8")
+    context = chromium.new_context(reduced_motion="reduce")
+    page = visit(context, f"{address}/{name}", address).page
+    page.evaluate(axe)
+    found = []
+    for scheme in ("light", "dark"):
+        for width, size in WIDTHS.items():
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size(size)
+            page.wait_for_function(
+                "(theme) => document.documentElement.dataset.theme === theme", arg=scheme
+            )
+            report = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+            for violation in report["violations"]:
+                nodes = [node["html"][:160] for node in violation["nodes"][:3]]
+                found.append(f"{scheme}, {width}: {violation['help']} ({violation['id']}): {nodes}")
+    assert found == []
+    context.close()
+
+
+@every_page
+def test_page_without_javascript(chromium: Browser, address: str, name: str) -> None:
+    if name == "search.html":
+        pytest.skip("searching needs a script; the page says so")
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/{name}")
+    assert page.locator("h1").first.is_visible()
+    assert page.locator("nav.bd-links a").first.is_visible()
+    views = page.locator('script[type="application/vnd.jupyter.widget-view+json"]').count()
+    pictures = page.locator("noscript img")
+    assert pictures.count() == views
+    for number in range(views):
+        assert pictures.nth(number).is_visible()
+        assert len(pictures.nth(number).get_attribute("alt") or "") > 40
+    context.close()
+
+
+def documents(site: Path) -> dict[str, BeautifulSoup]:
+    return {name: BeautifulSoup((site / name).read_text("utf-8"), "html.parser") for name in PAGES}
+
+
+def test_links_lead_somewhere(site: Path) -> None:
+    read = documents(site)
+    anchors = {name: {tag["id"] for tag in page.find_all(id=True)} for name, page in read.items()}
+    dead = []
+    for name, page in read.items():
+        for tag in page.find_all(["a", "link", "script", "img"]):
+            reference = tag.get("href") or tag.get("src")
+            if not reference or urlsplit(reference).scheme or reference == "#":
+                continue
+            path, anchor = urldefrag(unquote(urljoin(name, reference)))
+            path = path.split("?")[0]
+            lost = anchor and path.endswith(".html") and anchor not in anchors.get(path, set())
+            if not (site / path).exists() or lost:
+                dead.append(f"{name}: {reference}")
+    assert dead == []
+
+
+def test_every_image_is_described(site: Path) -> None:
+    bare = [
+        f"{name}: {image['src']}"
+        for name, page in documents(site).items()
+        for image in page.select("article img")
+        if not image.get("alt", "").strip()
+    ]
+    assert bare == []
+
+
+def test_no_page_names_another_origin_for_what_it_loads(site: Path) -> None:
+    for name, page in documents(site).items():
+        sources = [
+            tag.get("src") or tag.get("href") for tag in page.find_all(["script", "img", "link"])
+        ]
+        assert not [one for one in sources if one and urlsplit(one).netloc], name
+
+
+@pytest.mark.parametrize("place", ["http", "file"])
+def test_search_finds_a_word(chromium: Browser, site: Path, address: str, place: str) -> None:
+    home = address if place == "http" else site.as_uri()
+    context = chromium.new_context(viewport=WIDTHS["desk"])
+    seen = visit(context, f"{home}/index.html", home)
+    seen.page.keyboard.press("Control+k")
+    seen.page.keyboard.type("notation")
+    seen.page.keyboard.press("Enter")
+    result = seen.page.locator("#search-results a", has_text="Notation").first
+    result.wait_for(timeout=15_000)
+    result.click()
+    seen.page.wait_for_url("**/notation.html*")
+    assert_quiet(seen)
+    context.close()
+
+
+def test_theme_can_be_chosen_and_is_kept(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], color_scheme="light")
+    page = visit(context, f"{address}/index.html", address).page
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    button = page.locator(".theme-switch-button").first
+    while page.evaluate("document.documentElement.dataset.mode") != "dark":
+        button.click()
+    dark = page.evaluate(paper)
+    assert light != dark
+    page.goto(f"{address}/chapters/appendix/notation.html")
+    assert page.evaluate(paper) == dark
+    context.close()
+
+
+NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exists()]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebook_can_be_downloaded(chromium: Browser, address: str, name: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], accept_downloads=True)
+    page = visit(context, f"{address}/{name}", address).page
+    page.locator(
+        "button[aria-label='Download this page'], .dropdown-download-buttons > button"
+    ).first.click()
+    with page.expect_download() as waiting:
+        page.locator("a.btn-download-source-button").click()
+    notebook = nbformat.read(waiting.value.path(), 4)
+    ours = nbformat.read((BOOK / name).with_suffix(".ipynb"), 4)
+    assert [cell["source"] for cell in notebook.cells] == [cell["source"] for cell in ours.cells]
+    context.close()
+
+
+def test_map_links_what_is_written_and_only_that(site: Path) -> None:
+    page = documents(site)["index.html"]
+    for drawing in page.select("svg.chapter-map"):
+        linked = {a["href"] for a in drawing.select("a")}
+        assert linked == {
+            name for name in PAGES if name.startswith("chapters/") and name[9].isdigit()
+        }
+        assert len(drawing.select(".chapter")) == 16
+        assert len(drawing.select(".to-come")) == 16 - len(linked)
+
+
+def test_widget_state_is_valid_and_small(site: Path) -> None:
+    for name, page in documents(site).items():
+        for tag in page.select('script[type="application/vnd.jupyter.widget-state+json"]'):
+            state = json.loads(tag.string)["state"]
+            modules = [len(one["state"].get("_esm", "")) for one in state.values()]
+            print(f"{name}: {len(modules)} models, largest module {max(modules)} bytes")
+            assert len(gzip.compress(tag.string.encode())) < 60_000

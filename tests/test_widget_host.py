@@ -1,0 +1,225 @@
+"""The widget host shows saved widgets without a kernel, and says so where it cannot."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from primer.book.pages import serve
+from primer.book.widget_host import HOST
+
+pytestmark = pytest.mark.browser
+
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+# Counts its own renderings, shows the trait `n`, adds one at a click, and cleans up after itself.
+COUNTER = """
+let initialized = 0;
+function render({ model, el }) {
+  const button = document.createElement("button");
+  const draw = () => { button.textContent = `${model.get("name")} ${model.get("n")}`; };
+  button.addEventListener("click", () => {
+    model.set("n", model.get("n") + 1);
+    model.save_changes();
+  });
+  model.on("change:n", draw);
+  draw();
+  el.append(button);
+  return () => { model.off("change:n", draw); window.cleaned = (window.cleaned ?? 0) + 1; };
+}
+export default { initialize() { window.initialized = ++initialized; }, render };
+"""
+
+
+def counter(n: int = 0, name: str = "count", esm: str = COUNTER, **state: Any) -> dict[str, Any]:
+    """Return the saved record of an anywidget model."""
+    return {
+        "model_name": "AnyModel",
+        "model_module": "anywidget",
+        "state": {"_esm": esm, "n": n, "name": name, **state},
+    }
+
+
+def core(model_name: str, **state: Any) -> dict[str, Any]:
+    """Return the saved record of a model of ipywidgets itself."""
+    return {"model_name": model_name, "model_module": "@jupyter-widgets/controls", "state": state}
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(params=["http", "file"])
+def open_page(chromium: Browser, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Open]:
+    """Write a page with the given models and views, and open it."""
+    (tmp_path / HOST.name).write_bytes(HOST.read_bytes())
+    context = chromium.new_context()
+    with serve(tmp_path) as address:
+
+        def opened(models: dict[str, Any] | str | None, views: list[str], extra: str = "") -> Page:
+            text = models if isinstance(models, str) else json.dumps({"state": models})
+            state = "" if models is None else f'<script type="{STATE}">{text}</script>'
+            tags = "".join(
+                f'<section id="view-{number}"><script type="{VIEW}">'
+                f"{view if view.startswith('{') else json.dumps({'model_id': view})}</script>"
+                f"{extra}</section>"
+                for number, view in enumerate(views)
+            )
+            (tmp_path / "page.html").write_text(
+                f'<!doctype html><script defer src="{HOST.name}"></script>{state}{tags}'
+            )
+            page = context.new_page()
+            page.goto(
+                f"{address}/page.html"
+                if request.param == "http"
+                else (tmp_path / "page.html").as_uri()
+            )
+            page.wait_for_selector("html[data-widgets=ready], .widget-unavailable")
+            return page
+
+        yield opened
+    context.close()
+
+
+def place(page: Page, number: int) -> Any:
+    """Find a view."""
+    return page.locator(f"#view-{number} > .widget-view")
+
+
+def test_two_views_of_one_model_stay_in_step(open_page: Open) -> None:
+    page = open_page({"a": counter()}, ["a", "a"])
+    page.locator("#view-0 button").click()
+    page.locator("#view-1 button").press("Enter")
+    assert page.locator("button").all_inner_texts() == ["count 2", "count 2"]
+    assert page.evaluate("window.initialized") == 1
+
+
+def test_models_of_one_class_are_apart(open_page: Open) -> None:
+    page = open_page({"a": counter(3), "b": counter(5)}, ["a", "b"])
+    page.locator("#view-0 button").click()
+    assert page.locator("button").all_inner_texts() == ["count 4", "count 5"]
+
+
+def test_every_view_starts_even_far_below(open_page: Open) -> None:
+    page = open_page({"a": counter()}, ["a"] * 4, extra='<div style="height: 4000px"></div>')
+    page.wait_for_selector("html[data-widgets=ready]")
+    assert page.locator("[data-widget=ready]").count() == 4
+
+
+def test_binary_traits_arrive_as_data_views(open_page: Open) -> None:
+    numbers = np.array([1.5, -2.25, 3e-3], dtype="<f4")
+    esm = """export default { render({ model, el }) {
+      const view = model.get("nested").data;
+      const numbers = new Float32Array(view.buffer, view.byteOffset, view.byteLength / 4);
+      el.textContent = JSON.stringify(Array.from(numbers));
+    } };"""
+    record = counter(esm=esm, nested={})
+    data = base64.b64encode(numbers.tobytes()).decode()
+    record["buffers"] = [{"path": ["nested", "data"], "encoding": "base64", "data": data}]
+    page = open_page({"a": record}, ["a"])
+    assert json.loads(place(page, 0).inner_text()) == numbers.tolist()
+
+
+def test_boxes_nest_and_links_connect(open_page: Open) -> None:
+    page = open_page(
+        {
+            "a": counter(1, "left"),
+            "b": counter(9, "right"),
+            "s": core("IntSliderModel", value=4, min=0, max=20, step=1, description="n"),
+            "t": core("LabelModel", value="a label"),
+            "row": core("HBoxModel", children=["IPY_MODEL_a", "IPY_MODEL_b"]),
+            "all": core("VBoxModel", children=["IPY_MODEL_s", "IPY_MODEL_row", "IPY_MODEL_t"]),
+            "l1": core("LinkModel", source=["IPY_MODEL_s", "value"], target=["IPY_MODEL_a", "n"]),
+            "l2": core(
+                "DirectionalLinkModel", source=["IPY_MODEL_a", "n"], target=["IPY_MODEL_b", "n"]
+            ),
+        },
+        ["all"],
+    )
+    assert page.locator("button").all_inner_texts() == ["left 4", "right 4"]
+    assert "a label" in place(page, 0).inner_text()
+    page.locator("input[type=range]").press("ArrowRight")
+    assert page.locator("button").all_inner_texts() == ["left 5", "right 5"]
+    page.get_by_text("left").click()  # back through the link to the slider
+    assert page.locator("input[type=range]").input_value() == "6"
+    page.get_by_text("right").click()  # the directional link has no way back
+    assert page.locator("button").all_inner_texts() == ["left 6", "right 7"]
+
+
+def test_views_are_cleaned_up_when_a_box_changes_its_children(open_page: Open) -> None:
+    swap = """export default { async render({ model, el }) {
+      const box = await model.widget_manager.get_model(model.get("box"));
+      const button = el.appendChild(document.createElement("button"));
+      button.textContent = "swap";
+      button.addEventListener("click", () => box.set("children", ["IPY_MODEL_b"]));
+    } };"""
+    page = open_page(
+        {
+            "a": counter(1),
+            "b": counter(2, "other"),
+            "box": core("VBoxModel", children=["IPY_MODEL_a"]),
+            "swap": counter(esm=swap, box="IPY_MODEL_box"),
+        },
+        ["box", "swap"],
+    )
+    page.get_by_text("swap").click()
+    page.get_by_text("other 2").wait_for()
+    assert page.evaluate("window.cleaned") == 1
+    assert place(page, 0).locator("button").count() == 1
+
+
+def test_module_that_is_a_function_and_once_and_style(open_page: Open) -> None:
+    esm = """export default () => ({ render({ model, el }) {
+      let calls = 0;
+      model.once("change:n", () => { calls += 1; });
+      model.set("n", 1); model.set("n", 2); model.set("n", 2);
+      el.innerHTML = `<p class="styled">${calls} ${model.get("n")}</p>`;
+    } });"""
+    page = open_page({"a": counter(esm=esm, _css=".styled { color: rgb(1, 2, 3) }")}, ["a"])
+    assert place(page, 0).inner_text() == "1 2"
+    color = page.locator(".styled").evaluate("(element) => getComputedStyle(element).color")
+    assert color == "rgb(1, 2, 3)"
+
+
+BROKEN = {
+    "throws while it renders": counter(
+        esm="export default { render() { throw new Error('no'); } };"
+    ),
+    "throws when it loads": counter(esm="throw new Error('no');"),
+    "is no JavaScript": counter(esm="export default {"),
+    "needs a kernel": core("TextareaModel", value="x"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
+def test_a_widget_that_fails_apologizes_and_spares_the_others(
+    open_page: Open, broken: dict[str, Any]
+) -> None:
+    page = open_page({"bad": broken, "good": counter()}, ["bad", "good"])
+    page.locator("#view-1 button").click()
+    assert page.locator("#view-1 button").inner_text() == "count 1"
+    assert "could not be started" in place(page, 0).inner_text()
+
+
+@pytest.mark.parametrize(
+    ("models", "view"),
+    [(None, "a"), ("{not json", "a"), ({"a": counter()}, "unknown"), ({"a": counter()}, "{broken")],
+    ids=["no state", "state is no JSON", "unknown model", "view is no JSON"],
+)
+def test_missing_or_bad_state_apologizes(open_page: Open, models: Any, view: str) -> None:
+    page = open_page(models, [view])
+    assert "download the notebook" in place(page, 0).inner_text()
+
+
+def test_the_picture_stands_in_for_a_widget_that_fails(open_page: Open) -> None:
+    pixel = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+    picture = f'<noscript><img src="{pixel}" alt="two arrows"></noscript>'
+    page = open_page(None, ["a"], extra=picture)
+    assert place(page, 0).locator("img").get_attribute("alt") == "two arrows"
