@@ -235,11 +235,11 @@ function curve(model) {
   const drawing = svg("svg", { class: "curve", role: "img", "aria-label": label }, grid, line, part, total, point);
   const alone = html("span", { class: "chosen" });
   const legend = html("p", { class: "legend" }, html("span", {}, "score, all pairs"), alone);
-  let [x, width] = [null, 0];
+  let [x, y, width, drawn] = [null, null, 0, null];
   draggable(drawing, { move: (to) => move(model, model.get("m"), model.get("m") + Math.round(x.invert(to * width))) });
 
-  function draw({ query, key, m, n, base, pair, glideM, glideN }) {
-    width = drawing.clientWidth || 600;
+  // The curves stay as they are while only the positions move.
+  function drawCurves({ query, key, base, pair }) {
     const height = 230;
     const scores = scoreCurve(query, key, DISTANCES, base);
     const share = pairCurve(query, key, pair, DISTANCES, base);
@@ -247,16 +247,24 @@ function curve(model) {
     const unit = 10 ** Math.floor(Math.log10(largest(all) || 1)) / 2;
     const domain = [Math.floor(Math.min(...all) / unit) * unit, Math.ceil(Math.max(...all) / unit) * unit || unit];
     x = linear([-LAST, LAST], [40, width - 14]);
-    const y = linear(domain, [height - 42, 26]);
-    const now = n + glideN - m - glideM;
+    y = linear(domain, [height - 42, 26]);
     const xTicks = [-64, -48, -32, -16, 0, 16, 32, 48, 64].filter((t) => width > 500 || t % 32 === 0);
     set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
     axes(grid, { x, y, xTicks, xLabel: "distance n − m (tokens)", yLabel: "score" });
-    set(line, { d: `M${x(now)} ${y.range[0]}V${y.range[1]}` });
     set(total, { d: path(DISTANCES.map((r, i) => [x(r), y(scores[i])])) });
     set(part, { d: path(DISTANCES.map((r, i) => [x(r), y(share[i])])) });
-    set(point, { cx: x(now), cy: y(scoreCurve(query, key, [now], base)[0]) });
     alone.textContent = `pair ${pair} alone`;
+  }
+
+  function draw(state) {
+    const { query, key, m, n, base, pair, glideM, glideN } = state;
+    width = drawing.clientWidth || 600;
+    const inputs = JSON.stringify([query, key, base, pair, width]);
+    if (inputs !== drawn) drawCurves(state);
+    drawn = inputs;
+    const now = n + glideN - m - glideM;
+    set(line, { d: `M${x(now)} ${y.range[0]}V${y.range[1]}` });
+    set(point, { cx: x(now), cy: y(scoreCurve(query, key, [now], base)[0]) });
   }
   return { element: html("div", {}, legend, drawing), draw };
 }
@@ -297,6 +305,7 @@ function pairing(title, layout) {
   const label = `${title}: arcs join the coordinates of a pair, bars are the query before and after its rotation`;
   const drawing = svg("svg", { viewBox: "0 0 240 150", role: "img", "aria-label": label }, zero, before, after, arcs, chosen, names);
   const score = html("b");
+  let named = "";
 
   function draw({ x, turned, order, pair, scale, total }) {
     const step = 240 / x.length;
@@ -313,10 +322,12 @@ function pairing(title, layout) {
     set(zero, { d: "M0 92H240" });
     set(before, { d: bars(x, step * 0.8) });
     set(after, { d: bars(turned, step * 0.44) });
-    set(names, { class: x.length > 12 ? "small" : null });
-    names.replaceChildren(...order.map((name, i) => svg("text", {
-      class: pairs[pair].includes(i) ? "tick chosen" : "tick", x: center(i), y: 147, "text-anchor": "middle",
-    }, name)));
+    if (named !== `${order}`) {
+      set(names, { class: x.length > 12 ? "small" : null });
+      names.replaceChildren(...order.map((name, i) => svg("text", { x: center(i), y: 147, "text-anchor": "middle" }, name)));
+      named = `${order}`;
+    }
+    [...names.children].forEach((text, i) => set(text, { class: pairs[pair].includes(i) ? "tick chosen" : "tick" }));
     score.textContent = format(total);
   }
   return { element: html("div", {}, html("b", {}, title), drawing, html("span", {}, "score ", score)), draw };
