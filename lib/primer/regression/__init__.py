@@ -33,8 +33,13 @@ from primer.regression.inference import (
     partial_out,
     predict,
 )
-from primer.regression.lasso import lasso, lasso_largest_penalty, lasso_path, soft_threshold
-from primer.regression.least_squares import (
+from primer.regression.noise import (
+    dropout_matrix,
+    dropout_regression,
+    expected_loss_with_dropout,
+    expected_loss_with_noise,
+)
+from primer.regression.projection import (
     Line,
     add_intercept,
     hat_matrix,
@@ -45,14 +50,9 @@ from primer.regression.least_squares import (
     project,
     simple_regression,
 )
-from primer.regression.noise import (
-    dropout_matrix,
-    dropout_regression,
-    expected_loss_with_dropout,
-    expected_loss_with_noise,
-)
 from primer.regression.qr import householder_qr
-from primer.regression.ridge import (
+from primer.regression.robust import newey_west_covariance, robust_covariance, sandwich
+from primer.regression.shrinkage import (
     filter_factors,
     ridge,
     ridge_dual,
@@ -60,13 +60,7 @@ from primer.regression.ridge import (
     ridge_risk,
     tikhonov,
 )
-from primer.regression.robust import newey_west_covariance, robust_covariance, sandwich
-from primer.regression.sums_of_squares import (
-    SumsOfSquares,
-    adjusted_r_squared,
-    r_squared,
-    sums_of_squares,
-)
+from primer.regression.sparsity import lasso, lasso_largest_penalty, lasso_path, soft_threshold
 from primer.regression.validation import (
     Linear,
     choose_penalty,
@@ -74,6 +68,12 @@ from primer.regression.validation import (
     fit_standardized,
     fit_with_chosen_penalty,
     k_folds,
+)
+from primer.regression.variation import (
+    SumsOfSquares,
+    adjusted_r_squared,
+    r_squared,
+    sums_of_squares,
 )
 
 __all__ = [

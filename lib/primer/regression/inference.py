@@ -14,9 +14,9 @@ from scipy import stats
 from scipy.linalg import solve_triangular
 
 from primer.regression.inputs import column_names, design, probability, single_response, vector
-from primer.regression.least_squares import add_intercept
+from primer.regression.projection import add_intercept
 from primer.regression.qr import independent_qr
-from primer.regression.sums_of_squares import adjusted_r_squared, r_squared
+from primer.regression.variation import adjusted_r_squared, r_squared
 
 EXACT = 1e-13
 """Residuals this small against ``y`` are rounding: the fit is exact."""

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.regression.inputs import design, not_negative, probability, single_response, vector
-from primer.regression.ridge import tikhonov
+from primer.regression.shrinkage import tikhonov
 
 
 def expected_loss_with_noise(

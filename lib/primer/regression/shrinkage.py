@@ -21,7 +21,7 @@ from primer.regression.inputs import (
     real,
     vector,
 )
-from primer.regression.least_squares import least_squares
+from primer.regression.projection import least_squares
 
 
 def ridge(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, "p *responses"]:
