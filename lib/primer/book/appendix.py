@@ -10,7 +10,6 @@ notebooks (:mod:`primer.book.proofs`), so the pages cannot claim what no cell sh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,7 @@ class Generated(SphinxDirective):
 
     def page(self, chapter: str) -> nodes.Element:
         """Refer to a chapter by its number and name, as a link where it is written."""
-        name = f"{chapter[:2]} {CHAPTERS[chapter]}"
+        name = titled(chapter)
         if chapter not in self.chapters:
             return nodes.inline(name, name)
         reference = addnodes.pending_xref(
@@ -92,7 +91,7 @@ class Generated(SphinxDirective):
 
     def section(self, prefix: str, chapter: str, *content: nodes.Node) -> nodes.section:
         """Make the section of one chapter."""
-        title = f"{chapter[:2]} {CHAPTERS[chapter]}"
+        title = titled(chapter)
         section = nodes.section("", nodes.title(title, title), *content)
         section["ids"].append(f"{prefix}-{chapter}")
         section["names"].append(nodes.fully_normalize_name(f"{prefix} {chapter}"))
@@ -102,6 +101,17 @@ class Generated(SphinxDirective):
 def phrase(style: str, *content: nodes.Node) -> nodes.inline:
     """Wrap a part of a line in a class for the style sheet."""
     return nodes.inline("", "", *content, classes=[style])
+
+
+def titled(chapter: str) -> str:
+    """Name a chapter as the book's contents do.
+
+    Examples
+    --------
+    >>> titled("08-positions")
+    '8 Positions'
+    """
+    return f"{int(chapter[:2])} {CHAPTERS[chapter]}"
 
 
 def words(text: str) -> nodes.Text:
@@ -135,21 +145,23 @@ class SourceMap(Generated):
         """Select the rows of a chapter."""
         return [row for row in self.rows if row.chapter == chapter]
 
-    def count(self, rows: Iterable[Row]) -> tuple[int, int]:
+    def count(self, rows: list[Row]) -> tuple[int, int]:
         """Count the proved rows, and all."""
-        rows = list(rows)
         return sum(row.id in self.proofs for row in rows), len(rows)
 
     def progress(self) -> nodes.Element:
         """Write how far the book is: a line and a bar for the whole and for each chapter."""
-        items = [self.bar(words("The whole book"), *self.count(self.rows))]
+        items = [self.bar(words("The whole book"), self.rows, written=True)]
         items += [
-            self.bar(self.page(chapter), *self.count(self.rows_of(chapter))) for chapter in CHAPTERS
+            self.bar(self.page(chapter), self.rows_of(chapter), written=chapter in self.chapters)
+            for chapter in CHAPTERS
         ]
         return nodes.bullet_list("", *items, classes=["map-progress"])
 
-    def bar(self, name: nodes.Node, proved: int, total: int) -> nodes.list_item:
+    def bar(self, name: nodes.Node, rows: list[Row], *, written: bool) -> nodes.list_item:
         """Write one line of the progress; the bar repeats the numbers and is for the eye alone."""
+        proved, total = self.count(rows)
+        count = f"{proved} of {total}" if written else f"{total} to come"
         bar = f'<progress max="{total}" value="{proved}" aria-hidden="true"></progress>'
         return nodes.list_item(
             "",
@@ -160,7 +172,7 @@ class SourceMap(Generated):
                 words(" "),
                 nodes.raw("", bar, format="html"),
                 words(" "),
-                phrase("map-count", words(f"{proved} of {total}")),
+                phrase("map-count", words(count)),
             ),
         )
 
@@ -253,7 +265,7 @@ class Errata(Generated):
                 words("."),
             ]
             return nodes.paragraph("", "", phrase("map-proved", *content))
-        text = f"The proof is to come with chapter {erratum.chapter[:2]}."
+        text = f"The proof is to come with chapter {titled(erratum.chapter)}."
         return nodes.paragraph("", "", phrase("map-to-come", words(text)))
 
 
