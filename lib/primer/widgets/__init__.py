@@ -1,5 +1,6 @@
 """Widgets: figures the reader can take hold of, alive with or without Python running."""
 
 from primer.widgets.rope import RopeRotation
+from primer.widgets.spectrogram import SpectrogramExplorer
 
-__all__ = ["RopeRotation"]
+__all__ = ["RopeRotation", "SpectrogramExplorer"]

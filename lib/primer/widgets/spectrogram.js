@@ -50,7 +50,7 @@ const powerOfTwo = (least) => 2 ** Math.ceil(Math.log2(least));
 const SHAPES = {
   rectangular: () => 1,
   Hann: (n, length) => Math.sin((Math.PI * n) / length) ** 2,
-  Gaussian: (n, length) => Math.exp(-0.5 * ((n - length / 2) / (length / 8)) ** 2),
+  Gaussian: (n, length) => Math.exp(-0.5 * ((n - length / 2) / (length / 6)) ** 2),
 };
 
 /** The periodic window of one of these names. */
@@ -286,13 +286,13 @@ export function ownSignal(name, samples, rate) {
     samples: kept.map((x) => x / scale),
     duration: kept.length / rate,
     note: `${name}: ${format(seconds, 2)} s at ${rate} Hz${seconds > LONGEST ? `, of which the first ${LONGEST} s are shown` : ""}. It stays on this device.`,
-    start: 0, unit: "s", decibels: 70, lines: [], instants: [],
+    start: 0, unit: "s", moment: 0.5, decibels: 70, lines: [], instants: [],
     window_length: Math.max(8, length), hop: Math.max(1, length / 8),
   };
 }
 
 const firstView = (signal) => ({
-  window_length: signal.window_length, hop: signal.hop, keep_every: 1, decibels: signal.decibels, time: signal.duration / 2,
+  window_length: signal.window_length, hop: signal.hop, keep_every: 1, decibels: signal.decibels, time: signal.duration * signal.moment,
 });
 
 /** The kept samples, their rate, the window and the hop; durations stay when samples are left out. */
@@ -558,14 +558,21 @@ function spectrumDrawing() {
     const floor = [place(rate / 2, -Infinity), place(0, -Infinity)];
     curve.setAttribute("d", path(points));
     area.setAttribute("d", `${path([...points, ...floor])}Z`);
-    const spots = found.slice(0, 4).map((peak) => place(peak.frequency, peak.level));
-    marks.replaceChildren(...spots.flatMap(([cx, cy], i) => {
-      const next = spots[i + 1];
-      const crowded = next && Math.hypot(next[0] - cx, next[1] - cy) < (upright ? 24 : 70);
-      const before = upright ? cx > 90 : crowded; // on which side of its dot the text stands
-      const text = { x: cx + (before ? -8 : 8), y: cy + (upright && !crowded ? -7 : 13), "text-anchor": before ? "end" : "start" };
-      return [svg("circle", { cx, cy, r: 3.5 }), svg("text", text, wordsOf(signal).short(found[i].frequency))];
+    marks.replaceChildren(...found.map((peak) => {
+      const [cx, cy] = place(peak.frequency, peak.level);
+      return svg("circle", { cx, cy, r: 3.5 });
     }));
+    // The strongest peaks get a label, above or below (left or right), where there is room.
+    const taken = [];
+    for (const peak of [...found].sort((a, b) => b.level - a.level).slice(0, 4)) {
+      const [cx, cy] = place(peak.frequency, peak.level);
+      const sides = upright ? [[-8, -7], [-8, 13]] : [[8, 4], [-8, 4]];
+      const spot = sides.map(([dx, dy]) => ({ x: cx + dx, y: cy + dy, before: dx < 0, middle: cx + 5 * dx }))
+        .find((at) => at.middle > (upright ? 10 : LEFT + 30) && !taken.some((t) => Math.abs(t.y - at.y) < 14 && Math.abs(t.middle - at.middle) < 75));
+      if (!spot) continue;
+      taken.push(spot);
+      marks.append(svg("text", { x: spot.x, y: spot.y, "text-anchor": spot.before ? "end" : "start" }, wordsOf(signal).short(peak.frequency)));
+    }
   };
   return { root, still, move };
 }
@@ -732,7 +739,7 @@ function render({ model, el }) {
   const spectrum = spectrumDrawing();
   const spreads = spreadDrawing();
   const result = resultLine();
-  const note = html("p", { class: "note" });
+  const note = html("p", { class: "about" });
   const spreadLine = html("p", { class: "spread-line" });
   const timePanel = html("div", { class: "time-panel" }, time.picture, time.root, cursor);
   const side = html("div", { class: "side" }, spreads.root, spectrum.root);

@@ -40,7 +40,7 @@ def _record(
     instants: list[dict[str, Any]] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """Describe a signal to the browser: 16-bit samples, what is known of it, a view to start with."""
+    """Describe a signal to the browser: samples, what is known of it, a view to start with."""
     scale = float(np.abs(samples).max()) or 1.0
     return {
         "rate": rate,
@@ -49,6 +49,7 @@ def _record(
         "scale": scale,
         "start": 0.0,
         "unit": "s",
+        "moment": 0.5,
         "decibels": 70.0,
         "window_length": window_length,
         "hop": hop,
@@ -104,6 +105,7 @@ def known_signals() -> dict[str, dict[str, Any]]:
             "thinner, the click smears.",
             window_length=64,
             hop=8,
+            moment=0.3,
             lines=[_line("1000 Hz", (0, 1000), (1, 1000))],
             instants=[{"label": "click", "time": 0.5}],
         ),
@@ -230,13 +232,13 @@ class SpectrogramExplorer(Widget):
 
     @staticmethod
     def _first_view(record: dict[str, Any]) -> dict[str, Any]:
-        """Choose where a signal is first looked at: its middle, with its own window and hop."""
+        """Return how a signal is first looked at: its own window, hop and moment."""
         return {
             "window_length": record["window_length"],
             "hop": record["hop"],
             "keep_every": 1,
             "decibels": record["decibels"],
-            "time": len(record["samples"]) / 2 / record["rate"] / 2,
+            "time": record["moment"] * len(record["samples"]) / 2 / record["rate"],
         }
 
     def _follow_signal(self, change: traitlets.Bunch) -> None:
@@ -307,7 +309,7 @@ class SpectrogramExplorer(Widget):
         """
         samples, rate, window, hop = self.analysis()
         record = self.signals[self.signal]
-        unit = "s" if record["unit"] == "s" else "year"
+        unit = "Hz" if record["unit"] == "s" else "1/year"
         times, frequencies, power = fourier.spectrogram(samples, rate, window, hop)
         level = 10 * np.log10(4 * power / window.sum() ** 2 + 1e-12)  # 0 dB: a sine of amplitude 1
         figure = Figure(figsize=(7.2, 4.6), layout="constrained")
@@ -338,9 +340,10 @@ class SpectrogramExplorer(Widget):
         wave.tick_params(labelbottom=False)
         spectrum.tick_params(labelleft=False)
         spectrum.set_xlim(-self.decibels, 0)
-        image.set(xlabel=f"time ({record['unit']})", ylabel=f"frequency ({'Hz' if unit == 's' else '1/year'})")
+        image.set(xlabel=f"time ({record['unit']})", ylabel=f"frequency ({unit})")
         spectrum.set_xlabel("level (dB)")
-        wave.set_title(f"{self.signal}: {self.window} window of {len(window) / rate:.3g} {record['unit']}")
+        length = f"{len(window) / rate:.3g} {record['unit']}"
+        wave.set_title(f"{self.signal}, seen through a {self.window} window of {length}")
         self._write_spreads(corner, window, rate)
         return figure
 

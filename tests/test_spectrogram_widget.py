@@ -1,0 +1,555 @@
+"""The spectrogram widget: its JavaScript against the library, its state, its life in a browser."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import struct
+
+import numpy as np
+import pytest
+import scipy.io.wavfile
+import scipy.signal
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from primer import fourier
+from primer.notebook.figures import png
+from primer.widgets import SpectrogramExplorer
+from primer.widgets.spectrogram import WINDOWS, known_signals
+
+MODULE = "spectrogram.js"
+seeds = st.integers(0, 2**32 - 1)
+
+
+def noise(seed: int, length: int) -> np.ndarray:
+    """Return random samples between -1 and 1."""
+    return np.random.default_rng(seed).uniform(-1, 1, length)
+
+
+# ---------------------------------------------------------------- the mathematics, against primer
+
+
+@given(seed=seeds, power=st.integers(0, 11))
+@settings(max_examples=30, deadline=None)
+def test_fft_is_the_librarys(javascript, seed, power):
+    x = noise(seed, 2 * 2**power).reshape(2, -1)
+    got = javascript(MODULE, "fft", x[0], x[1])
+    expected = fourier.fft(x[0] + 1j * x[1])
+    np.testing.assert_allclose(np.array(got["re"]) + 1j * np.array(got["im"]), expected, atol=1e-9)
+
+
+@given(name=st.sampled_from(sorted(WINDOWS)), length=st.integers(4, 600))
+@settings(max_examples=30, deadline=None)
+def test_windows_and_their_spreads_are_the_librarys(javascript, name, length):
+    window = WINDOWS[name](length)
+    np.testing.assert_allclose(javascript(MODULE, "windowShape", name, length), window, atol=1e-12)
+    got = javascript(MODULE, "spread", window, 1000)
+    expected = fourier.spread(window, 1000)
+    np.testing.assert_allclose([got["time"], got["frequency"]], expected, rtol=1e-9)
+
+
+@given(
+    seed=seeds,
+    name=st.sampled_from(sorted(WINDOWS)),
+    length=st.sampled_from([8, 32, 128]),
+    hop=st.integers(1, 60),
+)
+@settings(max_examples=30, deadline=None)
+def test_frame_powers_are_the_spectrogram(javascript, seed, name, length, hop):
+    x, window = noise(seed, 300), WINDOWS[name](length)
+    power = fourier.spectrogram(x, 1, window, hop).power * 4 / window.sum() ** 2
+    centers = hop * np.arange(len(power))
+    got = np.reshape(javascript(MODULE, "framePowers", x, window, centers, length), power.shape)
+    np.testing.assert_allclose(got, power, atol=1e-6)
+
+
+@given(seed=seeds, length=st.integers(4, 100), center=st.integers(0, 200))
+@settings(max_examples=30, deadline=None)
+def test_frames_of_any_length_are_padded_and_zero_outside_the_signal(
+    javascript, seed, length, center
+):
+    x, window = noise(seed, 200), fourier.hann(length)
+    n = center - length // 2 + np.arange(length)
+    frame = np.where((n >= 0) & (n < 200), x[np.clip(n, 0, 199)], 0) * window
+    expected = np.abs(fourier.rfft(np.pad(frame, (0, 128 - length)))) ** 2 * 4 / window.sum() ** 2
+    got = javascript(MODULE, "framePowers", x, window, [center], 128)
+    np.testing.assert_allclose(got, expected, atol=1e-6)
+
+
+@given(frequency=st.floats(0, 1e5), rate=st.floats(0.1, 1e5))
+@settings(deadline=None)
+def test_alias_is_the_librarys(javascript, frequency, rate):
+    got = javascript(MODULE, "aliasFrequency", frequency, rate)
+    # Where f lies in the middle between two multiples of the rate, both roundings give the same.
+    assert got == pytest.approx(float(fourier.alias_frequency(frequency, rate)), abs=1e-6 * rate)
+
+
+@given(seed=seeds, every=st.integers(1, 12), length=st.integers(64, 200))
+@settings(max_examples=20, deadline=None)
+def test_decimation_keeps_every_so_manieth_sample(javascript, seed, every, length):
+    x = noise(seed, length).astype("f4").astype(float)
+    np.testing.assert_array_equal(javascript(MODULE, "decimate", x, every), x[::every])
+
+
+@given(seed=seeds, power=st.integers(2, 7), factor=st.sampled_from([1, 2, 4]))
+@settings(max_examples=20, deadline=None)
+def test_interpolation_is_that_of_scipy(javascript, seed, power, factor):
+    x = noise(seed, 2**power)
+    expected = scipy.signal.resample(x, len(x) * factor)
+    np.testing.assert_allclose(javascript(MODULE, "interpolate", x, factor), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(WINDOWS))
+@pytest.mark.parametrize("every", [1, 2, 3, 5, 12])
+def test_both_sides_analyze_the_same(javascript, name, every):
+    widget = SpectrogramExplorer(window=name, window_length=301, hop=25, keep_every=every)
+    samples, rate, window, hop = widget.analysis()
+    record = {"samples": np.frombuffer(widget.signals["chirp"]["samples"], "<i2") / 32767}
+    state = {"window": name, "window_length": 301, "hop": 25, "keep_every": every}
+    got = javascript(MODULE, "analysis", {**record, "rate": 8000}, state)
+    assert (got["rate"], got["hop"]) == (rate, hop)
+    np.testing.assert_allclose(got["samples"], samples, atol=1e-7)
+    np.testing.assert_allclose(got["window"], window, atol=1e-12)
+
+
+def peak_frequencies(javascript, frequencies, seconds, *, rate=4000, size=4096):
+    """Find the peaks of a sum of tones, in phase at its middle, through a Hann window there."""
+    t = np.arange(rate) / rate - 0.5
+    x = np.mean([np.cos(2 * np.pi * f * t) for f in frequencies], axis=0)
+    window = fourier.hann(round(seconds * rate))
+    power = javascript(MODULE, "framePowers", x, window, [rate // 2], size)
+    return np.array(javascript(MODULE, "peaks", power)) * rate / size
+
+
+@given(low=st.floats(200, 1500), gap=st.floats(50, 200))
+@settings(max_examples=20, deadline=None)
+def test_tones_are_two_peaks_only_through_a_long_window(javascript, low, gap):
+    tones = [low, low + gap]
+    apart = peak_frequencies(javascript, tones, 6 / gap)
+    np.testing.assert_allclose(apart, tones, atol=0.1 * gap)
+    merged = peak_frequencies(javascript, tones, 0.8 / gap)
+    assert len(merged) == 1
+    assert low - 0.5 * gap < merged[0] < low + 1.5 * gap
+
+
+def test_peaks_at_the_ends_and_of_silence(javascript):
+    assert javascript(MODULE, "peaks", [0, 0, 0, 0]) == []
+    assert javascript(MODULE, "peaks", [9, 1, 1, 9]) == [0, 3]
+    assert javascript(MODULE, "peaks", [0, 9, 6, 9, 0.5, 0]) == [pytest.approx(1, abs=0.5)]
+
+
+def test_the_sentence_names_the_alias(javascript):
+    line = {"label": "1500 Hz", "points": [[0, 1500], [1, 1500]]}
+    signal = {"unit": "s", "start": 0, "lines": [line]}
+    text = javascript(
+        MODULE, "describeFrame", signal, 0.5, 2000, [{"frequency": 500, "level": -0.4}]
+    )
+    alias = float(fourier.alias_frequency(1500, 2000))
+    assert text == (
+        "At 0.500 s: one peak: 500 Hz (0 dB). "
+        f"1500 Hz is above fₛ/2 = 1000 Hz and appears at {alias:.0f} Hz."
+    )
+
+
+# ---------------------------------------------------------------- WAV files, against SciPy's
+
+
+def wav(samples: np.ndarray, rate: int = 8000) -> bytes:
+    """Write samples as SciPy does."""
+    file = io.BytesIO()
+    scipy.io.wavfile.write(file, rate, samples)
+    return file.getvalue()
+
+
+FORMATS = {
+    "u1": lambda x: np.round(x * 127 + 128).astype("u1"),
+    "i2": lambda x: np.round(x * 32767).astype("<i2"),
+    "i4": lambda x: np.round(x * (2**31 - 1)).astype("<i4"),
+    "f4": lambda x: x.astype("<f4"),
+    "f8": lambda x: x.astype("<f8"),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+@pytest.mark.parametrize("channels", [1, 2])
+def test_wav_files_of_scipy_are_read(javascript, kind, channels):
+    x = noise(1, 501 * channels).reshape(501, channels)
+    data = wav(FORMATS[kind](x), 11025)
+    rate, values = scipy.io.wavfile.read(io.BytesIO(data))
+    zero, full = {"u1": (128, 128), "i2": (0, 2**15), "i4": (0, 2**31)}.get(kind, (0, 1))
+    expected = ((values.reshape(501, channels).astype(float) - zero) / full).mean(axis=1)
+    got = javascript(MODULE, "parseWav", list(data))
+    assert got["rate"] == rate == 11025
+    np.testing.assert_allclose(got["samples"], expected, atol=1e-6)
+    np.testing.assert_allclose(expected, x.mean(axis=1), atol=1 / 64)
+
+
+def test_wav_files_of_24_bits_are_read_as_scipy_reads_them(javascript):
+    values = np.array([-(2**23), -1, 0, 1, 2**22, 2**23 - 1])
+    sound = b"".join(int(v).to_bytes(3, "little", signed=True) for v in values)
+    # Format 0xFFFE names its true format in an extension, as most programs write 24 bits.
+    layout = struct.pack("<HHIIHHHHI", 0xFFFE, 1, 48000, 144000, 3, 24, 22, 24, 4)
+    layout += struct.pack("<H", 1) + bytes.fromhex("000000001000800000AA00389B71")
+    body = b"WAVEfmt " + struct.pack("<I", len(layout)) + layout
+    body += b"LIST" + struct.pack("<I", 3) + b"odd\0"
+    body += b"data" + struct.pack("<I", len(sound)) + sound
+    data = b"RIFF" + struct.pack("<I", len(body)) + body
+    rate, expected = scipy.io.wavfile.read(io.BytesIO(data))
+    got = javascript(MODULE, "parseWav", list(data))
+    assert got["rate"] == rate == 48000
+    np.testing.assert_allclose(got["samples"], expected / 2**31, atol=1e-7)
+
+
+GOOD = wav(FORMATS["i2"](noise(2, 300)))
+
+
+def patched(at: int, replacement: bytes) -> bytes:
+    """Return the good file with some bytes changed."""
+    return GOOD[:at] + replacement + GOOD[at + len(replacement) :]
+
+
+BAD_FILES = {
+    "empty": (b"", "not a WAV file"),
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "not a WAV file"),
+    "a header alone": (GOOD[:30], "ends before its sound begins"),
+    "cut off": (GOOD[:400], "cut off: it announces 600 bytes of sound and has 356"),
+    "compressed": (patched(20, b"\x55\x00"), "compressed or of a rare format"),
+    "rate 0": (patched(24, bytes(4)), "a rate or a number of channels of 0"),
+    "no channels": (patched(22, bytes(2)), "a rate or a number of channels of 0"),
+    "format missing": (patched(12, b"junk"), "its format is missing"),
+    "not a number": (wav(np.array([0, np.nan], "<f4")), "values that are no numbers"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BAD_FILES))
+def test_bad_files_are_refused_with_a_sentence(javascript, name):
+    data, sentence = BAD_FILES[name]
+    with pytest.raises(RuntimeError, match=sentence):
+        javascript(MODULE, "parseWav", list(data))
+
+
+def test_a_stream_of_unknown_length_is_read_to_its_end(javascript):
+    got = javascript(MODULE, "parseWav", list(patched(40, b"\xff\xff\xff\xff")))
+    assert got == javascript(MODULE, "parseWav", list(GOOD))
+
+
+def test_long_sounds_are_cut_and_short_ones_refused(javascript):
+    kept = javascript(MODULE, "ownSignal", "long.wav", np.full(25 * 100, 0.5), 100)
+    assert (len(kept["samples"]), kept["scale"], max(kept["samples"])) == (1000, 0.5, 1)
+    assert "25.00 s at 100 Hz, of which the first 10 s are shown" in kept["note"]
+    assert 8 <= kept["window_length"] <= 1000
+    with pytest.raises(RuntimeError, match="holds 3 samples; at least 64"):
+        javascript(MODULE, "ownSignal", "short.wav", [0, 1, 0], 100)
+
+
+# ---------------------------------------------------------------- the Python side
+
+
+def test_signals_are_the_librarys():
+    for name, samples, rate in [
+        ("chirp", fourier.chirp(8000, start=200, stop=3600), 8000),
+        ("two tones", fourier.two_tones(4000), 4000),
+        ("click + tone", fourier.click_and_tone(4000), 4000),
+        ("plucked string", fourier.plucked_string(8000), 8000),
+        ("sung vowel", fourier.sung_vowel(8000), 8000),
+        ("sunspots", fourier.sunspots()[1] - fourier.sunspots()[1].mean(), 1),
+    ]:
+        record = known_signals()[name]
+        got = np.frombuffer(record["samples"], "<i2") / 32767 * record["scale"]
+        assert record["rate"] == rate
+        np.testing.assert_allclose(got, samples, atol=record["scale"] * 2e-5)
+
+
+@pytest.mark.parametrize("name", ["chirp", "two tones", "click + tone", "plucked string"])
+def test_what_is_said_to_be_known_is_where_the_energy_is(name):
+    widget = SpectrogramExplorer(signal=name, time=0.25)
+    samples, rate, _, _ = widget.analysis()
+    times, frequencies, power = fourier.spectrogram(samples, rate, fourier.hann(512), 1000)
+    for line in widget.signals[name]["lines"][:2]:
+        (t0, f0), (t1, f1) = line["points"]
+        known = np.interp(times[2], [t0, t1], [f0, f1])
+        near = np.abs(frequencies - known) < 20
+        assert power[2, near].sum() > 0.02 * power[2].sum()
+
+
+@pytest.mark.parametrize(
+    ("state", "complaint"),
+    [
+        ({"window_length": 8001}, "longer than the signal 'chirp' .8000."),
+        ({"signal": "sunspots", "window_length": 310}, "longer than the signal 'sunspots' .309."),
+        ({"hop": 0}, "should not be less than 1"),
+        ({"hop": 9000}, "hop .9000 samples. is longer"),
+        ({"keep_every": 0}, "should not be less than 1"),
+        ({"time": float("nan")}, "time must be from 0 to 1, got nan"),
+        ({"time": 1.5}, "time must be from 0 to 1, got 1.5"),
+        ({"decibels": float("nan")}, "must be a finite number"),
+        ({"window": "triangle"}, "triangle"),
+        ({"signal": "noise"}, "signal must be one of .*chirp.* got 'noise'"),
+        ({"windowlength": 3}, "SpectrogramExplorer has no windowlength"),
+    ],
+)
+def test_bad_traits_are_refused(state, complaint):
+    with pytest.raises(traitlets.TraitError, match=complaint):
+        SpectrogramExplorer(**state)
+    if "signal" not in state and "windowlength" not in state:
+        widget = SpectrogramExplorer()
+        before = repr(widget)
+        with pytest.raises(traitlets.TraitError):
+            widget.set_trait(*next(iter(state.items())))
+        assert repr(widget) == before
+
+
+@pytest.mark.parametrize(
+    ("samples", "rate", "complaint"),
+    [
+        (np.zeros(100), 0, "sample_rate must be one number above 0"),
+        (np.zeros(100), float("nan"), "must be finite"),
+        (np.full(100, np.nan), 8000, "samples must be finite"),
+        (np.zeros(100, complex), 8000, "samples must be real"),
+        (np.zeros(63), 8000, "at least 64"),
+        (np.zeros((2, 100)), 8000, "one sequence"),
+        (np.zeros(100), None, "need their sample_rate"),
+    ],
+)
+def test_bad_samples_are_refused(samples, rate, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        SpectrogramExplorer(samples, rate)
+
+
+def test_own_samples_come_first_and_the_others_stay():
+    widget = SpectrogramExplorer(np.sin(np.arange(500)), 100)
+    assert widget.signal == "your samples"
+    widget.signal = "two tones"
+    assert (widget.window_length, widget.hop, widget.time) == (512, 16, 0.5)
+    widget.signal = "sunspots"
+    assert (widget.window_length, widget.decibels) == (64, 40)
+
+
+@pytest.mark.parametrize("name", sorted(known_signals()))
+def test_every_signal_has_a_picture(name):
+    assert png(SpectrogramExplorer(signal=name, keep_every=2).picture()).startswith(b"\x89PNG")
+
+
+def test_module_and_data_are_light():
+    widget = SpectrogramExplorer()
+    assert len(gzip.compress(widget._esm.encode())) < 15 * 1024
+    data = b"".join(base64.b64encode(r["samples"]) for r in widget.signals.values())
+    assert len(gzip.compress(data)) < 60 * 1024
+
+
+# ---------------------------------------------------------------- in a browser
+
+# A model as anywidget gives it, without a kernel.
+RENDER = """
+async ([esm, css, state]) => {
+  const bytes = (text) => new DataView(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+  for (const record of Object.values(state.signals)) record.samples = bytes(record.samples);
+  const heard = [];
+  window.state = state;
+  const model = {
+    get: (name) => state[name],
+    set: (name, value) => {
+      if (state[name] === value) return;
+      state[name] = value;
+      for (const [event, call] of heard) if (event === `change:${name}`) call();
+    },
+    save_changes: () => {},
+    on: (event, call) => heard.push([event, call]),
+    off: () => {},
+  };
+  const style = document.createElement("style");
+  style.textContent = css;
+  document.head.append(style);
+  const url = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
+  (await import(url)).default.render({ model, el: document.querySelector("main") });
+}
+"""
+
+
+@pytest.fixture
+def open_widget(chromium):
+    """Open a page that holds nothing but the widget, and fail on any error in it."""
+    contexts, errors = [], []
+
+    def open_page(width=1000, touch=False, **state):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            has_touch=touch,
+            reduced_motion="no-preference",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+        page.set_content('<html lang="en"><title>Widget</title><main></main></html>')
+        widget = SpectrogramExplorer(**state)
+        values = {name: getattr(widget, name) for name in widget.state_names()}
+        values["signals"] = {
+            name: {**record, "samples": base64.b64encode(record["samples"]).decode()}
+            for name, record in widget.signals.items()
+        }
+        page.evaluate(RENDER, [widget._esm, widget._css, values])
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def displayed_peaks(page):
+    """Return the frequencies of the peaks in the spectrum now shown."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+    return [float(f) for f in (page.locator("main").get_attribute("data-peaks") or "").split()]
+
+
+def press(page, label, key, times):
+    """Focus a control by its label and press a key."""
+    control = page.get_by_label(label, exact=True)
+    control.focus()
+    for _ in range(times):
+        control.press(key)
+
+
+@pytest.mark.browser
+def test_two_tones_merge_when_the_window_is_shortened(open_widget):
+    page = open_widget()
+    page.get_by_text("Two tones", exact=True).click()
+    np.testing.assert_allclose(displayed_peaks(page), [1000, 1060], atol=3)
+    press(page, "Window length", "ArrowLeft", 14)
+    assert page.evaluate("state.window_length") == 45
+    assert displayed_peaks(page) == [pytest.approx(1030, abs=20)]
+    assert "one peak" in page.locator(".result").first.text_content()
+    press(page, "Window length", "ArrowRight", 14)
+    assert len(displayed_peaks(page)) == 2
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("every", [2, 3, 5])
+def test_lowering_the_sampling_rate_shows_the_alias(open_widget, every):
+    page = open_widget(signal="click + tone", time=0.25, window_length=512)
+    press(page, "Sampling rate", "ArrowLeft", every - 1)
+    alias = float(fourier.alias_frequency(1000, 4000 / every))
+    assert displayed_peaks(page) == [pytest.approx(alias, abs=3)]
+    sentence = page.locator(".result").first.text_content()
+    assert ("appears at" in sentence) == (2000 / every < 1000)
+
+
+@pytest.mark.browser
+def test_a_click_smears_through_a_long_window(open_widget):
+    page = open_widget(signal="click + tone", window_length=64)
+
+    def width_of_click():
+        """Return the part of the image, far from the tone, that the click has made bright."""
+        return page.evaluate("""() => {
+          const canvas = document.querySelector("canvas");
+          const row = Math.round(canvas.height * 0.2);
+          const { data } = canvas.getContext("2d").getImageData(0, row, canvas.width, 1);
+          let bright = 0;
+          for (let i = 0; i < data.length; i += 4) bright += data[i + 1] > 60;
+          return bright / canvas.width;
+        }""")
+
+    displayed_peaks(page)
+    short = width_of_click()
+    press(page, "Window length", "ArrowRight", 8)
+    displayed_peaks(page)
+    assert 0 < short < 0.05
+    assert 2 * short < width_of_click()
+
+
+@pytest.mark.browser
+def test_mouse_and_keys_move_the_frame_along_the_chirp(open_widget):
+    page = open_widget()
+    cursor = page.get_by_label("Current frame", exact=True)
+    box = cursor.bounding_box()
+    page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 200)
+    assert page.evaluate("state.time") == pytest.approx(0.25, abs=0.01)
+    assert displayed_peaks(page) == [pytest.approx(200 + 0.25 * 3400, abs=40)]
+    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 220, steps=5)
+    page.mouse.up()
+    assert displayed_peaks(page) == [pytest.approx(200 + 0.75 * 3400, abs=40)]
+    before = page.evaluate("state.time")
+    cursor.press("ArrowLeft")
+    assert before - page.evaluate("state.time") == pytest.approx(32 / 8000, abs=1e-9)
+    assert cursor.get_attribute("aria-valuetext") == f"{page.evaluate('state.time'):.3f} s"
+
+
+@pytest.mark.browser
+def test_touch_on_a_telephone(open_widget):
+    page = open_widget(width=390, touch=True)
+    page.get_by_text("Sung vowel", exact=True).tap()
+    assert page.evaluate("state.signal") == "sung vowel"
+    box = page.get_by_label("Current frame", exact=True).bounding_box()
+    page.touchscreen.tap(box["x"] + 0.75 * box["width"], box["y"] + 150)
+    assert page.evaluate("state.time") == pytest.approx(0.75, abs=0.02)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+def test_own_wav_is_shown_and_a_bad_one_changes_nothing(open_widget):
+    page = open_widget()
+    tone = np.cos(2 * np.pi * 2500 * np.arange(12000) / 16000)
+    upload = page.locator("input[type=file]")
+    upload.set_input_files(
+        {"name": "tone.wav", "mimeType": "audio/wav", "buffer": wav(FORMATS["i2"](tone), 16000)}
+    )
+    page.get_by_text("tone.wav: 0.75 s at 16000 Hz").wait_for()
+    assert displayed_peaks(page) == [pytest.approx(2500, abs=5)]
+    assert page.get_by_label("Your sound").is_checked()
+    upload.set_input_files(
+        {"name": "broken.wav", "mimeType": "audio/wav", "buffer": BAD_FILES["cut off"][0]}
+    )
+    page.get_by_text("broken.wav: The WAV file is cut off").wait_for()
+    assert displayed_peaks(page) == [pytest.approx(2500, abs=5)]
+    press(page, "Sampling rate", "ArrowLeft", 3)
+    alias = float(fourier.alias_frequency(2500, 4000))
+    assert displayed_peaks(page) == [pytest.approx(alias, abs=5)]
+    page.get_by_text("Chirp", exact=True).click()
+    assert displayed_peaks(page) == [pytest.approx(1900, abs=20)]
+    assert "tone.wav" not in str(page.evaluate("Object.keys(state.signals)"))
+
+
+@pytest.mark.browser
+def test_a_refused_microphone_is_a_sentence(open_widget):
+    page = open_widget()
+    page.get_by_role("button", name="Record 3 s").click()
+    page.get_by_text("The signal shown is still the one before.").wait_for()
+    assert displayed_peaks(page) == [pytest.approx(1900, abs=20)]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["chirp", "sunspots"])
+def test_play_moves_the_playhead_and_pause_keeps_it(open_widget, name):
+    page = open_widget(signal=name, time=0.0)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("Number(document.querySelector('.cursor').value) > 5")
+    page.get_by_role("button", name="Pause").click()
+    stopped = page.evaluate("state.time")
+    assert (
+        0
+        < stopped
+        < page.evaluate(
+            "state.signals[state.signal].samples.byteLength / 2 / state.signals[state.signal].rate"
+        )
+    )
+    page.wait_for_timeout(100)
+    assert page.evaluate("state.time") == stopped
+
+
+@pytest.mark.browser
+def test_everything_has_a_name_and_takes_its_own_keys(open_widget):
+    page = open_widget()
+    controls = """[...document.querySelectorAll("main input, main button")]
+      .filter((e) => !e.closest("[hidden]"))"""
+    named = "(e.labels?.length || e.ariaLabel || e.textContent.trim())"
+    marked = "e.dataset.lmSuppressShortcuts === 'true'"
+    assert page.evaluate(f"{controls}.length") > 15
+    for condition in (named, marked):
+        lacking = page.evaluate(f"{controls}.filter((e) => !{condition}).map((e) => e.outerHTML)")
+        assert lacking == []
