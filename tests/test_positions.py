@@ -14,6 +14,7 @@ from torch.autograd import gradcheck
 
 with install_import_hook("primer.positions", "beartype.beartype"):
     from primer import positions
+    from primer.positions import experiment
 
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -35,7 +36,7 @@ def normal(seed: int, *shape: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    "module", ["absolute", "alibi", "extension", "frequencies", "relative", "rope"]
+    "module", ["absolute", "alibi", "experiment", "extension", "frequencies", "relative", "rope"]
 )
 def test_doctests(module):
     result = doctest.testmod(importlib.import_module(f"primer.positions.{module}"))
@@ -419,3 +420,40 @@ def test_yarn_lies_between_no_change_and_interpolation(dim, factor, length, base
 def test_extensions_name_what_is_wrong(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+# The experiment -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", experiment.ENCODINGS)
+def test_small_model_is_causal_and_none_is_a_bag(encoding):
+    torch.manual_seed(0)
+    model = experiment.SmallModel(encoding)
+    digits = torch.randint(10, (2, 20))
+    logits = model(digits)
+    torch.testing.assert_close(model(digits[:, :9]), logits[:, :9])
+    # The last output after the earlier digits are reversed: only "none" cannot tell.
+    order = [*range(18, -1, -1), 19]
+    unchanged = torch.allclose(model(digits[:, order])[:, -1], logits[:, -1], atol=1e-4)
+    assert unchanged == (encoding == "none")
+
+
+def test_answers_of_the_experiment():
+    digits, answers = experiment.draw(2, 3, 10, torch.Generator().manual_seed(0))
+    assert (answers[:, :, :3, 0] == -100).all()
+    assert (answers[:, :, 3:, 0] == digits[:, :, :-3]).all()
+    assert (answers[..., 1] == digits[:, :, :1]).all()
+
+
+def test_training_lowers_the_loss_of_every_seed():
+    losses = experiment.run("learned", n_seeds=3, steps=40).losses
+    assert losses.shape == (3, 40)
+    assert (losses[:, -1] < losses[:, 0] - 0.1).all()
+    assert not torch.equal(losses[0], losses[1])  # seeds have weights and data of their own
+
+
+def test_experiment_names_what_is_wrong():
+    with pytest.raises(ValueError, match="encoding must be one of"):
+        experiment.SmallModel("rope")
+    with pytest.raises(ValueError, match="n_seeds"):
+        experiment.run("RoPE", n_seeds=0)
