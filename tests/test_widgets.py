@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import json
 import math
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
+from primer import palette
 from primer.positions import apply_rope, rope_frequencies, rope_matrix, rope_permutation
 from primer.widgets import RopeRotation, base
 from primer.widgets.base import bundle
@@ -196,6 +198,122 @@ def test_widget_offers_view_picture_and_words(counter):
     assert metadata["image/png"] == {"alt": "A number."}
 
 
+# ---------------------------------------------------------------- the kit in a browser
+
+PANEL = """
+import { checkbox, color, draggable, heatMap, html, mount, play, radio, update } from "./kit.js";
+
+function render({ model, el }) {
+  const map = html("canvas");
+  const spot = html("div", { style: "width: 100px; height: 50px" }, "<b>drag me</b>");
+  const change = (number) => update(model, { number: Number(number) });
+  const odd = checkbox({ label: "odd", value: false, change });
+  const pick = radio({ label: "pick", options: [[0, "none"], [7, "seven"]], value: 0, change });
+  const frames = [];
+  const player = play({ frame(seconds) {
+    frames.push(seconds);
+    el.dataset.frames = JSON.stringify(frames);
+  } });
+  draggable(spot, {
+    move: (x, y) => { el.dataset.at = `${x.toFixed(2)} ${y.toFixed(2)}`; },
+    step: (dx, dy) => { el.dataset.step = `${dx} ${dy}`; },
+  });
+  el.append(map, spot, odd.row, pick.row, player.button);
+  return mount({ model, el, traits: ["number"], draw() {
+    el.dataset.draws = 1 + Number(el.dataset.draws ?? 0);
+    el.dataset.blue = color(el, "blue");
+    pick.set(model.get("number"));
+    heatMap(map, 3, 2, (column, row) => column + 10 * row, 0, 17);
+  } });
+}
+export default { render };
+"""
+
+
+@pytest.fixture
+def panel(counter):
+    """Return a widget that shows one of everything in the kit."""
+
+    class Panel(counter):
+        """The counter's traits with another module."""
+
+        _esm = bundle(PANEL, KIT)
+
+    return Panel(number=0)
+
+
+def frame_passed(page) -> dict[str, str]:
+    """Return the panel's data after the next frame."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return page.evaluate("({...document.getElementById('widget').dataset})")
+
+
+@pytest.mark.browser
+def test_heat_map_puts_row_zero_at_the_bottom(widget_page, panel, javascript):
+    page = widget_page(panel)
+    pixels = page.evaluate(
+        "[...document.querySelector('canvas').getContext('2d').getImageData(0, 0, 3, 2).data]"
+    )
+    got = np.reshape(pixels, (2, 3, 4))[..., :3]
+    values = [[10, 11, 12], [0, 1, 2]]
+    want = [[javascript("kit.js", "colormap", v / 17) for v in row] for row in values]
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.browser
+def test_kit_controls_set_the_trait_and_redraw_once_a_frame(widget_page, panel):
+    page = widget_page(panel)
+    before = int(frame_passed(page)["draws"])
+    page.get_by_label("odd").check()
+    assert page.evaluate("model.get('number')") == 1
+    page.get_by_label("seven").check()
+    assert page.evaluate("model.get('number')") == 7
+    frame_passed(page)
+    assert page.get_by_label("seven").is_checked()
+    before = int(frame_passed(page)["draws"])
+    page.evaluate("for (let i = 0; i < 50; i++) model.set('number', i)")
+    assert int(frame_passed(page)["draws"]) == before + 1
+
+
+@pytest.mark.browser
+def test_kit_redraws_when_the_theme_changes(widget_page, panel):
+    page = widget_page(panel)
+    assert frame_passed(page)["blue"] == palette.LIGHT["blue"]
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert frame_passed(page)["blue"] == palette.DARK["blue"]
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    for setting, name in (("jpThemeLight = 'false'", "DARK"), ("jpThemeLight = 'true'", "LIGHT")):
+        page.evaluate(f"document.body.dataset.{setting}")
+        assert frame_passed(page)["blue"] == getattr(palette, name)["blue"]
+    page.evaluate("document.body.classList.add('vscode-dark')")
+    assert frame_passed(page)["blue"] == palette.DARK["blue"]
+
+
+@pytest.mark.browser
+def test_draggable_reports_fractions_and_keys_and_takes_text_as_text(widget_page, panel):
+    page = widget_page(panel)
+    spot = page.get_by_text("<b>drag me</b>")
+    spot.click(position={"x": 75, "y": 25})
+    assert frame_passed(page)["at"] == "0.75 0.50"
+    spot.press("ArrowLeft")
+    assert frame_passed(page)["step"] == "-1 0"
+    spot.press("PageUp")
+    assert frame_passed(page)["step"] == "0 10"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_play_respects_reduced_motion(widget_page, panel, motion):
+    page = widget_page(panel, reduced_motion=motion)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("JSON.parse(widget.dataset.frames ?? '[]').length >= 3")
+    page.get_by_role("button", name="Pause").click()
+    frames = json.loads(frame_passed(page)["frames"])
+    assert frames.pop() == 0  # it has stopped
+    assert frames.pop(0) == 0
+    assert (min(frames) == 0.5) == (motion == "reduce")
+
+
 # ---------------------------------------------------------------- RoPE: JavaScript against primer
 
 LAYOUTS = ["interleaved", "half"]
@@ -331,7 +449,7 @@ def score(page) -> float:
 def result(page) -> str:
     """Read the line that screen readers announce, after the next frame."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return page.locator("[aria-live]").inner_text()
+    return page.locator(".result").inner_text()
 
 
 def test_bundles_are_small():
@@ -429,7 +547,7 @@ def test_rope_plays_and_pauses(widget_page, mover):
     before = page.locator(".number").inner_text()
     play.click()
     page.wait_for_function("model.get('n') >= 9")
-    assert page.locator("[aria-live]").get_attribute("aria-live") == "off"
+    assert page.locator(".result").get_attribute("aria-live") == "off"
     page.get_by_role("button", name="Pause").click()
     at, to = page.evaluate("[model.get('m'), model.get('n')]")
     assert at == (to - 5 if mover == "both" else 3)

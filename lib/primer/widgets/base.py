@@ -6,9 +6,10 @@ traits; the module draws them and computes whatever a control changes, so that n
 can do needs Python to be running.
 
 The module imports what it needs from the drawing kit with one statement,
-``import { slider, format } from "./kit.js";``.  Node can import such a file as it is, which is how
-the tests compare its functions with the library.  A page gets a single file: :func:`bundle` puts
-the kit in the place of that statement.
+``import { slider, format } from "./kit.js";``.  Node can import such a file as it is (the folder's
+``package.json`` tells it that they are ES modules), which is how the tests compare its functions
+with the library.  A page gets a single file: :func:`bundle` puts the kit in the place of that
+statement.
 """
 
 from __future__ import annotations

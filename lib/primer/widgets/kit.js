@@ -120,7 +120,7 @@ const uniqueId = () => `primer-${Math.random().toString(36).slice(2)}`;
 export function slider({ label, min, max, step = 1, value, text = String, change }) {
   const id = uniqueId();
   const input = html("input", { id, type: "range", min, max, step });
-  const output = html("output", { for: id });
+  const output = html("output", { for: id, "aria-live": "off" }); // the input itself says its value
   const show = (x) => {
     input.value = x;
     output.textContent = text(x);

@@ -144,7 +144,7 @@ function motion(model, redraw) {
 // ---------------------------------------------------------------- the score
 
 function readout() {
-  const number = html("output", { class: "number" });
+  const number = html("span", { class: "number" });
   const kept = html("p");
   const result = resultLine();
   function draw({ m, n, score, anchor, playing }) {
