@@ -77,9 +77,11 @@ def test_chapters_listed_in_the_table_of_contents_owe_nothing() -> None:
 
 
 def test_positions_and_fourier_prove_their_41_rows_and_9_errata() -> None:
-    proved = proofs_of(BOOK, ["08-positions", "16-fourier"])
-    homes = Counter(name.split("-")[0] for name in proved)
-    assert homes == {"POS": 24, "FOU": 17, "ERR": 9}
+    chapters = {"08-positions", "16-fourier"}
+    owed = {entry.id for entry in read_entries(BOOK) if entry.chapter in chapters}
+    assert Counter(name.split("-")[0] for name in owed) == {"POS": 24, "FOU": 17, "ERR": 9}
+    proved = proofs_of(BOOK, sorted(chapters))
+    assert owed <= proved.keys()
     assert all(proof.holds and proof.section.label for proof in proved.values())
 
 
@@ -119,13 +121,12 @@ def test_an_unknown_row_a_lost_label_and_a_lost_box_are_noticed(copy: Path, chap
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            for label in (proof.section.label, erratum.id.lower()):
-                cell.source = cell.source.replace(f"({label})=", "")
+            cell.source = re.sub(r"^\(.*\)=$", "", cell.source, flags=re.MULTILINE)
         elif cell.id == proof.cell:
             cell.source += '\nverify_that("no such row", True, rows="FOU-99")'
     nbformat.write(notebook, path)
     place = f"({chapter}, cell {proof.cell})"
     complaints = gaps(copy)
     assert f"FOU-99: no such row or erratum {place}" in complaints
-    assert f"{proof.row}: the section {proof.section.title!r} has no label {place}" in complaints
+    assert any(re.match(f"{proof.row}: the section .* has no label", text) for text in complaints)
     assert f"{erratum.id}: no box ({erratum.id.lower()})= in {chapter}" in complaints

@@ -69,13 +69,30 @@ def test_place_and_result_of_a_proof(tmp_path: Path) -> None:
         markdown("## No label\n\n```python\n(inside-a-fence)=\n# Not a heading\n```"),
         code('verify("b", 1, 1, atol=0, rows="FOU-05")', "✗ b: got 2  [FOU-05]\n", "other"),
     )
-    dft, unlabeled = Section("The DFT $W_N$", "fourier-dft"), Section("No label", "")
+    dft, fourier = Section("The DFT $W_N$", "fourier-dft"), Section("Fourier", "fourier")
     assert read_proofs(path) == [
         Proof("FOU-03", "16-fourier", dft, "dft", True),
         Proof("FOU-04", "16-fourier", dft, "dft", False),
-        Proof("FOU-05", "16-fourier", unlabeled, "other", False),
+        Proof("FOU-05", "16-fourier", fourier, "other", False),
     ]
     assert read_labels(path) == {"fourier", "fourier-dft", "err-22"}
+
+
+def test_a_cell_is_linked_by_the_innermost_label_above_it(tmp_path: Path) -> None:
+    path = notebook(
+        tmp_path,
+        markdown("# Fourier\n\n(windows)=\n## Windows\n\n### Without a label"),
+        code('verify("a", 1, 1, atol=0, rows="FOU-03")', name="inner"),
+        markdown("## Another\n\n(hann)=\n### Hann"),
+        code('verify("a", 1, 1, atol=0, rows="FOU-04")', name="hann"),
+        markdown("## A third"),
+        code('verify("a", 1, 1, atol=0, rows="FOU-05")', name="outer"),
+    )
+    assert [proof.section for proof in read_proofs(path)] == [
+        Section("Windows", "windows"),
+        Section("Hann", "hann"),
+        Section("A third", ""),
+    ]
 
 
 def test_a_label_belongs_to_the_heading_right_below_it(tmp_path: Path) -> None:

@@ -258,12 +258,9 @@ class Errata(Generated):
 
     def proof_of(self, erratum: Erratum) -> nodes.paragraph:
         """Write where the erratum is proved, or that it is not yet."""
-        if erratum.id in self.proofs:
-            content: list[nodes.Node] = [
-                words("Proved in chapter "),
-                self.link(erratum.id.lower(), f"{erratum.chapter[:2]} {CHAPTERS[erratum.chapter]}"),
-                words("."),
-            ]
+        if proof := self.proofs.get(erratum.id):
+            box = self.link(erratum.id.lower(), titled(proof.document))
+            content = [words("Proved in chapter "), box, words(".")]
             return nodes.paragraph("", "", phrase("map-proved", *content))
         text = f"The proof is to come with chapter {titled(erratum.chapter)}."
         return nodes.paragraph("", "", phrase("map-to-come", words(text)))

@@ -101,17 +101,19 @@ def notebook_of(book: Path, chapter: str) -> Path:
 
 
 def proofs_of(book: Path, chapters: list[str]) -> dict[str, Proof]:
-    """Map each proved name to its first proof in its chapter that was seen to hold.
+    """Map each proved name to the proof to show for it: its first in its own chapter.
 
-    A chapter may repeat a row of another one; what counts for the map is the chapter that the row
-    belongs to, and for an erratum as well.
+    A name that its own chapter does not prove, perhaps because it is not written, is mapped to the
+    first proof of another chapter.  Only checks that were seen to hold count.
     """
     home = {entry.id: entry.chapter for entry in read_entries(book)}
     proofs: dict[str, Proof] = {}
     for chapter in chapters:
         for proof in read_proofs(notebook_of(book, chapter)):
-            if proof.holds and home.get(proof.row) == chapter:
-                proofs.setdefault(proof.row, proof)
+            known = proofs.get(proof.row)
+            moves_home = chapter == home.get(proof.row) and known and known.document != chapter
+            if proof.holds and proof.row in home and (known is None or moves_home):
+                proofs[proof.row] = proof
     return proofs
 
 
@@ -145,11 +147,11 @@ def gaps(book: Path) -> list[str]:
                     f"{proof.row}: the section {proof.section.title!r} has no label ({place})"
                 )
         for entry in entries:
-            if entry.chapter != chapter:
-                continue
-            if entry.id not in proved:
+            shown = proved.get(entry.id)
+            at_home = shown is not None and shown.document == chapter
+            if entry.chapter == chapter and not at_home:
                 sentences.append(f"{entry.id}: no check in {chapter} proves it")
             box = entry.id.lower()
-            if isinstance(entry, Erratum) and box not in labels:
+            if isinstance(entry, Erratum) and at_home and box not in labels:
                 sentences.append(f"{entry.id}: no box ({box})= in {chapter}")
-    return sentences
+    return list(dict.fromkeys(sentences))

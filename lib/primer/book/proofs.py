@@ -18,7 +18,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 CHECKS = frozenset({"verify", "verify_between", "verify_that", "verify_raises"})
 LABEL = re.compile(r"\(([\w.:-]+)\)=\s*")
-HEADING = re.compile(r"#{1,6}\s+(.+)")
+HEADING = re.compile(r"(#{1,6})\s+(.+)")
 FENCE = re.compile(r"`{3,}|~{3,}")
 PASSED = re.compile(r"✓ .*\[([A-Z0-9 -]+)\]\s*")
 
@@ -42,7 +42,8 @@ class Proof:
     document : str
         The chapter, for example ``"16-fourier"``.
     section : Section
-        The section the cell stands in.
+        The innermost section with a label that the cell stands in; where no heading above it has
+        one, the innermost section.
     cell : str
         The id of the cell.
     holds : bool
@@ -112,7 +113,7 @@ def passed(text: str) -> set[str]:
 
 
 def _marks(markdown: str) -> Iterator[tuple[str, str]]:
-    """Yield the labels and headings of a markdown cell, less those inside code fences."""
+    """Yield the labels, headings and other lines of a markdown cell, less what is in fences."""
     fence = ""  # the marks that opened the fence we are in
     for line in map(str.strip, markdown.splitlines()):
         if fence:
@@ -125,9 +126,15 @@ def _marks(markdown: str) -> Iterator[tuple[str, str]]:
         elif label := LABEL.fullmatch(line):
             yield "label", label[1]
         elif heading := HEADING.fullmatch(line):
-            yield "heading", heading[1]
+            yield heading[1], heading[2]
         else:
             yield "text", line
+
+
+def _linked(sections: list[Section]) -> Section:
+    """Choose the innermost section that can be linked to."""
+    labeled = [section for section in sections if section.label]
+    return (labeled or sections or [Section("", "")])[-1]
 
 
 def read_labels(notebook: Path) -> set[str]:
@@ -156,12 +163,14 @@ def read_proofs(notebook: Path) -> list[Proof]:
         When a check's ``rows`` is not a literal string; the sentence names the cell.
     """
     proofs: list[Proof] = []
-    section, label = Section("", ""), ""
+    sections: dict[str, Section] = {}  # the headings we are under, from "#" inwards
+    label = ""
     for cell in nbformat.read(notebook, as_version=4).cells:
         if cell.cell_type == "markdown":
             for kind, text in _marks(cell.source):
-                if kind == "heading":
-                    section = Section(text, label)
+                if kind.startswith("#"):
+                    sections = {mark: held for mark, held in sections.items() if mark < kind}
+                    sections[kind] = Section(text, label)
                 label = text if kind == "label" else ""
         elif cell.cell_type == "code":
             label = ""
@@ -172,5 +181,6 @@ def read_proofs(notebook: Path) -> list[Proof]:
             seen = set[str]().union(
                 *(passed(output.text) for output in cell.outputs if output.output_type == "stream")
             )
+            section = _linked([*sections.values()])
             proofs += [Proof(name, notebook.stem, section, cell.id, name in seen) for name in names]
     return proofs

@@ -1,0 +1,141 @@
+"""The pages of the appendix are made from data: what they say follows the notebooks."""
+
+import doctest
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
+
+from primer.book.coverage import CHAPTERS, listed_chapters
+
+BOOK = Path(__file__).parents[1]
+APPENDIX = BOOK / "chapters/appendix"
+PAGES = {
+    "index.md": "# Book\n\n```{toctree}\nmap\nerrata\nchapters/16-fourier\n```\n",
+    "map.md": "# Map\n\n```{source-map}\n```\n",
+    "errata.md": "# Errata\n\n```{errata}\n```\n",
+    # The page stands for the notebook of the same name, from which the proofs are read.
+    "chapters/16-fourier.md": """# Fourier
+
+(fourier-dft)=
+## The transform of samples
+
+(err-22)=
+:::{admonition} Where the notes slip
+Text.
+:::
+
+## The rows of this chapter
+
+```{source-map} 16-fourier
+```
+""",
+}
+
+
+def write_notebook(book: Path, *rows: str) -> None:
+    """Write a chapter that proves rows and prints that it does."""
+    cells = [nbformat.v4.new_markdown_cell("# Fourier\n\n(fourier-dft)=\n## The transform")]
+    for row in rows:
+        printed = nbformat.v4.new_output("stream", text=f"✓ one: 1 = 1  [{row}]\n")
+        call = f'verify("one", 1, 1, atol=0, rows="{row}")'
+        cells.append(nbformat.v4.new_code_cell(call, id=row, outputs=[printed]))
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbformat.write(notebook, book / "chapters/16-fourier.ipynb")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A book of one chapter with the real data of the appendix."""
+    (tmp_path / "chapters/appendix").mkdir(parents=True)
+    for name in ("coverage.csv", "errata.yml"):
+        shutil.copy(APPENDIX / name, tmp_path / "chapters/appendix")
+    (tmp_path / "_toc.yml").write_text("root: index\nchapters:\n- file: chapters/16-fourier\n")
+    for name, text in PAGES.items():
+        (tmp_path / name).write_text(text)
+    write_notebook(tmp_path, "FOU-03", "ERR-22")
+    return tmp_path
+
+
+def build(book: Path) -> None:
+    """Build the book as `make book` does: a warning is an error."""
+    options = {
+        "extensions": ["myst_parser", "primer.book.appendix"],
+        "myst_enable_extensions": ["dollarmath", "colon_fence"],
+        "exclude_patterns": ["chapters/appendix", "_build"],
+        "source_suffix": {".md": "markdown"},
+    }
+    with docutils_namespace():
+        out = book / "_build"
+        app = Sphinx(
+            book, None, out, out / "doctrees", "html", options, status=None, warningiserror=True
+        )
+        app.build()
+        assert app.statuscode == 0
+
+
+def line_of(page: str, row: str) -> str:
+    """Return the list item of a row."""
+    return re.search(rf'<li id="{row}">.*?</li>', page, re.DOTALL)[0]
+
+
+def test_the_map_links_what_is_proved_and_follows_the_notebook(book: Path) -> None:
+    build(book)
+    page = (book / "_build/map.html").read_text()
+    assert page.count("<progress") == 1 + len(CHAPTERS)
+    assert "1 of 530" in page
+    assert "1 of 17" in page
+    assert "46 to come" in page
+    assert 'href="chapters/16-fourier.html#fourier-dft"' in line_of(page, "fou-03")
+    assert "The transform of samples" in line_of(page, "fou-03")
+    assert "to come" in line_of(page, "fou-04")
+    assert 'href="errata.html#erratum-24"' in line_of(page, "fou-07")
+    assert len(set(re.findall(r'<li id="([a-z]+-\d+)">', page))) == 530
+
+    write_notebook(book, "FOU-04", "ERR-22")  # only the notebook changes
+    build(book)
+    page = (book / "_build/map.html").read_text()
+    assert "to come" in line_of(page, "fou-03")
+    assert 'href="chapters/16-fourier.html#fourier-dft"' in line_of(page, "fou-04")
+
+
+def test_the_errata_link_to_the_box_that_proves_them(book: Path) -> None:
+    build(book)
+    page = (book / "_build/errata.html").read_text()
+    entries = dict(re.findall(r'<dt id="(erratum-\d+)">(.*?)</dd>', page, re.DOTALL))
+    assert len(entries) == 107
+    assert 'href="chapters/16-fourier.html#err-22"' in entries["erratum-22"]
+    assert "to come with chapter 16 Fourier analysis" in entries["erratum-23"]
+    assert "1 of 107 are proved" in page
+
+
+def test_a_chapter_lists_its_own_rows(book: Path) -> None:
+    build(book)
+    page = (book / "_build/chapters/16-fourier.html").read_text()
+    rows = re.findall(r'class="map-id">([A-Z]+-\d+)<', page)
+    assert rows == [f"FOU-{n:02d}" for n in range(1, 18)]
+
+
+def test_the_computations_on_the_page_of_conventions_hold() -> None:
+    text = (APPENDIX / "conventions.md").read_text().replace("```\n", "\n")
+    test = doctest.DocTestParser().get_doctest(text, {}, "conventions", "conventions.md", 0)
+    assert len(test.examples) > 20
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_library_reference_has_every_chapter_of_the_book() -> None:
+    text = (APPENDIX / "library.md").read_text()
+    for chapter in listed_chapters(BOOK):
+        module = chapter[3:].replace("-", "_")
+        assert f".. automodule:: primer.{module}\n" in text
+        assert f"{{doc}}`/chapters/{chapter}`" in text
+
+
+def test_the_glossary_is_in_alphabetical_order() -> None:
+    terms = re.findall(r"^(\S.*)\n  \S", (APPENDIX / "glossary.md").read_text(), re.MULTILINE)
+    assert len(terms) > 60
+    assert terms == sorted(terms, key=str.casefold)
