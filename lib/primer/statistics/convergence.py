@@ -1,0 +1,133 @@
+r"""Sequences that tell the modes of convergence apart, and the distance between two laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
+
+from primer.statistics.inputs import finite, sample
+
+
+def typewriter_interval(n: int) -> tuple[float, float]:
+    r"""Return where the head of the typewriter stands at step :math:`n`.
+
+    Write :math:`n = 2^m + j` with :math:`0 \le j < 2^m`: the interval is the :math:`j`-th of the
+    :math:`2^m` equal pieces of :math:`[0, 1)`,
+
+    .. math:: A_n = \left[\,j\,2^{-m},\ (j+1)\,2^{-m}\right).
+
+    Parameters
+    ----------
+    n : int
+        The step, at least 1.
+
+    Returns
+    -------
+    tuple of float
+        The ends of the interval; the right one does not belong to it.
+
+    Raises
+    ------
+    ValueError
+        When ``n`` is no whole number of at least 1.
+
+    Examples
+    --------
+    >>> [typewriter_interval(n) for n in (1, 2, 3, 4)]
+    [(0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (0.0, 0.25)]
+    """
+    step = int(_steps(n))
+    pieces = 1 << (step.bit_length() - 1)
+    return (step - pieces) / pieces, (step - pieces + 1) / pieces
+
+
+def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
+    r"""Compute the typewriter sequence :math:`X_n(u) = 1` if :math:`u \in A_n`, else 0.
+
+    With :math:`u` uniform on :math:`[0, 1)` and :math:`n = 2^m + j`, :math:`P(X_n \ne 0) = 2^{-m}`;
+    so :math:`X_n \to 0` in probability.  Yet every :math:`u` lies in one interval of each row, so
+    :math:`X_n(u)` is 1 infinitely often and converges for no :math:`u` at all.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Steps, at least 1.
+    u : array_like
+        Points of :math:`[0, 1)`; broadcast against ``n``.
+
+    Returns
+    -------
+    int array
+        Zeros and ones.
+
+    Raises
+    ------
+    ValueError
+        When a step is no whole number of at least 1, or a point lies outside :math:`[0, 1)`.
+
+    Examples
+    --------
+    >>> typewriter(range(1, 8), 0.3).tolist()
+    [1, 1, 0, 0, 1, 0, 0]
+    """
+    steps, points = _steps(n), finite("u", u)
+    if ((points < 0) | (points >= 1)).any():
+        raise ValueError("u must lie in [0, 1)")
+    pieces = 2 ** (np.frexp(steps)[1] - 1)  # frexp: n = mantissa · 2^exponent, mantissa in [½, 1)
+    return np.asarray(np.floor(points * pieces) == steps - pieces, dtype=int)
+
+
+def _steps(n: ArrayLike) -> Int[np.ndarray, "..."]:
+    """Return steps of a sequence as an integer array."""
+    steps = np.asarray(n)
+    if steps.dtype.kind not in "iu" or steps.size == 0 or (steps < 1).any():
+        raise ValueError(f"n must be whole numbers of at least 1, got {n!r}")
+    return steps.astype(np.int64)
+
+
+def kolmogorov_distance(
+    x: ArrayLike, cdf: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
+) -> float:
+    r"""Measure the largest gap between the empirical distribution of a sample and a continuous law.
+
+    .. math:: D = \sup_t \left|\hat F_n(t) - F(t)\right|
+
+    The empirical distribution function jumps at each observation, so the gap is looked for on both
+    sides of every jump.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        A sample.
+    cdf : callable
+        :math:`F`, taking and returning an array.
+
+    Returns
+    -------
+    float
+        A number between :math:`1/2n` and 1.  For a sample from :math:`F` itself it is of the size
+        :math:`1/\sqrt n`.
+
+    Raises
+    ------
+    ValueError
+        When the sample is empty or not finite.
+
+    References
+    ----------
+    Kolmogorov (1933).
+
+    Examples
+    --------
+    >>> kolmogorov_distance([0.5], lambda t: t)  # one step at 0.5 against the uniform law
+    0.5
+    """
+    ordered = np.sort(sample("x", x))
+    theoretical = cdf(ordered)
+    n = len(ordered)
+    above = np.arange(1, n + 1) / n - theoretical
+    below = theoretical - np.arange(n) / n
+    return float(max(above.max(), below.max()))

@@ -1,0 +1,222 @@
+r"""Estimators of a center and of a spread, and what an estimator's error is made of.
+
+Every estimator works along the last axis: a sample of shape ``(n,)`` gives one estimate, a table of
+``(R, n)`` gives the ``R`` estimates of ``R`` samples.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.statistics.inputs import number, sample, samples
+
+
+def sample_mean(x: ArrayLike) -> Float[np.ndarray, "..."]:
+    r"""Compute the sample mean.
+
+    .. math:: \bar X = \frac1n \sum_{i=1}^n X_i, \qquad E\bar X = \mu, \qquad
+              \mathrm{Var}\,\bar X = \frac{\sigma^2}{n}
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+        Samples, one along the last axis.
+
+    Returns
+    -------
+    float array, shape (...)
+        The mean of each sample.
+
+    Raises
+    ------
+    ValueError
+        When a sample is empty or not finite.
+
+    Examples
+    --------
+    >>> float(sample_mean([1, 2, 6]))
+    3.0
+    """
+    return np.asarray(samples("x", x).mean(axis=-1))
+
+
+def sample_variance(x: ArrayLike, ddof: int = 1) -> Float[np.ndarray, "..."]:
+    r"""Compute the sample variance with the divisor :math:`n - \mathrm{ddof}`.
+
+    .. math:: S^2 = \frac{1}{n-1} \sum_{i=1}^n (X_i - \bar X)^2, \qquad E S^2 = \sigma^2
+
+    The divisor :math:`n` (``ddof=0``) gives :math:`\hat\sigma^2 = \frac{n-1}n S^2`, the maximum
+    likelihood estimate under a normal law, whose bias is :math:`-\sigma^2/n`.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+        Samples, one along the last axis.
+    ddof : int
+        What is taken off the divisor, from 0 to :math:`n - 1`.
+
+    Returns
+    -------
+    float array, shape (...)
+        The variance of each sample, in the square of its unit.
+
+    Raises
+    ------
+    ValueError
+        When a sample has no more than ``ddof`` observations, or is not finite.
+
+    Examples
+    --------
+    >>> float(sample_variance([1, 2, 6])), float(sample_variance([1, 2, 6], ddof=0))
+    (7.0, 4.666666666666667)
+    """
+    if ddof < 0:
+        raise ValueError(f"ddof must not be negative, got {ddof}")
+    return np.asarray(samples("x", x, at_least=ddof + 1).var(axis=-1, ddof=ddof))
+
+
+def sample_median(x: ArrayLike) -> Float[np.ndarray, "..."]:
+    r"""Compute the sample median, the middle of the ordered sample.
+
+    Its large-sample variance is :math:`1/\bigl(4 n f(m)^2\bigr)`, with :math:`f(m)` the density at
+    the median: it asks nothing of the tails.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+        Samples, one along the last axis.
+
+    Returns
+    -------
+    float array, shape (...)
+        The median of each sample; for even :math:`n` the mean of the two middle values.
+
+    Raises
+    ------
+    ValueError
+        When a sample is empty or not finite.
+
+    Examples
+    --------
+    >>> float(sample_median([1, 2, 600]))
+    2.0
+    """
+    return np.asarray(np.median(samples("x", x), axis=-1))
+
+
+def trimmed_mean(x: ArrayLike, share: float = 0.25) -> Float[np.ndarray, "..."]:
+    r"""Compute the mean of what is left after cutting a share off each end of the ordered sample.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+        Samples, one along the last axis.
+    share : float
+        The share cut off at each end, from 0 (the mean) to below ½; :math:`\lfloor n \cdot
+        \mathrm{share} \rfloor` observations go.
+
+    Returns
+    -------
+    float array, shape (...)
+        The trimmed mean of each sample.
+
+    Raises
+    ------
+    ValueError
+        When the share is not in :math:`[0, ½)`, or a sample is empty or not finite.
+
+    Examples
+    --------
+    >>> float(trimmed_mean([1, 2, 4, 600]))
+    3.0
+    """
+    if not 0 <= number("share", share) < 0.5:
+        raise ValueError(f"share must be at least 0 and below ½, got {share:g}")
+    ordered = np.sort(samples("x", x), axis=-1)
+    n = ordered.shape[-1]
+    cut = int(n * share)
+    return np.asarray(ordered[..., cut : n - cut].mean(axis=-1))
+
+
+def midrange(x: ArrayLike) -> Float[np.ndarray, "..."]:
+    r"""Compute the middle between the smallest and the largest observation.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+        Samples, one along the last axis.
+
+    Returns
+    -------
+    float array, shape (...)
+        The midrange of each sample.
+
+    Raises
+    ------
+    ValueError
+        When a sample is empty or not finite.
+
+    Examples
+    --------
+    >>> float(midrange([1, 2, 6]))
+    3.5
+    """
+    array = samples("x", x)
+    return np.asarray((array.min(axis=-1) + array.max(axis=-1)) / 2)
+
+
+class ErrorParts(NamedTuple):
+    """The mean squared error of an estimator and the two parts it is the sum of."""
+
+    mse: float
+    """Mean squared distance from the truth."""
+    variance: float
+    """Mean squared distance from the estimator's own mean."""
+    bias: float
+    """The estimator's mean less the truth."""
+
+
+def error_parts(estimates: ArrayLike, truth: float) -> ErrorParts:
+    r"""Split the mean squared error of repeated estimates into variance and squared bias.
+
+    .. math::
+
+        \underbrace{E(\hat\theta - \theta)^2}_{\mathrm{MSE}}
+        = \underbrace{E(\hat\theta - E\hat\theta)^2}_{\mathrm{Var}}
+        + \underbrace{(E\hat\theta - \theta)^2}_{\mathrm{Bias}^2}
+
+    The expectations are means over the given estimates, with the divisor :math:`R`, so the identity
+    holds to rounding for any numbers.
+
+    Parameters
+    ----------
+    estimates : array_like, shape (R,)
+        Estimates from :math:`R` independent samples.
+    truth : float
+        :math:`\theta`.
+
+    Returns
+    -------
+    ErrorParts
+        ``mse``, ``variance`` and ``bias``.
+
+    Raises
+    ------
+    ValueError
+        When there is no estimate, or a number is not finite.
+
+    Examples
+    --------
+    >>> error_parts([1, 3], truth=5)
+    ErrorParts(mse=10.0, variance=1.0, bias=-3.0)
+    """
+    values, theta = sample("estimates", estimates), number("truth", truth)
+    return ErrorParts(
+        mse=float(np.mean((values - theta) ** 2)),
+        variance=float(values.var()),
+        bias=float(values.mean() - theta),
+    )

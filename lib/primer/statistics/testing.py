@@ -1,0 +1,245 @@
+r"""Tests of hypotheses: one object that holds what a test is, and Student's two tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from primer.statistics.inputs import number, probability, sample
+from primer.statistics.student import t_cdf, t_quantile
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+
+@dataclass(frozen=True)
+class HypothesisTest:
+    r"""A test: a statistic, its tail under the null hypothesis, and a level fixed beforehand.
+
+    .. math:: p(x) = P\bigl(t(X) \ge t(x) \mid H_0\bigr), \qquad
+              \text{reject } H_0 \iff p(x) \le \alpha
+
+    Attributes
+    ----------
+    statistic : callable
+        :math:`t`, from a sample to a number; large values speak against :math:`H_0`.
+    tail : callable
+        :math:`c \mapsto P(t(X) \ge c \mid H_0)`.
+    level : float
+        :math:`\alpha`, strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        When the level is not a probability.
+
+    Examples
+    --------
+    >>> from math import comb
+    >>> heads = HypothesisTest(  # is a coin, tossed ten times, fair or biased towards heads?
+    ...     statistic=sum,
+    ...     tail=lambda c: sum(comb(10, k) for k in range(c, 11)) / 2**10,
+    ...     level=0.05,
+    ... )
+    >>> heads.p_value([1] * 8 + [0] * 2), heads.rejects([1] * 8 + [0] * 2)
+    (0.0546875, False)
+    """
+
+    statistic: Callable[..., float]
+    tail: Callable[..., float]
+    level: float = 0.05
+
+    def __post_init__(self) -> None:
+        probability("level", self.level)
+
+    def p_value(self, x: ArrayLike) -> float:
+        """Compute the probability, under the null hypothesis, of a statistic at least as large."""
+        return float(self.tail(self.statistic(x)))
+
+    def rejects(self, x: ArrayLike) -> bool:
+        """Tell whether the sample lies in the critical region."""
+        return self.p_value(x) <= self.level
+
+
+class TTest(NamedTuple):
+    """The result of a t test."""
+
+    statistic: float
+    """The t statistic."""
+    df: float
+    """Its degrees of freedom under the null hypothesis."""
+    p_value: float
+    """The probability of a statistic at least as extreme, were the null hypothesis true."""
+
+
+def tail_probability(t: float, df: float, alternative: Alternative = "two-sided") -> float:
+    r"""Compute the p-value that belongs to a t statistic.
+
+    .. math:: P(|T| \ge |t|), \quad P(T \ge t) \quad\text{or}\quad P(T \le t)
+
+    Parameters
+    ----------
+    t : float
+        The statistic.
+    df : float
+        Degrees of freedom.
+    alternative : {"two-sided", "greater", "less"}
+        On which side large values speak against the null hypothesis.
+
+    Returns
+    -------
+    float
+        The p-value.
+
+    Raises
+    ------
+    ValueError
+        When the alternative is unknown, ``df`` is not above 0 or ``t`` is not finite.
+
+    Examples
+    --------
+    >>> round(tail_probability(1.0, df=1), 10), round(tail_probability(1.0, 1, "greater"), 10)
+    (0.5, 0.25)
+    """
+    if alternative == "two-sided":
+        return 2 * float(t_cdf(-abs(t), df))
+    if alternative == "greater":
+        return float(t_cdf(-t, df))
+    if alternative == "less":
+        return float(t_cdf(t, df))
+    raise ValueError(f'alternative must be "two-sided", "greater" or "less", got {alternative!r}')
+
+
+def t_test(x: ArrayLike, mean: float = 0.0, alternative: Alternative = "two-sided") -> TTest:
+    r"""Test whether a normal sample has a given mean (Student's one-sample test).
+
+    .. math:: t = \frac{\bar x - \mu_0}{s/\sqrt n} \sim t_{n-1} \quad\text{under } H_0
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        The sample, at least two observations that are not all equal.
+    mean : float
+        :math:`\mu_0`.
+    alternative : {"two-sided", "greater", "less"}
+        :math:`H_1`: the mean differs from, is above, or is below :math:`\mu_0`.
+
+    Returns
+    -------
+    TTest
+        ``statistic``, ``df`` and ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        When the sample is too short, constant or not finite.
+
+    References
+    ----------
+    Student (1908).
+
+    Examples
+    --------
+    >>> result = t_test([1, 2, 6], mean=1)
+    >>> round(result.statistic, 4), result.df, round(result.p_value, 4)
+    (1.3093, 2.0, 0.3206)
+    """
+    values, center = sample("x", x, at_least=2), number("mean", mean)
+    n = len(values)
+    t = (values.mean() - center) / (_deviation("x", values) / math.sqrt(n))
+    return TTest(float(t), n - 1.0, tail_probability(float(t), n - 1, alternative))
+
+
+def welch_t_test(x: ArrayLike, y: ArrayLike, alternative: Alternative = "two-sided") -> TTest:
+    r"""Test whether two normal samples have the same mean, whatever their variances are.
+
+    .. math:: t = \frac{\bar x - \bar y}{\sqrt{s_x^2/m + s_y^2/n}}, \qquad
+              \nu = \frac{(s_x^2/m + s_y^2/n)^2}
+                         {(s_x^2/m)^2/(m-1) + (s_y^2/n)^2/(n-1)}
+
+    Under the null hypothesis :math:`t` is close to :math:`t_\nu`, not exactly so.
+
+    Parameters
+    ----------
+    x, y : array_like, shapes (m,) and (n,)
+        The samples, each with at least two observations that are not all equal.
+    alternative : {"two-sided", "greater", "less"}
+        :math:`H_1`: the mean of ``x`` differs from, is above, or is below that of ``y``.
+
+    Returns
+    -------
+    TTest
+        ``statistic``, ``df`` and ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        When a sample is too short, constant or not finite.
+
+    References
+    ----------
+    Welch (1947).
+
+    Examples
+    --------
+    >>> result = welch_t_test([1, 2, 6], [0, 1, 2])
+    >>> round(result.statistic, 4), round(result.df, 4)
+    (1.2247, 2.56)
+    """
+    first, second = sample("x", x, at_least=2), sample("y", y, at_least=2)
+    a = _deviation("x", first) ** 2 / len(first)
+    b = _deviation("y", second) ** 2 / len(second)
+    t = float((first.mean() - second.mean()) / math.sqrt(a + b))
+    df = (a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1))
+    return TTest(t, df, tail_probability(t, df, alternative))
+
+
+def confidence_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    r"""Compute Student's confidence interval for the mean of a normal sample.
+
+    .. math:: \bar x \pm t_{n-1,\,(1+\gamma)/2}\, \frac{s}{\sqrt n}
+
+    It is the set of all :math:`\mu_0` that the two-sided t test at level :math:`1-\gamma` does not
+    reject.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        The sample, at least two observations that are not all equal.
+    level : float
+        :math:`\gamma`, the share of samples whose interval covers the mean.
+
+    Returns
+    -------
+    tuple of float
+        The lower and the upper end.
+
+    Raises
+    ------
+    ValueError
+        When the sample is too short, constant or not finite, or the level is not a probability.
+
+    Examples
+    --------
+    >>> low, high = confidence_interval([1, 2, 6])
+    >>> round(low, 4), round(high, 4)
+    (-3.5724, 9.5724)
+    """
+    values, share = sample("x", x, at_least=2), probability("level", level)
+    n = len(values)
+    reach = t_quantile((1 + share) / 2, n - 1) * _deviation("x", values) / math.sqrt(n)
+    center = float(values.mean())
+    return center - reach, center + reach
+
+
+def _deviation(name: str, values: np.ndarray) -> float:
+    """Return the sample standard deviation of values that are not all equal."""
+    if (values == values[0]).all():
+        raise ValueError(
+            f"{name} is constant ({values[0]:g}); without spread there is no t statistic"
+        )
+    return float(values.std(ddof=1))
