@@ -23,8 +23,12 @@ export function fft(re, im) {
   for (let i = 0; i < size; i++) {
     const j = order[i];
     if (j > i) {
-      [re[i], re[j]] = [re[j], re[i]];
-      [im[i], im[j]] = [im[j], im[i]];
+      const real = re[i];
+      const imaginary = im[i];
+      re[i] = re[j];
+      im[i] = im[j];
+      re[j] = real;
+      im[j] = imaginary;
     }
   }
   for (let half = 1, stride = size >> 1; half < size; half *= 2, stride >>= 1) {
@@ -97,11 +101,17 @@ export function framePowers(samples, window, centers, size) {
   return power;
 }
 
-function deviation(energy, position) {
+/** The standard deviation of n, or of n counted around the circle, under the density `energy`. */
+function deviation(energy, circular) {
+  const size = energy.length;
   let [sum, mean, square] = [0, 0, 0];
-  energy.forEach((e, n) => { sum += e; mean += e * position(n); });
-  energy.forEach((e, n) => { square += e * (position(n) - mean / sum) ** 2; });
-  return Math.sqrt(square / sum);
+  for (let n = 0; n < size; n++) {
+    const position = circular && n >= size / 2 ? n - size : n;
+    sum += energy[n];
+    mean += energy[n] * position;
+    square += energy[n] * position * position;
+  }
+  return Math.sqrt(square / sum - (mean / sum) ** 2);
 }
 
 /** The standard deviations σ_t and σ_f of a window's energy, as `primer.fourier.spread` has them. */
@@ -111,9 +121,8 @@ export function spread(window, rate = 1) {
   re.set(window);
   const im = new Float64Array(size);
   fft(re, im);
-  const frequency = (k) => ((((k + size / 2) % size) - size / 2) * rate) / size;
-  const time = deviation(Float64Array.from(window, (w) => w * w), (n) => n / rate);
-  return { time, frequency: deviation(re.map((x, k) => x * x + im[k] * im[k]), frequency) };
+  for (let k = 0; k < size; k++) re[k] = re[k] * re[k] + im[k] * im[k];
+  return { time: deviation(window.map((w) => w * w), false) / rate, frequency: (deviation(re, true) * rate) / size };
 }
 
 /**
@@ -246,14 +255,18 @@ function loudspeaker() {
   let context = null;
   let source = null;
   let begun = 0;
+  let turn = 0;
   const stop = () => {
+    turn += 1;
     source?.stop();
     source = null;
   };
   const start = async (samples, rate, from) => {
     stop();
     context ??= new AudioContext();
+    const mine = turn;
     await context.resume();
+    if (mine !== turn) return; // stopped, or started again, while the device woke up
     const factor = Math.max(1, powerOfTwo(32000 / rate));
     const buffer = context.createBuffer(1, samples.length * factor, rate * factor);
     buffer.copyToChannel(Float32Array.from(interpolate(samples, factor), (x) => 0.5 * x), 0);
@@ -306,8 +319,8 @@ export function analysis(signal, { window, window_length, hop, keep_every: every
   };
 }
 
-const MOST_COLUMNS = 400;
-const BUDGET = 3e6; // columns × size × log₂ size that a redraw may cost; still several columns per σ_t
+const MOST_COLUMNS = 320;
+const BUDGET = 2e6; // columns × size × log₂ size that a redraw may cost; still several columns per σ_t
 
 /** The powers of the frames to draw: all of them, or as many as there are columns, or time. */
 function computeFrames({ samples, window, hop }) {
@@ -436,10 +449,14 @@ function waveformPath(samples, x, y) {
   return path(points);
 }
 
-const sameAs = (cache, key, make) => {
-  if (cache.key !== key) Object.assign(cache, { key, value: make() });
-  return cache.value;
-};
+/** Returns `once(name, key, make)`: the value made for the name, made anew only when the key changes. */
+function memory() {
+  const kept = {};
+  return (name, key, make) => {
+    if (kept[name]?.key !== key) kept[name] = { key, value: make() };
+    return kept[name].value;
+  };
+}
 
 const stroke = (g, name) => {
   const paths = ["casing", name].map((c) => g.appendChild(svg("path", { class: c })));
@@ -459,32 +476,35 @@ function timeDrawing() {
   const picture = html("div", { class: "picture" }, canvas);
   let [x, y, level] = [];
 
-  /** Axes, waveform, image and known lines: all that stays while time moves. */
-  const still = (signal, state, { samples, rate, hop }, frames, width, table) => {
+  /** Axes, waveform and what is known: they change with the signal and its sampling rate. */
+  const still = (signal, { keep_every, show_known }, { samples, rate }, width) => {
     const words = wordsOf(signal);
-    const top = signal.rate / 2;
-    const seconds = [signal.start, signal.start + signal.duration];
-    x = linear(seconds, [LEFT, width - RIGHT]);
-    y = linear([0, top], IMAGE);
+    x = linear([signal.start, signal.start + signal.duration], [LEFT, width - RIGHT]);
+    y = linear([0, signal.rate / 2], IMAGE);
     level = linear([-signal.scale, signal.scale], WAVE);
     root.setAttribute("width", width);
     axes(waveAxes, { x, y: level, xLabel: "", yLabel: "", xTicks: [], yTicks: [0] });
     axes(imageAxes, { x, y, xLabel: words.axis[0], yLabel: words.axis[1], xText: String });
     wave.setAttribute("d", waveformPath(samples, linear([0, samples.length], x.range), linear([-1, 1], WAVE)));
-    const columnWidth = ((frames.stride / rate) / signal.duration) * (x.range[1] - x.range[0]);
-    const rows = Math.max(2, Math.round((IMAGE[0] - IMAGE[1]) / state.keep_every));
-    paint(canvas, frames, rows, table);
-    Object.assign(picture.style, { left: `${LEFT}px`, width: `${x.range[1] - LEFT}px`, top: `${IMAGE[0] - rows}px`, height: `${rows}px` });
-    Object.assign(canvas.style, {
-      left: `${-columnWidth / 2}px`, width: `${columnWidth * frames.columns}px`, imageRendering: columnWidth > 3 ? "pixelated" : "auto",
-    });
     const edge = y(rate / 2);
-    beyond.replaceChildren(...(state.keep_every > 1 ? [
+    beyond.replaceChildren(...(keep_every > 1 ? [
       svg("rect", { x: LEFT, y: IMAGE[1], width: x.range[1] - LEFT, height: edge - IMAGE[1] }),
       svg("path", { d: `M${LEFT} ${edge}H${x.range[1]}` }),
       svg("text", { x: LEFT + 8, y: edge - 7 }, `nothing above fₛ/2 = ${words.exact(rate / 2)}`),
     ] : []));
-    drawKnown(signal, state.show_known, rate);
+    drawKnown(signal, show_known, rate);
+  };
+
+  /** The spectrogram, each frame in the middle of its column; it ends at half the sampling rate. */
+  const image = (signal, { keep_every }, { hop, rate }, frames, table) => {
+    const columnWidth = ((frames.stride / rate) / signal.duration) * (x.range[1] - x.range[0]);
+    const rows = Math.max(2, Math.round((IMAGE[0] - IMAGE[1]) / keep_every));
+    paint(canvas, frames, rows, table);
+    Object.assign(picture.style, { left: `${LEFT}px`, width: `${x.range[1] - LEFT}px`, top: `${IMAGE[0] - rows}px`, height: `${rows}px` });
+    Object.assign(canvas.style, {
+      left: `${-columnWidth / 2}px`, width: `${columnWidth * frames.columns}px`,
+      imageRendering: frames.stride === hop && columnWidth > 3 ? "pixelated" : "auto", // a large hop is seen as steps
+    });
   };
 
   const drawKnown = (signal, shown, rate) => {
@@ -516,7 +536,7 @@ function timeDrawing() {
     frame(`M${at(0)} ${IMAGE[0]}V${IMAGE[1]}M${at(window.length)} ${IMAGE[0]}V${IMAGE[1]}`);
     head.setAttribute("d", `M${x(signal.start + time)} ${IMAGE[0]}V${WAVE[1]}`);
   };
-  return { root, picture, still, move };
+  return { root, picture, still, image, move };
 }
 
 /** The spectrum of the current frame: beside the image, on its frequency axis, or below it. */
@@ -608,68 +628,84 @@ const lengthAt = (v) => Math.round(2 ** (v / FINENESS));
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const STATE = ["window", "window_length", "hop", "keep_every", "time", "decibels", "show_known"];
 
-function render({ model, el }) {
-  const signals = Object.fromEntries(Object.entries(model.get("signals")).map(([name, record]) => [name, decode(name, record)]));
-  let own = null; // the reader's own sound and how it is looked at; it is never a trait, so it stays here
-  let shownOwn = false;
-  let playhead = null; // while playing
-  const current = () => (shownOwn ? own.signal : signals[model.get("signal")]);
-  const view = () => {
-    const state = shownOwn ? { ...own.view } : Object.fromEntries(STATE.map((name) => [name, model.get(name)]));
-    return { ...state, time: playhead ?? state.time };
+/** The controls of the analysis; `settle` brings them to a state. */
+function analysisControls({ current, view, write, hear }) {
+  const duration = (count) => {
+    const samples = Math.max(1, Math.round(count / view().keep_every));
+    return `${wordsOf(current()).duration(count / current().rate)} · ${samples} samples`;
   };
-  const write = (changes) => {
-    if (!shownOwn) return update(model, changes);
-    Object.assign(own.view, changes);
-    draw();
+  const rate = (v) => {
+    const text = wordsOf(current()).frequency(current().rate / -v);
+    return v === -1 ? text : `${text} · 1 sample of ${-v}`;
   };
-  const show = (name) => {
-    shownOwn = name === "own";
-    if (shownOwn) draw();
-    else update(model, { signal: name, ...firstView(signals[name]) });
-    if (!shownOwn) draw();
+  const controls = {
+    window: radio({
+      label: "Window", options: Object.keys(SHAPES).map((name) => [name, capital(name)]),
+      change: (window) => write({ window }),
+    }),
+    window_length: slider({
+      label: "Window length", min: 3 * FINENESS, max: 48, value: 0,
+      text: () => duration(view().window_length), change: (v) => write({ window_length: lengthAt(v) }),
+    }),
+    hop: slider({
+      label: "Hop", min: 0, max: 10, value: 0,
+      text: () => duration(view().hop), change: (v) => write({ hop: 2 ** v }),
+    }),
+    keep_every: slider({
+      label: "Sampling rate", min: -12, max: -1, value: -1, text: rate,
+      change: (v) => { write({ keep_every: -v }); hear(); },
+    }),
+    decibels: slider({
+      label: "Levels shown", min: 20, max: 120, step: 5, value: 70,
+      text: (v) => `${format(v, 0)} dB`, change: (decibels) => write({ decibels }),
+    }),
+    show_known: checkbox({ label: "Show what is known", change: (show_known) => write({ show_known }) }),
   };
+  const settle = (signal, state) => {
+    const octaves = Math.log2(signal.samples.length);
+    controls.window_length.input.max = Math.floor(FINENESS * (octaves - 1));
+    controls.hop.input.max = Math.floor(Math.min(10, octaves - 2));
+    controls.window.set(state.window);
+    controls.window_length.set(Math.round(FINENESS * Math.log2(state.window_length)));
+    controls.hop.set(Math.round(Math.log2(state.hop)));
+    controls.keep_every.set(-state.keep_every);
+    controls.decibels.set(state.decibels);
+    controls.show_known.set(state.show_known);
+  };
+  return { rows: Object.values(controls).map((control) => control.row), settle };
+}
 
-  // Sound in.
-  const notice = resultLine();
-  const adopt = async (name, get) => {
-    try {
-      const { samples, rate } = await get();
-      own = { signal: ownSignal(name, samples, rate), view: view() };
-      Object.assign(own.view, firstView(own.signal));
-      signalChoice.row.lastChild.hidden = false;
-      notice.say("");
-      show("own");
-    } catch (error) {
-      notice.say(`${name}: ${error.message} The signal shown is still the one before.`);
-    }
-  };
-  const file = html("input", {
-    type: "file", accept: ".wav,audio/wav", onchange: async () => {
-      const chosen = file.files[0];
-      if (!chosen) return;
-      await adopt(chosen.name, async () => {
-        if (chosen.size > LARGEST) throw new Error(`The file has ${format(chosen.size / 2 ** 20, 0)} MB; at most ${LARGEST / 2 ** 20} are read.`);
-        return parseWav(await chosen.arrayBuffer());
-      });
-      file.value = ""; // so that the same file can be chosen again
-    },
-  });
+/** A file input and a button for the microphone; `adopt(name, get)` takes what they bring. */
+function ownSound(adopt, notice) {
+  const file = html("input", { type: "file", accept: ".wav,audio/wav", onchange: async () => {
+    const chosen = file.files[0];
+    if (!chosen) return;
+    await adopt(chosen.name, async () => {
+      if (chosen.size > LARGEST) {
+        throw new Error(`The file has ${format(chosen.size / 2 ** 20, 0)} MB; at most ${LARGEST / 2 ** 20} are read.`);
+      }
+      return parseWav(await chosen.arrayBuffer());
+    });
+    file.value = ""; // so that the same file can be chosen again
+  } });
   const microphone = button("Record 3 s", async () => {
     microphone.disabled = true;
     notice.say("Listening for three seconds …");
     await adopt("Microphone", record);
     microphone.disabled = false;
   });
+  return [html("label", { class: "file" }, file, "Open a WAV file"), microphone];
+}
 
-  // Sound out.
+/** The play button and where it is: `position()` is null while nothing plays. */
+function soundPlayer({ current, view, write, kept, redraw, notice }) {
   const speaker = loudspeaker();
+  let playhead = null;
   const silent = () => current().unit !== "s";
   const hear = async () => {
-    if (silent()) return;
-    const { samples, rate } = analysed.value;
+    if (silent() || playhead === null) return;
     try {
-      await speaker.start(samples, rate, playhead);
+      await speaker.start(kept().samples, kept().rate, playhead);
     } catch (error) {
       notice.say(`The browser plays no sound: ${error.message}`);
     }
@@ -681,93 +717,116 @@ function render({ model, el }) {
     playhead = null;
     if (time !== null) write({ time });
   };
-  const player = play({
-    label: "Play", frame: (seconds) => {
-      const { duration } = current();
-      playhead = Math.min(duration, speaker.position() ?? playhead + (silent() ? duration / 8 : 1) * seconds);
-      if (playhead >= duration) rest();
-      draw();
-    },
-  });
+  const frame = (seconds) => {
+    const { duration } = current();
+    // What cannot be heard passes in eight seconds.
+    const next = speaker.position() ?? playhead + (silent() ? duration / 8 : 1) * seconds;
+    playhead = Math.min(duration, next);
+    if (playhead >= duration) rest();
+    redraw();
+  };
+  const player = play({ label: "Play", frame });
   player.button.addEventListener("click", () => {
     if (!player.playing()) return rest();
     const { time } = view();
     playhead = time > 0.98 * current().duration ? 0 : time;
     hear();
   });
-
-  // Controls.
-  const samplesText = (count) => `${wordsOf(current()).duration(count / current().rate)} · ${Math.max(1, Math.round(count / view().keep_every))} samples`;
-  const signalChoice = radio({
-    label: "Signal", options: [...Object.keys(signals).map((name) => [name, capital(name)]), ["own", "Your sound"]],
-    value: model.get("signal"), change: (name) => { rest(); show(name); },
-  });
-  signalChoice.row.classList.add("signals");
-  signalChoice.row.lastChild.hidden = true;
-  const controls = {
-    window: radio({ label: "Window", options: Object.keys(SHAPES).map((name) => [name, capital(name)]), change: (window) => write({ window }) }),
-    window_length: slider({ label: "Window length", value: 0, min: 3 * FINENESS, max: 48, text: () => samplesText(view().window_length), change: (v) => write({ window_length: Math.min(lengthAt(v), current().samples.length) }) }),
-    hop: slider({ label: "Hop", value: 0, min: 0, max: 10, text: () => samplesText(view().hop), change: (v) => write({ hop: 2 ** v }) }),
-    keep_every: slider({ label: "Sampling rate", value: -1, min: -12, max: -1, text: (v) => `${wordsOf(current()).frequency(current().rate / -v)}${v === -1 ? "" : ` · 1 sample of ${-v}`}`, change: (v) => write({ keep_every: -v }) }),
-    decibels: slider({ label: "Levels shown", value: 70, min: 20, max: 120, step: 5, text: (v) => `${format(v, 0)} dB`, change: (decibels) => write({ decibels }) }),
-    show_known: checkbox({ label: "Show what is known", change: (show_known) => write({ show_known }) }),
-  };
-  const cursor = html("input", { type: "range", class: "cursor", min: 0, "aria-label": "Current frame", oninput: () => {
-    const { hop } = view();
-    const time = Math.min(current().duration, (Number(cursor.value) * hop) / current().rate);
+  const move = (time) => {
     if (playhead === null) return write({ time });
     playhead = time;
     hear();
-  } });
-  const settle = (signal, state) => {
-    const words = wordsOf(signal);
-    signalChoice.set(shownOwn ? "own" : model.get("signal"));
-    controls.window_length.input.max = Math.floor(FINENESS * Math.log2(signal.samples.length / 2));
-    controls.window.set(state.window);
-    controls.window_length.set(Math.round(FINENESS * Math.log2(state.window_length)));
-    controls.hop.set(Math.round(Math.log2(state.hop)));
-    controls.keep_every.set(-state.keep_every);
-    controls.decibels.set(state.decibels);
-    controls.show_known.set(state.show_known);
-    cursor.max = Math.floor((signal.duration * signal.rate) / state.hop);
-    cursor.value = Math.round((state.time * signal.rate) / state.hop);
-    cursor.setAttribute("aria-valuetext", words.moment(signal.start + state.time));
+  };
+  return { button: player.button, position: () => playhead, hear, rest, move, close: speaker.close };
+}
+
+function render({ model, el }) {
+  const signals = Object.fromEntries(
+    Object.entries(model.get("signals")).map(([name, record]) => [name, decode(name, record)]),
+  );
+  const once = memory();
+  let own = null; // the reader's own sound and how it is looked at; never a trait, so that it stays here
+  let shownOwn = false;
+  const current = () => (shownOwn ? own.signal : signals[model.get("signal")]);
+  const view = () => {
+    const state = shownOwn ? own.view : Object.fromEntries(STATE.map((name) => [name, model.get(name)]));
+    return { ...state, time: player.position() ?? state.time };
+  };
+  const write = (changes) => {
+    if (!shownOwn) return update(model, changes);
+    Object.assign(own.view, changes);
+    draw();
+  };
+  const show = (name) => {
+    player.rest();
+    shownOwn = name === "own";
+    if (!shownOwn) update(model, { signal: name, ...firstView(signals[name]) });
+    draw();
+  };
+  const adopt = async (name, get) => {
+    try {
+      const { samples, rate } = await get();
+      const signal = ownSignal(name, samples, rate);
+      player.rest();
+      own = { signal, view: { ...view(), ...firstView(signal) } };
+      choice.row.lastChild.hidden = false;
+      notice.say("");
+      show("own");
+    } catch (error) {
+      notice.say(`${name}: ${error.message} The signal shown is still the one before.`);
+    }
+  };
+  const analyze = () => {
+    const state = view();
+    const content = [shownOwn, current().note, state.keep_every].join();
+    const key = [content, state.window, state.window_length, state.hop].join();
+    return { content, key, parts: once("parts", key, () => analysis(current(), state)) };
   };
 
-  // The picture.
+  const notice = resultLine();
+  const player = soundPlayer({ current, view, write, notice, kept: () => analyze().parts, redraw: () => draw() });
+  const choice = radio({
+    label: "Signal", value: model.get("signal"), change: show,
+    options: [...Object.keys(signals).map((name) => [name, capital(name)]), ["own", "Your sound"]],
+  });
+  choice.row.classList.add("signals");
+  choice.row.lastChild.hidden = true;
+  const controls = analysisControls({ current, view, write, hear: player.hear });
+  const cursor = html("input", { type: "range", class: "cursor", min: 0, "aria-label": "Current frame", oninput: () => {
+    player.move(Math.min(current().duration, (Number(cursor.value) * view().hop) / current().rate));
+  } });
+
   const time = timeDrawing();
   const spectrum = spectrumDrawing();
   const spreads = spreadDrawing();
   const result = resultLine();
-  const note = html("p", { class: "about" });
+  const about = html("p", { class: "about" });
   const spreadLine = html("p", { class: "spread-line" });
   const timePanel = html("div", { class: "time-panel" }, time.picture, time.root, cursor);
   const side = html("div", { class: "side" }, spreads.root, spectrum.root);
   el.classList.add("spectrogram");
   el.append(
-    signalChoice.row, note, html("div", { class: "stage" }, timePanel, side), result.row, spreadLine,
-    html("div", { class: "controls" }, ...Object.values(controls).map((control) => control.row)),
-    html("div", { class: "sound" }, player.button, html("label", { class: "file" }, file, "Open a WAV file"), microphone, html("span", { class: "private" }, "Your sound stays on this device.")),
+    choice.row, about, html("div", { class: "stage" }, timePanel, side), spreadLine, result.row,
+    html("div", { class: "controls" }, ...controls.rows),
+    html("div", { class: "sound" }, player.button, ...ownSound(adopt, notice), html("span", {}, "Your sound stays on this device.")),
     notice.row,
   );
-  const [analysed, framed, spreaded, colored, drawn] = Array.from({ length: 5 }, () => ({}));
 
   function draw() {
-    const signal = current();
-    const state = view();
-    const width = timePanel.clientWidth;
-    const content = [shownOwn && own.signal.note, signal.name, state.keep_every].join();
-    const key = [content, state.window, state.window_length, state.hop].join();
-    const parts = sameAs(analysed, key, () => analysis(signal, state));
-    const frames = sameAs(framed, key, () => computeFrames(parts));
-    const widths = sameAs(spreaded, key, () => spread(parts.window, parts.rate));
-    const table = sameAs(colored, state.decibels, () => colorTable(state.decibels));
+    const [signal, state] = [current(), view()];
+    const [width, sideWidth] = [timePanel.clientWidth, side.clientWidth];
     const narrow = side.offsetTop > timePanel.offsetTop + 10; // the styles put it below
-    const sideWidth = side.clientWidth;
-    sameAs(drawn, [key, width, sideWidth, narrow, state.decibels, state.show_known].join(), () => {
-      note.replaceChildren(...subscripted(signal.note));
-      time.still(signal, state, parts, frames, width, table);
-      spectrum.still(signal, state, sideWidth, !narrow);
+    const { parts, key, content } = analyze();
+    const frames = once("frames", key, () => computeFrames(parts));
+    const table = once("table", state.decibels, () => colorTable(state.decibels));
+    once("still", [content, width, state.show_known].join(), () => {
+      about.replaceChildren(...(shownOwn ? [signal.note] : subscripted(signal.note)));
+      time.still(signal, state, parts, width);
+    });
+    once("spectrum", [content, sideWidth, narrow, state.decibels].join(), () => spectrum.still(signal, state, sideWidth, !narrow));
+    once("image", [key, width, state.decibels].join(), () => time.image(signal, state, parts, frames, table));
+    once("spread", [key, sideWidth].join(), () => {
+      const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
       spreadLine.replaceChildren(...subscripted(describeSpread(widths, signal.unit)));
     });
@@ -775,17 +834,21 @@ function render({ model, el }) {
     const found = peaks(power).map((k) => ({ frequency: (k * parts.rate) / frames.size, level: levelOf(power[Math.round(k)]) }));
     time.move(signal, state.time, parts.window, parts.rate);
     spectrum.move(signal, power, parts.rate, found);
-    settle(signal, state);
-    result.say(describeFrame(signal, state.time, parts.rate, found), playhead !== null);
-    el.dataset.peaks = found.map((p) => p.frequency.toFixed(2)).join(" ");
+    controls.settle(signal, state);
+    choice.set(shownOwn ? "own" : model.get("signal"));
+    cursor.max = Math.floor((signal.duration * signal.rate) / state.hop);
+    cursor.value = Math.round((state.time * signal.rate) / state.hop);
+    cursor.setAttribute("aria-valuetext", wordsOf(signal).moment(signal.start + state.time));
+    result.say(describeFrame(signal, state.time, parts.rate, found), player.position() !== null);
+    el.dataset.peaks = found.map((peak) => peak.frequency.toFixed(2)).join(" ");
   }
 
   model.on("change:signal", () => { shownOwn = false; });
   const end = mount({ model, el, traits: ["signal", ...STATE], draw });
   return () => {
     end();
-    rest();
-    speaker.close();
+    player.rest();
+    player.close();
   };
 }
 
