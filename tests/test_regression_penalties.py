@@ -21,8 +21,8 @@ penalties = st.floats(1e-3, 1e3)
 
 
 MODULES = (
-    "diagnostics gaussian inference noise projection qr robust shrinkage sparsity validation "
-    "variation"
+    "diagnostics examples gaussian inference noise projection qr robust shrinkage sparsity "
+    "validation variation"
 )
 
 

@@ -14,6 +14,7 @@ from primer.regression.diagnostics import (
     studentized_residuals,
     variance_inflation,
 )
+from primer.regression.examples import anscombe_quartet
 from primer.regression.gaussian import (
     Gaussian,
     condition,
@@ -87,6 +88,7 @@ __all__ = [
     "SumsOfSquares",
     "add_intercept",
     "adjusted_r_squared",
+    "anscombe_quartet",
     "breusch_pagan",
     "choose_penalty",
     "coefficient_tests",
