@@ -8,17 +8,26 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 
-def repair_citations(body: str) -> str:
-    """Take away roles of a bibliography that contradict each other.
+REPAIRS = {
+    # a bibliography's roles contradict each other
+    '<div role="list" class="citation-list">': '<div class="citation-list">',
+    ' role="doc-biblioentry"': "",
+    # the label of a hidden cell hides the words that are seen
+    '<summary aria-label="Toggle hidden content">': "<summary>",
+}
+
+
+def repair(body: str) -> str:
+    """Repair the text of a page.
 
     Examples
     --------
-    >>> repair_citations('<div role="list" class="citation-list"><div role="doc-biblioentry">')
+    >>> repair('<div role="list" class="citation-list"><div role="doc-biblioentry">')
     '<div class="citation-list"><div>'
     """
-    return body.replace(
-        '<div role="list" class="citation-list">', '<div class="citation-list">'
-    ).replace(' role="doc-biblioentry"', "")
+    for broken, whole in REPAIRS.items():
+        body = body.replace(broken, whole)
+    return body
 
 
 def repair_page(
@@ -26,7 +35,7 @@ def repair_page(
 ) -> None:
     """Repair the body of a page before the template takes it."""
     if "body" in context:
-        context["body"] = repair_citations(context["body"])
+        context["body"] = repair(context["body"])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
