@@ -15,6 +15,7 @@ import pytest
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
+from widget_page import show_widget
 
 from primer.book.node import find_node
 from primer.widgets.base import Widget
@@ -109,38 +110,6 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-# A page that runs a widget's bundle on a model like that of a notebook without its kernel.
-WIDGET_PAGE = """<!doctype html>
-<html lang="en" data-theme="{theme}">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>A widget</title>
-<style>body {{ margin: 1rem auto; max-width: 50rem; }} {css}</style>
-</head>
-<body><main><div id="widget"></div></main></body>
-<script type="module">
-  const [source, state, listeners] = [{source}, {state}, []];
-  window.model = {{
-    get: (name) => state[name],
-    set(name, value) {{
-      if (Object.is(state[name], value)) return;
-      state[name] = value;
-      for (const [event, call] of [...listeners]) if (event === `change:${{name}}`) call();
-    }},
-    save_changes() {{}},
-    on: (event, call) => listeners.push([event, call]),
-    off(event, call) {{
-      listeners.splice(listeners.findIndex(([e, c]) => e === event && c === call) >>> 0, 1);
-    }},
-    listeners,
-  }};
-  const blob = new Blob([source], {{ type: "text/javascript" }});
-  const widget = (await import(URL.createObjectURL(blob))).default;
-  window.unmount = await widget.render({{ model, el: document.getElementById("widget") }});
-</script>
-</html>
-"""
-
-
 @pytest.fixture
 def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     """Open a widget in the browser: ``widget_page(RopeRotation(), width=390, theme="dark")``.
@@ -157,12 +126,7 @@ def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-        state = {name: getattr(widget, name) for name in widget.state_names()}
-        source = json.dumps(widget._esm).replace("</", "<\\/")
-        page.set_content(
-            WIDGET_PAGE.format(theme=theme, css=widget._css, source=source, state=json.dumps(state))
-        )
-        page.wait_for_selector("#widget[data-ready]")
+        show_widget(page, widget, theme)
         return page
 
     yield show

@@ -1,0 +1,61 @@
+"""The time from a reader's input to the widget's new frame, beside the budget of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from benchmarks.table import Row
+from primer import widgets
+from tests.chromium import ARGUMENTS, find_chromium
+from tests.widget_page import show_widget
+
+INPUTS = 200
+BUDGET = 16.0  # milliseconds: 60 frames in a second
+
+# Moves the sliders in turn; a time is that of the input's handler, the frame's script and layout.
+MEASURE = """async (inputs) => {
+  const frame = window.requestAnimationFrame.bind(window);
+  let spent = 0;
+  window.requestAnimationFrame = (call) => frame((now) => {
+    const start = performance.now();
+    call(now);
+    document.body.getBoundingClientRect();
+    spent += performance.now() - start;
+  });
+  const sliders = [...document.querySelectorAll("input[type=range]")];
+  const times = [];
+  for (let i = 0; i < inputs; i++) {
+    const slider = sliders[i % sliders.length];
+    const [low, high] = [Number(slider.min), Number(slider.max)];
+    slider.value = low + (((7 * i) % 11) / 11) * (high - low);
+    spent = 0;
+    const start = performance.now();
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    const handled = performance.now() - start;
+    await new Promise((done) => frame(() => frame(done)));
+    times.push(handled + spent);
+  }
+  return times;
+}"""
+
+
+def rows() -> Iterator[Row]:
+    """Yield the 95th percentile of each widget, on a wide page and on a phone's."""
+    path = find_chromium()
+    if path is None:
+        print("No Chromium: the widgets' frames are not measured.")
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        for name in widgets.__all__:
+            for width in (1400, 390):
+                page = browser.new_page(viewport={"width": width, "height": 900})
+                show_widget(page, getattr(widgets, name)())
+                times = page.evaluate(MEASURE, INPUTS)
+                work = f"{name}: frame after an input, p95 of {INPUTS}, {width} px"
+                yield Row(work, float(np.percentile(times, 95)), BUDGET, "budget", unit="ms")
+                page.close()
+        browser.close()
