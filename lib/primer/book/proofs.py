@@ -16,9 +16,7 @@ from pathlib import Path
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
-CHECKS = frozenset(
-    {"verify", "verify_between", "verify_that", "verify_raises", "verify_simulated"}
-)
+CHECKS = frozenset({"verify", "verify_between", "verify_that", "verify_raises", "verify_simulated"})
 LABEL = re.compile(r"\(([\w.:-]+)\)=\s*")
 HEADING = re.compile(r"(#{1,6})\s+(.+)")
 FENCE = re.compile(r"`{3,}|~{3,}")

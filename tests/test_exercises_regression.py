@@ -1,0 +1,154 @@
+"""Each check of chapter 2 names the mistakes that are usually made.
+
+That it accepts the chapter's own solution is shown where the chapter runs.
+"""
+
+import numpy as np
+import pytest
+
+from primer import regression as reg
+from primer.exercises import regression as exercises
+from primer.notebook import Mistake
+
+
+def hat(X):
+    return np.diag(reg.hat_matrix(X))
+
+
+def residuals(X, y):
+    return y - reg.project(X, y)
+
+
+def mixed(x, y):
+    slope = np.cov(x, y)[0, 1] / x.var()
+    return y.mean() - slope * x.mean(), slope
+
+
+def slope(x, y):
+    return reg.simple_regression(x, y).slope
+
+
+def sandwich(X, y, middle):
+    bread = np.linalg.inv(X.T @ X)
+    return np.sqrt(np.diag(bread @ (X.T * middle(residuals(X, y), X)) @ X @ bread))
+
+
+def rows(block, response):
+    return lambda X, y, lam: (
+        np.vstack([X, block(X.shape[1], lam)]),
+        np.concatenate([y, response(X.shape[1])]),
+    )
+
+
+def informed(X, y, guess, lam):
+    return guess + reg.ridge(X, y - X @ guess, lam)
+
+
+WRONG = [
+    (exercises.check_line, lambda x, y: reg.simple_regression(x, y)[::-1], "wrong order"),
+    (exercises.check_line, lambda x, y: reg.simple_regression(y, x), "regression of x on y"),
+    (exercises.check_line, mixed, "np.cov divides by n − 1"),
+    (exercises.check_line, lambda x, y: (y.mean(), slope(x, y)), "passes through"),
+    (exercises.check_line, lambda x, y: (0.0, x @ y / (x @ x)), "deviations from the means"),
+    (exercises.check_line, lambda x, y: slope(x, y), r"shape \(2,\), got \(\)"),
+    (exercises.check_line, lambda x, y: ("a", "b"), "expected numbers"),
+    (exercises.check_line, lambda x, y: (np.nan, 1.0), "NaN"),
+    (exercises.check_line, lambda x, y: (1.0, [2.0, 3.0]), "several sizes"),
+    (exercises.check_line, lambda x, y: (1.0, 2.0), "is right"),
+    (exercises.check_leave_one_out, residuals, "ordinary residuals"),
+    (
+        exercises.check_leave_one_out,
+        lambda X, y: residuals(X, y) / np.sqrt(1 - hat(X)),
+        "root belongs to standardized",
+    ),
+    (exercises.check_leave_one_out, lambda X, y: residuals(X, y) / hat(X), "divided by h"),
+    (exercises.check_leave_one_out, lambda X, y: residuals(X, y) / (hat(X) - 1), "sign"),
+    (exercises.check_leave_one_out, lambda X, y: residuals(X, y) * (1 - hat(X)), "multiplied"),
+    (
+        exercises.check_leave_one_out,
+        lambda X, y: residuals(X[:, 1:], y) / (1 - hat(X[:, 1:])),
+        "intercept's column",
+    ),
+    (
+        exercises.check_robust_errors,
+        lambda X, y: reg.ols(X, y, intercept=False).standard_errors,
+        "classical",
+    ),
+    (
+        exercises.check_robust_errors,
+        lambda X, y: sandwich(X, y, lambda e, X: e**2) ** 2,
+        "take the root",
+    ),
+    (
+        exercises.check_robust_errors,
+        lambda X, y: sandwich(X, y, lambda e, X: np.abs(e)),
+        "must be squared",
+    ),
+    (
+        exercises.check_robust_errors,
+        lambda X, y: np.sqrt(
+            np.abs(np.diag(np.linalg.inv(X.T @ X) @ (X.T * residuals(X, y) ** 2) @ X))
+        ),
+        "bread is missing",
+    ),
+    (
+        exercises.check_robust_errors,
+        lambda X, y: sandwich(X, y, lambda e, X: e**2 * len(X) / (len(X) - X.shape[1])),
+        "this is HC1",
+    ),
+    (
+        exercises.check_robust_errors,
+        lambda X, y: sandwich(X, y, lambda e, X: (e / (1 - hat(X))) ** 2),
+        "this is HC3",
+    ),
+    (exercises.check_ridge_rows, rows(lambda p, lam: lam * np.eye(p), np.zeros), "weigh λ²"),
+    (exercises.check_ridge_rows, rows(lambda p, lam: np.eye(p), np.zeros), "whatever λ is"),
+    (
+        exercises.check_ridge_rows,
+        rows(lambda p, lam: np.sqrt(lam) * np.eye(p), np.ones),
+        "responses must be 0",
+    ),
+    (
+        exercises.check_ridge_rows,
+        rows(lambda p, lam: np.full((p, p), np.sqrt(lam)), np.zeros),
+        "times the identity",
+    ),
+    (exercises.check_ridge_rows, lambda X, y, lam: (X, y), "no row was added"),
+    (exercises.check_ridge_rows, reg.ridge, "return two arrays"),
+    (exercises.check_ridge_rows, lambda X, y, lam: (X.T, y), "needs 3 columns"),
+    (exercises.check_informed_ridge, lambda X, y, g, s, t: reg.ridge(X, y, s / t), "ordinary"),
+    (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, t / s), "upside"),
+    (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, s), "alone"),
+    (
+        exercises.check_informed_ridge,
+        lambda X, y, g, s, t: informed(X, y, g, s / t) - g,
+        "add the guess",
+    ),
+    (
+        exercises.check_informed_ridge,
+        lambda X, y, g, s, t: g + reg.ridge(X, y, s / t),
+        "not taken out of y",
+    ),
+    (exercises.check_short_slope, lambda b, g, x, z: b, "β itself"),
+    (exercises.check_short_slope, lambda b, g, x, z: b + g * slope(z, x), "variance of x"),
+    (exercises.check_short_slope, lambda b, g, x, z: b + slope(x, z), "γ is missing"),
+    (exercises.check_short_slope, lambda b, g, x, z: b - g * slope(x, z), "sign"),
+    (
+        exercises.check_short_slope,
+        lambda b, g, x, z: b + g * np.corrcoef(x, z)[0, 1],
+        "not their correlation",
+    ),
+    (exercises.check_short_slope, lambda b, g, x, z: g * slope(x, z), "bias alone"),
+]
+
+
+@pytest.mark.parametrize(("check", "answer", "sentence"), WRONG)
+def test_the_mistake_is_named(check, answer, sentence):
+    with pytest.raises(Mistake, match=sentence):
+        check(answer)
+
+
+def test_every_check_refuses_at_least_two_wrong_answers():
+    checks = {name for name in dir(exercises) if name.startswith("check_")}
+    tried = [check.__name__ for check, _, _ in WRONG]
+    assert all(tried.count(name) >= 2 for name in checks)
