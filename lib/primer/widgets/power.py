@@ -1,0 +1,107 @@
+"""The power of a t test, taken hold of: effect, sample size and level against the two errors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import traitlets
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from primer import statistics
+from primer.palette import LIGHT
+from primer.statistics.testing import Alternative
+from primer.widgets.base import Widget
+
+LARGEST_EFFECT = 1.5
+ALTERNATIVES: list[Alternative] = ["two-sided", "greater", "less"]
+
+
+class PowerExplorer(Widget):
+    r"""The t statistic without and with an effect, and the threshold that has to tell them apart.
+
+    Parameters
+    ----------
+    **state
+        First values of the traits: ``effect`` (:math:`d = (\mu-\mu_0)/\sigma`, −1.5 to 1.5), ``n``
+        (2 to 200), ``alpha`` (0.001 to 0.3) and ``alternative`` (``"two-sided"``, ``"greater"`` or
+        ``"less"``).
+
+    Raises
+    ------
+    TraitError
+        When a value is out of its range or NaN.
+
+    Examples
+    --------
+    >>> PowerExplorer(effect=0.7, n=16, alternative="greater")
+    PowerExplorer(effect=0.7, n=16, alpha=0.05, alternative='greater')
+    """
+
+    description = (
+        "Two densities of the t statistic, one without an effect and one shifted by the effect. "
+        "A threshold cuts them: beyond it under the first lies the type I error, before it under "
+        "the second the type II error. Below, the probability of rejecting against the true effect."
+    )
+
+    effect = traitlets.Float(0.5, min=-LARGEST_EFFECT, max=LARGEST_EFFECT).tag(sync=True)
+    n = traitlets.Int(16, min=2, max=200).tag(sync=True)
+    alpha = traitlets.Float(0.05, min=0.001, max=0.3).tag(sync=True)
+    alternative = traitlets.Enum(ALTERNATIVES, "two-sided").tag(sync=True)
+
+    @traitlets.validate("effect", "alpha")
+    def _finite(self, proposal: traitlets.Bunch) -> float:
+        if math.isnan(proposal.value):
+            raise traitlets.TraitError(f"{proposal.trait.name} must be a number, got NaN")
+        return float(proposal.value)
+
+    def power(self) -> float:
+        """Compute the probability that the test finds the effect."""
+        return statistics.t_power(self.effect, self.n, self.alpha, self.alternative)
+
+    def picture(self) -> Figure:
+        """Draw the two densities with the errors shaded, and the power function.
+
+        Returns
+        -------
+        Figure
+            Two panels, one above the other.
+        """
+        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        top, bottom = figure.subplots(2, 1, height_ratios=(3, 2))
+        self._draw_densities(top)
+        effects = np.linspace(-LARGEST_EFFECT, LARGEST_EFFECT, 101)
+        powers = [statistics.t_power(d, self.n, self.alpha, self.alternative) for d in effects]
+        bottom.plot(effects, powers, color=LIGHT["green"])
+        bottom.axhline(self.alpha, color=LIGHT["blue"], lw=1, ls=":")
+        bottom.plot([self.effect], [self.power()], "o", color=LIGHT["ink"])
+        bottom.set(xlabel="true effect $d = (\\mu - \\mu_0)/\\sigma$", ylabel="P(reject)")
+        return figure
+
+    def _draw_densities(self, panel: Axes) -> None:
+        """Draw the statistic's density without and with the effect, and what lies beyond."""
+        delta, df = self.effect * math.sqrt(self.n), self.n - 1
+        low, high = statistics.t_critical_values(df, self.alpha, self.alternative)
+        t = np.linspace(min(-5, 1.1 * delta - 4.5), max(5, 1.1 * delta + 4.5), 801)
+        without = statistics.noncentral_t_density(t, df)
+        with_effect = statistics.noncentral_t_density(t, df, delta)
+        rejected = (t < low) | (t > high)
+        areas = [
+            (with_effect, rejected, "green", f"power {self.power():.3f}"),
+            (with_effect, ~rejected, "orange", f"β {1 - self.power():.3f}"),
+            (without, rejected, "blue", f"α {self.alpha:g}"),
+        ]
+        for density, where, color, label in areas:
+            area = panel.fill_between(t, density, where=where, alpha=0.35, lw=0, label=label)
+            area.set_facecolor(LIGHT[color])
+        panel.plot(t, without, color=LIGHT["blue"])
+        panel.plot(t, with_effect, color=LIGHT["orange"])
+        for limit in (low, high):
+            if math.isfinite(limit):
+                panel.axvline(limit, color=LIGHT["ink"], lw=1, ls="--")
+        panel.set(xlabel="t statistic", ylabel="density", ylim=(0, 0.46), xlim=(t[0], t[-1]))
+        panel.set_title(
+            f"n = {self.n}, d = {self.effect:g}: the test finds it with {self.power():.3f}"
+        )
+        panel.legend(loc="upper left")

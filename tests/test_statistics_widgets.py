@@ -1,0 +1,275 @@
+"""The widgets of statistics: their JavaScript against the library, their state, their life."""
+
+from __future__ import annotations
+
+import gzip
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from primer import statistics
+from primer.notebook.figures import png
+from primer.widgets import PowerExplorer, SamplingLaboratory
+from primer.widgets.sampling import ESTIMATORS, POPULATIONS, SIZES, TRUTH
+
+POWER, SAMPLING = "power.js", "sampling.js"
+SEEDS = st.integers(0, 2**32 - 1)
+EFFECTS, COUNTS, LEVELS = st.floats(-1.5, 1.5), st.integers(2, 200), st.floats(0.001, 0.3)
+alternatives = st.sampled_from(["two-sided", "greater", "less"])
+pairs = [(p, e) for p, people in POPULATIONS.items() for e in people.estimators]
+each_pair = pytest.mark.parametrize(("population", "estimator"), pairs)
+
+
+# --- the mathematics of power, against primer -----------------------------------------------------
+
+
+@given(x=st.floats(-40, 40))
+def test_normal_cdf(javascript, x):
+    got = javascript(POWER, "normalCdf", x)
+    assert got == pytest.approx(scipy.stats.norm.cdf(x), abs=1e-13)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=COUNTS, effect=EFFECTS, t=st.floats(-20, 20))
+def test_noncentral_t(javascript, n, effect, t):
+    df, delta = n - 1, effect * math.sqrt(n)
+    cdf, density = statistics.noncentral_t_cdf, statistics.noncentral_t_density
+    assert javascript(POWER, "nctCdf", t, df, delta) == pytest.approx(cdf(t, df, delta), abs=1e-7)
+    got = javascript(POWER, "nctDensity", t, df, delta)
+    assert got == pytest.approx(density(t, df, delta), abs=1e-7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(effect=EFFECTS, n=COUNTS, alpha=LEVELS, alternative=alternatives)
+def test_critical_values_and_power(javascript, effect, n, alpha, alternative):
+    got = javascript(POWER, "criticalValues", n, alpha, alternative)
+    expected = statistics.t_critical_values(n - 1, alpha, alternative)
+    got = [math.copysign(math.inf, i - 0.5) if c is None else c for i, c in enumerate(got)]
+    assert got == pytest.approx(expected, rel=1e-6)
+    got = javascript(POWER, "power", effect, n, alpha, alternative)
+    assert got == pytest.approx(statistics.t_power(effect, n, alpha, alternative), abs=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(size=st.floats(0.1, 1.5), alpha=LEVELS, alternative=alternatives)
+def test_sample_size(javascript, size, alpha, alternative):
+    effect = -size if alternative == "less" else size
+    got = javascript(POWER, "sampleSize", effect, 0.8, alpha, alternative)
+    assert got == statistics.t_sample_size(effect, 0.8, alpha, alternative)
+
+
+def test_sample_size_says_when_there_is_none(javascript):
+    assert javascript(POWER, "sampleSize", 0, 0.8, 0.05, "two-sided") is None
+    assert javascript(POWER, "sampleSize", -0.5, 0.8, 0.05, "greater") is None
+    assert javascript(POWER, "sampleSize", 0.01, 0.8, 0.05, "two-sided", 1000) is None
+
+
+# --- the mathematics of sampling, against primer --------------------------------------------------
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_densities(javascript, population):
+    at = np.linspace(-5, 6, 57)
+    expected = POPULATIONS[population].family.density(at, TRUTH)
+    got = [javascript(SAMPLING, "density", population, x) for x in at]
+    np.testing.assert_allclose(got, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_draws_follow_the_population(javascript, population, seed):
+    laws = {
+        "normal": scipy.stats.norm(1),
+        "Laplace": scipy.stats.laplace(1),
+        "Cauchy": scipy.stats.cauchy(1),
+        "exponential": scipy.stats.expon(),
+        "uniform": scipy.stats.uniform(),
+    }
+    x = javascript(SAMPLING, "sample", population, 5000, seed)
+    assert scipy.stats.kstest(x, laws[population].cdf).pvalue > 1e-4
+    assert abs(np.corrcoef(scipy.stats.rankdata(x)[:-1], scipy.stats.rankdata(x)[1:])[0, 1]) < 0.06
+
+
+@each_pair
+@pytest.mark.parametrize("n", SIZES)
+def test_estimates_and_bounds(javascript, population, estimator, n):
+    x = POPULATIONS[population].family.draw(TRUTH, n, np.random.default_rng(n))
+    expected = float(ESTIMATORS[estimator].function(x))
+    assert javascript(SAMPLING, "estimate", estimator, x) == pytest.approx(expected, rel=1e-9)
+    widget = SamplingLaboratory(population=population, estimator=estimator, n=n)
+    got = javascript(SAMPLING, "bound", population, estimator, n)
+    assert got == pytest.approx(widget.bound(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("population", "estimator"),
+    [(p, e) for p, e in pairs if p != "Cauchy" or e in ("median", "trimmed mean")],
+)  # the other estimators of a Cauchy center have no expectation
+def test_slopes_are_the_expectations(population, estimator):
+    family, n = POPULATIONS[population].family, 20
+    values = ESTIMATORS[estimator].function(
+        family.draw(TRUTH, (60_000, n), np.random.default_rng(3))
+    )
+    error = values.std() / math.sqrt(len(values))
+    assert abs(values.mean() - ESTIMATORS[estimator].slope(n)) < 5 * error
+
+
+@settings(max_examples=40)
+@given(values=st.lists(st.floats(-50, 50), min_size=2, max_size=60))
+def test_moments(javascript, values):
+    got = javascript(SAMPLING, "momentsOf", values)
+    parts = statistics.error_parts(values, TRUTH)
+    assert got["variance"] == pytest.approx(parts.variance, rel=1e-8, abs=1e-9)
+    assert got["bias"] == pytest.approx(parts.bias, abs=1e-9)
+    assert got["mse"] == pytest.approx(parts.mse, rel=1e-8, abs=1e-9)
+    fourth = np.mean((np.array(values) - np.mean(values)) ** 4)
+    error = math.sqrt(max(fourth - parts.variance**2, 0) / len(values))
+    assert got["varianceError"] == pytest.approx(error, rel=1e-4, abs=1e-3)
+
+
+# --- the Python side ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "complaint"),
+    [
+        (PowerExplorer, {"effect": 2.0}, "should not be greater than 1.5"),
+        (PowerExplorer, {"effect": math.nan}, "NaN"),
+        (PowerExplorer, {"n": 1}, "should not be less than 2"),
+        (PowerExplorer, {"alpha": 0.0}, "should not be less than 0.001"),
+        (PowerExplorer, {"alternative": "both"}, "two-sided"),
+        (PowerExplorer, {"power": 0.8}, "PowerExplorer has no power"),
+        (SamplingLaboratory, {"population": "Zipf"}, "normal"),
+        (SamplingLaboratory, {"estimator": "maximum"}, "for a normal population estimator must"),
+        (SamplingLaboratory, {"population": "uniform", "estimator": "mean"}, "for a uniform"),
+        (SamplingLaboratory, {"n": 4}, "3"),
+        (SamplingLaboratory, {"seed": -1}, "should not be less than 0"),
+    ],
+)
+def test_bad_state_is_refused(kind, state, complaint):
+    with pytest.raises(traitlets.TraitError, match=complaint):
+        kind(**state)
+
+
+def test_a_new_population_brings_an_estimator_that_fits():
+    widget = SamplingLaboratory()
+    widget.population = "uniform"
+    assert widget.estimator == "maximum"
+    widget.population, widget.n = "Laplace", 50
+    widget.estimator = "median"
+    widget.population = "normal"
+    assert widget.estimator == "median"  # it fits here too
+    assert widget.bound() == pytest.approx(1 / 50)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_power_has_a_picture(alternative):
+    picture = PowerExplorer(effect=0.7, alternative=alternative).picture()
+    assert png(picture).startswith(b"\x89PNG")
+
+
+@each_pair
+def test_sampling_has_a_picture(population, estimator):
+    widget = SamplingLaboratory(population=population, estimator=estimator)
+    assert png(widget.picture()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("widget", [PowerExplorer, SamplingLaboratory])
+def test_modules_are_light(widget):
+    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+
+def settle(page):
+    """Wait until the widget has drawn its state."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
+@pytest.mark.browser
+def test_power_answers_to_keys_and_mouse(widget_page):
+    page = widget_page(PowerExplorer(effect=0.5, n=16))
+    number = page.locator(".card.right .number")
+    assert number.inner_text() == f"{statistics.t_power(0.5, 16):.3f}"
+    page.get_by_label("Observations n").press("ArrowRight")
+    settle(page)
+    assert number.inner_text() == f"{statistics.t_power(0.5, 17):.3f}"
+    page.get_by_label("d > 0").check()
+    settle(page)
+    assert number.inner_text() == f"{statistics.t_power(0.5, 17, 0.05, 'greater'):.3f}"
+    plot = page.get_by_role("slider", name="Effect: where the density")
+    plot.focus()
+    plot.press("ArrowRight")
+    settle(page)
+    assert page.evaluate("model.get('effect')") == pytest.approx(0.55)
+    expected = statistics.t_sample_size(0.55, 0.8, 0.05, "greater")
+    assert f"needs n = {expected}." in page.locator(".needed").inner_text()
+    box = plot.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 100)
+    settle(page)
+    assert abs(page.evaluate("model.get('effect')")) < 0.55
+
+
+@pytest.mark.browser
+def test_power_experiments_agree_with_the_numbers(widget_page):
+    page = widget_page(PowerExplorer(effect=0.5, n=16))
+    page.get_by_role("button", name="Run experiments").click()
+    page.wait_for_function(
+        "() => parseInt((document.querySelector('.card.right .seen').textContent.match(/of (\\d+)/)"
+        " ?? [0, 0])[1]) >= 1500"
+    )
+    page.get_by_role("button", name="Pause").click()
+    for card, expected in (("alpha", 0.05), ("right", statistics.t_power(0.5, 16))):
+        share, runs = page.locator(f".card.{card} .seen").inner_text().split(" % of ")
+        runs = int(runs.split()[0])
+        error = math.sqrt(expected * (1 - expected) / runs)
+        assert abs(float(share) / 100 - expected) < 5 * error + 1e-3
+    page.get_by_role("button", name="Clear").click()
+    assert page.locator(".card.right .seen").inner_text() == ""
+
+
+@pytest.mark.browser
+def test_laboratory_answers_to_keys_and_shows_the_bound(widget_page):
+    page = widget_page(SamplingLaboratory(n=12), width=390, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_label("Sample size n").press("ArrowRight")
+    settle(page)
+    assert page.evaluate("model.get('n')") == 20
+    assert "400 samples of 20" in page.locator(".result").inner_text()
+    assert page.locator("tbody tr:nth-child(3) td").first.inner_text() == "0.05000"
+    page.get_by_role("combobox", name="Population").select_option("uniform")
+    settle(page)
+    assert page.evaluate("model.get('estimator')") == "maximum"
+    assert "does not hold" in page.locator("tbody tr:nth-child(3)").inner_text()
+    page.get_by_role("button", name="One sample").tap()
+    assert "401 samples" in page.locator(".result").inner_text()
+    page.locator(".decline").tap(position={"x": 300, "y": 100})
+    settle(page)
+    assert page.evaluate("model.get('n')") > 50
+
+
+@pytest.mark.browser
+def test_laboratory_grows_while_it_plays(widget_page):
+    page = widget_page(SamplingLaboratory())
+    page.get_by_role("button", name="Draw samples").click()
+    page.wait_for_function(
+        "() => parseInt(document.querySelector('.result').textContent.replace(',', '')) > 600"
+    )
+    page.get_by_role("button", name="Pause").click()
+    settle(page)
+    variance = float(page.locator("tbody tr:nth-child(2) td").first.inner_text())
+    assert variance == pytest.approx(1 / 12, rel=0.3)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("widget", [PowerExplorer, SamplingLaboratory])
+def test_nothing_leaves_a_narrow_page(widget_page, widget, theme):
+    page = widget_page(widget(), width=390, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
