@@ -12,6 +12,7 @@ encoding are trained at once: their parameters are stacked and the model is mapp
 from __future__ import annotations
 
 import math
+import threading
 from typing import NamedTuple
 
 import torch
@@ -32,6 +33,7 @@ TRAINED_LENGTH, LONGEST = 24, 72
 D_MODEL, N_HEADS = 64, 4
 D_HEAD = D_MODEL // N_HEADS
 MAX_DISTANCE = 8  # Shaw's k
+ONE_AT_A_TIME = threading.Lock()  # torch has one global generator, which initialization uses
 ROPE_BASE = 100.0  # eight pairs whose wavelengths run from 6 to 350 positions
 
 
@@ -182,7 +184,7 @@ def _train_and_test(encoding: str, n_seeds: int, steps: int, batch: int, rate: f
     """Do what :func:`run` describes."""
     models = []
     for seed in range(n_seeds):
-        with torch.random.fork_rng():
+        with ONE_AT_A_TIME, torch.random.fork_rng():
             torch.manual_seed(seed)
             models.append(SmallModel(encoding))
     weights, _ = stack_module_state(models)  # each parameter becomes (seeds, …)
