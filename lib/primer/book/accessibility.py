@@ -7,11 +7,12 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-
 REPAIRS = {
     # a bibliography's roles contradict each other
     '<div role="list" class="citation-list">': '<div class="citation-list">',
     ' role="doc-biblioentry"': "",
+    # an empty corner of a table is no header
+    '<th class="head"></th>': "<td></td>",
     # the label of a hidden cell hides the words that are seen
     '<summary aria-label="Toggle hidden content">': "<summary>",
 }

@@ -1,0 +1,201 @@
+"""The settings of the book, tried on a tiny one: addresses, figures, checks, numbers, widgets."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup, Tag
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from primer.palette import DARK, LIGHT
+
+BOOK = Path(__file__).parents[1]
+REPOSITORY = "https://github.com/reader/runnable-primer"
+SITE = "https://reader.github.io/runnable-primer/"
+
+SVG = f'<svg xmlns="http://www.w3.org/2000/svg"><path fill="{LIGHT["blue"]}"/></svg>'
+PIXEL = (  # one transparent pixel
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "YPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+TEXT = r"""# A tiny chapter
+
+## A section
+
+:::{prf:theorem} Small
+:label: thm-small
+$$ a = b $$ (eq-small)
+:::
+
+See {eq}`eq-small`, {prf:ref}`thm-small` and {cite}`su2024roformer`.
+
+```{bibliography}
+```
+"""
+
+
+def tiny_chapter() -> nbformat.NotebookNode:
+    """Write a chapter whose outputs are stored: a figure, a check and a widget."""
+    figure = new_output(
+        "display_data",
+        data={"image/svg+xml": SVG, "text/plain": "<Figure>"},
+        metadata={"image/svg+xml": {"alt": "a blue square"}},
+    )
+    check = new_output(
+        "stream", name="stdout", text="✓ one: 1 = 1  [FOU-01 ERR-22]\n~ 0.3 s\nplain\n"
+    )
+    widget = new_output(
+        "display_data",
+        data={VIEW: {"model_id": "m"}, "image/png": PIXEL, "text/plain": "Widget()"},
+        metadata={"image/png": {"alt": "two arrows"}},
+    )
+    cells = [
+        new_code_cell(source, outputs=[output], execution_count=number, id=f"cell-{number}")
+        for number, (source, output) in enumerate(
+            [("show()", figure), ("verify()", check), ("Widget()", widget)], 1
+        )
+    ]
+    chapter = new_notebook(cells=[new_markdown_cell(TEXT, id="text"), *cells])
+    chapter.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    chapter.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
+    chapter.metadata["widgets"] = {
+        "application/vnd.jupyter.widget-state+json": {
+            "version_major": 2,
+            "version_minor": 0,
+            "state": {"m": {"model_name": "AnyModel", "model_module": "anywidget", "state": {}}},
+        }
+    }
+    return chapter
+
+
+def build(folder: Path, *, repository: str, site: str) -> BeautifulSoup:
+    """Build a book of one chapter with our settings, but for the addresses and the execution."""
+    config = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))
+    config["repository"]["url"] = repository
+    config["html"]["baseurl"] = site
+    config["execute"]["execute_notebooks"] = "off"
+    extensions = config["sphinx"]["config"]["extensions"]
+    extensions.remove("primer.book.appendix")  # it reads the data of the whole book
+    (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    toc = {"format": "jb-book", "root": "index"}
+    part = {"caption": "Part", "numbered": 2, "chapters": [{"file": "chapters/08-positions"}]}
+    (folder / "_toc.yml").write_text(yaml.safe_dump({**toc, "parts": [part]}), encoding="utf-8")
+    (folder / "index.md").write_text("# A tiny book\n\nWords.\n\n```{chapter-map}\n```\n")
+    (folder / "chapters").mkdir()
+    nbformat.write(tiny_chapter(), folder / "chapters/08-positions.ipynb")
+    shutil.copy(BOOK / "references.bib", folder)
+    for shared in ("assets", "_templates", "node_modules"):
+        (folder / shared).symlink_to(BOOK / shared)
+    program = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+    command = [*program, "build", "-W", "-n", "--keep-going", "--quiet", "."]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    html = (folder / "_build/html/chapters/08-positions.html").read_text("utf-8")
+    return BeautifulSoup(html, "html.parser")
+
+
+@pytest.fixture(scope="module")
+def with_addresses(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BeautifulSoup]:
+    folder = tmp_path_factory.mktemp("with-addresses")
+    return folder / "_build/html", build(folder, repository=REPOSITORY, site=SITE)
+
+
+@pytest.fixture(scope="module")
+def without_addresses(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BeautifulSoup]:
+    folder = tmp_path_factory.mktemp("without-addresses")
+    return folder / "_build/html", build(folder, repository="", site="")
+
+
+def links(page: BeautifulSoup) -> list[str]:
+    return [str(a["href"]) for a in page.select(".bd-header-article a[href]")]
+
+
+def test_buttons_come_with_the_repository(with_addresses: tuple[Path, BeautifulSoup]) -> None:
+    found = links(with_addresses[1])
+    path = "chapters/08-positions.ipynb"
+    repository = REPOSITORY.removeprefix("https://github.com/")
+    colab = f"https://colab.research.google.com/github/{repository}/blob/main/{path}"
+    binder = f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/{path}"
+    assert colab in found
+    assert binder in found
+    assert f"{REPOSITORY}/edit/main/{path}" in found
+    assert any(link.startswith(f"{REPOSITORY}/issues/new") for link in found)
+    assert REPOSITORY in found
+
+
+def test_open_graph_and_sitemap_come_with_the_site(
+    with_addresses: tuple[Path, BeautifulSoup],
+) -> None:
+    site, page = with_addresses
+    tags = {str(tag["property"]): tag["content"] for tag in page.select("meta[property]")}
+    assert tags["og:title"] == "8 A tiny chapter"
+    assert tags["og:url"] == f"{SITE}chapters/08-positions.html"
+    assert (site / str(tags["og:image"]).removeprefix(SITE)).is_file()
+    assert f"<loc>{SITE}chapters/08-positions.html</loc>" in (site / "sitemap.xml").read_text()
+
+
+def test_nothing_points_outside_without_addresses(
+    without_addresses: tuple[Path, BeautifulSoup],
+) -> None:
+    site, page = without_addresses
+    assert not [link for link in links(page) if link.startswith("http")]
+    assert not page.select("meta[property^='og:']")
+    assert not (site / "sitemap.xml").exists()
+
+
+def test_figures_are_a_pair_with_a_description(
+    without_addresses: tuple[Path, BeautifulSoup],
+) -> None:
+    site, page = without_addresses
+    light, dark = page.select("img.figure.only-light, img.figure.only-dark")
+    for image, color in ((light, LIGHT["blue"]), (dark, DARK["blue"])):
+        assert image["alt"] == "a blue square"
+        assert image["loading"] == "lazy"
+        drawing = (site / "chapters" / str(image["src"])).resolve().read_text()
+        assert drawing == SVG.replace(LIGHT["blue"], color)
+
+
+def test_a_widget_has_its_picture_where_no_script_runs(
+    without_addresses: tuple[Path, BeautifulSoup],
+) -> None:
+    page = without_addresses[1]
+    view = page.find("script", type=VIEW)
+    assert isinstance(view, Tag)
+    hidden = view.find_next_sibling("noscript")
+    assert isinstance(hidden, Tag)
+    image = hidden.find("img")
+    assert isinstance(image, Tag)
+    assert image["alt"] == "two arrows"
+    assert page.select("script[src*='widget-host.js']")
+
+
+def test_checks_stand_out(without_addresses: tuple[Path, BeautifulSoup]) -> None:
+    held, measured = without_addresses[1].select("pre.checks .check")
+    assert held["class"] == ["check", "held"]
+    assert [tag.text for tag in held.select(".row-tag")] == ["FOU-01", "ERR-22"]
+    assert measured["class"] == ["check", "measured"]
+
+
+def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSoup]) -> None:
+    page = without_addresses[1]
+    words = page.select_one("article")
+    assert words is not None
+    assert [tag.text.strip() for tag in words.select(".section-number")] == ["8", "8.1"]
+    assert "Theorem 8.1" in words.text
+    assert next(tag.text for tag in words.select(".eqno")).startswith("(8.1)")
+    assert "[SAL+24]" in words.text
+
+
+def test_the_map_links_the_one_chapter(without_addresses: tuple[Path, BeautifulSoup]) -> None:
+    index = BeautifulSoup((without_addresses[0] / "index.html").read_text("utf-8"), "html.parser")
+    for drawing in index.select("svg.chapter-map"):
+        assert [a["href"] for a in drawing.select("a")] == ["chapters/08-positions.html"]
+        assert len(drawing.select(".to-come")) == 15
