@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from primer import palette
+from primer import palette, widgets
 from primer.positions import apply_rope, rope_frequencies, rope_matrix, rope_permutation
 from primer.widgets import RopeRotation, base
 from primer.widgets.base import bundle
@@ -72,7 +72,7 @@ def test_bundle_behaves_like_the_module_and_imports_nothing(javascript, tmp_path
         "export const three = () => write(format, 1);\n"
         "export const few = () => ticks(0, 10, 5);\n"
     )
-    bundled = bundle(module, KIT)
+    bundled = bundle(module, {"kit": KIT})
     assert "import" not in bundled
     assert "A name the kit has too" not in bundled
     path = write_module(tmp_path, bundled)
@@ -80,18 +80,53 @@ def test_bundle_behaves_like_the_module_and_imports_nothing(javascript, tmp_path
     assert javascript(path, "few") == [0, 2, 4, 6, 8, 10]
 
 
+def test_bundle_inlines_each_module_once_before_those_that_need_it(javascript, tmp_path):
+    siblings = {
+        "count": "let made = 0;\nexport const make = () => ++made;\nexport const first = make();\n",
+        "left": 'import { make } from "./count.js";\nconst own = 10;\n'
+        "export function left() { return own + make(); }\n",
+        "right": 'import {\n  first,\n  make as next,\n} from "./count.js";\nconst own = 20;\n'
+        "export class Right { value = own + first + next(); }\n",
+        "unused": "throw new Error('nobody asked');\n",
+    }
+    module = (
+        'import { left } from "./left.js";\nimport { Right } from "./right.js";\nconst own = 30;\n'
+        "export const all = () => [left(), new Right().value, own];\n"
+    )
+    bundled = bundle(module, siblings)
+    assert bundled.count("let made") == 1
+    assert javascript(write_module(tmp_path, bundled), "all") == [12, 24, 30]
+
+
 @pytest.mark.parametrize(
     ("module", "complaint"),
     [
-        ("export default 1;\n", "exactly one import"),
-        ('import { format } from "./kit.js";\nimport x from "y";\n', "exactly one import"),
-        ('import * as kit from "./kit.js";\n', "exactly one import"),
-        ('import { format, fromat } from "./kit.js";\n', r"not \['fromat'\]"),
+        ('import "./kit.js";', "import by .* only, not by"),
+        ('import kit from "./kit.js";', "only, not by `import kit from"),
+        ('import * as kit from "./kit.js";', "only, not by"),
+        ('import { format } from "../kit.js";', "only, not by"),
+        ('import { x } from "https://example.org/x.js";', "only, not by"),
+        ('import { format } from "./kit.js"; import x from "y";', "only, not by"),
+        ('import { format } from "./kit.js";\nimport x from "y";', "not by `import x"),
+        ('const kit = await import("./kit.js");', "only, not by"),
+        ('import { format, fromat } from "./kit.js";', r"kit.js exports .* not \['fromat'\]"),
+        ('import { format } from "./kitt.js";', r"no kitt.js to import, but .*'kit'"),
+        ('import { here } from "./here.js";', "import each other: here → there → here"),
+        ('import { here } from "./there.js";', "import each other: there → here → there"),
+        ('import { a } from "./defaults.js";', "cannot have `export default 2;`"),
+        ('import { a } from "./lists.js";', "cannot have `export { b };`"),
     ],
 )
-def test_bundle_refuses_other_imports(module, complaint):
+def test_bundle_refuses_what_it_cannot_join(module, complaint):
+    siblings = {
+        "kit": KIT,
+        "here": 'import { there } from "./there.js";\nexport const here = 1;\n',
+        "there": 'import { here } from "./here.js";\nexport const there = 1;\n',
+        "defaults": "export const a = 1;\nexport default 2;\n",
+        "lists": "export const a = 1;\nconst b = 2;\nexport { b };\n",
+    }
     with pytest.raises(ValueError, match=complaint):
-        bundle(module, KIT)
+        bundle(module, siblings)
 
 
 # ---------------------------------------------------------------- the kit's numbers
@@ -138,7 +173,10 @@ def test_path_lifts_the_pen_at_a_gap(javascript):
 def counter(tmp_path):
     """Return a small widget class whose Python file, module and styles stand in a folder."""
     (tmp_path / "counter.js").write_text(
-        'import { html } from "./kit.js";\nexport default { render() { html("p"); } };\n', "utf-8"
+        'import { line } from "./line.js";\nexport default { render() { line(); } };\n', "utf-8"
+    )
+    (tmp_path / "line.js").write_text(
+        'import { html } from "./kit.js";\nexport const line = () => html("p");\n', "utf-8"
     )
     (tmp_path / "counter.css").write_text(".counter { color: var(--primer-blue); }\n", "utf-8")
     source = tmp_path / "counter.py"
@@ -167,7 +205,8 @@ def counter(tmp_path):
 def test_widget_bundles_module_palette_and_styles(counter):
     widget = counter()
     assert "import" not in widget._esm
-    assert "export default { render() { html(" in widget._esm
+    assert "export default { render() { line(" in widget._esm
+    assert 'const line = () => html("p");' in widget._esm
     assert ".primer-widget { --primer-paper: #ffffff" in widget._css
     assert "body[data-jp-theme-light=false]" in widget._css
     assert widget._css.endswith(".counter { color: var(--primer-blue); }\n")
@@ -196,6 +235,13 @@ def test_widget_offers_view_picture_and_words(counter):
     assert data["text/plain"] == "Counter(number=3)"
     assert data["image/png"].startswith("iVBOR")
     assert metadata["image/png"] == {"alt": "A number."}
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_every_widgets_module_is_small_with_all_it_imports(name):
+    bundled = getattr(widgets, name)()._esm
+    assert bundled.count("const $kit = ") == 1
+    assert len(gzip.compress(bundled.encode())) < 15_000
 
 
 # ---------------------------------------------------------------- the kit in a browser
@@ -237,7 +283,7 @@ def panel(counter):
     class Panel(counter):
         """The counter's traits with another module."""
 
-        _esm = bundle(PANEL, KIT)
+        _esm = bundle(PANEL, {"kit": KIT})
 
     return Panel(number=0)
 
@@ -338,20 +384,20 @@ def rope_score(query, key, m, n, base, layout):
 
 @given(pairs=st.integers(1, 64), base=bases)
 def test_rope_frequencies_agree(javascript, pairs, base):
-    got = javascript("rope.js", "ropeFrequencies", 2 * pairs, base)
+    got = javascript("rotation.js", "ropeFrequencies", 2 * pairs, base)
     np.testing.assert_allclose(got, rope_frequencies(2 * pairs, base), rtol=0, atol=1e-6)
 
 
 @given(pairs=st.integers(1, 64))
 def test_rope_permutation_agrees(javascript, pairs):
-    got = javascript("rope.js", "ropePermutation", 2 * pairs)
+    got = javascript("rotation.js", "ropePermutation", 2 * pairs)
     assert got == rope_permutation(2 * pairs).tolist()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(vectors=two_vectors(), position=positions, base=bases)
 def test_rotated_vectors_agree(javascript, layout, vectors, position, base):
-    got = javascript("rope.js", "applyRope", vectors[0], position, base, layout)
+    got = javascript("rotation.js", "applyRope", vectors[0], position, base, layout)
     want = apply_rope(torch.tensor(vectors[0], dtype=torch.float64), position, base, layout)
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
 
@@ -359,7 +405,7 @@ def test_rotated_vectors_agree(javascript, layout, vectors, position, base):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(vectors=two_vectors(), m=positions, n=positions, base=bases)
 def test_rope_scores_agree(javascript, layout, vectors, m, n, base):
-    shares = javascript("rope.js", "pairScores", *vectors, m, n, base, layout)
+    shares = javascript("rotation.js", "pairScores", *vectors, m, n, base, layout)
     assert len(shares) == len(vectors[0]) // 2
     assert sum(shares) == pytest.approx(rope_score(*vectors, m, n, base, layout), abs=1e-6)
 
@@ -369,11 +415,11 @@ def test_rope_scores_agree(javascript, layout, vectors, m, n, base):
 def test_score_curve_agrees(javascript, layout, vectors, base, offsets):
     """The curve is q R(n − m) kᵀ, which the library computes with the whole matrix."""
     query, key = (np.array(v) for v in vectors)
-    got = javascript("rope.js", "scoreCurve", query, key, offsets, base, layout)
+    got = javascript("rotation.js", "scoreCurve", query, key, offsets, base, layout)
     want = [query @ rope_matrix(r, query.size, base, layout).numpy() @ key for r in offsets]
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
     shares = [
-        javascript("rope.js", "pairCurve", query, key, pair, offsets, base, layout)
+        javascript("rotation.js", "pairCurve", query, key, pair, offsets, base, layout)
         for pair in range(query.size // 2)
     ]
     np.testing.assert_allclose(np.sum(shares, axis=0), want, rtol=0, atol=1e-6)
@@ -450,11 +496,6 @@ def result(page) -> str:
     """Read the line that screen readers announce, after the next frame."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     return page.locator(".result").inner_text()
-
-
-def test_bundles_are_small():
-    for widget in (RopeRotation,):
-        assert len(gzip.compress(widget._esm.encode())) < 15_000
 
 
 @pytest.mark.browser

@@ -5,11 +5,11 @@ and ``rope.css`` if it needs styles of its own).  Python computes data with the 
 traits; the module draws them and computes whatever a control changes, so that nothing the reader
 can do needs Python to be running.
 
-The module imports what it needs from the drawing kit with one statement,
-``import { slider, format } from "./kit.js";``.  Node can import such a file as it is (the folder's
-``package.json`` tells it that they are ES modules), which is how the tests compare its functions
-with the library.  A page gets a single file: :func:`bundle` puts the kit in the place of that
-statement.
+A module imports what it needs from the modules beside it, the drawing kit first of all, with
+statements like ``import { slider, format } from "./kit.js";``, so that each file holds one idea.
+Node can import such files as they are (the folder's ``package.json`` tells it that they are ES
+modules), which is how the tests compare their functions with the library.  A page gets a single
+file: :func:`bundle` puts the imported modules in front of the widget's own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import base64
 import inspect
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +39,27 @@ DARK_SELECTOR = (
 )
 """Where the dark colors hold: on the site, in JupyterLab and in VS Code."""
 
-_IMPORT_KIT = re.compile(r'^import \{([^}]*)\} from "\./kit\.js";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
+_OTHER_IMPORT = re.compile(r"^import\b.*|\bimport\(.*", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
+_OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*[\s\S]*?\*/[ \t]*)?\n", re.MULTILINE)
 
 
-def bundle(module: str, kit: str) -> str:
-    r"""Put the kit into a module, in the place of its ``import { … } from "./kit.js";``.
+def bundle(module: str, siblings: Mapping[str, str]) -> str:
+    r"""Join a module and all modules it imports, directly or through others, to a single one.
 
-    The kit becomes the body of a function that returns what it exports, so its names cannot
-    collide with the module's.  Lines that hold only a comment, empty lines and indentation are
-    left out: each widget on a page carries its own copy of the module.
+    Each imported module becomes the body of a function that returns what it exports, so that its
+    names cannot collide with another's; it stands once, before those that import it.  Lines that
+    hold only a comment, empty lines and indentation are left out: each widget on a page carries its
+    own copy of the bundle.
 
     Parameters
     ----------
-    module, kit : str
-        The sources of the two ES modules.
+    module : str
+        The source of the widget's ES module.
+    siblings : mapping of str to str
+        The sources of the modules that may be imported, by their names without ``.js``.
 
     Returns
     -------
@@ -63,37 +69,62 @@ def bundle(module: str, kit: str) -> str:
     Raises
     ------
     ValueError
-        When the module does not import the kit with exactly one such statement, imports a name
-        that the kit does not export, or imports anything else.
+        When a module imports a module or a name that is not there, imports in any other way than
+        ``import { … } from "./name.js";``, imports itself by way of others, or, being imported,
+        exports in any other way than by ``export`` before a function, a constant or a class.
 
     Examples
     --------
     >>> kit = "// Add two numbers.\nexport const add = (a, b) => a + b;\n"
-    >>> print(bundle('import { add as plus } from "./kit.js";\nexport default plus(1, 2);\n', kit))
-    const { add: plus } = (() => {
+    >>> source = 'import { add as plus } from "./kit.js";\nexport default plus(1, 2);\n'
+    >>> print(bundle(source, {"kit": kit}))
+    const $kit = (() => {
     const add = (a, b) => a + b;
     return { add };
     })();
+    const { add: plus } = $kit;
     export default plus(1, 2);
     <BLANKLINE>
     """
-    imports = re.findall(r"^import\b.*", module, re.MULTILINE)
-    match = _IMPORT_KIT.search(module)
-    if match is None or len(imports) != 1:
-        raise ValueError(
-            'a widget\'s module has exactly one import, `import { … } from "./kit.js";`; '
-            f"this one has {imports}"
-        )
-    wanted = [name.strip() for name in match[1].split(",") if name.strip()]
-    exported = _EXPORT.findall(kit)
-    if missing := {name.split(" as ")[0] for name in wanted} - set(exported):
-        raise ValueError(f"kit.js exports {exported}, but not {sorted(missing)}")
-    inlined = (
-        f"const {{ {', '.join(name.replace(' as ', ': ') for name in wanted)} }} = (() => {{\n"
-        f"{_EXPORT.sub('', kit)}return {{ {', '.join(exported)} }};\n}})();"
-    )
-    whole = module[: match.start()] + inlined + module[match.end() :]
+    inlined: dict[str, str] = {}  # each imported module as a function, in the order of their needs
+
+    def join(source: str, importers: tuple[str, ...]) -> str:
+        """Inline what a module imports; return it with constants in the place of its imports."""
+        if other := _OTHER_IMPORT.search(_IMPORT.sub("", source)):
+            raise ValueError(
+                'a widget\'s modules import by `import { … } from "./name.js";` only, '
+                f"not by `{other[0]}`"
+            )
+        return _IMPORT.sub(lambda found: _constants(found[1], inline(found[2], importers)), source)
+
+    def inline(name: str, importers: tuple[str, ...]) -> tuple[str, list[str]]:
+        """Inline a module, once, unless it is there; return its name and what it exports."""
+        if name not in siblings:
+            raise ValueError(f"there is no {name}.js to import, but {sorted(siblings)}")
+        if name in importers:
+            raise ValueError(f"modules import each other: {' → '.join([*importers, name])}")
+        exported = _EXPORT.findall(siblings[name])
+        if name not in inlined:
+            body = _EXPORT.sub("", join(siblings[name], (*importers, name)))
+            if other := _OTHER_EXPORT.search(body):
+                raise ValueError(f"{name}.js is imported, so it cannot have `{other[0]}`")
+            inlined[name] = (
+                f"const ${name} = (() => {{\n{body}return {{ {', '.join(exported)} }};\n}})();\n"
+            )
+        return name, exported
+
+    own = join(module, ())
+    whole = "".join(inlined.values()) + own
     return re.sub(r"^[ \t]+", "", _COMMENTS.sub("", whole), flags=re.MULTILINE)
+
+
+def _constants(names: str, source: tuple[str, list[str]]) -> str:
+    """Write the statement that takes the names of an import from an inlined module."""
+    module, exported = source
+    wanted = [name.strip().split(" as ") for name in names.split(",") if name.strip()]
+    if missing := {name for name, *_ in wanted} - set(exported):
+        raise ValueError(f"{module}.js exports {exported}, but not {sorted(missing)}")
+    return f"const {{ {', '.join(': '.join(name) for name in wanted)} }} = ${module};"
 
 
 class Widget(anywidget.AnyWidget):
@@ -113,7 +144,9 @@ class Widget(anywidget.AnyWidget):
             styles = [palette.css(LIGHT_SELECTOR, DARK_SELECTOR), KIT_CSS.read_text("utf-8")]
             if (own := source.with_suffix(".css")).exists():
                 styles.append(own.read_text("utf-8"))
-            cls._esm = bundle(source.with_suffix(".js").read_text("utf-8"), KIT.read_text("utf-8"))
+            modules = [KIT, *source.parent.glob("*.js")]
+            siblings = {module.stem: module.read_text("utf-8") for module in modules}
+            cls._esm = bundle(siblings[source.stem], siblings)
             cls._css = _COMMENTS.sub("", "".join(styles))
         super().__init_subclass__(**kwargs)
 
