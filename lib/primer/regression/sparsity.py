@@ -128,16 +128,19 @@ def lasso(
     n, p = table.shape
     w = np.zeros(p) if start is None else vector("start", start, p).copy()
     gram, moments = table.T @ table / n, table.T @ response / n
-    energy = response @ response / (2 * n)
+    scales = np.diag(gram).tolist()  # (p,): each column's mean square
+    energy = float(response @ response) / (2 * n)
     pull = moments - gram @ w  # (p,): each feature's inner product with the residual, over n
+    allowed = positive("tolerance", tolerance) * energy
     for _ in range(MAX_SWEEPS):
-        for j in np.flatnonzero(np.diag(gram)):
-            reach = pull[j] + gram[j, j] * w[j]
-            new = np.sign(reach) * max(abs(reach) - lam, 0.0) / gram[j, j]
+        for j, scale in enumerate(scales):
+            reach = pull[j] + scale * w[j]
+            # A column that is zero everywhere has reach 0, so that nothing is divided by its scale.
+            new = 0.0 if abs(reach) <= lam else (reach - np.copysign(lam, reach)) / scale
             if new != w[j]:
-                pull -= gram[:, j] * (new - w[j])
+                pull -= gram[j] * (new - w[j])
                 w[j] = new
-        if duality_gap(w, pull, moments, energy, lam) <= positive("tolerance", tolerance) * energy:
+        if duality_gap(w, pull, moments, energy, lam) <= allowed:
             return w
     raise RuntimeError(
         f"the lasso did not converge in {MAX_SWEEPS} sweeps: its columns are nearly collinear or "
@@ -191,7 +194,9 @@ def duality_gap(
     return float(primal - (scale * with_y - scale**2 * residual / 2))
 
 
-def lasso_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.ndarray, "m p"]:
+def lasso_path(
+    X: ArrayLike, y: ArrayLike, penalties: ArrayLike, *, tolerance: float = 1e-8
+) -> Float[np.ndarray, "m p"]:
     r"""Solve the lasso for many penalties, each from the solution of the next larger one.
 
     Parameters
@@ -200,6 +205,8 @@ def lasso_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.nda
         As :func:`lasso`.
     penalties : array_like, shape (m,)
         Each above 0, in any order.
+    tolerance : float
+        As :func:`lasso`.
 
     Returns
     -------
@@ -222,5 +229,5 @@ def lasso_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.nda
     path = np.zeros((len(lam), table.shape[1]))
     w = np.zeros(table.shape[1])
     for at in np.argsort(-lam):
-        path[at] = w = lasso(table, response, float(lam[at]), start=w)
+        path[at] = w = lasso(table, response, float(lam[at]), start=w, tolerance=tolerance)
     return path
