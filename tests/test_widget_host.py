@@ -73,7 +73,7 @@ def open_page(chromium: Browser, tmp_path: Path, request: pytest.FixtureRequest)
                 for number, view in enumerate(views)
             )
             (tmp_path / "page.html").write_text(
-                f'<!doctype html><script defer src="{HOST.name}"></script>{state}{tags}'
+                f'<!doctype html><script async src="{HOST.name}"></script>{state}{tags}'
             )
             page = context.new_page()
             page.goto(
@@ -206,6 +206,25 @@ def test_a_widget_that_fails_apologizes_and_spares_the_others(
     page.locator("#view-1 button").click()
     assert page.locator("#view-1 button").inner_text() == "count 1"
     assert "could not be started" in place(page, 0).inner_text()
+
+
+def test_a_widget_starts_while_the_page_still_arrives(chromium: Browser, tmp_path: Path) -> None:
+    (tmp_path / HOST.name).write_bytes(HOST.read_bytes())
+    # a classic script at the end that never comes keeps the page from being parsed to its end
+    (tmp_path / "page.html").write_text(
+        f'<!doctype html><script async src="{HOST.name}"></script>'
+        f'<script type="{STATE}">{json.dumps({"state": {"a": counter()}})}</script>'
+        f'<p><script type="{VIEW}">{json.dumps({"model_id": "a"})}</script></p>'
+        '<script src="never.js"></script>'
+    )
+    page = chromium.new_page()
+    page.route("**/never.js", lambda route: None)
+    with serve(tmp_path) as address:
+        page.goto(f"{address}/page.html", wait_until="commit")
+        page.locator("button").click()
+        assert page.locator("button").inner_text() == "count 1"
+        assert page.evaluate("document.readyState") == "loading"
+        page.close()
 
 
 @pytest.mark.parametrize(

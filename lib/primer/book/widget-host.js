@@ -1,5 +1,5 @@
 // Shows anywidget views on a page without a kernel, from the state that the notebook saved.
-// A classic deferred script: it also runs on pages opened from disk. See widget_host.py.
+// A classic asynchronous script: it also runs on pages opened from disk. See widget_host.py.
 (() => {
   "use strict";
 
@@ -281,50 +281,67 @@
     }
   }
 
-  const readState = () => {
+  /** Whether the parser has gone past an element, so that its text is whole. */
+  function isWhole(element) {
+    for (let node = element; node; node = node.parentNode) if (node.nextSibling) return true;
+    return document.readyState !== "loading";
+  }
+
+  const parsed = new Promise((resolve) => {
+    if (document.readyState !== "loading") resolve();
+    else document.addEventListener("DOMContentLoaded", resolve, { once: true });
+  });
+
+  /** Read the saved state, as early as the page has it. */
+  async function readState() {
+    if (![...document.querySelectorAll(STATE)].some(isWhole)) await parsed;
     const tag = document.querySelector(STATE);
     if (!tag) throw new Error("the page holds no saved widget state");
     return new Manager(JSON.parse(tag.textContent).state);
-  };
+  }
 
   const idle = () =>
     new Promise((resolve) =>
       "requestIdleCallback" in window ? requestIdleCallback(resolve, { timeout: 300 }) : setTimeout(resolve),
     );
 
-  /** Start the widgets in sight at once, the others one by one while the reader reads. */
+  /** Start the widgets in sight while the page is still arriving, the others one by one after it. */
   async function start() {
-    const places = [...document.querySelectorAll(VIEW)].map((tag) => {
-      const element = document.createElement("div");
-      tag.after(element);
-      return { tag, element };
-    });
-    if (!places.length) return;
+    const found = new Set();
+    const inSight = [];
+    const later = [];
     let manager;
-    try {
-      manager = readState();
-    } catch (error) {
-      for (const { element } of places) apologize(element, error);
-    }
-    if (manager) {
-      const open = async ({ tag, element }) => {
-        let id;
-        try {
-          id = JSON.parse(tag.textContent).model_id;
-        } catch (error) {
-          return apologize(element, error);
-        }
-        await show(manager, id, element);
-      };
-      const top = (place) => place.element.getBoundingClientRect().top;
-      const inSight = places.filter((place) => Math.abs(top(place)) < 1.5 * innerHeight);
-      await Promise.all(inSight.map(open));
-      for (const place of places.filter((place) => !inSight.includes(place))) {
-        await idle();
-        await open(place);
+    const open = async (tag, element) => {
+      try {
+        manager ??= readState();
+        await show(await manager, JSON.parse(tag.textContent).model_id, element);
+      } catch (error) {
+        apologize(element, error);
       }
+    };
+    const discover = () => {
+      for (const tag of document.querySelectorAll(VIEW)) {
+        if (found.has(tag) || !isWhole(tag)) continue;
+        found.add(tag);
+        const element = document.createElement("div");
+        tag.after(element);
+        if (Math.abs(element.getBoundingClientRect().top) < 1.5 * innerHeight) {
+          inSight.push(open(tag, element));
+        } else later.push([tag, element]);
+      }
+    };
+    const observer = new MutationObserver(discover);
+    observer.observe(document, { childList: true, subtree: true });
+    discover();
+    await parsed;
+    observer.disconnect();
+    discover();
+    await Promise.all(inSight);
+    for (const [tag, element] of later) {
+      await idle();
+      await open(tag, element);
     }
-    document.documentElement.dataset.widgets = "ready";
+    if (found.size) document.documentElement.dataset.widgets = "ready";
   }
 
   start();

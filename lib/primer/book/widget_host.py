@@ -53,7 +53,7 @@ class PictureWithoutScript(SphinxPostTransform):
 
 def use_host(app: Sphinx, config: Config) -> None:
     """Replace the scripts that MyST-NB adds to pages with widgets."""
-    config.nb_ipywidgets_js = {HOST.name: {"defer": "defer"}}
+    config.nb_ipywidgets_js = {HOST.name: {"async": "async"}}
 
 
 def copy_host(app: Sphinx) -> None:
