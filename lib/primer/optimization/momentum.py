@@ -1,0 +1,201 @@
+r"""Momentum on a quadratic, seen as a dynamical system.
+
+On the loss :math:`\frac12hw^2`, whose curvature is :math:`h`, the heavy ball
+:math:`w_{t+1} = w_t - \eta hw_t + \beta(w_t - w_{t-1})` is linear in the pair
+:math:`(w_t, w_{t-1})`.  A 2×2 matrix knows everything about it.  For the loss
+:math:`\lVert Xw-y\rVert^2` the curvatures are :math:`h_i = 2\sigma_i^2`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from primer.optimization.inputs import fraction, positive
+
+
+def momentum_matrix(curvature: float, step: float, momentum: float) -> Float[np.ndarray, "2 2"]:
+    r"""Write one step of the heavy ball as a matrix.
+
+    .. math:: \begin{pmatrix}w_{t+1}\\w_t\end{pmatrix} =
+              \begin{pmatrix}1+\beta-\eta h & -\beta\\ 1 & 0\end{pmatrix}
+              \begin{pmatrix}w_t\\w_{t-1}\end{pmatrix}
+
+    Parameters
+    ----------
+    curvature : float
+        :math:`h > 0`.
+    step : float
+        :math:`\eta > 0`.
+    momentum : float
+        :math:`\beta` in [0, 1); 0 is gradient descent.
+
+    Returns
+    -------
+    float array, shape (2, 2)
+        The matrix.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range.
+
+    Examples
+    --------
+    >>> momentum_matrix(curvature=2.0, step=0.25, momentum=0.5)
+    array([[ 1. , -0.5],
+           [ 1. ,  0. ]])
+    """
+    pull = positive("step", step) * positive("curvature", curvature)
+    beta = fraction("momentum", momentum)
+    return np.array([[1 + beta - pull, -beta], [1.0, 0.0]])
+
+
+def momentum_factor(curvature: float, step: float, momentum: float) -> float:
+    r"""Compute by how much momentum shrinks the error per step in the long run.
+
+    .. math:: \rho = \max|\lambda|, \qquad \lambda^2 - (1+\beta-\eta h)\lambda + \beta = 0
+
+    While the roots are complex, for :math:`(1-\sqrt\beta)^2 < \eta h < (1+\sqrt\beta)^2`, the
+    product of the two is :math:`\beta` and :math:`\rho = \sqrt\beta`, whatever the curvature.
+
+    Parameters
+    ----------
+    curvature, step, momentum : float
+        As :func:`momentum_matrix`.
+
+    Returns
+    -------
+    float
+        The spectral radius; 1 or more means no convergence.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range.
+
+    Examples
+    --------
+    >>> round(momentum_factor(curvature=2.0, step=0.25, momentum=0.81), 12)
+    0.9
+    """
+    return float(abs(np.linalg.eigvals(momentum_matrix(curvature, step, momentum))).max())
+
+
+def momentum_limit(curvature: float, momentum: float) -> float:
+    r"""Compute the step size at which the heavy ball stops converging.
+
+    .. math:: \eta < \frac{2(1+\beta)}h
+
+    Parameters
+    ----------
+    curvature : float
+        The largest curvature :math:`h > 0`.
+    momentum : float
+        :math:`\beta` in [0, 1).
+
+    Returns
+    -------
+    float
+        The limit, up to twice that of gradient descent, :math:`2/h`.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range.
+
+    Examples
+    --------
+    >>> momentum_limit(curvature=2.0, momentum=0.0), momentum_limit(curvature=2.0, momentum=0.5)
+    (1.0, 1.5)
+    """
+    return 2 * (1 + fraction("momentum", momentum)) / positive("curvature", curvature)
+
+
+class BestMomentum(NamedTuple):
+    """The step size and momentum with the best worst case, and the factor they reach."""
+
+    step: float
+    momentum: float
+    factor: float
+
+
+def best_momentum(lowest: float, highest: float) -> BestMomentum:
+    r"""Compute the best constant step and momentum for curvatures between two ends.
+
+    .. math:: \eta = \Bigl(\frac2{\sqrt{h_{\max}}+\sqrt{h_{\min}}}\Bigr)^2, \qquad
+              \sqrt\beta = \rho = \frac{\sqrt\kappa-1}{\sqrt\kappa+1}, \qquad
+              \kappa = \frac{h_{\max}}{h_{\min}}
+
+    Parameters
+    ----------
+    lowest, highest : float
+        The smallest and the largest curvature, :math:`0 < h_{\min} \le h_{\max}`.
+
+    Returns
+    -------
+    BestMomentum
+        ``step``, ``momentum`` and ``factor``.
+
+    Raises
+    ------
+    ValueError
+        When the curvatures are not above 0 or in the wrong order.
+
+    References
+    ----------
+    Polyak (1964).
+
+    Examples
+    --------
+    >>> best_momentum(1.0, 9.0)
+    BestMomentum(step=0.25, momentum=0.25, factor=0.5)
+    """
+    low, high = math.sqrt(positive("lowest", lowest)), math.sqrt(positive("highest", highest))
+    if low > high:
+        raise ValueError(f"lowest {lowest:g} is above highest {highest:g}")
+    factor = (high - low) / (high + low)
+    return BestMomentum(step=(2 / (high + low)) ** 2, momentum=factor**2, factor=factor)
+
+
+def adam_edge(step: float, beta1: float) -> float:
+    r"""Compute the curvature, in Adam's own units, at which Adam starts to oscillate.
+
+    With a slowly changing scale :math:`s = \sqrt{v}+\epsilon`, Adam is the heavy ball with step
+    :math:`\eta(1-\beta_1)/s`; so it is stable while
+
+    .. math:: \frac hs < \frac{2(1+\beta_1)}{(1-\beta_1)\,\eta},
+
+    which is :math:`38/\eta` for :math:`\beta_1 = 0.9`.
+
+    Parameters
+    ----------
+    step : float
+        :math:`\eta > 0`.
+    beta1 : float
+        In [0, 1).
+
+    Returns
+    -------
+    float
+        The largest stable :math:`h/s`.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range.
+
+    References
+    ----------
+    Cohen et al. (2022), equation 3.
+
+    Examples
+    --------
+    >>> round(adam_edge(step=1.0, beta1=0.9), 9)
+    38.0
+    """
+    kept = fraction("beta1", beta1)
+    return 2 * (1 + kept) / ((1 - kept) * positive("step", step))

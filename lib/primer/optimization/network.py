@@ -1,0 +1,225 @@
+r"""A small network in two parametrizations, and what its width does to activations and updates.
+
+Three hidden layers of width :math:`n` between the 64 pixels of scikit-learn's digits and ten
+classes, without biases.  *Standard*: variance :math:`\propto 1/d_{\text{in}}` everywhere and one
+learning rate.  *Maximal update* (μP) for Adam: hidden and output layers learn at a rate
+:math:`\propto 1/n`, and the output starts at a size :math:`\propto 1/n`.  At the base width the two
+are the same network.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, get_args
+
+import torch
+from jaxtyping import Float, Int
+from sklearn.datasets import load_digits
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from primer.optimization.inputs import count, positive
+
+Parametrization = Literal["standard", "mup"]
+PIXELS, CLASSES = 64, 10
+BASE_WIDTH = 32
+HIDDEN_LAYERS = 3
+TEST = 360
+
+
+class Digits(NamedTuple):
+    """Handwritten digits, 8×8 pixels, in a fixed random order: 1437 to train on, 360 to test."""
+
+    train_x: Float[Tensor, "train 64"]
+    train_y: Int[Tensor, " train"]
+    test_x: Float[Tensor, "test 64"]
+    test_y: Int[Tensor, " test"]
+
+
+def digits() -> Digits:
+    """Load scikit-learn's digits, scaled so that the mean square of all pixels is 1.
+
+    Returns
+    -------
+    Digits
+        Images as rows, and their classes.
+
+    Examples
+    --------
+    >>> digits().train_x.shape, digits().test_x.shape
+    (torch.Size([1437, 64]), torch.Size([360, 64]))
+    """
+    images, classes = load_digits(return_X_y=True)
+    x = torch.tensor(images, dtype=torch.float32)
+    x = x / x.square().mean().sqrt()
+    y = torch.tensor(classes)
+    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
+    train, test = order[TEST:], order[:TEST]
+    return Digits(x[train], y[train], x[test], y[test])
+
+
+class Mlp(nn.Module):
+    """Three hidden ReLU layers of one width, without biases.
+
+    Parameters
+    ----------
+    width : int
+        The width of the hidden layers, 1 or more.
+    parametrization : {"standard", "mup"}
+        How initial weights and learning rates depend on the width.
+
+    Raises
+    ------
+    ValueError
+        When the width is below 1 or the parametrization unknown.
+
+    Examples
+    --------
+    >>> Mlp(128, "mup")(torch.zeros(5, 64)).shape
+    torch.Size([5, 10])
+    """
+
+    def __init__(self, width: int, parametrization: Parametrization) -> None:
+        super().__init__()
+        if parametrization not in get_args(Parametrization):
+            raise ValueError(
+                f"parametrization must be 'standard' or 'mup', got {parametrization!r}"
+            )
+        self.width = count("width", width)
+        self.parametrization = parametrization
+        sizes = [PIXELS, *[width] * HIDDEN_LAYERS, CLASSES]
+        layers = [nn.Linear(*shape, bias=False) for shape in itertools.pairwise(sizes)]
+        for layer in layers:
+            nn.init.normal_(layer.weight, std=math.sqrt(2 / layer.in_features))  # 2 for the ReLU
+        if parametrization == "mup":
+            with torch.no_grad():
+                layers[-1].weight *= math.sqrt(BASE_WIDTH / width)
+        self.layers = nn.ModuleList(layers)
+
+    def features(self, x: Float[Tensor, "batch 64"]) -> Iterator[Tensor]:
+        """Yield what each layer computes before its ReLU; the last are the logits."""
+        for layer in self.layers:
+            x = layer(x)
+            yield x
+            x = x.relu()
+
+    def forward(self, x: Float[Tensor, "batch 64"]) -> Float[Tensor, "batch 10"]:
+        """Compute the logits."""
+        *_, logits = self.features(x)
+        return logits
+
+    def rates(self, rate: float) -> list[dict[str, object]]:
+        """Give each layer its learning rate, as parameter groups for an optimizer.
+
+        Examples
+        --------
+        >>> [group["lr"] for group in Mlp(128, "mup").rates(0.01)]
+        [0.01, 0.0025, 0.0025, 0.0025]
+        """
+        positive("rate", rate)
+        scale = BASE_WIDTH / self.width if self.parametrization == "mup" else 1.0
+        return [
+            {"params": [layer.weight], "lr": rate if i == 0 else rate * scale}
+            for i, layer in enumerate(self.layers)
+        ]
+
+
+def train(
+    model: Mlp, optimizer: torch.optim.Optimizer, data: Digits, steps: int, seed: int
+) -> list[float]:
+    """Train on mini-batches of 64 digits.
+
+    Parameters
+    ----------
+    model : Mlp
+        Changed in place.
+    optimizer : torch.optim.Optimizer
+        Over the model's parameters.
+    data : Digits
+        See :func:`digits`.
+    steps : int
+        How many steps.
+    seed : int
+        Of the order of the digits.
+
+    Returns
+    -------
+    list of float
+        The loss of each mini-batch, in nats.
+
+    Examples
+    --------
+    >>> model = Mlp(16, "standard")
+    >>> len(train(model, torch.optim.Adam(model.rates(0.01)), digits(), steps=3, seed=0))
+    3
+    """
+    order = torch.Generator().manual_seed(seed)
+    losses = []
+    for _ in range(steps):
+        batch = torch.randint(len(data.train_x), (64,), generator=order)
+        loss = cross_entropy(model(data.train_x[batch]), data.train_y[batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+class WidthReport(NamedTuple):
+    """What a few steps of training did to the features of each layer, as root mean squares.
+
+    Attributes
+    ----------
+    start : list of float
+        The features of each layer before training, the logits last.
+    change : list of float
+        By how much they changed.
+    """
+
+    start: list[float]
+    change: list[float]
+
+
+def feature_changes(
+    width: int, parametrization: Parametrization, rate: float, steps: int, seed: int
+) -> WidthReport:
+    """Measure how far Adam moves the features of a network of one width.
+
+    Parameters
+    ----------
+    width : int
+        The width.
+    parametrization : {"standard", "mup"}
+        How weights and rates are scaled.
+    rate : float
+        The learning rate at the base width, above 0.
+    steps : int
+        How many steps of Adam.
+    seed : int
+        Of the weights and the order of the digits.
+
+    Returns
+    -------
+    WidthReport
+        Root mean squares over 360 digits, layer by layer.
+
+    Examples
+    --------
+    >>> len(feature_changes(16, "mup", rate=0.01, steps=1, seed=0).change)
+    4
+    """
+    data = digits()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = Mlp(width, parametrization)
+    with torch.no_grad():
+        before = [h.clone() for h in model.features(data.test_x)]
+    train(model, torch.optim.Adam(model.rates(rate)), data, steps, seed)
+    with torch.no_grad():
+        after = list(model.features(data.test_x))
+    return WidthReport(
+        start=[float(h.square().mean().sqrt()) for h in before],
+        change=[float((a - b).square().mean().sqrt()) for a, b in zip(after, before, strict=True)],
+    )

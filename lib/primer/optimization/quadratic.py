@@ -1,0 +1,314 @@
+r"""Gradient descent on least squares, solved exactly.
+
+The loss is :math:`L(w) = \lVert Xw - y\rVert^2`, a sum of squares.  In the basis of the right
+singular vectors of :math:`X` it falls apart into one problem for each singular value, and in
+each of them the error is multiplied by :math:`1-2\eta\sigma^2` at every step.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.optimization.inputs import count, finite, matrix, positive, spectrum, vector
+from primer.optimization.rules import Divergence, GradientDescent, descend
+
+
+def least_squares_loss(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> float:
+    r"""Compute :math:`L(w) = \lVert Xw - y\rVert^2`.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        The observations.
+    y : array_like, shape (n,)
+        The targets.
+    w : array_like, shape (d,)
+        The weights.
+
+    Returns
+    -------
+    float
+        A sum of squares, in the squared unit of ``y``.
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not match or an entry is not finite.
+
+    Examples
+    --------
+    >>> least_squares_loss([[2.0], [1.0]], [4.0, 4.0], [1.0])
+    13.0
+    """
+    table, target, weights = _problem(X, y, w)
+    residual = table @ weights - target
+    return float(residual @ residual)
+
+
+def least_squares_gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> Float[np.ndarray, " d"]:
+    r"""Compute :math:`\nabla L(w) = 2X^\top(Xw - y)`.
+
+    Parameters
+    ----------
+    X, y, w : array_like
+        As :func:`least_squares_loss`.
+
+    Returns
+    -------
+    float array, shape (d,)
+        The gradient.
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not match or an entry is not finite.
+
+    Examples
+    --------
+    >>> least_squares_gradient([[2.0], [1.0]], [4.0, 4.0], [1.0])
+    array([-14.])
+    """
+    table, target, weights = _problem(X, y, w)
+    return 2 * table.T @ (table @ weights - target)
+
+
+def _problem(
+    X: ArrayLike, y: ArrayLike, w: ArrayLike
+) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"], Float[np.ndarray, " d"]]:
+    """Check the three parts of a least-squares problem against each other."""
+    table = matrix("X", X)
+    return table, vector("y", y, len(table)), vector("w", w, table.shape[1])
+
+
+def gradient_descent(
+    X: ArrayLike, y: ArrayLike, step: float, steps: int, start: ArrayLike | None = None
+) -> Float[np.ndarray, "times d"]:
+    r"""Run gradient descent on :math:`\lVert Xw-y\rVert^2`.
+
+    .. math:: w_{t+1} = w_t - \eta\,\nabla L(w_t) = (I - 2\eta X^\top X)\,w_t + 2\eta X^\top y
+
+    Parameters
+    ----------
+    X, y : array_like, shapes (n, d) and (n,)
+        The problem.
+    step : float
+        The step size :math:`\eta > 0`.
+    steps : int
+        How many steps to take.
+    start : array_like, shape (d,), optional
+        :math:`w_0`, by default 0.
+
+    Returns
+    -------
+    float array, shape (steps + 1, d)
+        The path, :math:`w_0` first.
+
+    Raises
+    ------
+    ValueError
+        When the step is not above 0, the shapes do not match or an entry is not finite.
+    Divergence
+        When the weights have grown beyond all bounds; it names the limit that the step exceeds.
+
+    Examples
+    --------
+    >>> gradient_descent([[1.0]], [2.0], step=0.25, steps=3).ravel()
+    array([0.  , 1.  , 1.5 , 1.75])
+    >>> gradient_descent([[1.0]], [2.0], step=1.5, steps=100)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    primer.optimization.rules.Divergence: diverged after 39 steps: the largest weight is ...
+    """
+    table = matrix("X", X)
+    first = np.zeros(table.shape[1]) if start is None else start
+    table, target, weights = _problem(table, y, first)
+    rule = GradientDescent(positive("step", step))
+    try:
+        return descend(rule, lambda w: 2 * table.T @ (table @ w - target), weights, steps)
+    except Divergence as error:
+        largest = np.linalg.norm(table, 2)
+        raise Divergence(
+            error.steps,
+            error.size,
+            f"the step size {step:g} is not below 1/σ²max = {1 / largest**2:.4g}, so the error is "
+            f"multiplied by {1 - 2 * step * largest**2:.4g} at each step",
+        ) from None
+
+
+def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
+    r"""Compute the factor by which one step multiplies the error along each singular direction.
+
+    .. math:: w_{t+1} - w^* = (1 - 2\eta\sigma^2)\,(w_t - w^*)
+
+    Parameters
+    ----------
+    singular_values : array_like, shape (k,)
+        :math:`\sigma_i > 0` of :math:`X`.
+    step : array_like
+        :math:`\eta`, one or many.
+
+    Returns
+    -------
+    float array, shape (\*step.shape, k)
+        The factors.  Below 0 the error changes its sign at each step; beyond ±1 it grows.
+
+    Raises
+    ------
+    ValueError
+        When a singular value is not above 0.
+
+    Examples
+    --------
+    >>> contraction([1.0, 0.5], 0.75)
+    array([-0.5  ,  0.625])
+    """
+    return 1 - 2 * finite("step", step)[..., None] * spectrum(singular_values) ** 2
+
+
+def closed_form(
+    singular_values: ArrayLike, target: ArrayLike, start: ArrayLike, step: float, time: int
+) -> Float[np.ndarray, " k"]:
+    r"""Compute the weights after ``time`` steps on the diagonal problem :math:`\Sigma w = y`.
+
+    .. math:: w_t = \frac y\sigma + (1-2\eta\sigma^2)^t\Bigl(w_0 - \frac y\sigma\Bigr)
+
+    Parameters
+    ----------
+    singular_values, target, start : array_like, shape (k,)
+        :math:`\sigma_i`, :math:`y_i` and :math:`w_{0,i}`.
+    step : float
+        The step size.
+    time : int
+        The number of steps :math:`t \ge 0`.
+
+    Returns
+    -------
+    float array, shape (k,)
+        :math:`w_t`.
+
+    Raises
+    ------
+    ValueError
+        When a singular value is not above 0 or ``time`` is negative.
+
+    Examples
+    --------
+    >>> closed_form([1.0], [2.0], [0.0], step=0.25, time=3)
+    array([1.75])
+    """
+    sigma = spectrum(singular_values)
+    solution = vector("target", target, len(sigma)) / sigma
+    error = vector("start", start, len(sigma)) - solution
+    return solution + contraction(sigma, step) ** count("time", time, 0) * error
+
+
+def step_limit(singular_values: ArrayLike) -> float:
+    r"""Compute the step size at which gradient descent stops converging.
+
+    .. math:: |1-2\eta\sigma_i^2| < 1 \text{ for all } i
+              \iff 0 < \eta < \frac1{\sigma_{\max}^2}
+
+    Parameters
+    ----------
+    singular_values : array_like, shape (k,)
+        :math:`\sigma_i > 0`.
+
+    Returns
+    -------
+    float
+        The limit; at the limit itself the error neither shrinks nor grows.
+
+    Raises
+    ------
+    ValueError
+        When a singular value is not above 0.
+
+    Examples
+    --------
+    >>> step_limit([2.0, 1.0])
+    0.25
+    """
+    return float(1 / spectrum(singular_values).max() ** 2)
+
+
+class BestStep(NamedTuple):
+    """The constant step size with the best worst case, and the factor it reaches."""
+
+    step: float
+    factor: float
+
+
+def best_step(singular_values: ArrayLike) -> BestStep:
+    r"""Compute the constant step size that makes the slowest direction as fast as possible.
+
+    .. math:: \eta' = \arg\min_\eta \max_i |1-2\eta\sigma_i^2|
+              = \frac1{\sigma_{\max}^2+\sigma_{\min}^2}, \qquad
+              \text{factor } \frac{\kappa-1}{\kappa+1}, \quad
+              \kappa = \frac{\sigma_{\max}^2}{\sigma_{\min}^2}
+
+    Parameters
+    ----------
+    singular_values : array_like, shape (k,)
+        :math:`\sigma_i > 0`; those between the ends do not matter.
+
+    Returns
+    -------
+    BestStep
+        ``step`` and ``factor``.
+
+    Raises
+    ------
+    ValueError
+        When a singular value is not above 0.
+
+    Examples
+    --------
+    >>> best_step([3.0, 2.0, 1.0])
+    BestStep(step=0.1, factor=0.8)
+    """
+    curvature = spectrum(singular_values) ** 2
+    high, low = float(curvature.max()), float(curvature.min())
+    return BestStep(step=1 / (high + low), factor=(high - low) / (high + low))
+
+
+def steps_needed(factor: float, tolerance: float) -> int:
+    r"""Count the steps until the error is below a part of what it was at the start.
+
+    .. math:: |\rho|^t < \varepsilon \iff t > \frac{\ln\varepsilon}{\ln|\rho|}
+
+    Parameters
+    ----------
+    factor : float
+        :math:`\rho = 1-2\eta\sigma^2`, strictly between −1 and 1.
+    tolerance : float
+        :math:`\varepsilon`, strictly between 0 and 1.
+
+    Returns
+    -------
+    int
+        The smallest such :math:`t`.
+
+    Raises
+    ------
+    ValueError
+        When the factor is 1 or more in modulus, so that no number of steps is enough.
+
+    Examples
+    --------
+    >>> steps_needed(-0.8, 1e-3)
+    31
+    >>> steps_needed(0.5, 0.25)  # after 2 steps the error is 0.25, not below it
+    3
+    """
+    if not abs(factor) < 1:
+        raise ValueError(f"factor must lie strictly between -1 and 1, got {factor}: no convergence")
+    if not 0 < tolerance < 1:
+        raise ValueError(f"tolerance must lie strictly between 0 and 1, got {tolerance}")
+    if factor == 0:
+        return 1
+    return math.floor(math.log(tolerance) / math.log(abs(factor))) + 1

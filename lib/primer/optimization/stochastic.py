@@ -1,0 +1,378 @@
+r"""Stochastic gradient descent on least squares, one observation at a time.
+
+When the observations can be met exactly (:math:`d \ge n`, full rank), a constant step size is
+enough: the noise of the gradient vanishes where the residuals do.  The expected loss then falls by
+a constant factor, and the constants are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.optimization.inputs import count, matrix, positive, vector
+
+
+def minimum_norm_solution(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, " d"]:
+    r"""Compute the shortest weights that meet every observation.
+
+    .. math:: w^* = X^\top(XX^\top)^{-1}y
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Observations of full rank, no more than features.
+    y : array_like, shape (n,)
+        The targets.
+
+    Returns
+    -------
+    float array, shape (d,)
+        :math:`w^*`; gradient descent from 0 ends here.
+
+    Raises
+    ------
+    ValueError
+        When the rows are dependent or more than the columns: then not every ``y`` can be met.
+
+    Examples
+    --------
+    >>> minimum_norm_solution([[1.0, 1.0]], [2.0])
+    array([1., 1.])
+    """
+    table = _full_row_rank(X)
+    return table.T @ np.linalg.solve(table @ table.T, vector("y", y, len(table)))
+
+
+def _full_row_rank(X: ArrayLike) -> Float[np.ndarray, "n d"]:
+    """Return a matrix whose rows are independent."""
+    table = matrix("X", X)
+    rank = int(np.linalg.matrix_rank(table))
+    if rank < len(table):
+        raise ValueError(
+            f"the {len(table)} rows of X have rank {rank}; they must be independent, so that every "
+            "observation can be met exactly"
+        )
+    return table
+
+
+class Coordinates(NamedTuple):
+    r"""A problem in the basis where only :math:`n` coordinates move.
+
+    Attributes
+    ----------
+    X : float array, shape (n, n)
+        :math:`\tilde X = U\Sigma_1`, the observations in the basis.
+    basis : float array, shape (d, n)
+        :math:`V_1`, the right singular vectors that the observations span.
+    solution : float array, shape (d,)
+        :math:`w^*`.
+    """
+
+    X: Float[np.ndarray, "n n"]
+    basis: Float[np.ndarray, "d n"]
+    solution: Float[np.ndarray, " d"]
+
+
+def active_coordinates(X: ArrayLike, y: ArrayLike) -> Coordinates:
+    r"""Shift the solution to 0 and turn to the right singular vectors.
+
+    .. math:: \tilde w = V_1^\top(w - w^*), \qquad Xw - y = \tilde X\tilde w, \qquad
+              X = U\,[\Sigma_1, 0]\,V^\top, \quad \tilde X = U\Sigma_1
+
+    Parameters
+    ----------
+    X, y : array_like
+        As :func:`minimum_norm_solution`.
+
+    Returns
+    -------
+    Coordinates
+        ``X``, ``basis`` and ``solution``.
+
+    Raises
+    ------
+    ValueError
+        As :func:`minimum_norm_solution`.
+
+    Examples
+    --------
+    >>> abs(active_coordinates([[3.0, 4.0]], [5.0]).X)
+    array([[5.]])
+    """
+    table = _full_row_rank(X)
+    U, sigma, Vt = np.linalg.svd(table, full_matrices=False)
+    return Coordinates(X=U * sigma, basis=Vt.T, solution=minimum_norm_solution(table, y))
+
+
+def stochastic_gradient(
+    X: ArrayLike, y: ArrayLike, w: ArrayLike, batch: Iterable[int]
+) -> Float[np.ndarray, " d"]:
+    r"""Compute the mean gradient over a mini-batch of observations.
+
+    .. math:: g_{\mathcal B} = \frac1{|\mathcal B|}\sum_{i\in\mathcal B} 2(x_i^\top w - y_i)\,x_i
+
+    Parameters
+    ----------
+    X, y, w : array_like, shapes (n, d), (n,) and (d,)
+        The problem and the weights.
+    batch : iterable of int
+        The rows, one or more; a row may come twice.
+
+    Returns
+    -------
+    float array, shape (d,)
+        On average over uniform batches :math:`\frac1n\nabla\lVert Xw-y\rVert^2`.
+
+    Raises
+    ------
+    ValueError
+        When the batch is empty or names a row that is not there.
+
+    Examples
+    --------
+    >>> stochastic_gradient([[1.0], [3.0]], [0.0, 0.0], [1.0], batch=[1])
+    array([18.])
+    """
+    table = matrix("X", X)
+    target, weights = vector("y", y, len(table)), vector("w", w, table.shape[1])
+    rows = np.asarray(list(batch), dtype=int)
+    if rows.size == 0:
+        raise ValueError("the batch is empty: name at least one row")
+    if rows.min() < 0 or rows.max() >= len(table):
+        raise ValueError(f"rows must lie between 0 and {len(table) - 1}, got {rows.tolist()}")
+    return 2 * table[rows].T @ (table[rows] @ weights - target[rows]) / len(rows)
+
+
+def sgd(
+    X: ArrayLike,
+    y: ArrayLike,
+    step: float,
+    rows: ArrayLike,
+    start: ArrayLike | None = None,
+) -> Float[np.ndarray, "times *runs d"]:
+    r"""Run stochastic gradient descent with one observation at each step.
+
+    .. math:: w_{t+1} = w_t - 2\eta\,x_{I_t}\bigl(x_{I_t}^\top w_t - y_{I_t}\bigr)
+
+    Parameters
+    ----------
+    X, y : array_like, shapes (n, d) and (n,)
+        The problem.
+    step : float
+        :math:`\eta > 0`.
+    rows : array_like of int, shape (steps,) or (steps, runs)
+        The observation :math:`I_t` of each step; a second axis makes independent runs.
+    start : array_like, shape (d,), optional
+        :math:`w_0`, by default 0.
+
+    Returns
+    -------
+    float array, shape (steps + 1, \*runs, d)
+        The path of each run.
+
+    Raises
+    ------
+    ValueError
+        When a row is not there, or shapes do not match.
+
+    Examples
+    --------
+    >>> sgd([[1.0], [2.0]], [1.0, 2.0], step=0.125, rows=[0, 1]).ravel()
+    array([0.  , 0.25, 1.  ])
+    """
+    table = matrix("X", X)
+    target = vector("y", y, len(table))
+    chosen = np.asarray(rows, dtype=int)
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= len(table)):
+        raise ValueError(f"rows must lie between 0 and {len(table) - 1}")
+    eta = positive("step", step)
+    first = np.zeros(table.shape[1]) if start is None else vector("start", start, table.shape[1])
+    path = np.empty((len(chosen) + 1, *chosen.shape[1:], table.shape[1]))
+    path[0] = first
+    for t, i in enumerate(chosen):
+        x, w = table[i], path[t]  # (*runs, d)
+        residual = (x * w).sum(axis=-1) - target[i]
+        path[t + 1] = w - 2 * eta * residual[..., None] * x
+    return path
+
+
+class LossChange(NamedTuple):
+    """The two parts by which one step changes the loss: linear and quadratic in the step size."""
+
+    linear: np.ndarray
+    quadratic: np.ndarray
+
+
+def loss_change(X: ArrayLike, w: ArrayLike, step: float) -> LossChange:
+    r"""Split the change of :math:`L(w)=\lVert\tilde Xw\rVert^2` for each row that SGD may draw.
+
+    .. math:: L(w') = L(w) + A + B, \qquad
+              A = 2w^\top\tilde X^\top\tilde X\,\delta, \quad
+              B = \delta^\top\tilde X^\top\tilde X\,\delta, \quad
+              \delta = -2\eta\,\tilde x_i\tilde x_i^\top w
+
+    Parameters
+    ----------
+    X : array_like, shape (n, k)
+        :math:`\tilde X`, a problem whose solution is 0.
+    w : array_like, shape (k,)
+        The weights, which here are the error.
+    step : float
+        :math:`\eta > 0`.
+
+    Returns
+    -------
+    LossChange
+        ``linear`` (:math:`A`) and ``quadratic`` (:math:`B`), one entry for each row; their means
+        are the conditional expectations.
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not match or the step is not above 0.
+
+    Examples
+    --------
+    >>> loss_change([[1.0], [2.0]], [1.0], step=0.125)
+    LossChange(linear=array([ -2.5, -10. ]), quadratic=array([0.3125, 5.    ]))
+    """
+    table = matrix("X", X)
+    weights = vector("w", w, table.shape[1])
+    moves = -2 * positive("step", step) * (table @ weights)[:, None] * table  # (n, k), a row each
+    seen = moves @ table.T  # X δ for each row
+    return LossChange(linear=2 * seen @ (table @ weights), quadratic=(seen**2).sum(axis=1))
+
+
+class Contraction(NamedTuple):
+    r"""The constants of :math:`E L(w_{t+1}) \le (1 - C_1\eta + C_2\eta^2)\,L(w_t)`.
+
+    Attributes
+    ----------
+    c1, c2 : float
+        The constants.
+    limit : float
+        :math:`C_1/C_2`: below it the expected loss is sure to fall.
+    best : float
+        :math:`C_1/2C_2`, where the bound is lowest.
+    """
+
+    c1: float
+    c2: float
+    limit: float
+    best: float
+
+
+def sgd_contraction(X: ArrayLike) -> Contraction:
+    r"""Compute the constants by which SGD's expected loss is bounded.
+
+    .. math:: C_1 = \frac{4\sigma_{\min}^2}n, \qquad C_2 = \frac{4\sigma_{\max}^2\rho^2}n, \qquad
+              \rho = \max_i\lVert x_i\rVert
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Independent observations.
+
+    Returns
+    -------
+    Contraction
+        ``c1``, ``c2``, ``limit`` and ``best``.
+
+    Raises
+    ------
+    ValueError
+        When the rows are dependent.
+
+    Examples
+    --------
+    >>> sgd_contraction([[1.0, 0.0], [0.0, 2.0]])
+    Contraction(c1=2.0, c2=32.0, limit=0.0625, best=0.03125)
+    """
+    table = _full_row_rank(X)
+    sigma = np.linalg.svd(table, compute_uv=False)
+    longest = float((table**2).sum(axis=1).max())  # ρ²
+    c1 = float(4 * sigma[-1] ** 2 / len(table))
+    c2 = float(4 * sigma[0] ** 2 * longest / len(table))
+    return Contraction(c1, c2, limit=c1 / c2, best=c1 / (2 * c2))
+
+
+def worst_expected_factor(X: ArrayLike, step: float) -> float:
+    r"""Compute the exact worst factor of the expected loss in one step of SGD.
+
+    .. math:: \max_w \frac{E\lVert\tilde Xw'\rVert^2}{\lVert\tilde Xw\rVert^2}, \qquad
+              w' = (I - 2\eta\,\tilde x_i\tilde x_i^\top)\,w
+
+    With residuals :math:`r = \tilde Xw` this is the largest eigenvalue of
+    :math:`I - \frac{4\eta}nK + \frac{4\eta^2}n\operatorname{diag}\lVert K_{i\cdot}\rVert^2`, where
+    :math:`K = XX^\top`.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Independent observations.
+    step : float
+        :math:`\eta > 0`.
+
+    Returns
+    -------
+    float
+        At most :math:`1 - C_1\eta + C_2\eta^2` of :func:`sgd_contraction`.
+
+    Raises
+    ------
+    ValueError
+        When the rows are dependent or the step is not above 0.
+
+    Examples
+    --------
+    >>> worst_expected_factor([[1.0, 0.0], [0.0, 2.0]], step=0.125)
+    0.78125
+    """
+    table = _full_row_rank(X)
+    eta, n = positive("step", step), len(table)
+    K = table @ table.T
+    M = np.eye(n) - 4 * eta / n * K + 4 * eta**2 / n * np.diag((K**2).sum(axis=1))
+    return float(np.linalg.eigvalsh(M)[-1])
+
+
+def noise_floor(step: float, noise_variance: float, batch: int = 1) -> float:
+    r"""Compute where SGD stops improving when the observations contradict each other.
+
+    For the mean of noisy numbers, the loss :math:`E(w - y)^2` with :math:`\mathrm{Var}(y)=s^2`,
+    SGD is :math:`w_{t+1} = (1-2\eta)w_t + 2\eta\bar y_t` and settles at the variance
+
+    .. math:: \mathrm{Var}(w_\infty) = \frac{\eta}{1-\eta}\cdot\frac{s^2}{|\mathcal B|}.
+
+    Parameters
+    ----------
+    step : float
+        :math:`0 < \eta < 1`.
+    noise_variance : float
+        :math:`s^2 > 0`.
+    batch : int
+        :math:`|\mathcal B| \ge 1`, the observations averaged at each step.
+
+    Returns
+    -------
+    float
+        The stationary variance of the weight.
+
+    Raises
+    ------
+    ValueError
+        When the step is not between 0 and 1, or another number out of range.
+
+    Examples
+    --------
+    >>> noise_floor(0.5, 1.0), noise_floor(0.2, 1.0), noise_floor(0.2, 1.0, batch=25)
+    (1.0, 0.25, 0.01)
+    """
+    eta = positive("step", step)
+    if eta >= 1:
+        raise ValueError(f"step must be below 1, where the iteration stops converging, got {step}")
+    return eta / (1 - eta) * positive("noise_variance", noise_variance) / count("batch", batch)

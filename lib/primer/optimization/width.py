@@ -1,0 +1,143 @@
+r"""Norms that do not depend on width, and what they ask of a layer.
+
+A feature vector whose entries are about 1 has the length :math:`\sqrt d`, which says more about
+:math:`d` than about the features.  The root mean square says the same at every width.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from primer.optimization.inputs import count, finite, matrix
+
+
+def rms(values: ArrayLike) -> float:
+    r"""Compute the root mean square of the entries.
+
+    .. math:: \lVert y\rVert_{\mathrm{RMS}} = \sqrt{\frac1d\sum_{i=1}^dy_i^2}
+              = \frac{\lVert y\rVert_2}{\sqrt d}
+
+    Parameters
+    ----------
+    values : array_like
+        Features.
+
+    Returns
+    -------
+    float
+        The typical size of an entry.
+
+    Raises
+    ------
+    ValueError
+        When there is none or one is not finite.
+
+    Examples
+    --------
+    >>> rms([3.0, -3.0, 3.0, -3.0])
+    3.0
+    """
+    return float(np.sqrt(np.mean(finite("values", values) ** 2)))
+
+
+def rms_operator_norm(W: ArrayLike) -> float:
+    r"""Compute by how much a layer can enlarge the root mean square of its input.
+
+    .. math:: \lVert W\rVert_{\mathrm{RMS}\to\mathrm{RMS}}
+              = \max_{x\ne0}\frac{\lVert Wx\rVert_{\mathrm{RMS}}}{\lVert x\rVert_{\mathrm{RMS}}}
+              = \sqrt{\frac{d_{\text{in}}}{d_{\text{out}}}}\;\lVert W\rVert_2
+
+    Parameters
+    ----------
+    W : array_like, shape (d_out, d_in)
+        The weights of :math:`y = Wx`.
+
+    Returns
+    -------
+    float
+        The largest ratio.
+
+    Raises
+    ------
+    ValueError
+        When it is no finite matrix.
+
+    Examples
+    --------
+    >>> rms_operator_norm([[1.0, 1.0, 1.0, 1.0]])  # adds up four equal entries
+    4.0
+    """
+    table = matrix("W", W)
+    d_out, d_in = table.shape
+    return float(math.sqrt(d_in / d_out) * np.linalg.norm(table, 2))
+
+
+def spectral_target(d_out: int, d_in: int) -> float:
+    r"""Compute the spectral norm that weights and updates should have.
+
+    .. math:: \lVert W\rVert_2 = \Theta\Bigl(\sqrt{d_{\text{out}}/d_{\text{in}}}\Bigr)
+              \iff \lVert W\rVert_{\mathrm{RMS}\to\mathrm{RMS}} = \Theta(1)
+
+    Parameters
+    ----------
+    d_out, d_in : int
+        The layer's sizes, 1 or more.
+
+    Returns
+    -------
+    float
+        The norm with constant 1.
+
+    Raises
+    ------
+    ValueError
+        When a size is below 1.
+
+    References
+    ----------
+    Yang, Simon and Bernstein (2023), condition 1.
+
+    Examples
+    --------
+    >>> spectral_target(1024, 256)
+    2.0
+    """
+    return math.sqrt(count("d_out", d_out) / count("d_in", d_in))
+
+
+def sign_feature_change(d_in: int) -> float:
+    r"""Compute the expected squared change of a feature when a sign update meets its own input.
+
+    .. math:: E\Bigl(\sum_{i=1}^{d}|x_i|\Bigr)^2 = d + d(d-1)\,\frac2\pi, \qquad
+              x_i\sim\mathcal N(0,1)
+
+    The update is :math:`\mathrm{sign}(g x^\top)`, so row :math:`j` adds up
+    :math:`\mathrm{sign}(g_j)\sum_i|x_i|`: all terms pull in one direction.
+
+    Parameters
+    ----------
+    d_in : int
+        :math:`d`, 1 or more.
+
+    Returns
+    -------
+    float
+        For a step size of 1; it grows like :math:`d^2`.
+
+    Raises
+    ------
+    ValueError
+        When ``d_in`` is below 1.
+
+    Examples
+    --------
+    >>> sign_feature_change(1)
+    1.0
+    >>> round(sign_feature_change(1000))
+    636983
+    """
+    d = count("d_in", d_in)
+    return d + d * (d - 1) * 2 / math.pi
