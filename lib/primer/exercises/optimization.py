@@ -248,8 +248,8 @@ def check_noisy(largest_step: Answer) -> None:
             _array(largest_step(x, s), ()),
             opt.noisy_step_limits(x, s).mean_square,
             {
-                "this is the limit of the mean (or you took (E Z²)² for E Z⁴); the mean square needs "
-                "a smaller step": 2 / m.second,
+                "this is the limit of the mean (or you took (E Z²)² for E Z⁴); the mean square "
+                "needs a smaller step": 2 / m.second,
                 "this is the printed limit, which is neither that of the mean nor that of the mean "
                 "square": 1 / m.second,
                 "the fourth moment of a normal number is 3σ⁴, not σ⁴": 2
