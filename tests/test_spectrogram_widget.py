@@ -159,6 +159,40 @@ def test_the_sentence_names_the_alias(javascript):
     )
 
 
+@given(
+    spots=st.lists(st.tuples(st.integers(70, 290), st.integers(20, 200)), min_size=1, max_size=6),
+    upright=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_labels_cover_no_other_peak_and_no_other_label(javascript, spots, upright):
+    points = [{"x": x, "y": y, "text": "1000 Hz"} for x, y in spots]
+    placed = javascript("spectrogram_panels.js", "placeLabels", points, upright, 360)
+    wide = 7 * 7.5
+    boxes = {}
+    for i, spot in enumerate(placed):
+        if spot is not None:
+            left = spot["x"] - wide if spot["before"] else spot["x"]
+            boxes[i] = (left, left + wide, spot["y"] - 10, spot["y"] + 2)  # the text itself
+            assert left >= 0
+            assert left + wide <= 360
+    for i, (left, right, top, bottom) in boxes.items():
+        assert not any(left < x < right and top < y < bottom for x, y in spots)
+        for j, (left2, right2, top2, bottom2) in boxes.items():
+            apart = right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top
+            assert i == j or apart
+    assert len(spots) > 1 or placed[0] is not None
+
+
+def test_labels_of_two_close_peaks_stand_on_both_sides(javascript):
+    beside = [{"x": 200, "y": 100, "text": "1000 Hz"}, {"x": 209, "y": 101, "text": "1060 Hz"}]
+    placed = javascript("spectrogram_panels.js", "placeLabels", beside, False, 360)
+    assert [spot["x"] for spot in placed] == [192, 217]
+    above = [{"x": 150, "y": 100, "text": "1000 Hz"}, {"x": 149, "y": 92, "text": "1060 Hz"}]
+    placed = javascript("spectrogram_panels.js", "placeLabels", above, True, 180)
+    assert placed[0]["y"] > 100
+    assert placed[1]["y"] < 92
+
+
 # ---------------------------------------------------------------- WAV files, against SciPy's
 
 

@@ -68,14 +68,17 @@ def test_bundle_behaves_like_the_module_and_imports_nothing(javascript, tmp_path
     module = (
         'import { format as write, ticks } from "./kit.js";\n'
         "// A name the kit has too.\n"
-        "const format = 3;\n"
+        "const format = 3; // and another comment\n"
+        "export const text = () => ['; // no comment'].join();\n"
         "export const three = () => write(format, 1);\n"
         "export const few = () => ticks(0, 10, 5);\n"
     )
     bundled = bundle(module, {"kit": KIT})
     assert "import" not in bundled
     assert "A name the kit has too" not in bundled
+    assert "another comment" not in bundled
     path = write_module(tmp_path, bundled)
+    assert javascript(path, "text") == "; // no comment"
     assert javascript(path, "three") == "3.0"
     assert javascript(path, "few") == [0, 2, 4, 6, 8, 10]
 

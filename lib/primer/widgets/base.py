@@ -39,20 +39,28 @@ DARK_SELECTOR = (
 )
 """Where the dark colors hold: on the site, in JupyterLab and in VS Code."""
 
+SCHEMES = (
+    f"{LIGHT_SELECTOR} {{ color-scheme: light; }}\n{DARK_SELECTOR} {{ color-scheme: dark; }}\n"
+)
+"""Tell the browser which theme its own controls belong to: not every host does."""
+
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
 _OTHER_IMPORT = re.compile(r"^import\b.*|\bimport\(.*", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
 _OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
 _COMMENTS = re.compile(r"^[ \t]*(?://.*|/\*[\s\S]*?\*/[ \t]*)?\n", re.MULTILINE)
+_LAST_COMMENT = re.compile(
+    r"(?<=[;,{}()\]]) // [^\"'`\n]*$", re.MULTILINE
+)  # surely not in a string
 
 
 def bundle(module: str, siblings: Mapping[str, str]) -> str:
     r"""Join a module and all modules it imports, directly or through others, to a single one.
 
     Each imported module becomes the body of a function that returns what it exports, so that its
-    names cannot collide with another's; it stands once, before those that import it.  Lines that
-    hold only a comment, empty lines and indentation are left out: each widget on a page carries its
-    own copy of the bundle.
+    names cannot collide with another's; it stands once, before those that import it.  Comments,
+    empty lines and indentation are left out: each widget on a page carries its own copy of the
+    bundle.
 
     Parameters
     ----------
@@ -115,7 +123,9 @@ def bundle(module: str, siblings: Mapping[str, str]) -> str:
 
     own = join(module, ())
     whole = "".join(inlined.values()) + own
-    return re.sub(r"^[ \t]+", "", _COMMENTS.sub("", whole), flags=re.MULTILINE)
+    return re.sub(
+        r"^[ \t]+", "", _LAST_COMMENT.sub("", _COMMENTS.sub("", whole)), flags=re.MULTILINE
+    )
 
 
 def _constants(names: str, source: tuple[str, list[str]]) -> str:
@@ -141,7 +151,11 @@ class Widget(anywidget.AnyWidget):
         """Bundle the ES module and the styles that stand beside the class's Python file."""
         if "_esm" not in vars(cls):  # anywidget derives a class for each instance, which has it
             source = Path(inspect.getfile(cls))
-            styles = [palette.css(LIGHT_SELECTOR, DARK_SELECTOR), KIT_CSS.read_text("utf-8")]
+            styles = [
+                palette.css(LIGHT_SELECTOR, DARK_SELECTOR),
+                SCHEMES,
+                KIT_CSS.read_text("utf-8"),
+            ]
             if (own := source.with_suffix(".css")).exists():
                 styles.append(own.read_text("utf-8"))
             modules = [KIT, *source.parent.glob("*.js")]

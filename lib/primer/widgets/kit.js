@@ -123,8 +123,10 @@ export function slider({ label, min, max, step = 1, value, text = String, change
   const output = html("output", { for: id, "aria-live": "off" }); // the input itself says its value
   const show = (x) => {
     input.value = x;
-    output.textContent = text(x);
-    input.setAttribute("aria-valuetext", text(x));
+    const words = text(x);
+    if (output.textContent === words) return; // so that a frame lays out only what has changed
+    output.textContent = words;
+    input.setAttribute("aria-valuetext", words);
   };
   input.addEventListener("input", () => {
     show(Number(input.value));

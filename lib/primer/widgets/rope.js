@@ -21,6 +21,11 @@ function readState(model) {
   return { m, n, dim, base, pair, query, key, shares, score: sum(shares), frequencies: ropeFrequencies(dim, base) };
 }
 
+// A text that stays the same need not be laid out again.
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 function move(model, m, n) {
   update(model, { m: clamp(m, 0, LAST), n: clamp(n, 0, LAST) });
 }
@@ -215,7 +220,7 @@ function curve(model) {
 
   function draw(state) {
     const { query, key, m, n, base, pair, glideM, glideN } = state;
-    width = drawing.clientWidth || 600;
+    width = state.width;
     const inputs = JSON.stringify([query, key, base, pair, width]);
     if (inputs !== drawn) drawCurves(state);
     drawn = inputs;
@@ -246,9 +251,9 @@ function table() {
     frequencies.forEach((w, i) => {
       const cells = [i, w.toPrecision(3), degrees(m * w), degrees(n * w), degrees((n - m) * w), format(shares[i])];
       body.rows[i].classList.toggle("chosen", i === pair);
-      cells.forEach((text, column) => { body.rows[i].cells[column].textContent = text; });
+      cells.forEach((text, column) => write(body.rows[i].cells[column], text));
     });
-    total.textContent = format(score);
+    write(total, format(score));
   }
   return { element, draw };
 }
@@ -326,14 +331,16 @@ function conventions() {
 function render({ model, el }) {
   const player = motion(model, () => draw());
   const controls = [positionControls(model), shapeControls(model, player)];
-  const parts = [readout(), circles(model), curve(model), table(), conventions()];
+  const scores = curve(model);
+  const parts = [readout(), circles(model), scores, table(), conventions()];
   let anchor = {}; // the position and score at which the present distance was first seen
 
   function draw() {
     const state = readState(model);
     const same = JSON.stringify([state.n - state.m, state.base, state.query, state.key]);
     if (anchor.same !== same) anchor = { same, m: state.m, score: state.score };
-    for (const part of [...controls, ...parts]) part.draw({ ...state, ...player.ahead(), anchor });
+    const width = scores.element.clientWidth || 600; // asked before anything is drawn: one layout a frame
+    for (const part of [...controls, ...parts]) part.draw({ ...state, ...player.ahead(), anchor, width });
   }
 
   el.classList.add("rope");

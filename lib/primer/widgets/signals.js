@@ -61,9 +61,9 @@ const inSeconds = {
   duration: (t) => (t < 0.9995 ? `${significant(1000 * t)} ms` : `${significant(t)} s`),
   moment: (t) => `${format(t, 3)} s`,
   at: (t) => `At ${format(t, 3)} s`,
-  frequency: (f) => `${f < 100 ? significant(f) : format(f, 0)} Hz`,
+  frequency: (f) => `${f && f < 100 ? significant(f) : format(f, 0)} Hz`,
   exact: (f) => `${format(f, f % 1 ? 1 : 0)} Hz`,
-  short: (f) => `${format(f, f < 100 ? 1 : 0)} Hz`,
+  short: (f) => `${format(f, f && f < 100 ? 1 : 0)} Hz`,
   axis: ["time in s", "frequency in Hz"],
 };
 const inYears = {

@@ -2,7 +2,7 @@
 import { checkbox, format, html, mount, radio, resultLine, slider, update } from "./kit.js";
 import { analysis, decode, describeFrame, describeSpread, firstView, ownSignal, wordsOf } from "./signals.js";
 import { ownSound, soundPlayer } from "./sound.js";
-import { colorTable, computeFrames, levelOf, spectrumDrawing, spreadDrawing, timeDrawing } from "./spectrogram_panels.js";
+import { computeFrames, imageRows, levelOf, spectrumDrawing, spreadDrawing, timeDrawing } from "./spectrogram_panels.js";
 import { framePowers, peaks, SHAPES, spread } from "./spectrum.js";
 
 const FINENESS = 4; // window lengths per octave on the slider
@@ -146,14 +146,13 @@ function render({ model, el }) {
     const [width, sideWidth] = [timePanel.clientWidth, side.clientWidth];
     const narrow = side.offsetTop > timePanel.offsetTop + 10; // the styles put it below
     const { parts, key, content } = analyze();
-    const frames = once("frames", key, () => computeFrames(parts));
-    const table = once("table", state.decibels, () => colorTable(state.decibels));
+    const frames = once("frames", key, () => computeFrames(parts, imageRows(state.keep_every)));
     once("still", [content, width, state.show_known].join(), () => {
       about.replaceChildren(...(shownOwn ? [signal.note] : subscripted(signal.note)));
       time.still(signal, state, parts, width);
     });
     once("spectrum", [content, sideWidth, narrow, state.decibels].join(), () => spectrum.still(signal, state, sideWidth, !narrow));
-    once("image", [key, width, state.decibels].join(), () => time.image(signal, state, parts, frames, table));
+    once("image", [key, width, state.decibels].join(), () => time.image(signal, state.decibels, parts, frames));
     once("spread", [key, sideWidth].join(), () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);

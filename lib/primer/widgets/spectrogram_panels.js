@@ -8,32 +8,7 @@ import { aliasFrequency, framePowers, powerOfTwo } from "./spectrum.js";
 const MOST_COLUMNS = 320;
 const BUDGET = 2e6; // columns × size × log₂ size that a redraw may cost; still several columns per σ_t
 
-/** The powers of the frames to draw: all of them, or as many as there are columns, or time. */
-export function computeFrames({ samples, window, hop }) {
-  const size = powerOfTwo(Math.max(512, window.length));
-  const most = Math.min(MOST_COLUMNS, Math.floor(BUDGET / size / Math.log2(size)));
-  const stride = hop * Math.ceil((samples.length / hop + 1) / most);
-  const columns = Math.ceil(samples.length / stride) + 1;
-  const centers = Array.from({ length: columns }, (_, m) => m * stride);
-  return { power: framePowers(samples, window, centers, size), size, bins: size / 2 + 1, columns, stride };
-}
-
 export const levelOf = (power) => 10 * Math.log10(power + 1e-12);
-
-// The upper half of a float's bits gives its level to 0.03 dB, so one table turns powers into colors.
-const BITS = new Uint32Array(2 ** 15);
-const REPRESENTATIVES = new Float32Array(Uint32Array.from(BITS, (_, i) => (i << 16) | 0x8000).buffer);
-
-export function colorTable(decibels) {
-  const colors = Uint32Array.from({ length: 256 }, (_, i) => {
-    const [r, g, b] = colormap(i / 255);
-    return 0xff000000 | (b << 16) | (g << 8) | r;
-  });
-  return BITS.map((_, i) => {
-    const t = 1 + levelOf(REPRESENTATIVES[i]) / decibels;
-    return colors[clamp(Math.round(255 * t), 0, 255) || 0];
-  });
-}
 
 /** The first bin of each of `rows` rows, and the end. */
 const rowEdges = (bins, rows) => Uint32Array.from({ length: rows + 1 }, (_, row) => Math.round((row * (bins - 1)) / rows));
@@ -45,17 +20,42 @@ function strongest(values, first, edges, row) {
   return top;
 }
 
-/** Paint the frames, one column each. */
-function paint(canvas, { power, bins, columns }, rows, table) {
-  Object.assign(canvas, { width: columns, height: rows });
+/**
+ * The frames to draw, all of them or as many as there are columns, or time, brought to rows of pixels:
+ * for each pixel the upper half of the bits of its power, which gives its level to 0.03 dB.
+ */
+export function computeFrames({ samples, window, hop }, rows) {
+  const size = powerOfTwo(Math.max(512, window.length));
+  const most = Math.min(MOST_COLUMNS, Math.floor(BUDGET / size / Math.log2(size)));
+  const stride = hop * Math.ceil((samples.length / hop + 1) / most);
+  const columns = Math.ceil(samples.length / stride) + 1;
+  const power = framePowers(samples, window, Array.from({ length: columns }, (_, m) => m * stride), size);
   const bits = new Uint32Array(power.buffer); // positive floats have the order of their bits
-  const pixels = new Uint32Array(columns * rows);
+  const bins = size / 2 + 1;
   const edges = rowEdges(bins, rows);
+  const halves = new Uint16Array(columns * rows);
   for (let column = 0; column < columns; column++) {
-    for (let row = 0, at = pixels.length - columns + column; row < rows; row++, at -= columns) {
-      pixels[at] = table[strongest(bits, column * bins, edges, row) >>> 16];
+    for (let row = 0, at = halves.length - columns + column; row < rows; row++, at -= columns) {
+      halves[at] = strongest(bits, column * bins, edges, row) >>> 16;
     }
   }
+  return { halves, size, columns, rows, stride };
+}
+
+// The level of each half that a positive float can have, and the colors, as the bytes of a pixel.
+const LEVELS = new Float32Array(Uint32Array.from({ length: 2 ** 15 }, (_, i) => (i << 16) | 0x8000).buffer).map(levelOf);
+const COLORS = Uint32Array.from({ length: 256 }, (_, i) => {
+  const [r, g, b] = colormap(i / 255);
+  return 0xff000000 | (b << 16) | (g << 8) | r;
+});
+
+/** Paint the frames, one column each, so that the colors reach `decibels` down. */
+function paint(canvas, { halves, columns, rows }, decibels) {
+  const table = new Uint32Array(LEVELS.length);
+  for (let i = 0; i < table.length; i++) table[i] = COLORS[clamp(Math.round(255 * (1 + LEVELS[i] / decibels)), 0, 255) || 0];
+  const pixels = new Uint32Array(halves.length);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = table[halves[i]];
+  Object.assign(canvas, { width: columns, height: rows });
   canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows), 0, 0);
 }
 
@@ -67,6 +67,9 @@ const WAVE = [78, 8]; // bottom and top of the waveform, px
 const IMAGE = [374, 106];
 const HEIGHT = 410;
 const CORNER = 96; // height of the drawing beside the waveform
+
+/** The image ends at half the sampling rate: its height in px when every so manieth sample is kept. */
+export const imageRows = (every) => Math.max(2, Math.round((IMAGE[0] - IMAGE[1]) / every));
 
 /** The upper and lower outline of many samples, or the samples themselves when there are few. */
 function waveformPath(samples, x, y) {
@@ -119,10 +122,10 @@ export function timeDrawing() {
   };
 
   /** The spectrogram, each frame in the middle of its column; it ends at half the sampling rate. */
-  const image = (signal, { keep_every }, { hop, rate }, frames, table) => {
+  const image = (signal, decibels, { hop, rate }, frames) => {
     const columnWidth = ((frames.stride / rate) / signal.duration) * (x.range[1] - x.range[0]);
-    const rows = Math.max(2, Math.round((IMAGE[0] - IMAGE[1]) / keep_every));
-    paint(canvas, frames, rows, table);
+    const { rows } = frames;
+    paint(canvas, frames, decibels);
     Object.assign(picture.style, { left: `${LEFT}px`, width: `${x.range[1] - LEFT}px`, top: `${IMAGE[0] - rows}px`, height: `${rows}px` });
     Object.assign(canvas.style, {
       left: `${-columnWidth / 2}px`, width: `${columnWidth * frames.columns}px`,
@@ -162,6 +165,28 @@ export function timeDrawing() {
   return { root, picture, still, image, move };
 }
 
+/**
+ * Where the texts at points go, the first ones first: above or below the point and to its left if
+ * `upright`, else to its right or left, where they cover no other point or text; null without room.
+ */
+export function placeLabels(points, upright, width) {
+  const sides = upright ? [[-8, -7], [-8, 13]] : [[8, 4], [-8, 4]];
+  const taken = [];
+  return points.map(({ x, y, text }, own) => {
+    const boxes = sides.map(([dx, dy]) => {
+      const [near, far] = [x - Math.sign(dx) * 4, x + dx + Math.sign(dx) * 7.5 * text.length];
+      const [left, right] = [Math.min(near, far), Math.max(near, far)];
+      return { x: x + dx, y: y + dy, before: dx < 0, left, right, top: y + dy - 13, bottom: y + dy + 4 };
+    });
+    const free = boxes.find((box) =>
+      box.left >= (upright ? 0 : LEFT - 4) && box.right <= width
+      && !points.some((p, i) => i !== own && p.x > box.left && p.x < box.right && p.y > box.top && p.y < box.bottom)
+      && !taken.some((t) => t.left < box.right && box.left < t.right && t.top < box.bottom && box.top < t.bottom));
+    if (free) taken.push(free);
+    return free ?? null;
+  });
+}
+
 /** The spectrum of the current frame: beside the image, on its frequency axis, or below it. */
 export function spectrumDrawing() {
   const root = svg("svg", { class: "spectrum", role: "img", "aria-label": "Spectrum of the current frame" });
@@ -173,10 +198,10 @@ export function spectrumDrawing() {
   const area = root.appendChild(svg("path", { class: "area" }));
   const curve = root.appendChild(svg("path", { class: "curve" }));
   const marks = root.appendChild(svg("g", { class: "marks" }));
-  let [place, f, level, upright] = [];
+  let [place, f, level, upright, across] = [];
 
   const still = (signal, { decibels }, width, beside) => {
-    upright = beside;
+    [upright, across] = [beside, width];
     set(root, { width, height: beside ? HEIGHT - CORNER : 210 });
     const bottom = IMAGE[0] - CORNER;
     f = linear([0, signal.rate / 2], beside ? [bottom, IMAGE[1] - CORNER] : [LEFT, width - RIGHT]);
@@ -201,31 +226,28 @@ export function spectrumDrawing() {
     const floor = [place(rate / 2, -Infinity), place(0, -Infinity)];
     curve.setAttribute("d", path(points));
     area.setAttribute("d", `${path([...points, ...floor])}Z`);
-    marks.replaceChildren(...found.map((peak) => {
-      const [cx, cy] = place(peak.frequency, peak.level);
-      return svg("circle", { cx, cy, r: 3.5 });
-    }));
-    // The strongest peaks get a label, above or below (left or right), where there is room.
-    const taken = [];
-    for (const peak of [...found].sort((a, b) => b.level - a.level).slice(0, 4)) {
-      const [cx, cy] = place(peak.frequency, peak.level);
-      const sides = upright ? [[-8, -7], [-8, 13]] : [[8, 4], [-8, 4]];
-      const spot = sides.map(([dx, dy]) => ({ x: cx + dx, y: cy + dy, before: dx < 0, middle: cx + 5 * dx }))
-        .find((at) => at.middle > (upright ? 10 : LEFT + 30) && !taken.some((t) => Math.abs(t.y - at.y) < 14 && Math.abs(t.middle - at.middle) < 75));
-      if (!spot) continue;
-      taken.push(spot);
-      marks.append(svg("text", { x: spot.x, y: spot.y, "text-anchor": spot.before ? "end" : "start" }, wordsOf(signal).short(peak.frequency)));
-    }
+    const dots = [...found].sort((a, b) => b.level - a.level).map((peak) => {
+      const [x, y] = place(peak.frequency, peak.level);
+      return { x, y, text: wordsOf(signal).short(peak.frequency) };
+    });
+    const labels = placeLabels(dots, upright, across).slice(0, 4);
+    marks.replaceChildren(
+      ...dots.map(({ x, y }) => svg("circle", { cx: x, cy: y, r: 3.5 })),
+      ...labels.flatMap((spot, i) => (spot ? [svg("text", { x: spot.x, y: spot.y, "text-anchor": spot.before ? "end" : "start" }, dots[i].text)] : [])),
+    );
   };
   return { root, still, move };
 }
+
+/** Text with its subscript, which `_` marks, as parts of an SVG text. */
+const lowered = (text) => text.split(/_(\w)/).map((piece, i) => svg("tspan", [{}, { dy: 3, "font-size": 9 }, { dy: -3 }][i], piece));
 
 /** Every window is a point (σ_t, σ_f); none lies below the line of the product 1/4π. */
 export function spreadDrawing() {
   const root = svg("svg", { class: "spreads", height: CORNER, role: "img", "aria-label": "The window's σ_t and σ_f on logarithmic axes, and the limit 1/4π" });
   const limit = root.appendChild(svg("path", { class: "limit" }));
   const frame = root.appendChild(svg("path", { class: "axis" }));
-  const words = ["σₜ →", "↑ σ_f", "below 1/4π: impossible"].map((text) => root.appendChild(svg("text", { class: "tick" }, ...text.split(/_(f)/).map((p, i) => (i === 1 ? svg("tspan", { dy: 3, "font-size": 9 }, p) : p)))));
+  const words = ["σ_t →", "↑ σ_f", "below 1/4π: impossible"].map((text) => root.appendChild(svg("text", { class: "tick" }, ...lowered(text))));
   const dot = root.appendChild(svg("circle", { r: 5 }));
   return {
     root,
