@@ -325,7 +325,7 @@
         found.add(tag);
         const element = document.createElement("div");
         tag.after(element);
-        if (Math.abs(element.getBoundingClientRect().top) < 1.5 * innerHeight) {
+        if (Math.abs(element.getBoundingClientRect().top) < 3 * innerHeight) {
           inSight.push(open(tag, element));
         } else later.push([tag, element]);
       }
