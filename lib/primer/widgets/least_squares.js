@@ -315,7 +315,7 @@ function render({ model, el }) {
   const toggles = [["show_fit", "the fit"], ["show_own", "your line"], ["show_leverage", "leverage"]].map(([name, label]) =>
     [name, checkbox({ label, value: get(name), change: (v) => update(model, { [name]: v }) })]);
   const drawnSquares = radio({
-    label: "Squares of", options: [...KINDS.map((kind) => [kind, NAMES[kind]]), ["none", "neither"]], value: get("squares"), change: (v) => update(model, { squares: v }),
+    label: "Squares of", options: [...KINDS.map((kind) => [kind, NAMES[kind]]), ["none", "none"]], value: get("squares"), change: (v) => update(model, { squares: v }),
   });
   const add = button("Add a point", () => {
     const [x0, x1, low, high] = get("frame");
