@@ -195,7 +195,7 @@ def settle(page):
 @pytest.mark.browser
 def test_power_answers_to_keys_and_mouse(widget_page):
     page = widget_page(PowerExplorer(effect=0.5, n=16))
-    number = page.locator(".card.right .number")
+    number = page.locator(".tile.right .number")
     assert number.inner_text() == f"{statistics.t_power(0.5, 16):.3f}"
     page.get_by_label("Observations n").press("ArrowRight")
     settle(page)
@@ -221,17 +221,17 @@ def test_power_experiments_agree_with_the_numbers(widget_page):
     page = widget_page(PowerExplorer(effect=0.5, n=16))
     page.get_by_role("button", name="Run experiments").click()
     page.wait_for_function(
-        "() => parseInt((document.querySelector('.card.right .seen').textContent.match(/of (\\d+)/)"
+        "() => parseInt((document.querySelector('.tile.right .seen').textContent.match(/of (\\d+)/)"
         " ?? [0, 0])[1]) >= 1500"
     )
     page.get_by_role("button", name="Pause").click()
-    for card, expected in (("alpha", 0.05), ("right", statistics.t_power(0.5, 16))):
-        share, runs = page.locator(f".card.{card} .seen").inner_text().split(" % of ")
+    for tile, expected in (("alpha", 0.05), ("right", statistics.t_power(0.5, 16))):
+        share, runs = page.locator(f".tile.{tile} .seen").inner_text().split(" % of ")
         runs = int(runs.split()[0])
         error = math.sqrt(expected * (1 - expected) / runs)
         assert abs(float(share) / 100 - expected) < 5 * error + 1e-3
     page.get_by_role("button", name="Clear").click()
-    assert page.locator(".card.right .seen").inner_text() == ""
+    assert page.locator(".tile.right .seen").inner_text() == ""
 
 
 @pytest.mark.browser

@@ -122,7 +122,7 @@ const between = (low, high, count) => Array.from({ length: count + 1 }, (_, i) =
 function readout(name, title) {
   const number = html("span", { class: "number" });
   const seen = html("span", { class: "seen" });
-  return { card: html("div", { class: `card ${name}` }, html("span", {}, title), number, seen), number, seen };
+  return { tile: html("div", { class: `tile ${name}` }, html("span", {}, title), number, seen), number, seen };
 }
 
 // A filled area under the curve from one t to another.
@@ -234,7 +234,7 @@ function render({ model, el }) {
 
   const plot = densities((t) => move(t / Math.sqrt(get("n"))), (dx, dy) => move(get("effect") + 0.05 * (dx + dy)));
   const curve = powerFunction(move);
-  const cards = [
+  const tiles = [
     readout("alpha", "α: rejects, though there is no effect"),
     readout("beta", "β: misses the effect"),
     readout("right", "power 1 − β: finds it"),
@@ -283,8 +283,8 @@ function render({ model, el }) {
     alternative.set(side);
     const found = powerAt(d, size, critical);
     const share = (k) => (counts.runs ? `${percent(k / counts.runs)} of ${counts.runs} experiments` : "");
-    [level, 1 - found, found].forEach((p, i) => { cards[i].number.textContent = format(p, 3); });
-    [counts.alarms, counts.runs - counts.found, counts.found].forEach((k, i) => { cards[i].seen.textContent = share(k); });
+    [level, 1 - found, found].forEach((p, i) => { tiles[i].number.textContent = format(p, 3); });
+    [counts.alarms, counts.runs - counts.found, counts.found].forEach((k, i) => { tiles[i].seen.textContent = share(k); });
     needed.textContent = smallest === null
       ? `No sample of up to 10 000 finds this effect with a power of ${format(WANTED, 1)}.`
       : `A power of ${format(WANTED, 1)} for this effect needs n = ${smallest}.`;
@@ -299,7 +299,7 @@ function render({ model, el }) {
     html("div", { class: "controls" },
       html("div", {}, effect.row, n.row),
       html("div", {}, alpha.row, alternative.row)),
-    html("div", { class: "cards" }, ...cards.map(({ card }) => card)),
+    html("div", { class: "tiles" }, ...tiles.map(({ tile }) => tile)),
     plot.drawing,
     html("div", { class: "runs" }, player.button, again, needed),
     curve.drawing,

@@ -221,7 +221,7 @@ function efficiency({ variance, varianceError }, limit) {
   return share < 0.005 ? "0.00" : `${format(share, 2)} ± ${format((2 * share * varianceError) / variance, 2)}`;
 }
 
-const NUMBERS = ["bias", "variance", "Cramér–Rao bound", "mean squared error"];
+const NUMBERS = ["bias", "variance", "Cramér–Rao", "MSE"];
 
 function render({ model, el }) {
   const get = (name) => model.get(name);
@@ -302,7 +302,7 @@ function render({ model, el }) {
       [signed(read.bias, 4), `± ${plain(2 * read.biasError, 4)}`],
       [plain(read.variance, 5), `± ${plain(2 * read.varianceError, 5)}`],
       [regular ? format(limit, 5) : `(${format(limit, 5)})`, regular ? `efficiency ${efficiency(read, limit)}` : "does not hold here"],
-      [plain(read.mse, 5), "= variance + bias²"],
+      [plain(read.mse, 5), "var + bias²"],
     ];
     rows.forEach((row, i) => row.forEach((text, j) => { cells[i][j].textContent = text; }));
     result.say(`${read.count.toLocaleString("en")} samples of ${size}: bias ${signed(read.bias, 3)}, variance ${plain(read.variance, 4)}, bound ${format(limit, 4)}`, player.playing());
