@@ -267,6 +267,11 @@ def test_a_string_sounds_at_its_pitch(frequency):
     assert harmonic == pytest.approx(round(harmonic), abs=0.01)
 
 
+def test_a_string_comes_to_rest_at_zero():
+    x = fourier.plucked_string(8000, 2.0, seed=3)
+    assert abs(x[-4000:].mean()) < 1e-4
+
+
 def test_a_vowel_has_its_strongest_harmonic_at_its_first_formant():
     _, frequencies, power = fourier.spectrogram(
         fourier.sung_vowel(16000, 1.0, pitch=100), 16000, fourier.hann(2048), 512

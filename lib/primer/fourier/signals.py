@@ -176,7 +176,8 @@ def plucked_string(
             f"got {sample_rate}"
         )
     burst = np.zeros_like(t)
-    burst[:period] = np.random.default_rng(seed).uniform(-1, 1, period)[: len(t)]
+    noise = np.random.default_rng(seed).uniform(-1, 1, period)
+    burst[:period] = (noise - noise.mean())[: len(t)]  # the loop would keep a mean for ever
     feedback = np.zeros(period + 2)
     feedback[[0, period, period + 1]] = 1, -0.5, -0.5
     x = lfilter([1.0], feedback, burst)
