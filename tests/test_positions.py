@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -439,21 +440,51 @@ def test_small_model_is_causal_and_none_is_a_bag(encoding):
 
 
 def test_answers_of_the_experiment():
-    digits, answers = experiment.draw(2, 3, 10, torch.Generator().manual_seed(0))
+    generators = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+    digits, answers = experiment.draw_digits(3, 10, generators)
+    assert digits.shape == (2, 3, 10)
+    assert answers.shape == (2, 3, 10, 2)
     assert (answers[:, :, :3, 0] == -100).all()
     assert (answers[:, :, 3:, 0] == digits[:, :, :-3]).all()
     assert (answers[..., 1] == digits[:, :, :1]).all()
 
 
 def test_training_lowers_the_loss_of_every_seed():
-    losses = experiment.run("learned", n_seeds=3, steps=40).losses
+    losses = experiment.run("learned", seeds=[0, 1, 2], steps=40).losses
     assert losses.shape == (3, 40)
     assert (losses[:, -1] < losses[:, 0] - 0.1).all()
     assert not torch.equal(losses[0], losses[1])  # seeds have weights and data of their own
 
 
+def test_a_training_depends_on_its_seed_alone():
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        together = list(
+            pool.map(lambda seeds: experiment.run("RoPE", seeds, steps=5), [[3, 4], [4]])
+        )
+    torch.rand(7)  # the global generator plays no part
+    alone = experiment.run("RoPE", [4], steps=5)
+    for result in together:
+        torch.testing.assert_close(result.losses[-1], alone.losses[0])
+    state = torch.random.get_rng_state()
+    experiment.run("learned", [0], steps=1)
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_first_weights_have_the_scale_of_their_layer():
+    model = experiment.SmallModel("Shaw")
+    weights = experiment.draw_weights(model, torch.Generator().manual_seed(0))
+    assert {name: w.shape for name, w in weights.items()} == {
+        name: p.shape for name, p in model.named_parameters()
+    }
+    assert weights["narrow.weight"].std() == pytest.approx(128**-0.5, rel=0.05)
+    assert weights["embed.weight"].std() == pytest.approx(1, rel=0.1)
+    assert (weights["norm1.weight"] == 1).all()
+    assert (weights["norm1.bias"] == 0).all()
+    assert (weights["answer.bias"] == 0).all()
+
+
 def test_experiment_names_what_is_wrong():
     with pytest.raises(ValueError, match="encoding must be one of"):
         experiment.SmallModel("rope")
-    with pytest.raises(ValueError, match="n_seeds"):
-        experiment.run("RoPE", n_seeds=0)
+    with pytest.raises(ValueError, match="at least one model"):
+        experiment.run("RoPE", seeds=[])
