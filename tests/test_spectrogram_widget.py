@@ -523,6 +523,21 @@ def test_mouse_and_keys_move_the_frame_along_the_chirp(open_widget):
 
 
 @pytest.mark.browser
+def test_signals_keep_their_order_though_a_notebook_sorts_their_names(widget_page):
+    widget = SpectrogramExplorer()
+    names = list(widget.signals)
+    widget.signals = dict(sorted(widget.signals.items()))
+    page = widget_page(widget)
+    assert names != list(widget.signals)
+    assert page.locator(".signals input").evaluate_all("all => all.map((i) => i.value)") == [
+        *names,
+        "own",
+    ]
+    page.get_by_label("Chirp").press("ArrowRight")
+    assert page.evaluate("model.get('signal')") == names[1]
+
+
+@pytest.mark.browser
 def test_touch_on_a_telephone(open_widget):
     page = open_widget(width=390, touch=True)
     page.get_by_text("Sung vowel", exact=True).tap()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
@@ -144,6 +144,7 @@ def test_format_is_python_fixed_point_with_a_minus_sign(javascript, x, digits):
 
 
 @given(low=st.floats(-1e4, 1e4), width=st.floats(1e-3, 1e4), count=st.integers(2, 12))
+@example(low=1, width=4005, count=2)
 def test_ticks_are_round_even_and_inside(javascript, low, width, count):
     found = np.array(javascript("kit.js", "ticks", low, low + width, count))
     assert 1 <= len(found) <= count + 1

@@ -61,7 +61,7 @@ export function ticks(low, high, count = 5) {
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
     found.push(Number((i * step).toPrecision(12)));
   }
-  return found;
+  return found.length ? found : ticks(low, high, count + 1); // two steps can be longer than the axis
 }
 
 export function format(x, digits = 3) {

@@ -70,9 +70,8 @@ function memory() {
 const subscripted = (text) => text.split(/_(\w)/).map((piece, i) => (i % 2 ? html("sub", {}, piece) : piece));
 
 function render({ model, el }) {
-  const signals = Object.fromEntries(
-    Object.entries(model.get("signals")).map(([name, record]) => [name, decode(name, record)]),
-  );
+  const records = Object.entries(model.get("signals")).sort(([, a], [, b]) => a.order - b.order);
+  const signals = Object.fromEntries(records.map(([name, record]) => [name, decode(name, record)]));
   const once = memory();
   let own = null; // the reader's own sound and how it is looked at; never a trait, so that it stays here
   let shownOwn = false;

@@ -225,6 +225,8 @@ class SpectrogramExplorer(Widget):
                 raise ValueError("samples need their sample_rate, in Hz")
             signals["your samples"] = _own_record(samples, sample_rate)
             state.setdefault("signal", "your samples")
+        for order, record in enumerate(signals.values()):
+            record["order"] = order  # a notebook's file sorts the names
         name = state.setdefault("signal", "chirp")
         if name not in signals:
             raise traitlets.TraitError(f"signal must be one of {list(signals)}, got {name!r}")
