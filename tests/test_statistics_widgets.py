@@ -209,7 +209,8 @@ def test_power_answers_to_keys_and_mouse(widget_page):
     settle(page)
     assert page.evaluate("model.get('effect')") == pytest.approx(0.55)
     expected = statistics.t_sample_size(0.55, 0.8, 0.05, "greater")
-    assert f"needs n = {expected}." in page.locator(".needed").inner_text()
+    needed = page.locator(".needed").inner_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert f"needs n = {expected}." in needed
     box = plot.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 100)
     settle(page)

@@ -136,7 +136,7 @@ function densities(drag, step) {
   const grid = svg("g");
   const part = (name) => svg("path", { class: name });
   const parts = Object.fromEntries(["right", "beta", "alpha", "seen0", "seen1", "null", "other", "threshold"].map((name) => [name, part(name)]));
-  const [nullName, otherName] = [svg("text", { class: "name h0" }), svg("text", { class: "name h1" })];
+  const [nullName, otherName] = [svg("text", { class: "name without" }), svg("text", { class: "name with" })];
   const drawing = svg("svg", { class: "densities", role: "slider" }, grid, ...Object.values(parts), nullName, otherName);
   let x = null;
   draggable(drawing, { move: (at) => drag(x.invert(at * x.width)), step });
@@ -287,7 +287,7 @@ function render({ model, el }) {
     [counts.alarms, counts.runs - counts.found, counts.found].forEach((k, i) => { tiles[i].seen.textContent = share(k); });
     needed.textContent = smallest === null
       ? `No sample of up to 10 000 finds this effect with a power of ${format(WANTED, 1)}.`
-      : `A power of ${format(WANTED, 1)} for this effect needs n = ${smallest}.`;
+      : `A power of ${format(WANTED, 1)} for this effect needs n = ${smallest}.`;
     plot.draw({ effect: d, n: size, critical, counts });
     curve.draw({ effect: d, n: size, alpha: level, critical });
     const limits = critical.filter((c) => c !== null).map((c) => format(c, 2)).join(" and ");
