@@ -127,7 +127,7 @@ def trimmed_mean(x: ArrayLike, share: float = 0.25) -> Float[np.ndarray, "..."]:
     Raises
     ------
     ValueError
-        When the share is not in :math:`[0, ½)`, or a sample is empty or not finite.
+        When the share is not in :math:`[0, 0.5)`, or a sample is empty or not finite.
 
     Examples
     --------
