@@ -95,6 +95,8 @@ def test_divergence_names_the_step_and_the_limit():
     assert np.isfinite(info.value.size)
     with pytest.raises(opt.Divergence, match=r"Momentum\(step=5"):
         opt.descend(opt.Momentum(5.0), lambda w: 2 * w, [1.0], 500)
+    with pytest.raises(opt.Divergence, match=r"limit of the mean square, 0\.4"):
+        opt.noisy_moments(1.0, 1.0, 1.0, 0.9, 600)
 
 
 # --- the rules are those of torch.optim -----------------------------------------------------------

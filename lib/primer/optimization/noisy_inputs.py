@@ -10,12 +10,14 @@ The mean and the mean square of :math:`W_t` follow exact linear recursions.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from primer.optimization.inputs import count, positive
+from primer.optimization.rules import Divergence
 
 
 class InputMoments(NamedTuple):
@@ -156,6 +158,8 @@ def noisy_moments(
     ------
     ValueError
         When the step or the deviation is not above 0.
+    Divergence
+        When the mean square has grown beyond 1e200; it names the limit that the step exceeds.
 
     Examples
     --------
@@ -176,4 +180,11 @@ def noisy_moments(
             + 2 * eta * y * (x - eta * m.third) * mean
             + eta**2 * y**2 * m.second,
         )
+        if not moments[t + 1, 1] < 1e200:
+            limit = noisy_step_limits(x, deviation).mean_square
+            raise Divergence(
+                t + 1,
+                math.sqrt(moments[t + 1, 1]),
+                f"the step size {step:g} is above the limit of the mean square, {limit:.4g}",
+            )
     return moments
