@@ -1,11 +1,21 @@
-// What scrolls sideways can be reached with the keyboard, and what fits is not in the way of the Tab key.
+// What scrolls sideways can be reached with the keyboard, and what fits is not in the way of Tab.
 (() => {
   "use strict";
-  const scrollable = document.querySelectorAll(".formula, .pst-scrollable-table-container, .cell_output pre, .highlight pre");
-  const mark = (element) => {
-    if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
-    else element.removeAttribute("tabindex");
+  const boxes = document.querySelectorAll(
+    ".formula, .pst-scrollable-table-container, .highlight pre, .cell_output pre",
+  );
+  const mark = () => {
+    const wide = [...boxes].filter((box) => box.scrollWidth > box.clientWidth);
+    for (const box of boxes) box.removeAttribute("tabindex");
+    for (const box of wide) box.tabIndex = 0;
+    document.documentElement.dataset.markedAt = innerWidth; // the tests wait for it
   };
-  const watch = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
-  scrollable.forEach((element) => watch.observe(element));
+  // Measuring lays out the whole page, so it waits until the page is there and the reader looks at it.
+  const soon = () => ("requestIdleCallback" in window ? requestIdleCallback(mark) : setTimeout(mark, 200));
+  addEventListener("load", soon);
+  let resized;
+  addEventListener("resize", () => {
+    clearTimeout(resized);
+    resized = setTimeout(soon, 100);
+  });
 })();
