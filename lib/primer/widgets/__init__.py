@@ -1,15 +1,19 @@
 """Widgets: figures the reader can take hold of, alive with or without Python running."""
 
 from primer.widgets.least_squares import LeastSquaresByHand
+from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
 from primer.widgets.spectrogram import SpectrogramExplorer
+from primer.widgets.step_size import StepSize
 
 __all__ = [
     "LeastSquaresByHand",
+    "NormBall",
     "PowerExplorer",
     "RopeRotation",
     "SamplingLaboratory",
     "SpectrogramExplorer",
+    "StepSize",
 ]

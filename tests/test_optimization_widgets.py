@@ -1,0 +1,160 @@
+"""The step size and the norm ball: JavaScript against the library, and their life in a browser."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from primer import optimization as opt
+from primer.notebook.figures import png
+from primer.widgets import NormBall, StepSize
+from primer.widgets.norm_ball import KINDS
+from primer.widgets.step_size import RULES
+
+angles = st.floats(-180, 180)
+lengths = st.floats(0.2, 1.6)
+radii = st.floats(0.1, 1)
+
+
+# --- the mathematics, against primer --------------------------------------------------------------
+
+
+@given(st.sampled_from(RULES), st.floats(0.001, 3), st.floats(1, 100), st.floats(0, 0.99))
+@settings(max_examples=60)
+def test_the_path_is_the_librarys(javascript, rule, step, curvature, momentum):
+    widget = StepSize(rule=rule, step=step, curvature=curvature, momentum=momentum)
+    got, expected = (
+        javascript("step_size.js", "walk", rule, step, curvature, momentum),
+        widget.path(),
+    )
+    assert len(got) == len(expected)
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6)
+    limit = javascript("step_size.js", "stepLimit", rule, curvature, momentum)
+    assert limit == pytest.approx(widget.limit())
+
+
+@given(angles, lengths, radii, st.sampled_from(KINDS))
+@settings(max_examples=60)
+def test_the_best_step_is_the_librarys(javascript, angle, length, radius, kind):
+    widget = NormBall(angle=angle, length=length, radius=radius)
+    g = javascript("norm_ball.js", "gradientAt", angle, length)
+    np.testing.assert_allclose(g, widget.gradient(), atol=1e-9)
+    step = javascript("norm_ball.js", "bestStep", g, radius, kind)
+    np.testing.assert_allclose(step, opt.steepest_step(g, radius, kind), atol=1e-6)
+    dual = javascript("norm_ball.js", "dualNorm", g, kind)
+    assert dual == pytest.approx(opt.dual_norm(g, kind), abs=1e-6)
+
+
+def test_the_result_line_says_what_happens(javascript):
+    def line(*state):
+        return javascript("step_size.js", "describe", *state)
+
+    assert line("gradient", 0.1, 10, 0.8).startswith("Below the limit: it converges")
+    assert line("gradient", 0.2, 10, 0.8).startswith("At the limit")
+    above = line("gradient", 0.25, 10, 0.8)
+    assert above.startswith("Above the limit: it diverges")
+    assert "exceeds a million" in above
+    assert line("adam", 0.1, 10, 0.8).startswith("There is no step limit")
+
+
+# --- the Python side ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("widget", "state"),
+    [
+        (StepSize, {"step": 0.0}),
+        (StepSize, {"step": float("nan")}),
+        (StepSize, {"curvature": 101.0}),
+        (StepSize, {"momentum": 1.0}),
+        (StepSize, {"rule": "newton"}),
+        (StepSize, {"rate": 1.0}),
+        (NormBall, {"angle": 181.0}),
+        (NormBall, {"radius": float("nan")}),
+        (NormBall, {"norm": "l3"}),
+    ],
+)
+def test_bad_state_is_refused(widget, state):
+    with pytest.raises(traitlets.TraitError):
+        widget(**state)
+
+
+@pytest.mark.parametrize(
+    "widget", [StepSize(), StepSize(step=3.0, curvature=100.0), StepSize(rule="adam"), NormBall()]
+)
+def test_there_is_a_picture(widget):
+    assert png(widget.picture()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("widget", [StepSize, NormBall])
+def test_module_is_light(widget):
+    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+
+def settle(page):
+    """Wait until the widget has drawn its state."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
+@pytest.mark.browser
+def test_step_size_answers_to_the_keyboard(widget_page):
+    page = widget_page(StepSize(), width=390)
+    result = page.locator(".result")
+    assert "converges" in result.inner_text()
+    page.get_by_label("Step size η").press("End")
+    settle(page)
+    assert "diverges" in result.inner_text()
+    assert page.get_by_label("Momentum β").is_disabled()
+    page.get_by_label("momentum", exact=True).check()
+    page.get_by_label("Step size η").press("Home")
+    settle(page)
+    assert "limit is η = 0.360" in result.inner_text()
+    assert page.get_by_label("Momentum β").is_enabled()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+def test_the_walk_plays_and_stops_by_itself(widget_page):
+    page = widget_page(StepSize())
+    page.get_by_role("button", name="Walk").click()
+    page.wait_for_function("document.querySelector('.trace').getAttribute('d').length < 300")
+    page.get_by_role("button", name="Pause").click()
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_the_gradient_is_turned_by_mouse_keys_and_touch(widget_page):
+    page = widget_page(NormBall(), width=390, has_touch=True)
+    grip = page.get_by_role("slider", name="Direction of the gradient")
+    grip.focus()
+    grip.press("ArrowUp")
+    settle(page)
+    assert page.evaluate("model.get('angle')") == 36
+    box = grip.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 130, steps=4)
+    page.mouse.up()
+    settle(page)
+    turned = page.evaluate("model.get('angle')")
+    assert turned < 0
+    session = page.context.new_cdp_session(page)
+    box = grip.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for kind, dy in (("touchStart", 0), ("touchMove", -60), ("touchMove", -120)):
+        at = [{"x": x, "y": y + dy}]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+        settle(page)
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert page.evaluate("model.get('angle')") > turned + 20
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
