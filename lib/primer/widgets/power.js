@@ -3,6 +3,7 @@
 // The functions above `readout` are the mathematics; the tests compare them with primer.statistics.
 
 import { axes, button, clamp, draggable, format, html, linear, logarithmic, mount, path, play, radio, resultLine, set, slider, svg, update } from "./kit.js";
+import { random } from "./random.js";
 
 const ROOT = Math.sqrt(2 * Math.PI);
 
@@ -86,17 +87,6 @@ export function sampleSize(effect, wanted, alpha, alternative, most = 100000) {
     else low = middle;
   }
   return high <= most ? high : null;
-}
-
-// A small random generator (mulberry32): uniform numbers in [0, 1).
-export function random(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 // One experiment: mean and standard deviation of n standard normal observations.

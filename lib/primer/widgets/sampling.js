@@ -3,20 +3,10 @@
 // The functions above `strip` are the mathematics; the tests compare them with primer.statistics.
 
 import { axes, button, clamp, format, html, linear, logarithmic, mount, path, play, resultLine, select, set, slider, svg, update } from "./kit.js";
+import { random } from "./random.js";
 
 export const SIZES = [3, 5, 8, 12, 20, 32, 50, 80, 120, 200];
 const LONGEST = SIZES[SIZES.length - 1];
-
-// A small random generator (mulberry32): uniform numbers in [0, 1).
-export function random(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 // Every population has the parameter θ = 1.  Its draw turns uniform numbers into an observation.
 const POPULATIONS = {
