@@ -12,7 +12,7 @@ REPAIRS = {
     '<div role="list" class="citation-list">': '<div class="citation-list">',
     ' role="doc-biblioentry"': "",
     # an empty corner of a table is no header
-    '<th class="head"></th>': "<td></td>",
+    '<th class="head"><p></p></th>': "<td></td>",
     # the label of a hidden cell hides the words that are seen
     '<summary aria-label="Toggle hidden content">': "<summary>",
 }
