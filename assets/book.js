@@ -4,13 +4,23 @@
   const boxes = document.querySelectorAll(
     ".formula, .pst-scrollable-table-container, .highlight pre, .cell_output pre",
   );
+  // Now the whole page may be laid out; what the reader looks at stays where it is.
+  const settle = () => {
+    const anchor = document.elementFromPoint(innerWidth / 2, innerHeight / 3);
+    const before = anchor?.getBoundingClientRect().top;
+    document.documentElement.classList.remove("arriving");
+    if (scrollY > 0 && anchor) {
+      scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
+    }
+  };
   const mark = () => {
+    settle();
     const wide = [...boxes].filter((box) => box.scrollWidth > box.clientWidth);
     for (const box of boxes) box.removeAttribute("tabindex");
     for (const box of wide) box.tabIndex = 0;
     document.documentElement.dataset.markedAt = innerWidth; // the tests wait for it
   };
-  // Measuring lays out the whole page, so it waits until the page is there and the reader looks at it.
+  // Measuring lays out the whole page, so it waits until the page is there and the browser has time.
   const soon = () => ("requestIdleCallback" in window ? requestIdleCallback(mark) : setTimeout(mark, 200));
   addEventListener("load", soon);
   let resized;

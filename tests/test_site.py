@@ -294,3 +294,32 @@ def test_map_links_what_is_written_and_only_that(documents: dict[str, BeautifulS
         }
         assert len(drawing.select(".chapter")) == 16
         assert len(drawing.select(".to-come")) == 16 - len(linked)
+
+
+def test_a_link_to_a_section_of_a_long_chapter_leads_there(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/chapters/16-fourier.html#exercises", address).page
+    page.wait_for_function("document.documentElement.dataset.markedAt")
+    where = "document.querySelector('#exercises').getBoundingClientRect().top"
+    assert 0 <= page.evaluate(where) < 200
+    page.reload()
+    page.wait_for_function("document.documentElement.dataset.markedAt")
+    assert 0 <= page.evaluate(where) < 200
+    context.close()
+
+
+def test_the_page_does_not_jump_when_it_is_complete(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    context.add_init_script(
+        "window.waiting = []; window.requestIdleCallback = (call) => waiting.push(call);"
+    )
+    page = context.new_page()
+    page.goto(f"{address}/chapters/16-fourier.html", wait_until="load")
+    page.locator("#summary").scroll_into_view_if_needed()
+    page.wait_for_function("document.documentElement.matches('.arriving') && waiting.length > 0")
+    where = "document.querySelector('#summary').getBoundingClientRect().top"
+    before = page.evaluate(where)
+    page.evaluate("waiting.splice(0).forEach((call) => call())")
+    assert page.evaluate("document.documentElement.dataset.markedAt") == "1400"
+    assert page.evaluate(where) == pytest.approx(before, abs=2)
+    context.close()
