@@ -2,7 +2,8 @@
 //
 // The functions above `KINDS` are the mathematics; the tests compare them with primer.regression.
 
-import { axes, button, checkbox, clamp, draggable, format, html, linear, mount, radio, resultLine, select, set, slider, svg, update } from "./kit.js";
+import { axes, button, checkbox, clamp, format, html, linear, mount, radio, resultLine, select, set, slider, svg, update } from "./kit.js";
+import { grip, movable } from "./plane.js";
 
 const sum = (numbers) => numbers.reduce((total, v) => total + v, 0);
 const mean = (numbers) => sum(numbers) / numbers.length;
@@ -43,25 +44,6 @@ const KINDS = ["fit", "own"];
 const NAMES = { fit: "the fit", own: "your line" };
 const MOST = 40;
 const RINGS = 7;
-
-// Let a mark be moved by the place where it was taken hold of; its `cx` and `cy` are where it is drawn.
-function movable(mark, { moveTo, step, take }) {
-  let hold = null;
-  set(mark, { onpointerdown: () => { hold = null; mark.focus(); }, onfocus: () => take?.() });
-  draggable(mark, {
-    step,
-    touch: "none",
-    move: (fx, fy) => {
-      const box = mark.getBoundingClientRect();
-      const [cx, cy] = [Number(mark.getAttribute("cx")), Number(mark.getAttribute("cy"))];
-      const [x, y] = [cx + (fx - 0.5) * box.width, cy + (fy - 0.5) * box.height];
-      hold ??= [x - cx, y - cy];
-      moveTo(x - hold[0], y - hold[1]);
-    },
-  });
-}
-
-const grip = (label) => svg("circle", { class: "grip", r: 16, role: "button", "aria-roledescription": "movable mark", "aria-label": label });
 
 // ---------------------------------------------------------------- the points and the two lines
 

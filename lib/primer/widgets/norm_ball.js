@@ -3,6 +3,7 @@
 // The functions above `NORMS` are the mathematics; the tests compare them with primer.optimization.
 
 import { axes, clamp, draggable, format, html, linear, mount, path as line, radio, resultLine, set, slider, svg, update } from "./kit.js";
+import { arrow } from "./plane.js";
 
 export function gradientAt(angle, length) {
   const turn = (angle * Math.PI) / 180;
@@ -36,13 +37,8 @@ const RIMS = {
   linf: [[1, 1], [-1, 1], [-1, -1], [1, -1], [1, 1]],
 };
 
-// An arrow from the origin as a path; the head is two strokes.
-function arrow(x, y, [a, b]) {
-  const [x0, y0, x1, y1] = [x(0), y(0), x(a), y(b)];
-  const turn = Math.atan2(y1 - y0, x1 - x0);
-  const head = (by) => `${(x1 - 9 * Math.cos(turn + by)).toFixed(2)} ${(y1 - 9 * Math.sin(turn + by)).toFixed(2)}`;
-  return `M${x0} ${y0}L${x1} ${y1}M${head(0.45)}L${x1} ${y1}L${head(-0.45)}`;
-}
+// An arrow from the origin.
+const fromOrigin = (x, y, [a, b]) => arrow([x(0), y(0)], [x(a), y(b)]);
 
 function plane({ point, turn }) {
   const grid = svg("g");
@@ -75,12 +71,12 @@ function plane({ point, turn }) {
     KINDS.forEach((kind, i) => {
       const chosen = kind === norm ? " chosen" : "";
       set(balls[i], { class: `ball ${kind}${chosen}`, d: line(RIMS[kind].map(([a, b]) => [x(radius * a), y(radius * b)])) });
-      set(steps[i], { class: `arrow ${kind}${chosen}`, d: arrow(x, y, bestStep(g, radius, kind)) });
+      set(steps[i], { class: `arrow ${kind}${chosen}`, d: fromOrigin(x, y, bestStep(g, radius, kind)) });
     });
     const [a, b] = bestStep(g, radius, norm);
     const across = [-g[1], g[0]].map((v) => (4 * v) / Math.hypot(...g));
     set(contact, { class: `contact ${norm}`, d: line([[x(a - across[0]), y(b - across[1])], [x(a + across[0]), y(b + across[1])]]) });
-    set(gradient, { d: arrow(x, y, g) });
+    set(gradient, { d: fromOrigin(x, y, g) });
     set(name, { x: x(g[0]) + 8, y: y(g[1]) - 8 });
     set(grip, { cx: x(g[0]), cy: y(g[1]), "aria-valuenow": Math.round(angle), "aria-valuetext": `${format(angle, 0)} degrees` });
   }
