@@ -1,0 +1,188 @@
+r"""The feed-forward network: what a block computes for each token alone.
+
+Two forms: the original one, a hidden layer wider than the model, and the gated one of Llama, in
+which one projection opens or closes the other.  Rows are tokens, so a layer computes
+:math:`xW`; ``nn.Linear`` stores :math:`W^\top`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import gelu, relu, silu
+
+ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu_tanh": partial(gelu, approximate="tanh")}
+KINDS = (*ACTIVATIONS, "swiglu")
+
+
+def hidden_width(d_model: int, kind: str, multiple_of: int = 8) -> int:
+    r"""Compute the customary width of the hidden layer: :math:`4d`, or :math:`\frac83 d` if gated.
+
+    A gated layer has three matrices instead of two; two thirds of the width make the parameters
+    equal.  The result is rounded up to a multiple that suits the hardware.
+
+    Parameters
+    ----------
+    d_model : int
+        The width of the model.
+    kind : {"relu", "gelu", "gelu_tanh", "swiglu"}
+        The form of the network.
+    multiple_of : int
+        Where gated widths are rounded up to; Llama uses 256.
+
+    Returns
+    -------
+    int
+        The number of hidden units.
+
+    Raises
+    ------
+    ValueError
+        When a number is not positive or the form is unknown.
+
+    Examples
+    --------
+    >>> hidden_width(768, "gelu"), hidden_width(4096, "swiglu", multiple_of=256)  # GPT-2, Llama
+    (3072, 11008)
+    """
+    _check_kind(kind)
+    if d_model < 1 or multiple_of < 1:
+        raise ValueError(f"widths must be 1 or larger, got {d_model} and multiple_of={multiple_of}")
+    if kind != "swiglu":
+        return 4 * d_model
+    return -(-8 * d_model // (3 * multiple_of)) * multiple_of  # rounded up
+
+
+class FeedForward(nn.Module):
+    r"""The original network: widen, apply a nonlinearity, narrow again.
+
+    .. math:: \mathrm{FFN}(x) = \phi(xW_1 + b_1)\,W_2 + b_2
+
+    Parameters
+    ----------
+    d_model, d_ff : int
+        The width :math:`d` of a token and :math:`d_{ff}` of the hidden layer.
+    activation : {"relu", "gelu", "gelu_tanh"}
+        :math:`\phi`: ReLU as in the original, GELU, or GPT-2's approximation of it with tanh.
+    bias : bool
+        Whether there are :math:`b_1` and :math:`b_2`.
+
+    Raises
+    ------
+    ValueError
+        When a width is not positive or the activation is unknown.
+
+    References
+    ----------
+    Vaswani et al. (2017), equation 2.
+
+    Examples
+    --------
+    >>> FeedForward(8, 32)
+    FeedForward(
+      (up): Linear(in_features=8, out_features=32, bias=True)
+      (down): Linear(in_features=32, out_features=8, bias=True)
+    )
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True
+    ) -> None:
+        super().__init__()
+        _check_widths(d_model, d_ff)
+        if activation not in ACTIVATIONS:
+            raise ValueError(
+                f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}"
+            )
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.activation = ACTIVATIONS[activation]
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
+        """Compute the network's output for every token of ``x``, each by itself."""
+        return self.down(self.activation(self.up(x)))
+
+
+class SwiGLU(nn.Module):
+    r"""The gated network: one projection decides how much of the other passes.
+
+    .. math::
+        \mathrm{SwiGLU}(x) = \bigl(\mathrm{Swish}(xW_1)\odot xW_3\bigr)\,W_2, \qquad
+        \mathrm{Swish}(z) = \frac{z}{1+e^{-z}}
+
+    ``gate`` is :math:`W_1`, ``up`` is :math:`W_3` and ``down`` is :math:`W_2`.
+
+    Parameters
+    ----------
+    d_model, d_ff : int
+        The width :math:`d` of a token and :math:`d_{ff}` of the hidden layer.
+    bias : bool
+        Whether the three layers add a bias.
+
+    Raises
+    ------
+    ValueError
+        When a width is not positive.
+
+    References
+    ----------
+    Shazeer (2020), equation 6.
+
+    Examples
+    --------
+    >>> sum(p.numel() for p in SwiGLU(6, 16).parameters())  # as many as FeedForward(6, 24) has
+    288
+    """
+
+    def __init__(self, d_model: int, d_ff: int, bias: bool = False) -> None:
+        super().__init__()
+        _check_widths(d_model, d_ff)
+        self.gate = nn.Linear(d_model, d_ff, bias=bias)
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
+        """Compute the network's output for every token of ``x``, each by itself."""
+        return self.down(silu(self.gate(x)) * self.up(x))
+
+
+def make_feed_forward(kind: str, d_model: int, d_ff: int, bias: bool) -> FeedForward | SwiGLU:
+    """Build the network a configuration names.
+
+    Parameters
+    ----------
+    kind : {"relu", "gelu", "gelu_tanh", "swiglu"}
+        Its form.
+    d_model, d_ff : int
+        Its widths.
+    bias : bool
+        Whether its layers add a bias.
+
+    Returns
+    -------
+    FeedForward or SwiGLU
+        The network, with fresh weights.
+
+    Raises
+    ------
+    ValueError
+        When the form is unknown or a width not positive.
+    """
+    _check_kind(kind)
+    if kind == "swiglu":
+        return SwiGLU(d_model, d_ff, bias)
+    return FeedForward(d_model, d_ff, kind, bias)
+
+
+def _check_kind(kind: str) -> None:
+    """Raise a ``ValueError`` unless the form of the network is known."""
+    if kind not in KINDS:
+        raise ValueError(f"feed_forward must be one of {', '.join(KINDS)}, got {kind!r}")
+
+
+def _check_widths(d_model: int, d_ff: int) -> None:
+    """Raise a ``ValueError`` unless both widths are positive."""
+    if d_model < 1 or d_ff < 1:
+        raise ValueError(f"d_model and d_ff must be 1 or larger, got {d_model} and {d_ff}")

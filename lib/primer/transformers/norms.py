@@ -1,0 +1,160 @@
+r"""Layer norm and RMSNorm: bring every token's vector to one scale, each token on its own.
+
+Both work on the last axis, the features of one token.  Nothing is averaged over a batch or over
+time, so a token is normalized in training exactly as in generation.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
+    """Raise a ``ValueError`` unless ``x`` has features to normalize and ``weight`` fits them."""
+    if x.ndim == 0 or x.shape[-1] == 0:
+        raise ValueError(f"x must have features in its last axis, got shape {tuple(x.shape)}")
+    if not x.is_floating_point():
+        raise ValueError(f"x must hold floating-point numbers, got {x.dtype}")
+    if weight is not None and weight.shape != x.shape[-1:]:
+        raise ValueError(
+            f"weight must hold one number for each of the {x.shape[-1]} features of x, "
+            f"got shape {tuple(weight.shape)}"
+        )
+    if not eps >= 0:
+        raise ValueError(f"eps must be 0 or larger, got {eps}")
+
+
+def layer_norm(
+    x: Float[Tensor, "... dim"],
+    weight: Float[Tensor, " dim"] | None = None,
+    bias: Float[Tensor, " dim"] | None = None,
+    eps: float = 1e-5,
+) -> Float[Tensor, "... dim"]:
+    r"""Center each vector, scale it to variance 1, then let the model rescale and shift it.
+
+    .. math::
+        \mathrm{LN}(x) = \gamma\odot\frac{x-\mu}{\sqrt{\sigma^2+\epsilon}}+\beta, \qquad
+        \mu = \frac1d\sum_i x_i, \quad \sigma^2 = \frac1d\sum_i (x_i-\mu)^2
+
+    Parameters
+    ----------
+    x : Tensor of shape (..., dim)
+        The vectors.
+    weight, bias : Tensor of shape (dim,), optional
+        :math:`\gamma` and :math:`\beta`; without them 1 and 0.
+    eps : float
+        :math:`\epsilon`, added to the *variance*: it matters where a vector hardly varies.
+
+    Returns
+    -------
+    Tensor of the shape of ``x``
+        The normalized vectors.
+
+    Raises
+    ------
+    ValueError
+        When ``weight`` or ``bias`` does not fit the features of ``x``, or ``eps`` is negative.
+
+    References
+    ----------
+    Ba, Kiros and Hinton (2016), equations 3 and 4.
+
+    Examples
+    --------
+    >>> layer_norm(torch.tensor([1.0, 2.0, 3.0, 6.0]), eps=0.0)
+    tensor([-1.0690, -0.5345,  0.0000,  1.6036])
+    """
+    _check(x, weight, eps)
+    _check(x, bias, eps)
+    centered = x - x.mean(-1, keepdim=True)
+    normalized = centered * torch.rsqrt(centered.square().mean(-1, keepdim=True) + eps)
+    if weight is not None:
+        normalized = normalized * weight
+    return normalized if bias is None else normalized + bias
+
+
+def rms_norm(
+    x: Float[Tensor, "... dim"], weight: Float[Tensor, " dim"] | None = None, eps: float = 1e-5
+) -> Float[Tensor, "... dim"]:
+    r"""Scale each vector to root mean square 1, then let the model rescale it.
+
+    .. math::
+        \mathrm{RMSNorm}(x) = \gamma\odot\frac{x}{\sqrt{\frac1d\sum_i x_i^2+\epsilon}}
+
+    This is layer norm without its centering: the two agree on vectors whose mean is 0.
+
+    Parameters
+    ----------
+    x : Tensor of shape (..., dim)
+        The vectors.
+    weight : Tensor of shape (dim,), optional
+        :math:`\gamma`; without it 1.
+    eps : float
+        :math:`\epsilon`, added to the mean square.
+
+    Returns
+    -------
+    Tensor of the shape of ``x``
+        The normalized vectors.
+
+    Raises
+    ------
+    ValueError
+        As :func:`layer_norm`.
+
+    References
+    ----------
+    Zhang and Sennrich (2019), equation 4.
+
+    Examples
+    --------
+    >>> rms_norm(torch.tensor([3.0, 4.0, 0.0, 0.0]), eps=0.0)
+    tensor([1.2000, 1.6000, 0.0000, 0.0000])
+    """
+    _check(x, weight, eps)
+    normalized = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+    return normalized if weight is None else normalized * weight
+
+
+class RMSNorm(nn.Module):
+    r"""RMSNorm with its trained scale :math:`\gamma`, which starts at 1.
+
+    It runs torch's kernel for :func:`rms_norm`, which is fused on a GPU; the tests hold the two
+    together.
+
+    Parameters
+    ----------
+    dim : int
+        The number of features of a token.
+    eps : float
+        :math:`\epsilon`, added to the mean square.
+
+    Raises
+    ------
+    ValueError
+        When ``dim`` is not positive or ``eps`` is negative.
+
+    Examples
+    --------
+    >>> RMSNorm(2, eps=0.0)(torch.tensor([3.0, 4.0])).detach()
+    tensor([0.8485, 1.1314])
+    """
+
+    def __init__(self, dim: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        if dim < 1:
+            raise ValueError(f"dim must be 1 or larger, got {dim}")
+        if not eps >= 0:
+            raise ValueError(f"eps must be 0 or larger, got {eps}")
+        self.weight = nn.Parameter(torch.ones(dim))
+        self.eps = eps
+
+    def forward(self, x: Float[Tensor, "... dim"]) -> Float[Tensor, "... dim"]:
+        """Normalize the vectors in the last axis of ``x``."""
+        return nn.functional.rms_norm(x, self.weight.shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Say in the printed model what is normalized."""
+        return f"{len(self.weight)}, eps={self.eps}"
