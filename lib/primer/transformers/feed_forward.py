@@ -7,52 +7,19 @@ which one projection opens or closes the other.  Rows are tokens, so a layer com
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
-ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu_tanh": partial(gelu, approximate="tanh")}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": relu,
+    "gelu": gelu,
+    "gelu_tanh": partial(gelu, approximate="tanh"),
+}
 KINDS = (*ACTIVATIONS, "swiglu")
-
-
-def hidden_width(d_model: int, kind: str, multiple_of: int = 8) -> int:
-    r"""Compute the customary width of the hidden layer: :math:`4d`, or :math:`\frac83 d` if gated.
-
-    A gated layer has three matrices instead of two; two thirds of the width make the parameters
-    equal.  The result is rounded up to a multiple that suits the hardware.
-
-    Parameters
-    ----------
-    d_model : int
-        The width of the model.
-    kind : {"relu", "gelu", "gelu_tanh", "swiglu"}
-        The form of the network.
-    multiple_of : int
-        Where gated widths are rounded up to; Llama uses 256.
-
-    Returns
-    -------
-    int
-        The number of hidden units.
-
-    Raises
-    ------
-    ValueError
-        When a number is not positive or the form is unknown.
-
-    Examples
-    --------
-    >>> hidden_width(768, "gelu"), hidden_width(4096, "swiglu", multiple_of=256)  # GPT-2, Llama
-    (3072, 11008)
-    """
-    _check_kind(kind)
-    if d_model < 1 or multiple_of < 1:
-        raise ValueError(f"widths must be 1 or larger, got {d_model} and multiple_of={multiple_of}")
-    if kind != "swiglu":
-        return 4 * d_model
-    return -(-8 * d_model // (3 * multiple_of)) * multiple_of  # rounded up
 
 
 class FeedForward(nn.Module):
