@@ -1,0 +1,158 @@
+"""Scaled dot-product attention, written as its formula."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+def scaled_dot_product_attention(
+    query: Float[Tensor, "... queries d_k"],
+    key: Float[Tensor, "... keys d_k"],
+    value: Float[Tensor, "... keys d_v"],
+    mask: Bool[Tensor, "..."] | None = None,
+    bias: Float[Tensor, "..."] | None = None,
+    scale: float | None = None,
+) -> tuple[Float[Tensor, "... queries d_v"], Float[Tensor, "... queries keys"]]:
+    r"""Compute scaled dot-product attention and its weights.
+
+    .. math::
+        A = \operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + B\right), \qquad O = AV
+
+    The softmax runs along each row.  Where the mask forbids, the score is :math:`-\infty` and the
+    weight exactly 0.
+
+    Parameters
+    ----------
+    query : Tensor of shape (..., queries, d_k)
+        What each position asks for.  Leading axes are batch and heads.
+    key : Tensor of shape (..., keys, d_k)
+        What each position offers to be found by.
+    value : Tensor of shape (..., keys, d_v)
+        What each position hands over.  Keys and values may have fewer heads (axis -3) than the
+        queries: then neighboring query heads share one, as in grouped-query attention.
+    mask : Tensor of bool, optional
+        ``True`` where attention is allowed; broadcasts against (..., queries, keys).
+    bias : Tensor, optional
+        Added to the scaled scores, for example ALiBi's penalties; broadcasts like the mask.
+    scale : float, optional
+        What the products are multiplied by; :math:`1/\sqrt{d_k}` when left out.
+
+    Returns
+    -------
+    output : Tensor of shape (..., queries, d_v)
+        For each query a weighted mean of the values.
+    weights : Tensor of shape (..., queries, keys)
+        Numbers :math:`\ge 0`.  Each row sums to 1, except that a query that may attend to nothing
+        gets weights 0 and output 0.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, the mask holds no truth values, or an input contains NaN.
+
+    References
+    ----------
+    Vaswani et al. (2017), equation 1.
+
+    Examples
+    --------
+    >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> values = torch.tensor([[10.0], [20.0]])
+    >>> scaled_dot_product_attention(torch.tensor([[0.0, 0.0]]), keys, values)
+    (tensor([[15.]]), tensor([[0.5000, 0.5000]]))
+    >>> scaled_dot_product_attention(torch.tensor([[99.0, 0.0]]), keys, values)
+    (tensor([[10.]]), tensor([[1., 0.]]))
+    """
+    _check(query, key, value)
+    key, value = share_heads(query, key, value)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query @ key.transpose(-2, -1) * scale  # (..., queries, keys)
+    check_fits("bias", bias, scores.shape)
+    check_fits("mask", mask, scores.shape)
+    if bias is not None:
+        scores = scores + bias
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)  # not NaN
+    return weights @ value, weights
+
+
+def share_heads(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    """Repeat each head of the keys and values for the query heads that share it.
+
+    Parameters
+    ----------
+    query, key, value : Tensor of shape (..., heads, tokens, dim)
+        The number of query heads is a multiple of the number of key and value heads.
+
+    Returns
+    -------
+    key, value : Tensor
+        With as many heads as ``query``; query head ``h`` uses key head ``h // (heads / kv_heads)``.
+
+    Raises
+    ------
+    ValueError
+        When the numbers of heads do not divide.
+
+    References
+    ----------
+    Ainslie et al. (2023), section 2.2.
+
+    Examples
+    --------
+    >>> key = torch.arange(2.0)[:, None, None]  # two heads, one token each
+    >>> share_heads(torch.zeros(4, 1, 1), key, key)[0].flatten()
+    tensor([0., 0., 1., 1.])
+    """
+    if query.ndim < 3 or query.shape[-3] == key.shape[-3]:
+        return key, value
+    heads, kv_heads = query.shape[-3], key.shape[-3]
+    if kv_heads == 0 or heads % kv_heads:
+        raise ValueError(
+            f"{heads} query heads cannot share {kv_heads} key heads evenly: "
+            f"the number of query heads must be a multiple of the number of key heads"
+        )
+    group = heads // kv_heads
+    return key.repeat_interleave(group, dim=-3), value.repeat_interleave(group, dim=-3)
+
+
+def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
+    """Raise a ``ValueError`` unless a mask or bias broadcasts to the shape of the scores."""
+    if addend is None:
+        return
+    if name == "mask" and addend.dtype != torch.bool:
+        raise ValueError(f"mask must hold truth values, True = may attend; got {addend.dtype}")
+    if name == "bias" and not addend.is_floating_point():
+        raise ValueError(f"bias must hold numbers to add to the scores, got {addend.dtype}")
+    try:
+        fits = torch.broadcast_shapes(addend.shape, scores) == scores
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{name} of shape {tuple(addend.shape)} does not broadcast to the scores "
+            f"(..., queries, keys) = {tuple(scores)}"
+        )
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise a ``ValueError`` unless queries, keys and values belong together."""
+    shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+    if not query.ndim == key.ndim == value.ndim >= 2:
+        raise ValueError(f"query, key and value need the same number of axes, ≥ 2: {shapes}")
+    if query.shape[-1] != key.shape[-1] or query.shape[-1] == 0:
+        raise ValueError(f"queries and keys need the same number of coordinates, ≥ 1: {shapes}")
+    if key.shape[:-1] != value.shape[:-1] or key.shape[-2] == 0:
+        raise ValueError(f"every key needs its value, and there must be one: {shapes}")
+    if query.shape[:-3] != key.shape[:-3]:
+        raise ValueError(f"query and key need the same batch axes: {shapes}")
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if tensor.isnan().any():
+            raise ValueError(f"{name} contains NaN")

@@ -1,0 +1,109 @@
+"""Names for heads by what they measurably do: how much weight goes to which kind of key."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+BEHAVIORS = ("previous token", "first token", "same token", "induction")
+
+
+def head_targets(tokens: Int[Tensor, "*batch seq"]) -> dict[str, Bool[Tensor, "*batch seq seq"]]:
+    r"""Mark, for each behavior, the keys that a head of that kind would look at.
+
+    A query at position :math:`i` with token :math:`t_i` looks
+
+    * *previous token*: at :math:`j = i - 1`;
+    * *first token*: at :math:`j = 0`, where :math:`i \ge 1`;
+    * *same token*: at all :math:`j \le i` with :math:`t_j = t_i`, itself included;
+    * *induction*: at all :math:`1 \le j \le i` with :math:`t_{j-1} = t_i`: at what followed when
+      the token occurred before.
+
+    Parameters
+    ----------
+    tokens : Tensor of int of shape (\*batch, seq)
+        The ids of the tokens.
+
+    Returns
+    -------
+    dict of str to Tensor of bool of shape (\*batch, seq, seq)
+        ``True`` where query (row) and key (column) fit the behavior.
+
+    Examples
+    --------
+    >>> head_targets(torch.tensor([7, 8, 7]))["induction"].int()  # after the second 7 look at the 8
+    tensor([[0, 0, 0],
+            [0, 0, 0],
+            [0, 1, 0]], dtype=torch.int32)
+    """
+    places = torch.arange(tokens.shape[-1], device=tokens.device)
+    behind = places[:, None] - places  # i - j
+    same = (tokens[..., :, None] == tokens[..., None, :]) & (behind >= 0)
+    followed = torch.zeros_like(same)
+    followed[..., 1:] = same[..., :-1] & (behind[:, 1:] >= 0)
+    return {
+        "previous token": (behind == 1).expand_as(same),
+        "first token": ((places == 0) & (places[:, None] >= 1)).expand_as(same),
+        "same token": same,
+        "induction": followed,
+    }
+
+
+def head_scores(
+    weights: Float[Tensor, "*batch heads seq seq"], tokens: Int[Tensor, "*batch seq"]
+) -> dict[str, Float[Tensor, " heads"]]:
+    r"""Measure how much each head behaves in each of four ways.
+
+    .. math::
+        \text{score}_h = \frac{1}{|\mathcal Q|}\sum_{i\in\mathcal Q}\;
+            \sum_{j \in \mathcal T(i)} A^h_{ij}
+
+    :math:`\mathcal T(i)` are the keys of :func:`head_targets`, and :math:`\mathcal Q` the queries
+    of all texts that have at least one.
+
+    Parameters
+    ----------
+    weights : Tensor of shape (\*batch, heads, seq, seq)
+        The attention weights of one layer.
+    tokens : Tensor of int of shape (\*batch, seq)
+        The ids of the tokens.
+
+    Returns
+    -------
+    dict of str to Tensor of shape (heads,)
+        For each of the :data:`BEHAVIORS` a mean weight between 0 and 1; 0 where no query has a key
+        of that kind, as for *induction* in a text that repeats nothing.
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not fit or the texts have fewer than two tokens.
+
+    References
+    ----------
+    Olsson et al. (2022), "In-context learning and induction heads", section "Definition of
+    induction heads"; the first-token score after Xiao et al. (2024), section 3.1.
+
+    Examples
+    --------
+    >>> tokens = torch.tensor([7, 8, 7])
+    >>> weights = torch.tensor([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.9, 0.1]]])  # one head
+    >>> {name: round(score.item(), 4) for name, score in head_scores(weights, tokens).items()}
+    {'previous token': 0.95, 'first token': 0.5, 'same token': 0.3667, 'induction': 0.9}
+    """
+    n_queries, n_keys = weights.shape[-2:]
+    if (*weights.shape[:-3], n_queries) != tuple(tokens.shape) or n_queries != n_keys:
+        raise ValueError(
+            f"weights (*batch, heads, seq, seq) and tokens (*batch, seq) do not fit: "
+            f"got {tuple(weights.shape)} and {tuple(tokens.shape)}"
+        )
+    if n_keys < 2:
+        raise ValueError(f"a text needs two tokens to look from one to another, got {n_keys}")
+    scores = {}
+    for name, target in head_targets(tokens).items():
+        mass = (weights * target.unsqueeze(-3)).sum(dim=-1)  # (*batch, heads, queries)
+        has_target = target.any(dim=-1).unsqueeze(-2)  # (*batch, 1, queries)
+        total = (mass * has_target).transpose(-2, -1).reshape(-1, weights.shape[-3]).sum(dim=0)
+        scores[name] = total / has_target.sum().clamp(min=1)
+    return scores

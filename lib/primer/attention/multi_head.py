@@ -1,0 +1,237 @@
+"""Multi-head attention: small attentions side by side, their results mixed by one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from primer.attention.dot_product import check_fits, scaled_dot_product_attention, share_heads
+
+Rotate = Callable[[Tensor, int], Tensor]
+"""Turns queries or keys (..., heads, seq, d_head) whose first token has the given position."""
+
+
+@runtime_checkable
+class Cache(Protocol):
+    """Keys and values of one layer's earlier tokens."""
+
+    @property
+    def length(self) -> int:
+        """The number of tokens held."""
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of new tokens; return those of all tokens."""
+
+
+def split_heads(
+    x: Float[Tensor, "*batch seq d_model"], n_heads: int
+) -> Float[Tensor, "*batch heads seq d_head"]:
+    r"""Cut each vector into ``n_heads`` equal pieces, one for each head.
+
+    Head :math:`h` receives coordinates :math:`h\,d/H, \dots, (h+1)\,d/H - 1`.
+
+    Parameters
+    ----------
+    x : Tensor of shape (\*batch, seq, d_model)
+        Projected queries, keys or values.
+    n_heads : int
+        The number of heads :math:`H`.
+
+    Returns
+    -------
+    Tensor of shape (\*batch, heads, seq, d_model / heads)
+        A view of ``x``.
+
+    Raises
+    ------
+    ValueError
+        When the heads do not divide the width.
+
+    Examples
+    --------
+    >>> split_heads(torch.tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), n_heads=2)
+    tensor([[[1., 2.],
+             [5., 6.]],
+    <BLANKLINE>
+            [[3., 4.],
+             [7., 8.]]])
+    """
+    check_heads(x.shape[-1], n_heads)
+    return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+
+
+def merge_heads(
+    x: Float[Tensor, "*batch heads seq d_head"],
+) -> Float[Tensor, "*batch seq d_model"]:
+    r"""Concatenate the heads' results again: the inverse of :func:`split_heads`.
+
+    Parameters
+    ----------
+    x : Tensor of shape (\*batch, heads, seq, d_head)
+        One result for each head and token.
+
+    Returns
+    -------
+    Tensor of shape (\*batch, seq, heads · d_head)
+        For each token the results of all heads, one behind the other.
+
+    Examples
+    --------
+    >>> merge_heads(split_heads(torch.arange(8.0).reshape(2, 4), n_heads=2))
+    tensor([[0., 1., 2., 3.],
+            [4., 5., 6., 7.]])
+    """
+    return x.transpose(-3, -2).flatten(-2)
+
+
+def check_heads(d_model: int, n_heads: int) -> None:
+    """Raise a ``ValueError`` unless ``n_heads`` heads share ``d_model`` coordinates evenly."""
+    if n_heads < 1 or d_model < 1 or d_model % n_heads:
+        raise ValueError(
+            f"d_model = {d_model} coordinates cannot be split evenly among n_heads = {n_heads}: "
+            f"choose a number of heads that divides the width"
+        )
+
+
+class MultiHeadAttention(nn.Module):
+    r"""Multi-head attention, for self-attention and cross-attention.
+
+    .. math::
+        \text{head}_h = \operatorname{softmax}\!\left(
+            \frac{XW_Q^h (YW_K^h)^\top}{\sqrt{d/H}}\right) YW_V^h, \qquad
+        \operatorname{MHA}(X, Y) = [\text{head}_1, \dots, \text{head}_H]\,W_O
+
+    In self-attention :math:`Y = X`; in cross-attention :math:`Y` is the memory.
+
+    Parameters
+    ----------
+    d_model : int
+        The width :math:`d` of the tokens.
+    n_heads : int
+        The number of query heads :math:`H`, a divisor of ``d_model``.
+    n_kv_heads : int, optional
+        The number of key and value heads, a divisor of ``n_heads``; fewer than ``n_heads`` is
+        grouped-query attention, 1 multi-query attention.  As many as ``n_heads`` when left out.
+    bias : bool
+        Whether the four linear maps add a bias.
+
+    Raises
+    ------
+    ValueError
+        When the heads do not divide the width, or the key heads the query heads.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.2; Ainslie et al. (2023) for grouped queries.
+
+    Examples
+    --------
+    >>> attention = MultiHeadAttention(d_model=8, n_heads=2)
+    >>> x = torch.ones(1, 3, 8)  # three equal tokens attend to each other equally
+    >>> output, weights = attention(x, return_weights=True)
+    >>> output.shape, weights.shape, round(weights.max().item(), 4)
+    (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 3]), 0.3333)
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, n_kv_heads: int | None = None, bias: bool = False
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, n_heads)
+        self.n_heads = n_heads
+        self.n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        if self.n_kv_heads < 1 or n_heads % self.n_kv_heads:
+            raise ValueError(
+                f"n_heads = {n_heads} query heads cannot share n_kv_heads = {self.n_kv_heads} "
+                f"key heads evenly: choose a divisor of n_heads"
+            )
+        self.d_head = d_model // n_heads
+        self.query = nn.Linear(d_model, d_model, bias=bias)
+        self.key = nn.Linear(d_model, self.n_kv_heads * self.d_head, bias=bias)
+        self.value = nn.Linear(d_model, self.n_kv_heads * self.d_head, bias=bias)
+        self.output = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch seq d_model"],
+        memory: Float[Tensor, "*batch source d_model"] | None = None,
+        *,
+        mask: Bool[Tensor, "..."] | None = None,
+        bias: Float[Tensor, "..."] | None = None,
+        rotate: Rotate | None = None,
+        cache: Cache | None = None,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        r"""Let each token of ``x`` gather from the tokens of ``memory``, or of ``x`` itself.
+
+        Parameters
+        ----------
+        x : Tensor of shape (\*batch, seq, d_model)
+            The tokens that ask.
+        memory : Tensor of shape (\*batch, source, d_model), optional
+            The tokens that answer, for cross-attention; ``x`` itself when left out.
+        mask : Tensor of bool, optional
+            ``True`` where attention is allowed; broadcasts to (\*batch, heads, seq, source).
+        bias : Tensor, optional
+            Added to the scaled scores; broadcasts like the mask.
+        rotate : callable, optional
+            ``rotate(t, start)`` turns queries and keys (…, heads, seq, d_head) by their positions,
+            the first of which is ``start``.
+        cache : Cache, optional
+            Keys and values of earlier tokens; those of ``x`` are appended.
+        return_weights : bool
+            Whether to compute the weights explicitly and return them as well.  Otherwise torch's
+            fused kernel computes the same output without ever storing them.
+
+        Returns
+        -------
+        output : Tensor of shape (\*batch, seq, d_model)
+        weights : Tensor of shape (\*batch, heads, seq, source)
+            Only with ``return_weights``.
+
+        Raises
+        ------
+        ValueError
+            When a mask or bias does not fit, or ``rotate`` or ``cache`` meets a memory.
+        """
+        if memory is not None and (rotate is not None or cache is not None):
+            raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
+        query, key, value = self.project(x, x if memory is None else memory)
+        if rotate is not None:
+            start = 0 if cache is None else cache.length
+            query, key = rotate(query, start), rotate(key, start)
+        if cache is not None:
+            key, value = cache.append(key, value)
+        if return_weights:
+            heads, weights = scaled_dot_product_attention(query, key, value, mask, bias)
+            return self.output(merge_heads(heads)), weights
+        return self.output(merge_heads(_fused_attention(query, key, value, mask, bias)))
+
+    def project(self, x: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        r"""Compute the queries of ``x`` and the keys and values of ``source``, split into heads."""
+        return (
+            split_heads(self.query(x), self.n_heads),
+            split_heads(self.key(source), self.n_kv_heads),
+            split_heads(self.value(source), self.n_kv_heads),
+        )
+
+
+def _fused_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    """Compute the output of ``scaled_dot_product_attention`` with torch's fused kernel."""
+    scores = torch.Size([*query.shape[:-1], key.shape[-2]])
+    check_fits("mask", mask, scores)
+    check_fits("bias", bias, scores)
+    key, value = share_heads(query, key, value)
+    allowed = mask
+    if bias is not None:  # the kernel takes one addend: the bias, −∞ where the mask forbids
+        allowed = bias.to(query.dtype)
+        if mask is not None:
+            allowed = allowed.masked_fill(~mask, -torch.inf)
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
