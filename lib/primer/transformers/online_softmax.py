@@ -1,0 +1,142 @@
+r"""Exact attention in blocks: the softmax is updated as keys arrive, no row of weights is stored.
+
+The softmax needs the sum over *all* scores before it can divide.  Carrying that sum along, with the
+largest score so far, makes one pass over the keys enough; the :math:`T\times T` matrix never
+exists.  FlashAttention does this in the fast memory of a GPU.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+class Running(NamedTuple):
+    """What is known about attention after the keys seen so far, for each query."""
+
+    largest: Float[Tensor, "... queries 1"]
+    """The largest score :math:`m`."""
+    total: Float[Tensor, "... queries 1"]
+    r"""The sum :math:`\ell` of :math:`e^{s-m}`."""
+    output: Float[Tensor, "... queries d_value"]
+    r"""The sum of :math:`e^{s-m}v`, not yet divided by :math:`\ell`."""
+
+
+def update(
+    running: Running,
+    scores: Float[Tensor, "... queries keys"],
+    value: Float[Tensor, "... keys d_value"],
+) -> Running:
+    r"""Take in a block of keys: rescale what is known to the new largest score, then add.
+
+    .. math::
+        m' = \max(m, \max_j s_j), \qquad
+        \ell' = e^{m-m'}\ell + \sum_j e^{s_j-m'}, \qquad
+        o' = e^{m-m'}o + \sum_j e^{s_j-m'}v_j
+
+    Parameters
+    ----------
+    running : Running
+        What is known so far.
+    scores : Tensor of shape (..., queries, keys)
+        The scores of the new keys; :math:`-\infty` where a query may not look.
+    value : Tensor of shape (..., keys, d_value)
+        Their values.
+
+    Returns
+    -------
+    Running
+        What is known now.
+
+    References
+    ----------
+    Milakov and Gimelshein (2018), algorithm 3; Dao et al. (2022), algorithm 1.
+    """
+    largest = torch.maximum(running.largest, scores.amax(-1, keepdim=True))
+    shrink = torch.exp(running.largest - largest)
+    terms = torch.exp(scores - largest)  # (..., queries, keys of this block)
+    return Running(
+        largest,
+        shrink * running.total + terms.sum(-1, keepdim=True),
+        shrink * running.output + terms @ value,
+    )
+
+
+def blockwise_attention(
+    query: Float[Tensor, "... queries d_key"],
+    key: Float[Tensor, "... keys d_key"],
+    value: Float[Tensor, "... keys d_value"],
+    block_size: int = 64,
+    causal: bool = False,
+) -> Float[Tensor, "... queries d_value"]:
+    r"""Compute attention exactly, with room for one block of scores at a time.
+
+    .. math:: \mathrm{softmax}\Bigl(\tfrac{QK^\top}{\sqrt{d_k}}\Bigr)V
+
+    Parameters
+    ----------
+    query, key, value : Tensor of shape (..., tokens, features)
+        Queries, keys and values with the same leading axes.
+    block_size : int
+        How many queries and how many keys meet at a time.
+    causal : bool
+        Whether a query sees no keys after its own place; the last query stands at the last key.
+        Blocks that no query may see are not computed.
+
+    Returns
+    -------
+    Tensor of shape (..., queries, d_value)
+        What attention returns, up to rounding.
+
+    Raises
+    ------
+    ValueError
+        When ``block_size`` is not positive, there is no key, or causal queries outnumber the keys.
+
+    References
+    ----------
+    Dao et al. (2022), algorithm 1.
+
+    Examples
+    --------
+    >>> x = torch.eye(3)
+    >>> blockwise_attention(x, x, x, block_size=2, causal=True)[0]
+    tensor([1., 0., 0.])
+    """
+    n_queries, n_keys = query.shape[-2], key.shape[-2]
+    if block_size < 1:
+        raise ValueError(f"block_size must be 1 or larger, got {block_size}")
+    if n_keys == 0:
+        raise ValueError("attention needs at least one key, got none")
+    if causal and n_queries > n_keys:
+        raise ValueError(f"{n_queries} causal queries need as many keys, got {n_keys}")
+    first = n_keys - n_queries  # the place of query 0
+    outputs = []
+    for start in range(0, n_queries, block_size):
+        rows = query[..., start : start + block_size, :] / query.shape[-1] ** 0.5
+        places = first + start + torch.arange(rows.shape[-2], device=query.device)
+        seen = int(places[-1]) + 1 if causal else n_keys
+        outputs.append(_one_block(rows, places, key, value, seen, block_size, causal))
+    return torch.cat(outputs, dim=-2)
+
+
+def _one_block(
+    rows: Tensor, places: Tensor, key: Tensor, value: Tensor, seen: int, size: int, causal: bool
+) -> Tensor:
+    """Attend from one block of scaled queries to the first ``seen`` keys, block by block."""
+    running = Running(
+        rows.new_full((*rows.shape[:-1], 1), -torch.inf),
+        rows.new_zeros((*rows.shape[:-1], 1)),
+        rows.new_zeros((*rows.shape[:-1], value.shape[-1])),
+    )
+    for start in range(0, seen, size):
+        stop = min(start + size, seen)
+        scores = rows @ key[..., start:stop, :].mT  # (..., queries, keys of this block)
+        if causal:
+            later = torch.arange(start, stop, device=rows.device) > places[:, None]
+            scores = scores.masked_fill(later, -torch.inf)
+        running = update(running, scores, value[..., start:stop, :])
+    return running.output / running.total
