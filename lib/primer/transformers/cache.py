@@ -1,0 +1,158 @@
+"""The keys and values of the tokens a model has read, kept so that no token is read twice."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from primer.transformers.config import TransformerConfig
+
+Heads = Float[Tensor, "batch kv_heads seq d_head"]
+
+
+class LayerCache:
+    """The keys and values of one layer.
+
+    Room for the whole context is taken at the first token and filled from the left, so that a new
+    token costs one small copy and nothing that was stored before is moved.
+
+    Parameters
+    ----------
+    capacity : int
+        The number of tokens there is room for.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.length = 0
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def append(self, key: Heads, value: Heads) -> tuple[Heads, Heads]:
+        """Store the keys and values of new tokens; return those of all tokens so far.
+
+        Parameters
+        ----------
+        key, value : Tensor of shape (batch, kv_heads, new tokens, d_head)
+            What the layer computed for the new tokens, keys already turned by RoPE.  No gradient
+            flows into what is stored.
+
+        Returns
+        -------
+        tuple of Tensor of shape (batch, kv_heads, all tokens, d_head)
+            Views of the store.
+
+        Raises
+        ------
+        ValueError
+            When the room does not suffice or another number of sequences is given than before.
+        """
+        end = self.length + key.shape[-2]
+        if end > self.capacity:
+            raise ValueError(
+                f"the cache has room for {self.capacity} tokens and holds {self.length}: "
+                f"{key.shape[-2]} more do not fit"
+            )
+        if self.keys is None or self.values is None:
+            room = (*key.shape[:-2], self.capacity, key.shape[-1])
+            self.keys, self.values = key.new_empty(room), value.new_empty(room)
+        elif len(key) != len(self.keys):
+            raise ValueError(
+                f"the cache holds {len(self.keys)} sequences, got keys of {len(key)}; "
+                "reorder it or begin a new one"
+            )
+        self.keys[:, :, self.length : end] = key.detach()
+        self.values[:, :, self.length : end] = value.detach()
+        self.length = end
+        return self.keys[:, :, :end], self.values[:, :, :end]
+
+
+class KeyValueCache:
+    r"""The keys and values of all layers of a transformer.
+
+    A model that gets the cache reads only the new tokens,
+
+    .. math::
+        K_{\le t+1} = \begin{pmatrix} K_{\le t} \\ k_{t+1} \end{pmatrix}, \qquad
+        V_{\le t+1} = \begin{pmatrix} V_{\le t} \\ v_{t+1} \end{pmatrix},
+
+    and its logits are those it would compute if it read the whole text again.
+
+    Parameters
+    ----------
+    config : TransformerConfig
+        The configuration of the model it serves.
+
+    Examples
+    --------
+    >>> from primer.transformers import Transformer, TransformerConfig
+    >>> config = TransformerConfig(
+    ...     vocab_size=10, n_layers=2, d_model=16, n_heads=4, n_kv_heads=1, context_length=8
+    ... )
+    >>> model, cache = Transformer(config).eval(), KeyValueCache(config)
+    >>> tokens = torch.tensor([[3, 1, 4, 1, 5]])
+    >>> first, second = model(tokens[:, :3], cache=cache), model(tokens[:, 3:], cache=cache)
+    >>> torch.allclose(torch.cat([first, second], dim=1), model(tokens), atol=1e-6)
+    True
+    >>> cache.length, cache.bytes  # 2 layers × 2 × 1 head × 4 coordinates × 5 tokens × 4 bytes
+    (5, 320)
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        self.layers = [LayerCache(config.context_length) for _ in range(config.n_layers)]
+
+    def __getitem__(self, layer: int) -> LayerCache:
+        """Return the cache of one layer."""
+        return self.layers[layer]
+
+    def __len__(self) -> int:
+        """Return the number of layers."""
+        return len(self.layers)
+
+    @property
+    def length(self) -> int:
+        """The number of tokens stored."""
+        return self.layers[0].length
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that the stored keys and values of all sequences take."""
+        return sum(
+            store[:, :, : layer.length].nbytes
+            for layer in self.layers
+            for store in (layer.keys, layer.values)
+            if store is not None
+        )
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens after the first ``length``, as when guessed tokens turn out wrong.
+
+        Raises
+        ------
+        ValueError
+            When ``length`` is negative or more than is stored.
+        """
+        if not 0 <= length <= self.length:
+            raise ValueError(f"length must lie between 0 and {self.length}, got {length}")
+        for layer in self.layers:
+            layer.length = length
+
+    def reorder(self, indices: Int[Tensor, " batch"]) -> None:
+        """Let sequence ``i`` become what sequence ``indices[i]`` was, as beams do.
+
+        An index may occur several times or not at all, so the number of sequences may change.
+
+        Raises
+        ------
+        ValueError
+            When an index names no sequence.
+        """
+        for layer in self.layers:
+            if layer.keys is None or layer.values is None:
+                raise ValueError("the cache is empty: there is nothing to reorder")
+            if indices.numel() == 0 or indices.min() < 0 or indices.max() >= len(layer.keys):
+                raise ValueError(
+                    f"indices must lie between 0 and {len(layer.keys) - 1}, got {indices.tolist()}"
+                )
+            layer.keys, layer.values = layer.keys[indices], layer.values[indices]

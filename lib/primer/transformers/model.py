@@ -1,0 +1,263 @@
+"""A decoder-only transformer: the original form, the modern one, and what lies between."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from primer.attention import MultiHeadAttention, causal_mask, sliding_window_mask
+from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
+from primer.transformers.cache import KeyValueCache
+from primer.transformers.config import TransformerConfig
+from primer.transformers.feed_forward import make_feed_forward
+from primer.transformers.mixture import MixtureOfExperts
+from primer.transformers.norms import RMSNorm
+from primer.transformers.rotary import Rotary
+
+
+class Block(nn.Module):
+    r"""One layer: tokens exchange what they know, then each thinks about it by itself.
+
+    Pre-norm keeps a path from input to output that nothing touches,
+
+    .. math::
+        y = x + \mathrm{MHA}(\mathrm{norm}_1(x)), \qquad z = y + \mathrm{FFN}(\mathrm{norm}_2(y)),
+
+    post-norm, the original form, normalizes the sum:
+
+    .. math::
+        y = \mathrm{norm}_1(x + \mathrm{MHA}(x)), \qquad z = \mathrm{norm}_2(y + \mathrm{FFN}(y)).
+
+    Parameters
+    ----------
+    config : TransformerConfig
+        The shape of the model.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1, for pre-norm.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.norm1, self.norm2 = make_norm(config), make_norm(config)
+        self.attention = MultiHeadAttention(
+            config.d_model, config.n_heads, config.kv_heads, bias=config.bias
+        )
+        self.feed_forward = make_sublayer(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.pre_norm = config.norm_position == "pre"
+
+    def forward(
+        self, x: Float[Tensor, "batch seq d_model"], *, return_weights: bool = False, **context: Any
+    ) -> tuple[Float[Tensor, "batch seq d_model"], Tensor | None]:
+        """Compute the layer's output, and its attention weights where asked for them.
+
+        ``context`` goes to the attention: ``mask``, ``bias``, ``rotate`` and ``cache``.
+        """
+        heard = self.attention(
+            self.norm1(x) if self.pre_norm else x, return_weights=return_weights, **context
+        )
+        heard, weights = heard if return_weights else (heard, None)
+        if self.pre_norm:
+            x = x + self.dropout(heard)
+            return x + self.dropout(self.feed_forward(self.norm2(x))), weights
+        x = self.norm1(x + self.dropout(heard))
+        return self.norm2(x + self.dropout(self.feed_forward(x))), weights
+
+
+class Transformer(nn.Module):
+    r"""A decoder-only transformer that predicts the next token at every position.
+
+    .. math::
+        x^0 = E_{\text{tokens}}, \qquad x^{\ell} = \mathrm{Block}_\ell(x^{\ell-1}), \qquad
+        \text{logits} = \mathrm{norm}(x^L)\,W_{\text{head}}
+
+    Parameters
+    ----------
+    config : TransformerConfig
+        The shape of the model.
+
+    Examples
+    --------
+    >>> config = TransformerConfig(
+    ...     vocab_size=100, n_layers=2, d_model=32, n_heads=4, context_length=16
+    ... )
+    >>> model = Transformer(config)
+    >>> model(torch.tensor([[1, 2, 3]])).shape
+    torch.Size([1, 3, 100])
+    >>> logits, weights = model(torch.tensor([[1, 2, 3]]), return_weights=True)
+    >>> len(weights), weights[0].shape
+    (2, torch.Size([1, 4, 3, 3]))
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embed = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = make_positions(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        self.norm = make_norm(config) if config.norm_position == "pre" else nn.Identity()
+        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        initialize(self, config.n_layers)
+        if config.tied_embeddings:
+            self.head.weight = self.embed.weight
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch seq"],
+        cache: KeyValueCache | None = None,
+        *,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        """Compute the logits of the token that follows each position.
+
+        Parameters
+        ----------
+        tokens : Tensor of int of shape (batch, seq)
+            The text as token ids; with a cache, only what the cache does not hold yet.
+        cache : KeyValueCache, optional
+            What the model remembers of earlier tokens; the new ones are added to it.
+        return_weights : bool
+            Whether to return the attention weights as well, which costs the fused kernel.
+
+        Returns
+        -------
+        logits : Tensor of shape (batch, seq, vocab)
+        weights : list of Tensor of shape (batch, heads, seq, all tokens)
+            Only with ``return_weights``: those of each layer.
+
+        Raises
+        ------
+        ValueError
+            When there is no token, one is not in the vocabulary, or the text is longer than the
+            context.
+        """
+        start = 0 if cache is None else cache.length
+        self._check(tokens, cache, start)
+        x = self.dropout(self._embed(tokens, start))
+        context = self._context(x, start)
+        collected = []
+        for layer, block in enumerate(self.blocks):
+            own = None if cache is None else cache[layer]
+            x, weights = block(x, return_weights=return_weights, cache=own, **context)
+            collected.append(weights)
+        logits = self.head(self.norm(x))
+        return (logits, collected) if return_weights else logits
+
+    def _embed(self, tokens: Tensor, start: int) -> Tensor:
+        """Look up the tokens' vectors and add those of their positions."""
+        try:
+            x = self.embed(tokens)
+        except IndexError:
+            raise ValueError(
+                f"token ids must lie between 0 and {self.config.vocab_size - 1}, "
+                f"got {int(tokens.min())} to {int(tokens.max())}"
+            ) from None
+        places = slice(start, start + tokens.shape[1])
+        if isinstance(self.positions, LearnedPositions):
+            return x + self.positions.weight[places]
+        if isinstance(self.positions, SinusoidalPositions):
+            return x * math.sqrt(self.config.d_model) + self.positions.table[places]
+        return x
+
+    def _context(self, x: Tensor, start: int) -> dict[str, Any]:
+        """Build what all layers' attentions share: mask, bias and rotation."""
+        config, n_queries = self.config, x.shape[1]
+        n_keys = start + n_queries
+        mask = bias = None
+        if config.window is not None and n_keys > config.window:
+            mask = sliding_window_mask(n_queries, n_keys, config.window).to(x.device)
+        elif n_queries > 1:  # a single new token may see everything
+            mask = causal_mask(n_queries, n_keys).to(x.device)
+        if config.positions == "alibi":
+            bias = alibi_bias(config.n_heads, n_queries, n_keys).to(x)
+        rotate = self.positions if isinstance(self.positions, Rotary) else None
+        return {"mask": mask, "bias": bias, "rotate": rotate}
+
+    def _check(self, tokens: Tensor, cache: KeyValueCache | None, start: int) -> None:
+        """Raise a ``ValueError`` unless the tokens can be read."""
+        if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
+            raise ValueError(
+                "tokens must be whole numbers of shape (batch, seq), "
+                f"got {tokens.dtype} of shape {tuple(tokens.shape)}"
+            )
+        if tokens.numel() == 0:
+            raise ValueError("there is nothing to read: give at least one token")
+        if start + tokens.shape[1] > self.config.context_length:
+            raise ValueError(
+                f"{start + tokens.shape[1]} tokens are longer than the context of "
+                f"{self.config.context_length}: shorten the text or generate less"
+            )
+        if cache is not None and len(cache) != self.config.n_layers:
+            raise ValueError(
+                f"the cache has {len(cache)} layers and the model {self.config.n_layers}: "
+                "make it with KeyValueCache(model.config)"
+            )
+
+
+class SinusoidalPositions(nn.Module):
+    """The table of sines and cosines, one row for each position of the context."""
+
+    table: Tensor
+
+    def __init__(self, context_length: int, d_model: int) -> None:
+        super().__init__()
+        with torch.device("cpu"):  # real numbers even while a model is laid out on "meta"
+            table = sinusoidal_positions(range(context_length), d_model)
+        self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)
+
+
+def make_positions(config: TransformerConfig) -> nn.Module | None:
+    """Build what knows the positions; ALiBi, which has no table, needs none."""
+    if config.positions == "rope":
+        return Rotary(config.context_length, config.d_head, config.rope_base, config.rope_layout)
+    if config.positions == "learned":
+        return LearnedPositions(config.context_length, config.d_model)
+    if config.positions == "sinusoidal":
+        return SinusoidalPositions(config.context_length, config.d_model)
+    return None
+
+
+def make_norm(config: TransformerConfig) -> nn.Module:
+    """Build one norm layer."""
+    if config.norm == "rms":
+        return RMSNorm(config.d_model, eps=config.norm_eps)
+    return nn.LayerNorm(config.d_model, eps=config.norm_eps, bias=config.bias)
+
+
+def make_sublayer(config: TransformerConfig) -> nn.Module:
+    """Build the feed-forward layer, or the mixture of experts in its place."""
+
+    def dense() -> nn.Module:
+        return make_feed_forward(
+            config.feed_forward, config.d_model, config.ff_width, bias=config.bias
+        )
+
+    if config.n_experts is None:
+        return dense()
+    return MixtureOfExperts(dense, config.d_model, config.n_experts, config.experts_per_token)
+
+
+def initialize(model: nn.Module, n_layers: int) -> None:
+    r"""Draw the weights as GPT-2 does.
+
+    Matrices are normal with standard deviation 0.02, biases 0.  Each block adds two results to the
+    residual stream; their last matrices are divided by :math:`\sqrt{2L}`, so that the stream's
+    variance does not grow with depth.
+
+    References
+    ----------
+    Radford et al. (2019), section 2.3.
+    """
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            last = name.endswith(("attention.output", "down"))
+            nn.init.normal_(module.weight, std=0.02 / math.sqrt(2 * n_layers) if last else 0.02)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
