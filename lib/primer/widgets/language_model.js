@@ -1,0 +1,242 @@
+// The book's language model in the page: the modern transformer, with a cache of keys and values.
+//
+//   const model = readModel(data);                 // the bytes that quantized.py packs: a DataView or Uint8Array
+//   const tokens = encode(model.tokenizer, "To be");              // from tokenizer.js; decode(…) leads back
+//   const cache = newCache(model);                                // nothing read yet
+//   let logits = nextLogits(model, tokens, cache);                // prefill: read a prompt
+//   logits = nextLogits(model, [token], cache);                   // step: read one token more
+//   cache.length = 0;                                             // reset; or any smaller number: forget what came later
+//   const branch = copyCache(cache);                              // two continuations of one beginning
+//
+// `logits` are the vocab_size scores of the token to come. The cache holds config.context_length tokens; one too
+// many, none at all, or a token that the vocabulary lacks is a RangeError. `forward` gives the last hidden state of
+// every token and shows an observer each layer's queries and keys, from which attention_maps.js draws.
+//
+// A matrix is { data, rows, columns } as torch's Linear stores it, one row for each output: a layer computes x Wᵀ.
+
+import { readTokenizer } from "./tokenizer.js";
+
+const WIDTHS = { F32: 4, I8: 1 };
+
+// ---------------------------------------------------------------- reading
+
+/** The tensors { name: { data, shape } } and the metadata of a safetensors file of float32 and int8. */
+function readTensors(data) {
+  const { buffer, byteOffset, byteLength } = data;
+  const size = byteLength > 8 ? Number(new DataView(buffer, byteOffset).getBigUint64(0, true)) : Infinity;
+  if (8 + size > byteLength) throw new Error("The language model's file is damaged: it ends before its weights.");
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, byteOffset + 8, size)));
+  const { __metadata__: metadata, ...entries } = header;
+  const read = ([name, { dtype, shape, data_offsets: [from, to] }]) => {
+    const start = byteOffset + 8 + size;
+    if (!(dtype in WIDTHS) || start + to > byteOffset + byteLength) {
+      throw new Error(`The language model's file is damaged at ${name}.`);
+    }
+    const bytes = buffer.slice(start + from, start + to); // a copy begins where a Float32Array may
+    return [name, { shape, data: dtype === "I8" ? new Int8Array(bytes) : new Float32Array(bytes) }];
+  };
+  return { metadata, tensors: Object.fromEntries(Object.entries(entries).map(read)) };
+}
+
+/** A matrix from its whole numbers, −127 to 127, and the size of their unit in each row. */
+function dequantize({ data: whole, shape: [rows, columns] }, { data: units }) {
+  const data = new Float32Array(rows * columns);
+  for (let row = 0, at = 0; row < rows; row++) {
+    for (const end = at + columns; at < end; at++) data[at] = whole[at] * units[row];
+  }
+  return { data, rows, columns };
+}
+
+/** The cosines and sines by which the pairs of a head are turned at each position. */
+function rotations({ context_length, d_head, rope_base }) {
+  const pairs = d_head / 2;
+  const angle = (_, at) => Math.floor(at / pairs) * rope_base ** -((at % pairs) / pairs);
+  const angles = Float64Array.from({ length: context_length * pairs }, angle);
+  return { cos: angles.map(Math.cos), sin: angles.map(Math.sin) };
+}
+
+/** A model from the bytes of quantized.py. */
+export function readModel(data) {
+  const { tensors, metadata } = readTensors(data);
+  const { config, tokenizer } = JSON.parse(metadata.model);
+  const matrix = (name) => dequantize(tensors[`${name}.weight`], tensors[`${name}.unit`]);
+  const scale = (name) => tensors[`${name}.weight`].data;
+  const block = (_, layer) => {
+    const at = `blocks.${layer}`;
+    const [query, key, value, output] = ["query", "key", "value", "output"].map((name) => matrix(`${at}.attention.${name}`));
+    const [gate, up, down] = ["gate", "up", "down"].map((name) => matrix(`${at}.feed_forward.${name}`));
+    return { norm1: scale(`${at}.norm1`), query, key, value, output, norm2: scale(`${at}.norm2`), gate, up, down };
+  };
+  const kv_heads = config.n_kv_heads ?? config.n_heads;
+  const shape = { ...config, kv_heads, d_head: config.d_model / config.n_heads };
+  return {
+    config: shape,
+    tokenizer: readTokenizer(tokenizer),
+    embed: matrix("embed"),
+    blocks: Array.from({ length: config.n_layers }, block),
+    norm: scale("norm"),
+    rotations: rotations(shape),
+  };
+}
+
+// ---------------------------------------------------------------- the cache
+
+/** Room for the keys and values of a whole context, and how many tokens it holds so far. */
+export function newCache({ config: { n_layers, context_length, kv_heads, d_head } }) {
+  const room = () => new Float32Array(context_length * kv_heads * d_head);
+  return { length: 0, layers: Array.from({ length: n_layers }, () => ({ keys: room(), values: room() })) };
+}
+
+export const copyCache = ({ length, layers }) => ({
+  length, layers: layers.map(({ keys, values }) => ({ keys: keys.slice(), values: values.slice() })),
+});
+
+// ---------------------------------------------------------------- the parts of a block
+
+/** x Wᵀ for n rows of x.  Four rows share each weight that is read. */
+function linear(x, n, { data, rows, columns }) {
+  const y = new Float32Array(n * rows);
+  let i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (let row = 0; row < rows; row++) {
+      let [a, b, c, d] = [0, 0, 0, 0];
+      for (let w = row * columns, end = w + columns, at = i * columns; w < end; w++, at++) {
+        const weight = data[w];
+        a += weight * x[at];
+        b += weight * x[at + columns];
+        c += weight * x[at + 2 * columns];
+        d += weight * x[at + 3 * columns];
+      }
+      const to = i * rows + row;
+      y[to] = a;
+      y[to + rows] = b;
+      y[to + 2 * rows] = c;
+      y[to + 3 * rows] = d;
+    }
+  }
+  for (; i < n; i++) {
+    for (let row = 0; row < rows; row++) {
+      let sum = 0;
+      for (let w = row * columns, end = w + columns, at = i * columns; w < end; w++, at++) sum += data[w] * x[at];
+      y[i * rows + row] = sum;
+    }
+  }
+  return y;
+}
+
+/** Scale each row to root mean square 1, then by what the model has learned. */
+function rmsNorm(x, scale, eps) {
+  const y = new Float32Array(x.length);
+  const dim = scale.length;
+  for (let from = 0; from < x.length; from += dim) {
+    let squares = 0;
+    for (let k = 0; k < dim; k++) squares += x[from + k] ** 2;
+    const factor = 1 / Math.sqrt(squares / dim + eps);
+    for (let k = 0; k < dim; k++) y[from + k] = x[from + k] * factor * scale[k];
+  }
+  return y;
+}
+
+/** Turn the pairs (i, i + d/2) of every head, in place; the first row stands at position `start`. */
+function rotate(x, n, start, { cos, sin }, dim) {
+  const pairs = dim / 2;
+  const width = x.length / n;
+  for (let at = 0; at < x.length; at += dim) {
+    const turn = (start + Math.floor(at / width)) * pairs;
+    for (let i = 0; i < pairs; i++) {
+      const [a, b] = [x[at + i], x[at + i + pairs]];
+      x[at + i] = a * cos[turn + i] - b * sin[turn + i];
+      x[at + i + pairs] = b * cos[turn + i] + a * sin[turn + i];
+    }
+  }
+}
+
+/** Replace scores by weights that are positive and add to 1. */
+export function softmax(scores) {
+  const top = scores.reduce((a, b) => Math.max(a, b), -Infinity);
+  const weights = scores.map((score) => Math.exp(score - top));
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+/** The scalar products of one head's query with the first `count` keys. */
+export function products(query, from, keys, at, count, { d_head, kv_heads }) {
+  const found = new Float64Array(count);
+  for (let j = 0, key = at; j < count; j++, key += kv_heads * d_head) {
+    let sum = 0;
+    for (let k = 0; k < d_head; k++) sum += query[from + k] * keys[key + k];
+    found[j] = sum;
+  }
+  return found;
+}
+
+/** Every head's mixture of the values seen so far, for n queries that follow `start` tokens. */
+function attend(query, n, start, { keys, values }, config) {
+  const { n_heads, kv_heads, d_head } = config;
+  const mixed = new Float32Array(query.length);
+  for (let i = 0, from = 0; i < n; i++) {
+    for (let head = 0; head < n_heads; head++, from += d_head) {
+      const shared = Math.floor((head * kv_heads) / n_heads) * d_head; // where the group's head begins
+      const scores = products(query, from, keys, shared, start + i + 1, config);
+      const weights = softmax(scores.map((score) => score / Math.sqrt(d_head)));
+      for (let j = 0, at = shared; j < weights.length; j++, at += kv_heads * d_head) {
+        for (let k = 0; k < d_head; k++) mixed[from + k] += weights[j] * values[at + k];
+      }
+    }
+  }
+  return mixed;
+}
+
+function swiglu(x, n, { gate, up, down }) {
+  const [open, hidden] = [linear(x, n, gate), linear(x, n, up)];
+  for (let k = 0; k < hidden.length; k++) hidden[k] *= open[k] / (1 + Math.exp(-open[k]));
+  return linear(hidden, n, down);
+}
+
+// ---------------------------------------------------------------- the model
+
+function check({ config: { vocab_size, context_length } }, tokens, cache) {
+  if (!tokens.length) throw new RangeError("The model needs at least one token to continue.");
+  if (cache.length + tokens.length > context_length) {
+    throw new RangeError(`The model reads ${context_length} tokens at most; this would be ${cache.length + tokens.length}.`);
+  }
+  const unknown = [...tokens].find((token) => !(Number.isInteger(token) && token >= 0 && token < vocab_size));
+  if (unknown !== undefined) throw new RangeError(`Token ${unknown} is not among the ${vocab_size} of the vocabulary.`);
+}
+
+/**
+ * Read tokens after those in the cache; the last hidden state of each, tokens × d_model.
+ * `observe(layer, query, key)` is shown the turned queries and keys of the new tokens, tokens × heads × d_head.
+ */
+export function forward(model, tokens, cache, observe) {
+  check(model, tokens, cache);
+  const { config, embed, blocks, norm } = model;
+  const { d_model, d_head, norm_eps } = config;
+  const [n, start] = [tokens.length, cache.length];
+  const x = new Float32Array(n * d_model);
+  const add = (y) => y.forEach((value, at) => { x[at] += value; });
+  tokens.forEach((token, i) => x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model));
+  blocks.forEach((block, layer) => {
+    const seen = cache.layers[layer];
+    const read = rmsNorm(x, block.norm1, norm_eps);
+    const [query, key, value] = [block.query, block.key, block.value].map((matrix) => linear(read, n, matrix));
+    for (const turned of [query, key]) rotate(turned, n, start, model.rotations, d_head);
+    seen.keys.set(key, start * block.key.rows);
+    seen.values.set(value, start * block.value.rows);
+    observe?.(layer, query, key);
+    add(linear(attend(query, n, start, seen, config), n, block.output));
+    add(swiglu(rmsNorm(x, block.norm2, norm_eps), n, block));
+  });
+  cache.length += n;
+  return rmsNorm(x, norm, norm_eps);
+}
+
+/** Read tokens after those in the cache; the scores of the token to come. */
+export function nextLogits(model, tokens, cache) {
+  return linear(forward(model, tokens, cache).slice(-model.config.d_model), 1, model.embed);
+}
+
+/** The scores of the following token after each of the tokens, tokens × vocab_size. */
+export function allLogits(model, tokens) {
+  return linear(forward(model, tokens, newCache(model)), tokens.length, model.embed);
+}

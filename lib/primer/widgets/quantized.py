@@ -1,0 +1,217 @@
+r"""A language model small enough for a page: whole numbers of 8 bits, and one unit for each row.
+
+A matrix of weights is stored as :math:`W_{ij} \approx u_i\,k_{ij}` with whole numbers
+:math:`k_{ij}` from −127 to 127 and one float :math:`u_i` for each row, a quarter of the size of
+float32.  The file is a `safetensors <https://github.com/huggingface/safetensors>`_ file: the
+matrices with their units, the scales of the norms as they are, the configuration and the
+byte-pair encoding.  ``language_model.js`` reads it in the page, :func:`unpack` in Python; both
+multiply the same numbers and get the same float32 weights.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator
+
+import torch
+from jaxtyping import Float, Int8
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from primer.language_models import PATTERN, BytePairEncoding
+from primer.transformers import Transformer, TransformerConfig
+
+LARGEST = 127
+"""The largest whole number, so that −127 to 127 lie evenly around 0."""
+
+MODERN = {
+    "positions": "rope",
+    "rope_layout": "half",
+    "norm": "rms",
+    "norm_position": "pre",
+    "feed_forward": "swiglu",
+    "bias": False,
+    "tied_embeddings": True,
+    "window": None,
+    "n_experts": None,
+}
+"""What a configuration must say for ``language_model.js`` to run the model."""
+
+
+def quantize(
+    weight: Float[Tensor, "rows columns"],
+) -> tuple[Int8[Tensor, "rows columns"], Float[Tensor, " rows"]]:
+    r"""Round a matrix to whole multiples of one unit for each row.
+
+    .. math::
+        u_i = \frac{1}{127}\max_j |W_{ij}|, \qquad
+        k_{ij} = \operatorname{round}\!\left(\frac{W_{ij}}{u_i}\right)
+
+    Parameters
+    ----------
+    weight : Tensor of shape (rows, columns)
+        The weights, as torch's ``Linear`` holds them: a row makes one output.
+
+    Returns
+    -------
+    whole : Tensor of int8 of shape (rows, columns)
+        :math:`k`, from −127 to 127.
+    unit : Tensor of float32 of shape (rows,)
+        :math:`u`; 0 for a row of zeros.
+
+    Raises
+    ------
+    ValueError
+        When a weight is NaN or infinite.
+
+    References
+    ----------
+    Dettmers et al. (2022), "LLM.int8()", section 2, where this is called absmax quantization.
+
+    Examples
+    --------
+    >>> quantize(torch.tensor([[0.5, -1.27, 0.004], [0.0, 0.0, 0.0]]))
+    (tensor([[  50, -127,    0],
+            [   0,    0,    0]], dtype=torch.int8), tensor([0.0100, 0.0000]))
+    """
+    if not weight.isfinite().all():
+        raise ValueError("weights must be finite to be quantized, got NaN or infinity")
+    weight = weight.detach().float()
+    unit = weight.abs().amax(dim=1) / LARGEST  # (rows,)
+    whole = (weight / unit.clamp(min=torch.finfo(torch.float32).tiny)[:, None]).round()
+    return whole.clamp(-LARGEST, LARGEST).to(torch.int8), unit
+
+
+def dequantize(
+    whole: Int8[Tensor, "rows columns"], unit: Float[Tensor, " rows"]
+) -> Float[Tensor, "rows columns"]:
+    """Multiply whole numbers by their rows' units.
+
+    Parameters
+    ----------
+    whole : Tensor of int8 of shape (rows, columns)
+        The whole numbers.
+    unit : Tensor of shape (rows,)
+        The units.
+
+    Returns
+    -------
+    Tensor of float32 of shape (rows, columns)
+        Weights within half a unit of those that were quantized.
+
+    Examples
+    --------
+    >>> dequantize(torch.tensor([[50, -127, 0]], dtype=torch.int8), torch.tensor([0.01]))
+    tensor([[ 0.5000, -1.2700,  0.0000]])
+    """
+    return whole.float() * unit[:, None]
+
+
+def pack(model: Transformer, encoding: BytePairEncoding) -> bytes:
+    """Write a model and its tokens for the page.
+
+    Parameters
+    ----------
+    model : Transformer
+        A model of the modern form: pre-norm RMSNorm, RoPE in half layout, SwiGLU, tied embeddings,
+        no biases.
+    encoding : BytePairEncoding
+        The tokens it was trained with.
+
+    Returns
+    -------
+    bytes
+        A safetensors file, the same bytes for the same model.
+
+    Raises
+    ------
+    ValueError
+        When the model has another form or another vocabulary than the encoding.
+    """
+    config = model.config.to_dict()
+    for name, value in MODERN.items():
+        if config[name] != value:
+            raise ValueError(
+                f"a page runs models with {name} = {value!r}, this one has {config[name]!r}"
+            )
+    if encoding.vocab_size != model.config.vocab_size:
+        raise ValueError(
+            f"the model knows {model.config.vocab_size} tokens and the encoding makes "
+            f"{encoding.vocab_size}: give the encoding that the model was trained with"
+        )
+    tokenizer = {
+        "pattern": PATTERN,
+        "merges": encoding.merges,
+        "special_tokens": list(encoding.special_tokens),
+    }
+    description = json.dumps({"config": config, "tokenizer": tokenizer}, separators=(",", ":"))
+    return save(dict(_packed_tensors(model)), {"model": description})
+
+
+def _packed_tensors(model: Transformer) -> Iterator[tuple[str, Tensor]]:
+    """Name the matrices as whole numbers with their units, and the norms' scales as they are."""
+    for name, weight in model.state_dict().items():
+        if name == "head.weight":  # the embedding once more
+            continue
+        if weight.ndim == 1:
+            yield name, weight.float().contiguous()
+        else:
+            yield name, (parts := quantize(weight))[0]
+            yield name.removesuffix("weight") + "unit", parts[1]
+
+
+def unpack(data: bytes) -> tuple[Transformer, BytePairEncoding]:
+    """Read what :func:`pack` wrote: the model that the page runs, in torch.
+
+    Parameters
+    ----------
+    data : bytes
+        A file of :func:`pack`.
+
+    Returns
+    -------
+    model : Transformer
+        With the rounded weights, ready to be evaluated.
+    encoding : BytePairEncoding
+        Its tokens.
+
+    Raises
+    ------
+    ValueError
+        When the bytes are not a whole file of this kind.
+    """
+    try:
+        tensors = load(data)
+        size = int.from_bytes(data[:8], "little")
+        description = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["model"])
+        config = TransformerConfig.from_dict(description["config"])
+        tokenizer = description["tokenizer"]
+        encoding = BytePairEncoding(tokenizer["merges"], tokenizer["special_tokens"])
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"this is no whole language model for a page: {error}") from None
+    weights = {}
+    for name, tensor in tensors.items():
+        if tensor.dtype == torch.int8:
+            unit = tensors[name.removesuffix("weight") + "unit"]
+            weights[name] = dequantize(tensor, unit)
+        elif name.endswith("weight"):
+            weights[name] = tensor
+    model = Transformer(config)
+    model.load_state_dict(weights | {"head.weight": weights["embed.weight"]})
+    return model.eval(), encoding
+
+
+@functools.cache
+def book_model() -> bytes:
+    """Pack the book's trained model, once for all widgets of a notebook.
+
+    Returns
+    -------
+    bytes
+        :func:`pack` of ``load_pretrained("plays")``.
+    """
+    from primer.transformers import load_pretrained
+
+    return pack(*load_pretrained("plays"))
