@@ -4,6 +4,12 @@ The chapter *Transformers* teaches this module; each function stands there besid
 """
 
 from primer.transformers.cache import KeyValueCache
+from primer.transformers.checkpoint import (
+    load_checkpoint,
+    load_pretrained,
+    read_metadata,
+    save_checkpoint,
+)
 from primer.transformers.config import (
     GPT2_SMALL,
     GPT3,
@@ -22,4 +28,8 @@ __all__ = [
     "KeyValueCache",
     "Transformer",
     "TransformerConfig",
+    "load_checkpoint",
+    "load_pretrained",
+    "read_metadata",
+    "save_checkpoint",
 ]

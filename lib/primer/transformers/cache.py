@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -86,6 +85,7 @@ class KeyValueCache:
 
     Examples
     --------
+    >>> import torch
     >>> from primer.transformers import Transformer, TransformerConfig
     >>> config = TransformerConfig(
     ...     vocab_size=10, n_layers=2, d_model=16, n_heads=4, n_kv_heads=1, context_length=8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -107,6 +108,40 @@ class Transformer(nn.Module):
         initialize(self, config.n_layers)
         if config.tied_embeddings:
             self.head.weight = self.embed.weight
+
+    @classmethod
+    def from_weights(cls, config: TransformerConfig, weights: Mapping[str, Tensor]) -> Transformer:
+        """Build a model around given weights, without drawing random ones first.
+
+        Parameters
+        ----------
+        config : TransformerConfig
+            The shape of the model.
+        weights : mapping of str to Tensor
+            Every parameter by its name; ``head.weight`` is left out where it is the embedding.
+
+        Returns
+        -------
+        Transformer
+            A model that owns these tensors.
+
+        Raises
+        ------
+        ValueError
+            When a weight is missing, superfluous or of another shape.
+        """
+        with torch.device("meta"):  # shapes without numbers
+            model = cls(config)
+        weights = dict(weights)
+        if config.tied_embeddings and "embed.weight" in weights:
+            weights["head.weight"] = weights["embed.weight"]
+        try:
+            model.load_state_dict(weights, assign=True)
+        except RuntimeError as error:
+            raise ValueError(f"these weights do not fit the configuration: {error}") from None
+        if config.tied_embeddings:
+            model.head.weight = model.embed.weight
+        return model
 
     def forward(
         self,

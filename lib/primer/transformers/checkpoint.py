@@ -1,0 +1,179 @@
+"""A model in a file: its weights, its configuration and where it comes from, saved whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from primer.language_models import BytePairEncoding
+from primer.saving import write_whole
+from primer.transformers.config import TransformerConfig
+from primer.transformers.model import Transformer
+
+FORMAT = "primer transformer, version 1"
+PRETRAINED = Path(__file__).parents[1] / "checkpoints"
+
+
+def save_checkpoint(
+    path: str | Path,
+    model: Transformer,
+    metadata: Mapping[str, Any] | None = None,
+    dtype: torch.dtype | None = None,
+) -> None:
+    """Save a model as one safetensors file whose header holds everything needed to read it.
+
+    The header carries the configuration, the metadata and a checksum of both and of all weights.
+    A file that was there before is replaced in one step, so a crash or a full disk leaves it as it
+    was.
+
+    Parameters
+    ----------
+    path : path
+        The file; its name ends in ``.safetensors`` by custom.
+    model : Transformer
+        The model.
+    metadata : mapping, optional
+        What JSON can hold about where the model comes from, such as the hash of the texts.
+    dtype : torch.dtype, optional
+        The precision of the saved weights, for example ``torch.float16`` to halve the file; left
+        out, that of the model.
+
+    Raises
+    ------
+    OSError
+        When there is no room or no permission; what was there before is untouched.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> config = TransformerConfig(
+    ...     vocab_size=10, n_layers=1, d_model=8, n_heads=2, context_length=4
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "tiny.safetensors"
+    ...     save_checkpoint(file, Transformer(config), metadata={"texts": "none"})
+    ...     load_checkpoint(file).config == config, read_metadata(file)
+    (True, {'texts': 'none'})
+    """
+    weights = {
+        name: weight.to("cpu", dtype).contiguous()
+        for name, weight in model.state_dict().items()
+        if not (name == "head.weight" and model.config.tied_embeddings)  # it is the embedding
+    }
+    header = {
+        "format": FORMAT,
+        "config": json.dumps(model.config.to_dict()),
+        "metadata": json.dumps(dict(metadata or {})),
+    }
+    header["sha256"] = _checksum(header, weights)
+    write_whole(path, save(weights, header))
+
+
+def load_checkpoint(path: str | Path) -> Transformer:
+    """Load a model, ready to be used: in evaluation mode and in torch's default precision.
+
+    Parameters
+    ----------
+    path : path
+        A file written by :func:`save_checkpoint`.
+
+    Returns
+    -------
+    Transformer
+        The model.
+
+    Raises
+    ------
+    ValueError
+        When there is no such file, or it is truncated, damaged or not such a checkpoint.
+    """
+    header, weights = _read(Path(path))
+    config = TransformerConfig.from_dict(json.loads(header["config"]))
+    dtype = torch.get_default_dtype()
+    return Transformer.from_weights(
+        config, {name: weight.to(dtype) for name, weight in weights.items()}
+    ).eval()
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Read what a checkpoint says about where it comes from.
+
+    Raises
+    ------
+    ValueError
+        As :func:`load_checkpoint`.
+    """
+    header, _ = _read(Path(path))
+    return json.loads(header["metadata"])
+
+
+def load_pretrained(name: str) -> tuple[Transformer, BytePairEncoding]:
+    """Load a model that comes with this book, and its tokenizer.
+
+    Parameters
+    ----------
+    name : {"plays"}
+        ``"plays"`` was trained on Shakespeare's plays by ``python -m primer.train``.
+
+    Returns
+    -------
+    tuple of Transformer and BytePairEncoding
+        The model in evaluation mode and the encoding of its vocabulary.
+
+    Raises
+    ------
+    ValueError
+        When there is no model of this name, or its files are damaged or do not belong together.
+    """
+    names = sorted(file.stem for file in PRETRAINED.glob("*.safetensors"))
+    if name not in names:
+        raise ValueError(f"no model is called {name!r}; there is: {', '.join(names) or 'none'}")
+    model = load_checkpoint(PRETRAINED / f"{name}.safetensors")
+    tokenizer = BytePairEncoding.load(PRETRAINED / f"{name}-bpe.json")
+    if tokenizer.vocab_size != model.config.vocab_size:
+        raise ValueError(
+            f"the tokenizer of {name!r} has {tokenizer.vocab_size} tokens and the model "
+            f"{model.config.vocab_size}: the files do not belong together, restore both"
+        )
+    return model, tokenizer
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """Read header and weights of a checkpoint and hold them against the checksum."""
+    if not path.is_file():
+        raise ValueError(f"there is no checkpoint {path}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(
+            f"{path} is truncated, damaged or no safetensors file ({error}); restore or retrain it"
+        ) from None
+    if header.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} was not written by save_checkpoint; weights of Hugging Face models are read "
+            "with load_gpt2 and load_llama"
+        )
+    if header.get("sha256") != _checksum(header, weights):
+        raise ValueError(f"{path} is damaged: its content does not match its checksum; restore it")
+    return header, weights
+
+
+def _checksum(header: Mapping[str, str], weights: Mapping[str, Tensor]) -> str:
+    """Compute the SHA-256 of configuration, metadata and all weights."""
+    digest = hashlib.sha256()
+    for name in ("config", "metadata"):
+        digest.update(header.get(name, "").encode())
+    for name, weight in sorted(weights.items()):
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
+        digest.update(weight.flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
