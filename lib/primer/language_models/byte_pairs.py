@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import operator
 import os
@@ -13,13 +14,15 @@ from primer.language_models.merges import (
     Pair,
     learn_merges,
     learn_merges_by_rescan,
-    merge_pair,
 )
 from primer.language_models.words import PATTERN, count_words, split_words
+from primer.saving import write_whole
 
 END = "<|end|>"
-FORMAT = "primer byte-pair encoding 1"
-CACHED_WORDS = 1 << 16
+"""The special token that ends a document."""
+
+FORMAT = "primer byte-pair encoding, version 1"
+CACHED_WORDS = 1 << 16  # more different words than the plays have; then the cache starts anew
 
 
 class BytePairEncoding:
@@ -95,7 +98,10 @@ class BytePairEncoding:
     def train(
         cls, texts: Iterable[str], vocab_size: int, special_tokens: Sequence[str] = (END,)
     ) -> BytePairEncoding:
-        """Learn the merges of a corpus.
+        """Learn the merges of a corpus, see :func:`learn_merges`.
+
+        The same corpus gives the same merges on every machine; they are those of Hugging Face's
+        ``BpeTrainer`` on the same words.
 
         Parameters
         ----------
@@ -156,23 +162,39 @@ class BytePairEncoding:
         ids: list[int] = []
         cache = self._cache
         for word in split_words(text):
-            known = cache.get(word)
-            if known is None:
-                if len(cache) >= CACHED_WORDS:
+            if word not in cache:
+                if len(cache) == CACHED_WORDS:
                     cache.clear()
-                known = cache[word] = self._encode_word(word.encode("utf-8"))
-            ids += known
+                cache[word] = self._encode_word(word.encode("utf-8"))
+            ids += cache[word]
         return ids
 
     def _encode_word(self, word: bytes) -> list[int]:
-        """Apply the merges to one word, the earliest learned first."""
-        ids, new_ids = list(word), self._new_ids
-        while True:
-            candidates = new_ids.keys() & pairwise(ids)
-            if not candidates:
-                return ids
-            pair = min(candidates, key=new_ids.__getitem__)
-            ids = merge_pair(ids, pair, new_ids[pair])
+        """Merge the pairs of one word, the earliest learned first, from left to right.
+
+        A heap holds the pairs that can be merged, by the id they make and where they stand: n bytes
+        take n log n steps, though a word may be as long as the text.
+        """
+        ids = list(word)  # −1 stands for a token that was merged into the one on its left
+        before, after = list(range(-1, len(ids) - 1)), list(range(1, len(ids) + 1))
+        new_ids = self._new_ids
+        heap = [(new_ids[pair], at) for at, pair in enumerate(pairwise(word)) if pair in new_ids]
+        heapq.heapify(heap)
+        while heap:
+            new_id, left = heapq.heappop(heap)
+            right = after[left]
+            if right == len(ids) or new_ids.get((ids[left], ids[right])) != new_id:
+                continue  # one of the two has been merged with another neighbor
+            ids[left], ids[right] = new_id, -1
+            after[left] = after[right]
+            if after[left] < len(ids):
+                before[after[left]] = left
+            for at in (before[left], left):
+                if at >= 0 and after[at] < len(ids):
+                    pair = (ids[at], ids[after[at]])
+                    if pair in new_ids:
+                        heapq.heappush(heap, (new_ids[pair], at))
+        return [token for token in ids if token >= 0]
 
     def decode(self, ids: Iterable[int]) -> str:
         """Turn token ids into text.
@@ -221,16 +243,8 @@ class BytePairEncoding:
             "special_tokens": list(self.special_tokens),
             "merges": self.merges,
         }
-        path = Path(path)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            with unfinished.open("w", encoding="utf-8") as file:
-                file.write(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        write_whole(Path(path), f"{text}\n".encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BytePairEncoding:
@@ -244,7 +258,7 @@ class BytePairEncoding:
         Returns
         -------
         BytePairEncoding
-            Equal to the one saved.
+            With the same merges and special tokens.
 
         Raises
         ------
@@ -255,7 +269,7 @@ class BytePairEncoding:
         """
         try:
             content = json.loads(Path(path).read_bytes())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is no JSON or only a part of it: {error}") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f"{path} is no file of the format {FORMAT!r}")

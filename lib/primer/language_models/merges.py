@@ -110,9 +110,9 @@ def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     """Learn the merges of :func:`learn_merges_by_rescan`, touching only the words that change.
 
     Each pair keeps its count and the words it was seen in; a merge recounts those words alone. The
-    most frequent pair comes from a heap whose entries may be out of date: one that is taken with a
-    count that no longer holds goes back with the count that does. Counts only grow for pairs with
-    the new token, and these are pushed when they do.
+    most frequent pair comes from a heap. A merge makes counts grow only for pairs with the new
+    token, which are pushed; the entries of pairs whose counts it lowers are out of date, and one
+    that is taken goes back with the count that holds now.
 
     Parameters
     ----------
