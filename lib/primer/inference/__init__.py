@@ -1,0 +1,56 @@
+"""From next-token probabilities to text: caching, choosing, searching, guessing ahead.
+
+The chapter *Inference* teaches this module; each function stands there beside its formula.
+"""
+
+from primer.inference.beam import Frontier, Hypothesis, beam_search, beam_steps
+from primer.inference.choosing import (
+    effective_choices,
+    entropy,
+    greedy,
+    probabilities,
+    sample,
+    top_k_filter,
+    top_p_filter,
+    warp_temperature,
+)
+from primer.inference.cost import generation_flops, generation_scores
+from primer.inference.generation import generate
+from primer.inference.markov import MarkovModel
+from primer.inference.quality import distinct_ngrams, log_likelihoods
+from primer.inference.reading import LanguageModel, Reader
+from primer.inference.speculative import (
+    Speculation,
+    acceptance_rate,
+    expected_tokens,
+    residual,
+    speculative_decode,
+)
+
+__all__ = [
+    "Frontier",
+    "Hypothesis",
+    "LanguageModel",
+    "MarkovModel",
+    "Reader",
+    "Speculation",
+    "acceptance_rate",
+    "beam_search",
+    "beam_steps",
+    "distinct_ngrams",
+    "effective_choices",
+    "entropy",
+    "expected_tokens",
+    "generate",
+    "generation_flops",
+    "generation_scores",
+    "greedy",
+    "log_likelihoods",
+    "probabilities",
+    "residual",
+    "sample",
+    "speculative_decode",
+    "top_k_filter",
+    "top_p_filter",
+    "warp_temperature",
+]
