@@ -28,8 +28,8 @@ def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
 
 def layer_norm(
     x: Float[Tensor, "... dim"],
-    weight: Float[Tensor, " dim"] | None = None,
-    bias: Float[Tensor, " dim"] | None = None,
+    weight: Float[Tensor, " features"] | None = None,
+    bias: Float[Tensor, " features"] | None = None,
     eps: float = 1e-5,
 ) -> Float[Tensor, "... dim"]:
     r"""Center each vector, scale it to variance 1, then let the model rescale and shift it.
@@ -76,7 +76,7 @@ def layer_norm(
 
 
 def rms_norm(
-    x: Float[Tensor, "... dim"], weight: Float[Tensor, " dim"] | None = None, eps: float = 1e-5
+    x: Float[Tensor, "... dim"], weight: Float[Tensor, " features"] | None = None, eps: float = 1e-5
 ) -> Float[Tensor, "... dim"]:
     r"""Scale each vector to root mean square 1, then let the model rescale it.
 
