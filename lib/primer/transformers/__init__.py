@@ -17,7 +17,24 @@ from primer.transformers.config import (
     ORIGINAL,
     TransformerConfig,
 )
+from primer.transformers.counting import (
+    cache_bytes,
+    count_parameters,
+    flops_by_part,
+    flops_per_token,
+)
+from primer.transformers.feed_forward import FeedForward, SwiGLU
+from primer.transformers.hugging_face import load_gpt2, load_llama
+from primer.transformers.mixture import (
+    MixtureOfExperts,
+    expert_load,
+    load_balancing_loss,
+    route,
+)
 from primer.transformers.model import Block, Transformer
+from primer.transformers.norms import RMSNorm, layer_norm, rms_norm
+from primer.transformers.online_softmax import blockwise_attention
+from primer.transformers.patches import PatchEmbedding, patchify
 
 __all__ = [
     "GPT2_SMALL",
@@ -25,11 +42,29 @@ __all__ = [
     "LLAMA_2_7B",
     "ORIGINAL",
     "Block",
+    "FeedForward",
     "KeyValueCache",
+    "MixtureOfExperts",
+    "PatchEmbedding",
+    "RMSNorm",
+    "SwiGLU",
     "Transformer",
     "TransformerConfig",
+    "blockwise_attention",
+    "cache_bytes",
+    "count_parameters",
+    "expert_load",
+    "flops_by_part",
+    "flops_per_token",
+    "layer_norm",
+    "load_balancing_loss",
     "load_checkpoint",
+    "load_gpt2",
+    "load_llama",
     "load_pretrained",
+    "patchify",
     "read_metadata",
+    "rms_norm",
+    "route",
     "save_checkpoint",
 ]

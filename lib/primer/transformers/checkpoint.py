@@ -97,10 +97,7 @@ def load_checkpoint(path: str | Path) -> Transformer:
     """
     header, weights = _read(Path(path))
     config = TransformerConfig.from_dict(json.loads(header["config"]))
-    dtype = torch.get_default_dtype()
-    return Transformer.from_weights(
-        config, {name: weight.to(dtype) for name, weight in weights.items()}
-    ).eval()
+    return Transformer.from_weights(config, weights).eval()
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:

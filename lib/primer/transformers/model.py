@@ -123,7 +123,7 @@ class Transformer(nn.Module):
         Returns
         -------
         Transformer
-            A model that owns these tensors.
+            A model with copies of them in torch's default precision.
 
         Raises
         ------
@@ -132,7 +132,10 @@ class Transformer(nn.Module):
         """
         with torch.device("meta"):  # shapes without numbers
             model = cls(config)
-        weights = dict(weights)
+        dtype = torch.get_default_dtype()
+        weights = {
+            name: weight.to(dtype, copy=True).contiguous() for name, weight in weights.items()
+        }
         if config.tied_embeddings and "embed.weight" in weights:
             weights["head.weight"] = weights["embed.weight"]
         try:
