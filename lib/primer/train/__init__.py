@@ -1,0 +1,50 @@
+"""Training a language model: ``python -m primer.train lib/primer/train/plays.toml``.
+
+One idea in each file: what a run is (``configuration``), batches of tokens (``data``), the learning
+rate (``schedule``), AdamW (``optimizer``), several processes (``processes``), the loss on unseen
+text (``evaluation``), the log (``log``), states to continue from (``checkpointing``), and the loop
+that uses them all (``loop``).
+"""
+
+from primer.train.checkpointing import Progress, load_state, save_state
+from primer.train.configuration import (
+    PLAYS,
+    Configuration,
+    DataSettings,
+    TrainingSettings,
+    read_configuration,
+)
+from primer.train.data import Batches, Corpus, read_corpus, token_stream
+from primer.train.evaluation import HeldOutLoss, characters_of, held_out_loss, rounded
+from primer.train.log import LogLine, read_log, write_log
+from primer.train.loop import train
+from primer.train.optimizer import make_optimizer
+from primer.train.processes import Process, join_processes
+from primer.train.schedule import learning_rate
+
+__all__ = [
+    "PLAYS",
+    "Batches",
+    "Configuration",
+    "Corpus",
+    "DataSettings",
+    "HeldOutLoss",
+    "LogLine",
+    "Process",
+    "Progress",
+    "TrainingSettings",
+    "characters_of",
+    "held_out_loss",
+    "join_processes",
+    "learning_rate",
+    "load_state",
+    "make_optimizer",
+    "read_configuration",
+    "read_corpus",
+    "read_log",
+    "rounded",
+    "save_state",
+    "token_stream",
+    "train",
+    "write_log",
+]

@@ -1,0 +1,235 @@
+"""What a training run is: the data, the model and the training, read from a small TOML file."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from primer.transformers import TransformerConfig
+
+PRECISIONS = ("float32", "bfloat16")
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """The texts, and the size of the vocabulary they are cut into.
+
+    Parameters
+    ----------
+    texts : str
+        ``"plays"``, or a folder with the text files ``training/*.txt`` and ``validation/*.txt``.
+    vocab_size : int
+        Tokens of the byte-pair encoding that is trained on the training texts.
+    """
+
+    texts: str
+    vocab_size: int
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How the weights are found.
+
+    Parameters
+    ----------
+    steps : int
+        Updates of the weights.
+    batch_size : int
+        Sequences in one step, over all processes and all parts of an accumulated gradient.
+    learning_rate : float
+        The highest, reached at the end of the warm-up.
+    final_learning_rate : float
+        The lowest, reached at the last step.
+    warmup_steps : int
+        Steps in which the learning rate rises.
+    weight_decay : float
+        Share of each matrix that is taken away per step and unit of learning rate.
+    clip_norm : float
+        The longest gradient that is followed as it is.
+    save_every : int
+        Steps from one checkpoint, evaluation and line of the log to the next.
+    held_out_windows : int
+        Stretches of held-out text, each as long as the context, in one evaluation.
+    beta1, beta2 : float
+        How much AdamW remembers of the gradient and of its square.
+    accumulate : int
+        Parts in which a process works through its share of the batch: less memory, same gradient.
+    precision : {"float32", "bfloat16"}
+        The type in which matrices are multiplied; weights and their updates stay in float32.
+    seed : int
+        Decides the first weights, the order of the data and dropout.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of range or the batch cannot be divided.
+    """
+
+    steps: int
+    batch_size: int
+    learning_rate: float
+    final_learning_rate: float
+    warmup_steps: int
+    weight_decay: float
+    clip_norm: float
+    save_every: int
+    held_out_windows: int
+    beta1: float = 0.9
+    beta2: float = 0.95
+    accumulate: int = 1
+    precision: str = "float32"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size", "save_every", "held_out_windows", "accumulate"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("learning_rate", "clip_norm"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be a positive number, got {value}")
+        if not 0 <= self.final_learning_rate <= self.learning_rate:
+            raise ValueError(
+                f"final_learning_rate must lie between 0 and learning_rate = {self.learning_rate}, "
+                f"got {self.final_learning_rate}"
+            )
+        if not 0 <= self.warmup_steps < self.steps:
+            raise ValueError(
+                f"warmup_steps must be at least 0 and less than steps = {self.steps}, "
+                f"got {self.warmup_steps}"
+            )
+        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
+            raise ValueError(f"weight_decay must be 0 or more, got {self.weight_decay}")
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
+        if self.batch_size % self.accumulate:
+            raise ValueError(
+                f"a batch of {self.batch_size} sequences cannot be worked through in "
+                f"{self.accumulate} equal parts; make batch_size a multiple of accumulate"
+            )
+        if self.precision not in PRECISIONS:
+            raise ValueError(
+                f"precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}"
+            )
+        if self.seed < 0:
+            raise ValueError(f"seed must be 0 or more, got {self.seed}")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The three tables of a configuration file.
+
+    Attributes
+    ----------
+    data : DataSettings
+    model : TransformerConfig
+        Its vocabulary is the one of ``data``.
+    training : TrainingSettings
+    """
+
+    data: DataSettings
+    model: TransformerConfig
+    training: TrainingSettings
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return the tables as plain dictionaries."""
+        return {
+            "data": dataclasses.asdict(self.data),
+            "model": self.model.to_dict(),
+            "training": dataclasses.asdict(self.training),
+        }
+
+
+def read_configuration(path: str | Path) -> Configuration:
+    """Read a training run from a TOML file.
+
+    Parameters
+    ----------
+    path : path
+        The file, with tables ``[data]``, ``[model]`` and ``[training]``; ``plays.toml`` beside this
+        module is a commented example.
+
+    Returns
+    -------
+    Configuration
+        Checked: every value has its type and lies in its range.
+
+    Raises
+    ------
+    ValueError
+        When there is no such file, it is not TOML, or a table or value is missing, unknown,
+        of the wrong type or out of range.
+
+    Examples
+    --------
+    >>> read_configuration(PLAYS).model.d_model
+    128
+    """
+    path = Path(path)
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise ValueError(f"there is no configuration file {path}; {PLAYS} is an example") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a TOML file: {error}") from error
+    try:
+        return parse_configuration(tables)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def parse_configuration(tables: dict[str, Any]) -> Configuration:
+    """Check the tables of a configuration file; :func:`read_configuration` says what is asked."""
+    names = [field.name for field in dataclasses.fields(Configuration)]
+    _refuse_unknown("table", tables, names)
+    for name in names:
+        if not isinstance(tables.get(name), dict):
+            raise ValueError(f"the table [{name}] is missing")
+    data = _build(DataSettings, "data", tables["data"])
+    if "vocab_size" in tables["model"]:
+        raise ValueError("vocab_size stands in [data]; remove it from [model]")
+    model = _build(TransformerConfig, "model", {**tables["model"], "vocab_size": data.vocab_size})
+    return Configuration(data, model, _build(TrainingSettings, "training", tables["training"]))
+
+
+def _build(kind: type[Any], table: str, values: dict[str, Any]) -> Any:
+    """Make a dataclass of a table's values, after checking their names and types."""
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    _refuse_unknown(f"key in [{table}]", values, list(fields))
+    types = get_type_hints(kind)
+    for name, field in fields.items():
+        if name in values:
+            values = {**values, name: _convert(f"{name} in [{table}]", values[name], types[name])}
+        elif field.default is dataclasses.MISSING:
+            raise ValueError(f"{name} is missing in [{table}]")
+    return kind(**values)
+
+
+def _convert(name: str, value: Any, wanted: Any) -> Any:
+    """Check one value against its annotation; an integer may stand for a float, nothing else."""
+    if isinstance(value, int) and not isinstance(value, bool) and wanted is float:
+        return float(value)
+    allowed = [kind for kind in get_args(wanted) or (wanted,) if kind in (bool, int, float, str)]
+    if allowed and type(value) not in allowed:
+        kinds = " or ".join(kind.__name__ for kind in allowed)
+        raise ValueError(f"{name} must be of type {kinds}, got {value!r}")
+    return value
+
+
+def _refuse_unknown(what: str, given: dict[str, Any], known: list[str]) -> None:
+    """Raise on a name that means nothing, and guess what was meant."""
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            guess = f"did you mean {close[0]!r}?" if close else f"allowed are {', '.join(known)}"
+            raise ValueError(f"unknown {what}: {name!r}; {guess}")
+
+
+PLAYS = Path(__file__).with_name("plays.toml")
+"""The configuration of the model that is published with the book."""

@@ -1,0 +1,216 @@
+"""The training loop: read a batch, follow its gradient, now and then evaluate and save."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch.nn.parallel import DistributedDataParallel
+from tqdm import tqdm
+
+from primer.train.checkpointing import Progress, load_state, save_state
+from primer.train.configuration import Configuration
+from primer.train.data import Batches, Corpus, read_corpus
+from primer.train.evaluation import held_out_loss, rounded
+from primer.train.log import LogLine, write_log
+from primer.train.optimizer import make_optimizer
+from primer.train.processes import Process, join_processes
+from primer.train.schedule import learning_rate
+from primer.transformers import Transformer, save_checkpoint
+
+
+def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
+    """Train a model, or continue a training that was interrupted at any moment.
+
+    The folder receives ``NAME.safetensors``, the finished model with weights in float16;
+    ``NAME-bpe.json``, its tokenizer; ``NAME-log.csv``, see :class:`primer.train.LogLine`; and until
+    the model is finished ``NAME-state.pt``, from which the same call continues.  An interrupted run
+    ends with the same weights, to the bit, as one that was left alone.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        From :func:`read_configuration`.
+    folder : path
+        Made if it does not exist.
+    name : str
+        What the files are called.
+
+    Returns
+    -------
+    Path
+        The finished model.
+
+    Raises
+    ------
+    ValueError
+        When the folder holds a finished model of this name or the state of another run, or the
+        batch cannot be shared among the processes.
+    ArithmeticError
+        When the training diverges.
+    OSError
+        When there is no room for a file; the last saved state stays whole.
+    """
+    folder = Path(folder)
+    finished, state = folder / f"{name}.safetensors", folder / f"{name}-state.pt"
+    if finished.exists() and not state.exists():
+        raise ValueError(
+            f"{finished} is a finished model; it is not overwritten: choose another folder, "
+            "or move it away to train it again"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = configuration.training
+    with join_processes() as process:
+        if settings.batch_size % (process.world_size * settings.accumulate):
+            raise ValueError(
+                f"a batch of {settings.batch_size} sequences cannot be shared equally by "
+                f"{process.world_size} processes with accumulate = {settings.accumulate}"
+            )
+        corpus = read_corpus(configuration.data.texts, configuration.data.vocab_size)
+        run = _Run(configuration, corpus, process)
+        progress = Progress(0, [])
+        if state.exists():
+            progress = load_state(state, run.model, run.optimizer, configuration, corpus.hash)
+        if process.is_first:
+            corpus.tokenizer.save(folder / f"{name}-bpe.json")
+            write_log(folder / f"{name}-log.csv", progress.log)
+        remaining = run.steps_after(progress)
+        for progress in remaining:
+            if process.is_first:
+                save_state(state, run.model, run.optimizer, progress, configuration, corpus.hash)
+                write_log(folder / f"{name}-log.csv", progress.log)
+        if process.is_first:
+            _publish(finished, run, progress)
+            state.unlink()
+    return finished
+
+
+def _publish(path: Path, run: _Run, progress: Progress) -> None:
+    """Save the finished model with what it was made from."""
+    last = progress.log[-1]
+    metadata = {
+        "corpus_sha256": run.corpus.hash,
+        "training": run.configuration.to_dict(),
+        "steps": last.step,
+        "validation_loss": round(last.validation_loss, 5),
+        "bits_per_character": round(last.bits_per_character, 5),
+    }
+    save_checkpoint(path, run.model, metadata, dtype=torch.float16)
+
+
+class _Run:
+    """A model in training: its weights, its optimizer, its data."""
+
+    def __init__(self, configuration: Configuration, corpus: Corpus, process: Process) -> None:
+        settings = configuration.training
+        self.configuration, self.corpus, self.process = configuration, corpus, process
+        torch.manual_seed(settings.seed)  # the same first weights in every process
+        self.model = Transformer(configuration.model).to(process.device)
+        self.optimizer = make_optimizer(
+            self.model,
+            betas=(settings.beta1, settings.beta2),
+            weight_decay=settings.weight_decay,
+        )
+        self.batches = Batches(
+            corpus.training, configuration.model.context_length, settings.batch_size, settings.seed
+        )
+        # averages the gradients of the processes while they are still being computed
+        self.shared: nn.Module = self.model
+        if process.world_size > 1:
+            self.shared = DistributedDataParallel(
+                self.model, find_unused_parameters=configuration.model.n_experts is not None
+            )
+
+    def steps_after(self, progress: Progress) -> Iterator[Progress]:
+        """Train to the last step; yield whenever the state is to be saved."""
+        settings, process = self.configuration.training, self.process
+        log = list(progress.log)
+        tokens_per_step = settings.batch_size * self.configuration.model.context_length
+        began = time.perf_counter() - (log[-1].seconds if log else 0.0)
+        losses: list[Tensor] = []
+        bar = tqdm(
+            total=settings.steps,
+            initial=progress.step,
+            unit="step",
+            disable=not process.is_first,
+            dynamic_ncols=True,
+        )
+        with bar:
+            for step in range(progress.step, settings.steps):
+                rate, loss = self.step(step)
+                losses.append(loss)
+                bar.update()
+                speed = (bar.format_dict["rate"] or 0) * tokens_per_step
+                bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
+                done = step + 1
+                if done % settings.save_every == 0 or done == settings.steps:
+                    mean = process.mean(torch.stack(losses).mean())
+                    losses.clear()
+                    evaluated = held_out_loss(
+                        rounded(self.model),
+                        self.corpus.validation,
+                        self.corpus.tokenizer,
+                        settings.held_out_windows,
+                    )
+                    seconds = time.perf_counter() - began
+                    log.append(
+                        LogLine(done, done * tokens_per_step, seconds, rate, mean, *evaluated[:2])
+                    )
+                    yield Progress(done, log)
+
+    def step(self, step: int) -> tuple[float, Tensor]:
+        """Update the weights once; return the learning rate and the loss of the batch."""
+        settings, process = self.configuration.training, self.process
+        rate = learning_rate(
+            step,
+            peak=settings.learning_rate,
+            final=settings.final_learning_rate,
+            warmup_steps=settings.warmup_steps,
+            total_steps=settings.steps,
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        # dropout too is a function of the step, so that an interruption leaves no trace
+        torch.manual_seed((settings.seed << 32) + step * process.world_size + process.rank)
+        batch = self.batches.at(step)[process.rank :: process.world_size].to(process.device)
+        loss = self.add_gradients(batch)
+        if not math.isfinite(loss):
+            raise ArithmeticError(
+                f"the loss became {float(loss)} at step {step}; lower learning_rate "
+                f"({settings.learning_rate}) or lengthen warmup_steps ({settings.warmup_steps})"
+            )
+        nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return rate, loss
+
+    def add_gradients(self, batch: Tensor) -> Tensor:
+        """Accumulate the gradient of the mean loss over the parts of a batch; return that loss."""
+        settings, device = self.configuration.training, self.process.device
+        parts = batch.chunk(settings.accumulate)
+        total = torch.zeros((), device=device)
+        for number, part in enumerate(parts, start=1):
+            with (
+                self._wait_with_averaging(number < len(parts)),
+                torch.autocast(
+                    device.type, torch.bfloat16, enabled=settings.precision == "bfloat16"
+                ),
+            ):
+                logits = self.shared(part[:, :-1])  # (batch, context, vocab)
+                loss = cross_entropy(logits.float().flatten(0, 1), part[:, 1:].flatten())
+                (loss / len(parts)).backward()
+            total += loss.detach() / len(parts)
+        return total
+
+    def _wait_with_averaging(self, wait: bool) -> AbstractContextManager[Any]:
+        """Let the processes exchange gradients only once, with the last part of a batch."""
+        if wait and isinstance(self.shared, DistributedDataParallel):
+            return self.shared.no_sync()
+        return nullcontext()
