@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from primer.book.combine import join, join_site, joined_style
+from primer.book.node import find_node
 from primer.book.pages import SITE
 
 PAGE = """<html><head>
@@ -78,6 +80,14 @@ def test_the_order_is_that_of_the_browser(site: Path) -> None:
     style, script = (path.read_text("utf-8") for path in joined(site))
     assert style.index("color: red") < style.index("dot.png") < style.index("color: blue")
     assert script.index("one = 1\n;") < script.index("(() => one)()\n;") < script.index("late()\n;")
+
+
+def test_one_script_s_strictness_does_not_bind_the_others(site: Path) -> None:
+    (site / "_static/first.js").write_text('"use strict";', encoding="utf-8")
+    (site / "_static/second.js").write_text("sloppy = 7; console.log(sloppy)", encoding="utf-8")
+    script = join(site, ["_static/first.js", "_static/second.js"])
+    ran = subprocess.run([find_node(), site / script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "7\n"
 
 
 def test_addresses_lead_to_the_same_files(site: Path) -> None:

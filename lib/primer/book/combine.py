@@ -92,8 +92,10 @@ def join(site: Path, names: list[str]) -> str:
     kind = Path(names[0]).suffix
     if kind == ".css":
         parts = [joined_style(site, name) for name in names]
-    else:  # each script ends its last statement, as the end of a file does
-        parts = [f"{(site / name).read_text('utf-8')}\n;" for name in names]
+    else:
+        # The first semicolon keeps one script's "use strict" from binding the others; the last one
+        # of each ends its last statement, as the end of a file does.
+        parts = [";", *(f"{(site / name).read_text('utf-8')}\n;" for name in names)]
     text = "\n".join([f"/* {' '.join(names)} */", *parts])
     joined = f"{JOINED}/{hashlib.sha256(text.encode()).hexdigest()[:12]}{kind}"
     (site / JOINED).mkdir(exist_ok=True)
