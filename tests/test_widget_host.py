@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from primer.book.pages import serve
-from primer.book.widget_host import HOST
+from primer.book.widget_host import HOST, LARGE, move_large_buffers
 
 pytestmark = pytest.mark.browser
 
@@ -125,6 +125,80 @@ def test_binary_traits_arrive_as_data_views(open_page: Open) -> None:
     record["buffers"] = [{"path": ["nested", "data"], "encoding": "base64", "data": data}]
     page = open_page({"a": record}, ["a"])
     assert json.loads(place(page, 0).inner_text()) == numbers.tolist()
+
+
+# Shows how many bytes came, and their sum.
+SUM = """export default { render({ model, el }) {
+  const view = model.get("data");
+  const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  el.textContent = `${bytes.length} ${bytes.reduce((a, b) => a + b, 0)}`;
+} };"""
+LARGE_DATA = np.arange(LARGE, dtype=np.uint32).tobytes()
+SUMMED = f"{len(LARGE_DATA)} {np.frombuffer(LARGE_DATA, np.uint8).sum()}"
+
+
+def large(data: bytes = LARGE_DATA) -> dict[str, Any]:
+    """Return the saved record of a widget with a large binary trait."""
+    packed = {"path": ["data"], "encoding": "base64", "data": base64.b64encode(data).decode()}
+    return {**counter(esm=SUM), "buffers": [packed]}
+
+
+def test_small_buffers_stay_and_large_ones_move_once(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    state = {"version_major": 2, "state": {"a": large(b"small"), "b": counter()}}
+    assert move_large_buffers(state, folder) == state
+    assert not folder.exists()
+    state["state"] |= {"c": large(), "d": large(), "e": large(LARGE_DATA[::-1])}
+    moved = move_large_buffers(state, folder)
+    names = [moved["state"][model]["buffers"][0]["data"] for model in "cde"]
+    assert names[0] == names[1] != names[2]
+    assert {file.stem for file in folder.iterdir()} == set(names)
+    assert len(json.dumps(moved)) < 3000
+    assert moved["state"]["c"]["state"] == state["state"]["c"]["state"]
+    assert state["state"]["c"] == large()
+
+
+FAR = '<div style="height: 5000px"></div>'
+
+
+def test_large_data_is_loaded_once_when_the_reader_comes_near(
+    open_page: Open, tmp_path: Path
+) -> None:
+    models = {"first": counter(), "a": large(), "b": large()}
+    state = move_large_buffers({"state": models}, tmp_path / "widget-data")["state"]
+    page = open_page(state, ["first", "a", "b"], extra=FAR)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_selector("html[data-widgets=ready]")
+    page.wait_for_load_state("networkidle")
+    assert not any("widget-data" in url for url in asked)
+    for view in (1, 2):
+        assert "is loading its data" in place(page, view).inner_text()
+        place(page, view).scroll_into_view_if_needed()
+        page.locator(f"#view-{view} > [data-widget=ready]").wait_for()
+        assert place(page, view).inner_text() == SUMMED
+    assert sum("widget-data" in url for url in asked) == 1
+
+
+def test_a_widget_in_a_box_waits_for_its_large_data(open_page: Open, tmp_path: Path) -> None:
+    models = {"a": large(), "b": counter(), "box": core("HBoxModel", children=["IPY_MODEL_a"])}
+    state = move_large_buffers({"state": models}, tmp_path / "widget-data")["state"]
+    page = open_page(state, ["box"])
+    page.get_by_text(SUMMED).wait_for()
+
+
+def test_data_that_does_not_come_is_said_and_spares_the_others(
+    open_page: Open, tmp_path: Path
+) -> None:
+    models = {"a": large(), "b": counter()}
+    state = move_large_buffers({"state": models}, tmp_path / "widget-data")["state"]
+    for file in (tmp_path / "widget-data").iterdir():
+        file.unlink()
+    page = open_page(state, ["a", "b"])
+    page.locator("#view-0 > .widget-unavailable").wait_for()
+    assert "could not be loaded" in place(page, 0).inner_text()
+    page.locator("#view-1 button").click()
+    assert page.locator("#view-1 button").inner_text() == "count 1"
 
 
 def test_boxes_nest_and_links_connect(open_page: Open) -> None:

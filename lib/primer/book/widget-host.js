@@ -7,30 +7,75 @@
   const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
   const SORRY =
     "This interactive figure could not be started here. It works when you download the notebook and run it.";
+  const WAITING = "This interactive figure is loading its data …";
+  const NOT_LOADED = "The data of this interactive figure could not be loaded. Reload the page to try again.";
+  const HOME = document.currentScript.src; // beside it lies the folder of the data
 
   /** The id in a reference to another model, `IPY_MODEL_<id>` or `anywidget:<id>`; else undefined. */
   const referred = (value) =>
     typeof value === "string" ? /^(?:IPY_MODEL_|anywidget:)(.+)$/.exec(value)?.[1] : undefined;
 
   function decodeBase64(text) {
-    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const characters = atob(text);
+    const bytes = new Uint8Array(characters.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
     return new DataView(bytes.buffer); // what ipywidgets hands to a module
+  }
+
+  // Large data that many widgets share: each is loaded once, and again only after a failure.
+  const shared = new Map();
+  function loadData(name) {
+    if (!shared.has(name)) {
+      const load = (resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = new URL(`widget-data/${name}.js`, HOME);
+        script.onerror = () => reject(new Error(`${script.src} could not be loaded`));
+        script.onload = () => {
+          const text = window.widgetData?.[name];
+          if (!text) return script.onerror();
+          delete window.widgetData[name];
+          resolve(decodeBase64(text));
+        };
+        document.head.append(script);
+      };
+      const loading = new Promise(load);
+      shared.set(name, loading);
+      loading.catch(() => shared.delete(name));
+    }
+    return shared.get(name);
   }
 
   /** A widget's state with change events: the part of a Backbone model that modules may use. */
   class Model {
     #listeners = [];
     #state;
+    #absent; // the buffers that are not in the page
 
     constructor(id, record, manager) {
       this.model_id = id;
       this.name = record.model_name;
       this.widget_manager = manager;
       this.#state = structuredClone(record.state);
-      for (const { path, data } of record.buffers ?? []) {
-        const owner = path.slice(0, -1).reduce((value, key) => value[key], this.#state);
-        owner[path.at(-1)] = decodeBase64(data);
+      const buffers = record.buffers ?? [];
+      this.#absent = buffers.filter((buffer) => buffer.encoding === "script");
+      for (const { path, data, encoding } of buffers) {
+        if (encoding !== "script") this.#put(path, decodeBase64(data));
       }
+    }
+
+    #put(path, value) {
+      const owner = path.slice(0, -1).reduce((inner, key) => inner[key], this.#state);
+      owner[path.at(-1)] = value;
+    }
+
+    get complete() {
+      return this.#absent.length === 0;
+    }
+
+    /** Load the buffers that are not in the page. */
+    async load() {
+      await Promise.all(this.#absent.map(async ({ path, data }) => this.#put(path, await loadData(data))));
+      this.#absent = [];
     }
 
     get(key) {
@@ -256,12 +301,12 @@
   };
 
   /** Say that a widget cannot be shown, with the picture that stands for it where no script runs. */
-  function apologize(element, error) {
+  function apologize(element, error, words = SORRY) {
     console.warn("[widget-host]", error);
     element.className = "widget-view widget-unavailable";
     element.dataset.widget = "unavailable";
     const sentence = document.createElement("p");
-    sentence.textContent = SORRY;
+    sentence.textContent = words;
     const picture = element.nextElementSibling?.matches("noscript")
       ? new DOMParser().parseFromString(element.nextElementSibling.textContent, "text/html").images[0]
       : undefined;
@@ -272,13 +317,61 @@
   async function show(manager, id, element) {
     element.classList.add("widget-view");
     try {
-      const dispose = await manager.view(id, element);
-      element.dataset.widget = "ready";
+      const model = manager.model(id);
+      const dispose = model.complete ? await manager.view(id, element) : showNear(manager, model, element);
+      element.dataset.widget = model.complete ? "ready" : "waiting";
       return dispose;
     } catch (error) {
       apologize(element, error);
       return () => {};
     }
+  }
+
+  const pageComplete = new Promise((resolve) => {
+    if (document.readyState === "complete") resolve();
+    else addEventListener("load", resolve, { once: true });
+  });
+
+  /** Resolves when the reader is less than half a screen away from an element. */
+  const near = (element) =>
+    new Promise((resolve) => {
+      const observer = new IntersectionObserver(
+        (entries) => {
+          if (!entries.some((entry) => entry.isIntersecting)) return;
+          observer.disconnect();
+          resolve();
+        },
+        { rootMargin: "50%" },
+      );
+      observer.observe(element);
+    });
+
+  /** Show a view whose data is not in the page as soon as the page is complete and the reader near. */
+  function showNear(manager, model, element) {
+    const sentence = element.appendChild(document.createElement("p"));
+    sentence.setAttribute("role", "status");
+    sentence.textContent = WAITING;
+    element.style.minHeight = "60vh"; // about what the widget will take
+    let left = false;
+    const start = async () => {
+      try {
+        await pageComplete;
+        await near(element);
+        await model.load();
+      } catch (error) {
+        apologize(element, error, NOT_LOADED);
+        return undefined;
+      } finally {
+        element.style.minHeight = "";
+        sentence.remove();
+      }
+      return left ? undefined : show(manager, model.model_id, element);
+    };
+    const shown = start();
+    return async () => {
+      left = true;
+      (await shown)?.();
+    };
   }
 
   /** Whether the parser has gone past an element, so that its text is whole. */
@@ -305,11 +398,11 @@
       "requestIdleCallback" in window ? requestIdleCallback(resolve, { timeout: 300 }) : setTimeout(resolve),
     );
 
-  /** Start the widgets in sight while the page is still arriving, the others one by one after it. */
+  /** Start the first widget while the page is still arriving, the others one by one after it. */
   async function start() {
     const found = new Set();
-    const inSight = [];
     const later = [];
+    let first;
     let manager;
     const open = async (tag, element) => {
       try {
@@ -325,9 +418,9 @@
         found.add(tag);
         const element = document.createElement("div");
         tag.after(element);
-        if (Math.abs(element.getBoundingClientRect().top) < 3 * innerHeight) {
-          inSight.push(open(tag, element));
-        } else later.push([tag, element]);
+        // To ask which of them are in sight would cost a layout of what has arrived so far.
+        if (first) later.push([tag, element]);
+        else first = open(tag, element);
       }
     };
     const observer = new MutationObserver(discover);
@@ -336,7 +429,7 @@
     await parsed;
     observer.disconnect();
     discover();
-    await Promise.all(inSight);
+    await first;
     for (const [tag, element] of later) {
       await idle();
       await open(tag, element);

@@ -12,23 +12,37 @@ Any Jupyter Book can use it: install the package and add ``primer.book.widget_ho
 ``sphinx.extra_extensions`` in ``_config.yml``.  What a widget does on the page it must do in its
 JavaScript module, since there is no Python to answer.
 
+Large binary traits, say the weights of a model, would make every page that shows them slow to
+open.  So they do not stay in the page: each is written once, as a script of its own in
+:file:`_static/widget-data`, named by the hash of its content.  The host loads it when the widget
+comes near the reader's view, once for all widgets that share it, and then starts the widget; until
+then, and when it cannot be loaded, a sentence says so.  A script it is because a page opened from
+disk may load no other file.  A widget need not know any of this: its trait is a
+``traitlets.Bytes``, and its module finds a ``DataView``, here as in JupyterLab.
+
 Where no script runs, a widget whose output also has an ``image/png`` is shown as that picture, with
 the ``alt`` of the output's metadata.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 HOST = Path(__file__).with_name("widget-host.js")
 VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+LARGE = 100_000
+"""Characters of base64 from which on a binary trait leaves the page."""
 
 
 class PictureWithoutScript(SphinxPostTransform):
@@ -64,9 +78,60 @@ def copy_host(app: Sphinx) -> None:
         shutil.copyfile(HOST, target / HOST.name)
 
 
+def move_large_buffers(state: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Write the large binary traits of a saved widget state to files of their own.
+
+    Parameters
+    ----------
+    state : dict
+        The saved state of a notebook's widgets, as nbclient and JupyterLab write it: ``"state"``
+        holds a record for each model, with its binary traits as base64 in ``"buffers"``.
+    folder : Path
+        Where the files go.  It is made when there is something to write.
+
+    Returns
+    -------
+    dict
+        The state with ``{"path", "encoding": "script", "data": name of the file}`` in the place of
+        each large buffer.  The state given is left as it was.
+    """
+
+    def moved(buffer: dict[str, Any]) -> dict[str, Any]:
+        data = buffer["data"]
+        if buffer.get("encoding") != "base64" or len(data) < LARGE:
+            return buffer
+        name = hashlib.sha256(data.encode()).hexdigest()[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+        script = f'(window.widgetData ??= {{}})["{name}"] = "{data}";\n'
+        (folder / f"{name}.js").write_text(script, "ascii")
+        return {**buffer, "encoding": "script", "data": name}
+
+    models = {
+        id: {**record, "buffers": [moved(buffer) for buffer in record["buffers"]]}
+        if record.get("buffers")
+        else record
+        for id, record in state["state"].items()
+    }
+    return {**state, "state": models}
+
+
+def lighten_page(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
+    """Take the large binary traits out of a page's widget state before MyST-NB writes it."""
+    if app.builder.format != "html":
+        return
+    scripts = NbMetadataCollector.get_js_files(app.env, page)
+    for name, (path, script) in scripts.items():
+        if script.get("type") == STATE:
+            state = json.loads(script["body"])
+            light = move_large_buffers(state, Path(app.outdir) / "_static" / "widget-data")
+            body = json.dumps(light).replace("</", r"<\/")  # nothing in it may end the script
+            scripts[name] = (path, {**script, "body": body})
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the script and the picture."""
+    """Register the script, the files of large data and the picture."""
     app.connect("config-inited", use_host)
     app.connect("builder-inited", copy_host)
+    app.connect("html-page-context", lighten_page, priority=400)  # MyST-NB writes the state at 500
     app.add_post_transform(PictureWithoutScript)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

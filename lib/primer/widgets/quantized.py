@@ -21,7 +21,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from primer.language_models import PATTERN, BytePairEncoding
-from primer.transformers import Transformer, TransformerConfig
+from primer.transformers import Transformer, TransformerConfig, load_pretrained
 
 LARGEST = 127
 """The largest whole number, so that −127 to 127 lie evenly around 0."""
@@ -212,6 +212,4 @@ def book_model() -> bytes:
     bytes
         :func:`pack` of ``load_pretrained("plays")``.
     """
-    from primer.transformers import load_pretrained
-
     return pack(*load_pretrained("plays"))
