@@ -64,7 +64,7 @@ def scaled_dot_product_attention(
     >>> values = torch.tensor([[10.0], [20.0]])
     >>> scaled_dot_product_attention(torch.tensor([[0.0, 0.0]]), keys, values)
     (tensor([[15.]]), tensor([[0.5000, 0.5000]]))
-    >>> scaled_dot_product_attention(torch.tensor([[99.0, 0.0]]), keys, values)
+    >>> scaled_dot_product_attention(torch.tensor([[500.0, 0.0]]), keys, values)
     (tensor([[10.]]), tensor([[1., 0.]]))
     """
     _check(query, key, value)

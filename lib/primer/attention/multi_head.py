@@ -197,11 +197,14 @@ class MultiHeadAttention(nn.Module):
         Raises
         ------
         ValueError
-            When a mask or bias does not fit, or ``rotate`` or ``cache`` meets a memory.
+            When the width is not ``d_model``, there is no token, a mask or bias does not fit, or
+            ``rotate`` or ``cache`` meets a memory.
         """
         if memory is not None and (rotate is not None or cache is not None):
             raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
-        query, key, value = self.project(x, x if memory is None else memory)
+        source = x if memory is None else memory
+        self._check(x, source)
+        query, key, value = self.project(x, source)
         if rotate is not None:
             start = 0 if cache is None else cache.length
             query, key = rotate(query, start), rotate(key, start)
@@ -219,6 +222,16 @@ class MultiHeadAttention(nn.Module):
             split_heads(self.key(source), self.n_kv_heads),
             split_heads(self.value(source), self.n_kv_heads),
         )
+
+    def _check(self, *inputs: Tensor) -> None:
+        """Raise a ``ValueError`` unless the inputs hold tokens of the layer's width."""
+        width = self.query.in_features
+        for tokens in inputs:
+            if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
+                raise ValueError(
+                    f"expected at least one token of width {width}, (…, tokens, {width}); "
+                    f"got shape {tuple(tokens.shape)}"
+                )
 
 
 def _fused_attention(

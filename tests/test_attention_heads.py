@@ -1,0 +1,150 @@
+"""What a head computes: its circuits against its scores and outputs, its names against loops."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jaxtyping import config, install_import_hook
+
+with install_import_hook("primer.attention", "beartype.beartype"):
+    from primer import attention
+
+F64 = torch.float64
+seeds = st.integers(0, 2**32 - 1)
+head_counts = st.sampled_from([(4, 4), (4, 2), (4, 1), (1, 1)])
+
+
+def normal(seed: int, *shape: int) -> torch.Tensor:
+    """Draw a double-precision tensor."""
+    return torch.randn(shape, dtype=F64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.fixture
+def as_readers_run_it():
+    """Turn the tests' own check of shapes off, which would speak before ours does."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
+
+
+def make_layer(heads: tuple[int, int], bias: bool = False) -> attention.MultiHeadAttention:
+    return attention.MultiHeadAttention(8, *heads, bias=bias).double()
+
+
+# Circuits -----------------------------------------------------------------------------------------
+
+
+@given(seeds, head_counts)
+def test_the_qk_circuit_gives_the_scores(seed, heads):
+    layer, x = make_layer(heads), normal(seed, 5, 8)
+    _, weights = layer(x, return_weights=True)
+    for h in range(layer.n_heads):
+        scores = x @ attention.qk_circuit(layer, h) @ x.T
+        torch.testing.assert_close((scores / layer.d_head**0.5).softmax(-1), weights[h])
+
+
+@given(seeds, head_counts)
+def test_the_ov_circuit_gives_what_a_head_writes(seed, heads):
+    layer, x = make_layer(heads), normal(seed, 5, 8)
+    _, weights = layer(x, return_weights=True)
+    written = attention.head_outputs(layer, weights, x)
+    for h in range(layer.n_heads):
+        torch.testing.assert_close(weights[h] @ x @ attention.ov_circuit(layer, h), written[h])
+
+
+@given(seeds, head_counts, st.booleans())
+def test_the_heads_add_up_to_the_layer(seed, heads, cross):
+    layer, x = make_layer(heads, bias=True), normal(seed, 2, 5, 8)
+    memory = normal(seed + 1, 2, 3, 8) if cross else None
+    output, weights = layer(x, memory, return_weights=True)
+    written = attention.head_outputs(layer, weights, x if memory is None else memory)
+    torch.testing.assert_close(written.sum(1) + layer.output.bias, output)
+
+
+def test_circuits_have_the_rank_of_a_head():
+    layer = make_layer((4, 2))
+    for circuit in (attention.qk_circuit, attention.ov_circuit):
+        assert torch.linalg.matrix_rank(circuit(layer, 3)).item() == layer.d_head == 2
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_what_does_not_fit_a_layer_is_refused():
+    layer = make_layer((4, 4))
+    for circuit in (attention.qk_circuit, attention.ov_circuit):
+        for head in (-1, 4):
+            with pytest.raises(ValueError, match=r"head must be 0 … 3"):
+                circuit(layer, head)
+    with pytest.raises(ValueError, match="need weights of 4 heads over 5 keys"):
+        attention.head_outputs(layer, torch.ones(2, 5, 5, dtype=F64), torch.ones(5, 8, dtype=F64))
+    with pytest.raises(ValueError, match="need weights of 4 heads over 5 keys"):
+        attention.head_outputs(layer, torch.ones(4, 5, 3, dtype=F64), torch.ones(5, 8, dtype=F64))
+
+
+# Names for heads ----------------------------------------------------------------------------------
+
+
+def scores_by_loop(weights, tokens):
+    """Compute one head's scores on one text as the docstring words them."""
+    n = len(tokens)
+    kinds = {
+        "previous token": lambda i, j: j == i - 1,
+        "first token": lambda i, j: i >= 1 and j == 0,
+        "same token": lambda i, j: j <= i and tokens[j] == tokens[i],
+        "induction": lambda i, j: 1 <= j <= i and tokens[j - 1] == tokens[i],
+    }
+    scores = {}
+    for name, fits in kinds.items():
+        rows = [[weights[i][j] for j in range(n) if fits(i, j)] for i in range(n)]
+        sums = [sum(row) for row in rows if row]
+        scores[name] = sum(sums) / len(sums) if sums else 0.0
+    return scores
+
+
+@settings(max_examples=50)
+@given(seeds, st.lists(st.integers(0, 3), min_size=2, max_size=8))
+def test_head_scores_equal_the_loop(seed, tokens):
+    n = len(tokens)
+    scores = normal(seed, 2, n, n).masked_fill(~attention.causal_mask(n), -torch.inf)
+    weights = scores.softmax(-1)
+    got = attention.head_scores(weights, torch.tensor(tokens))
+    assert tuple(got) == tuple(scores_by_loop(weights[0], tokens))
+    for h in range(2):
+        for name, expected in scores_by_loop(weights[h].tolist(), tokens).items():
+            assert got[name][h].item() == pytest.approx(expected, abs=1e-12)
+            assert 0 <= got[name][h] <= 1 + 1e-12
+
+
+def test_texts_of_a_batch_are_pooled_over_their_queries():
+    tokens = torch.tensor([[1, 1, 1, 1], [1, 2, 3, 4]])  # 3 queries with an induction key, then 0
+    weights = torch.stack([torch.eye(4), torch.full((4, 4), 0.25)])[:, None].double()
+    got = attention.head_scores(weights, tokens)
+    assert got["induction"].item() == pytest.approx(1.0)  # the second text has nothing to say
+    assert got["same token"].item() == pytest.approx((4 * 1 + 4 * 0.25) / 8)
+
+
+def test_perfect_heads_score_one():
+    tokens = torch.tensor([5, 6, 7, 5, 6, 7])
+    previous = torch.cat([torch.eye(6)[:1], torch.eye(6)[:-1]])[None].double()
+    assert attention.head_scores(previous, tokens)["previous token"].item() == 1
+    first = torch.zeros(1, 6, 6, dtype=F64)
+    first[..., 0] = 1
+    assert attention.head_scores(first, tokens)["first token"].item() == 1
+    induction = torch.zeros(1, 6, 6, dtype=F64)
+    for i in range(6):
+        induction[0, i, i - 2 if i >= 3 else 0] = 1  # after the earlier occurrence, three back
+    assert attention.head_scores(induction, tokens)["induction"].item() == 1
+
+
+@pytest.mark.parametrize(
+    ("weights", "tokens", "sentence"),
+    [
+        (torch.ones(2, 3, 3), torch.arange(4), "do not fit"),
+        (torch.ones(2, 3, 4), torch.arange(3), "do not fit"),
+        (torch.ones(5, 2, 3, 3), torch.ones(4, 3).long(), "do not fit"),
+        (torch.ones(2, 1, 1), torch.arange(1), "needs two tokens"),
+    ],
+)
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_weights_that_do_not_fit_the_text_are_refused(weights, tokens, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        attention.head_scores(weights, tokens)
