@@ -246,6 +246,8 @@ export function draggable(element, { move, step, touch = "pan-y" }) {
     move((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
   };
   element.style.touchAction = touch;
+  // Browsers ignore touch-action on the shapes of a drawing, and would scroll away with the mark.
+  if (touch === "none") set(element, { ontouchstart: (event) => event.preventDefault() });
   set(element, {
     onpointerdown: (event) => {
       element.setPointerCapture(event.pointerId);

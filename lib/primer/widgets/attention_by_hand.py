@@ -1,0 +1,184 @@
+"""Attention by hand: a query and three keys to move, and what the query then reads."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+import traitlets
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from primer.attention import scaled_dot_product_attention
+from primer.palette import LIGHT
+from primer.widgets.base import Widget
+
+N_KEYS = 3
+COLORS = ("green", "orange", "purple")
+FRAMES = {"key": ((-8, 12), (-3, 17)), "value": ((-2, 10), (-6, 6))}
+"""What the two planes show: the ends of both axes."""
+
+EMBEDDINGS = ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))
+W_QUERY = ((1.0, 0.0), (0.0, 1.0))
+W_KEY = ((1.0, 2.0), (0.0, 1.0))
+W_VALUE = ((0.5, -0.5), (1.0, 0.5))
+
+
+def worked_example() -> dict[str, Any]:
+    """Compute query, keys and values of the worked example: three tokens, one head, d = 2.
+
+    The query is that of the last token that is known, the third.
+
+    Returns
+    -------
+    dict
+        The traits ``query``, ``key``, ``value``, ``scale`` and ``temperature``.
+
+    Examples
+    --------
+    >>> example = worked_example()
+    >>> example["query"], example["key"]
+    ([5.0, 6.0], [[1.0, 4.0], [3.0, 10.0], [5.0, 16.0]])
+    >>> example["value"]
+    [[2.5, 0.5], [5.5, 0.5], [8.5, 0.5]]
+    """
+    x = np.array(EMBEDDINGS)
+    query, keys, values = (x @ np.array(w) for w in (W_QUERY, W_KEY, W_VALUE))  # each (3, 2)
+    return {
+        "query": query[-1].tolist(),
+        "key": keys.tolist(),
+        "value": values.tolist(),
+        "scale": True,
+        "temperature": 1.0,
+    }
+
+
+class Points(traitlets.List):  # type: ignore[type-arg]
+    """Points inside a plane's frame, as nested lists of the shape that the tag ``shape`` names."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Return the coordinates as (nested) lists, or say what is wrong with them."""
+        shape, frame = self.metadata["shape"], np.array(self.metadata["frame"])
+        try:
+            table = np.asarray(value, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise traitlets.TraitError(f"{self.name} must be numbers: {error}") from None
+        if table.shape != shape:
+            raise traitlets.TraitError(
+                f"{self.name} must have the shape {shape}, got the shape {table.shape}"
+            )
+        low, high = frame.T
+        if not ((low <= table) & (table <= high)).all():  # a NaN fails these comparisons too
+            raise traitlets.TraitError(
+                f"{self.name} must lie in {frame[0].tolist()} × {frame[1].tolist()}, "
+                f"got {table.tolist()}"
+            )
+        return table.tolist()
+
+
+class AttentionByHand(Widget):
+    r"""A query, three keys and three values in the plane, and what attention makes of them.
+
+    .. math:: z = \operatorname{softmax}\!\Big(\frac{qK^\top}{\sqrt d\,\tau}\Big)V
+
+    It starts with the worked example: the query reads the third key alone, :math:`z = v_3`.
+
+    Parameters
+    ----------
+    **state
+        First values of the traits: ``query`` (2 numbers), ``key`` and ``value`` (3 pairs each),
+        ``scale`` (whether scores are divided by :math:`\sqrt d`) and ``temperature``
+        (:math:`\tau`, 0.1 to 100).
+
+    Raises
+    ------
+    traitlets.TraitError
+        When points are not of the right number or outside their plane (query and keys
+        [−8, 12] × [−3, 17], values [−2, 10] × [−6, 6]), or the temperature is out of its range.
+
+    Examples
+    --------
+    >>> AttentionByHand(temperature=20.0)
+    AttentionByHand(scale=True, temperature=20.0)
+    >>> output, weights = AttentionByHand().attention()
+    >>> [round(x, 6) for x in output.tolist()]
+    [8.5, 0.5]
+    """
+
+    description = (
+        "Two planes. In one, arrows for a query and three keys; dashed lines drop from the keys to "
+        "the line of the query. In the other, arrows for three values and for the context vector, "
+        "their sum weighted by attention. A table has scores, scaled scores and weights."
+    )
+
+    example = traitlets.Dict().tag(sync=True)
+    query = Points().tag(sync=True, shape=(2,), frame=FRAMES["key"])
+    key = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["key"])
+    value = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["value"])
+    scale = traitlets.Bool(True).tag(sync=True)
+    temperature = traitlets.Float(1.0).tag(sync=True)
+
+    def __init__(self, **state: Any) -> None:
+        example = worked_example()
+        super().__init__(**{"example": example, **example, **state})
+
+    @traitlets.validate("temperature")
+    def _check_temperature(self, proposal: traitlets.Bunch) -> float:
+        if not 0.1 <= proposal.value <= 100:  # a NaN fails this comparison too
+            raise traitlets.TraitError(f"temperature must be 0.1 to 100, got {proposal.value}")
+        return float(proposal.value)
+
+    def attention(self) -> tuple[Float[Tensor, "2"], Float[Tensor, "3"]]:
+        """Compute the context vector and the weights by :mod:`primer.attention`."""
+        query, keys, values = (
+            torch.tensor(points, dtype=torch.float64)
+            for points in (self.query, self.key, self.value)
+        )
+        scale = 1 / ((math.sqrt(2) if self.scale else 1.0) * self.temperature)
+        output, weights = scaled_dot_product_attention(query[None], keys, values, scale=scale)
+        return output[0], weights[0]
+
+    def picture(self) -> Figure:
+        """Draw both planes.
+
+        Returns
+        -------
+        Figure
+            Two panels.
+        """
+        figure = Figure(figsize=(7.4, 4.0), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        context, weights = (x.tolist() for x in self.attention())
+        names = [f"k{j + 1}: {w:.3f}" for j, w in enumerate(weights)]
+        _draw_arrows(left, "key", [self.query, *self.key], ["q", *names], ("blue", *COLORS))
+        left.set_title("Query, keys and their weights")
+        names = [f"v{j + 1}" for j in range(N_KEYS)]
+        _draw_arrows(right, "value", [*self.value, context], [*names, "z"], (*COLORS, "ink"))
+        right.set_title(f"The context vector is ({context[0]:.2f}, {context[1]:.2f})")
+        return figure
+
+
+def _draw_arrows(
+    axes: Axes, kind: str, tips: list[list[float]], names: list[str], colors: tuple[str, ...]
+) -> None:
+    """Draw an arrow from the origin to each tip, with its name."""
+    for (x, y), name, color in zip(tips, names, colors, strict=True):
+        style = {"arrowstyle": "-|>", "color": LIGHT[color], "lw": 2, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", (x, y), (0, 0), arrowprops=style)
+        shift, side = (4, "left") if x < 7 else (-4, "right")
+        axes.annotate(
+            name,
+            (x, y),
+            xytext=(shift, 3),
+            textcoords="offset points",
+            ha=side,
+            color=LIGHT[color],
+            fontsize=9,
+        )
+    xlim, ylim = FRAMES[kind]
+    axes.set(xlim=xlim, ylim=ylim, aspect="equal")
+    axes.set(xlabel="first coordinate", ylabel="second coordinate")

@@ -1,0 +1,207 @@
+"""Attention by hand: its JavaScript against the library, its state, its life in a browser."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from primer.attention import scaled_dot_product_attention
+from primer.notebook.figures import png
+from primer.widgets import AttentionByHand
+from primer.widgets.attention_by_hand import FRAMES, worked_example
+
+MODULE = "attention_by_hand.js"
+seeds = st.integers(0, 2**32 - 1)
+temperatures = st.floats(0.1, 100)
+
+
+def plane(seed, kind, *shape):
+    """Draw points from a plane."""
+    low, high = np.array(FRAMES[kind]).T
+    return np.random.default_rng(seed).uniform(low, high, (*shape, 2))
+
+
+# --- the mathematics, against primer --------------------------------------------------------------
+
+
+@given(seeds, st.booleans(), temperatures)
+@settings(max_examples=60)
+def test_attention_is_the_librarys(javascript, seed, scale, temperature):
+    query, key, value = plane(seed, "key"), plane(seed + 1, "key", 3), plane(seed + 2, "value", 3)
+    by = javascript(MODULE, "divisor", 2, scale, temperature)
+    got = javascript(MODULE, "attend", query, key, value, by)
+    q, k, v = (torch.from_numpy(x) for x in (query[None], key, value))
+    output, weights = scaled_dot_product_attention(q, k, v, scale=1 / by)
+    np.testing.assert_allclose(got["weights"], weights[0], atol=1e-6)
+    np.testing.assert_allclose(got["context"], output[0], atol=1e-6)
+    np.testing.assert_allclose(got["logits"], (q @ k.T)[0] / by, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(np.sum(got["shares"], axis=0), output[0], atol=1e-6)
+    widget = AttentionByHand(
+        query=query, key=key, value=value, scale=scale, temperature=temperature
+    )
+    for ours, theirs in zip(widget.attention(), (output[0], weights[0]), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+@given(seeds, temperatures)
+@settings(max_examples=30)
+def test_effective_keys_are_the_exponential_of_the_entropy(javascript, seed, temperature):
+    weights = torch.softmax(torch.from_numpy(plane(seed, "key", 3)[:, 0]) / temperature, 0)
+    entropy = torch.distributions.Categorical(weights).entropy()
+    got = javascript(MODULE, "effectiveKeys", weights.tolist())
+    assert got == pytest.approx(float(entropy.exp()), abs=1e-6)
+
+
+def test_the_worked_example_is_the_notes(javascript):
+    example = worked_example()
+    assert example["query"] == [5, 6]
+    assert example["key"] == [[1, 4], [3, 10], [5, 16]]
+    assert example["value"] == [[2.5, 0.5], [5.5, 0.5], [8.5, 0.5]]
+    by = javascript(MODULE, "divisor", 2, True, 1)
+    got = javascript(MODULE, "attend", example["query"], example["key"], example["value"], by)
+    assert got["scores"] == [29, 75, 121]
+    np.testing.assert_allclose(got["logits"], [20.5, 53.0, 85.6], atol=0.05)
+    np.testing.assert_allclose(got["context"], [8.5, 0.5], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weight", "text"),
+    [(0.25, "0.250"), (0.0005, "0.001"), (0.00049, "5·10⁻⁴"), (6.1e-29, "6·10⁻²⁹"), (0, "0")],
+)
+def test_small_weights_stay_visible(javascript, weight, text):
+    assert javascript(MODULE, "writeWeight", weight) == text
+
+
+# --- the Python side ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "complaint"),
+    [
+        ({"query": [1, 2, 3]}, r"query must have the shape \(2,\), got the shape \(3,\)"),
+        ({"key": [[1, 2], [3, 4]]}, r"key must have the shape \(3, 2\)"),
+        ({"key": [[1, 2], [3, 4], ["a", 5]]}, "key must be numbers"),
+        ({"query": [13, 0]}, r"query must lie in \[-8, 12\] × \[-3, 17\]"),
+        ({"value": [[0, 0], [0, 0], [0, float("nan")]]}, "value must lie in"),
+        ({"temperature": 0.0}, "temperature must be 0.1 to 100, got 0.0"),
+        ({"temperature": float("nan")}, "temperature must be"),
+        ({"keys": 1}, "AttentionByHand has no keys"),
+    ],
+)
+def test_bad_state_is_refused(state, complaint):
+    with pytest.raises(traitlets.TraitError, match=complaint):
+        AttentionByHand(**state)
+
+
+def test_there_is_a_picture():
+    assert png(AttentionByHand(temperature=20.0).picture()).startswith(b"\x89PNG")
+
+
+def test_module_is_light():
+    assert len(gzip.compress(AttentionByHand()._esm.encode())) < 15 * 1024
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+
+def settle(page):
+    """Wait until the widget has drawn its state."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
+def get(page, name):
+    """Return a trait as the browser holds it."""
+    settle(page)
+    return page.evaluate("(name) => model.get(name)", name)
+
+
+def grip(page, name):
+    """Return the center of a mark on the page."""
+    box = page.get_by_role("button", name=name).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.browser
+def test_it_shows_the_worked_example_in_numbers(widget_page):
+    page = widget_page(AttentionByHand())
+    rows = [row.inner_text().split("\t") for row in page.locator("tbody tr").all()]
+    assert [row[2] for row in rows] == ["5·1 + 6·4 = 29", "5·3 + 6·10 = 75", "5·5 + 6·16 = 121"]
+    assert [row[3] for row in rows] == ["20.51", "53.03", "85.56"]
+    assert rows[2][4].strip() == "1.000"
+    assert "z = (8.50, 0.50)" in page.locator(".result").inner_text()
+    page.get_by_label("divide by √d").uncheck()
+    settle(page)
+    assert page.locator("tbody tr td:nth-child(4)").first.inner_text() == "29.00"
+
+
+@pytest.mark.browser
+def test_points_answer_to_the_keyboard_and_the_button_brings_the_example_back(widget_page):
+    page = widget_page(AttentionByHand())
+    mark = page.get_by_role("button", name="Key 3,")
+    mark.focus()
+    for key in ("ArrowLeft", "PageDown", "ArrowUp"):
+        mark.press(key)
+    assert get(page, "key")[2] == pytest.approx([4.9, 15.1])
+    assert "Key 3, (4.9, 15.1)" in mark.get_attribute("aria-label")
+    page.get_by_role("button", name="Value 1,").press("ArrowUp")
+    assert get(page, "value")[0] == pytest.approx([2.5, 0.6])
+    page.get_by_role("button", name="Query,").press("ArrowRight")
+    assert get(page, "query") == pytest.approx([5.1, 6])
+    page.get_by_label("Temperature τ").press("End")
+    assert get(page, "temperature") == pytest.approx(100)
+    assert "reads key 1 with weight" in page.locator(".result").inner_text()
+    page.get_by_role("button", name="Worked example").press("Enter")
+    settle(page)
+    assert {name: get(page, name) for name in worked_example()} == worked_example()
+    assert "reads key 3 alone" in page.locator(".result").inner_text()
+
+
+@pytest.mark.browser
+def test_a_point_cannot_leave_its_plane(widget_page):
+    page = widget_page(AttentionByHand(key=[[1, 4], [3, 10], [12, 17]]))
+    mark = page.get_by_role("button", name="Key 3,")
+    mark.press("PageUp")
+    mark.press("ArrowRight")
+    assert get(page, "key")[2] == [12, 17]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("touch", [False, True])
+def test_points_are_dragged_by_mouse_and_touch(widget_page, touch):
+    page = widget_page(AttentionByHand(), width=390, has_touch=touch)
+    x, y = grip(page, "Query,")
+    if touch:
+        session = page.context.new_cdp_session(page)
+        for kind, dy in (
+            ("touchStart", 0),
+            ("touchMove", 25),
+            ("touchMove", 50),
+            ("touchMove", 75),
+        ):
+            at = [{"x": x, "y": y + dy}]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+            settle(page)
+        session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    else:
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y + 60, steps=3)
+        page.mouse.up()
+    first, second = get(page, "query")
+    assert first == pytest.approx(5, abs=0.2)
+    assert second < 3.5
+    assert second == round(second, 1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+def test_it_leaves_nothing_behind(widget_page):
+    page = widget_page(AttentionByHand())
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
