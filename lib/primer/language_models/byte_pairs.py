@@ -281,7 +281,7 @@ class BytePairEncoding:
         if not isinstance(special, list) or not all(isinstance(name, str) for name in special):
             raise ValueError(f"{path}: special_tokens must be a list of names")
         try:
-            return cls(merges, special)
+            return cls([(first, second) for first, second in merges], special)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
