@@ -122,7 +122,7 @@ def count_parameters(config: TransformerConfig, active: bool = False) -> int:
 
     For the form of GPT-2 (:math:`d_{ff}=4d`, multi-head attention, biases, tied embeddings):
 
-    .. math:: N = L\,(12d^2 + 13d) + (V + T)\,d + 2d
+    .. math:: N = L\,(12d^2 + 13d) + (V + n)\,d + 2d
 
     Parameters
     ----------
@@ -154,26 +154,26 @@ def flops_by_part(config: TransformerConfig, n_tokens: int) -> dict[str, int]:
     r"""Count the floating-point operations of the forward pass, for one token of a text.
 
     A matrix of :math:`P` numbers costs :math:`2P` operations.  Attention adds the scores and the
-    weighted mean over :math:`T` keys,
+    weighted mean over :math:`n` keys,
 
-    .. math:: 2\cdot 2\,T d \quad\text{in each layer.}
+    .. math:: 2\cdot 2\,n d \quad\text{in each layer.}
 
     A mask saves nothing here: a dense product computes masked scores too.  Norms, nonlinearities
     and the softmax are left out, as torch's counter leaves them out; they are of order :math:`d`
-    and :math:`hT` for each token and layer.
+    and :math:`Hn` for each token and layer.
 
     Parameters
     ----------
     config : TransformerConfig
         The model.
     n_tokens : int
-        The length :math:`T` of the text: the keys that a query meets.
+        The length :math:`n` of the text: the keys that a query meets.
 
     Returns
     -------
     dict
         Operations for "projections" (the matrices of attention), "scores" (what grows with
-        :math:`T`), "feed-forward" and "head".
+        :math:`n`), "feed-forward" and "head".
 
     Raises
     ------
@@ -238,14 +238,14 @@ def flops_per_token(config: TransformerConfig, n_tokens: int) -> int:
 def cache_bytes(config: TransformerConfig, n_tokens: int, bytes_per_number: int = 2) -> int:
     r"""Count the bytes of the keys and values kept for a text of ``n_tokens``.
 
-    .. math:: 2\cdot L\cdot h_{kv}\cdot d_h\cdot T\cdot b
+    .. math:: 2\cdot L\cdot H_{kv}\cdot d_k\cdot n\cdot b
 
     Parameters
     ----------
     config : TransformerConfig
-        The model, with :math:`h_{kv}` key and value heads of width :math:`d_h`.
+        The model, with :math:`H_{kv}` key and value heads of width :math:`d_k`.
     n_tokens : int
-        The number of tokens :math:`T` stored.
+        The number of tokens :math:`n` stored.
     bytes_per_number : int
         :math:`b`: 2 for half precision, 4 for single.
 

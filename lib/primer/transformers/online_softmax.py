@@ -1,7 +1,7 @@
 r"""Exact attention in blocks: the softmax is updated as keys arrive, no row of weights is stored.
 
 The softmax needs the sum over *all* scores before it can divide.  Carrying that sum along, with the
-largest score so far, makes one pass over the keys enough; the :math:`T\times T` matrix never
+largest score so far, makes one pass over the keys enough; the :math:`n\times n` matrix never
 exists.  FlashAttention does this in the fast memory of a GPU.
 """
 
