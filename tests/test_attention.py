@@ -48,7 +48,9 @@ def as_readers_run_it():
     config.update("jaxtyping_disable", False)
 
 
-@pytest.mark.parametrize("module", ["circuits", "dot_product", "heads", "masks", "multi_head"])
+@pytest.mark.parametrize(
+    "module", ["circuits", "dot_product", "heads", "induction", "masks", "multi_head"]
+)
 def test_doctests(module):
     result = doctest.testmod(importlib.import_module(f"primer.attention.{module}"))
     assert result.attempted > 0

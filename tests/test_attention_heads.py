@@ -8,6 +8,7 @@ from jaxtyping import config, install_import_hook
 
 with install_import_hook("primer.attention", "beartype.beartype"):
     from primer import attention
+    from primer.attention import induction
 
 F64 = torch.float64
 seeds = st.integers(0, 2**32 - 1)
@@ -148,3 +149,54 @@ def test_perfect_heads_score_one():
 def test_weights_that_do_not_fit_the_text_are_refused(weights, tokens, sentence):
     with pytest.raises(ValueError, match=sentence):
         attention.head_scores(weights, tokens)
+
+
+# Silencing heads ----------------------------------------------------------------------------------
+
+
+@given(seeds, head_counts, st.data())
+def test_a_silenced_head_takes_away_what_it_wrote(seed, heads, data):
+    layer, x = make_layer(heads, bias=True), normal(seed, 2, 5, 8)
+    silent = data.draw(st.lists(st.integers(0, heads[0] - 1), unique=True))
+    output, weights = layer(x, return_weights=True)
+    written = attention.head_outputs(layer, weights, x)
+    with attention.ablate_heads(layer, silent):
+        torch.testing.assert_close(layer(x), output - written[:, silent].sum(1))
+    torch.testing.assert_close(layer(x), output)  # and afterwards all is as before
+
+
+def test_heads_speak_again_after_an_error():
+    layer, x = make_layer((2, 2)), normal(0, 3, 8)
+    before = layer(x)
+    with pytest.raises(KeyError), attention.ablate_heads(layer, [0]):
+        raise KeyError
+    torch.testing.assert_close(layer(x), before)
+
+
+def test_a_head_that_is_not_there_cannot_be_silenced():
+    with pytest.raises(ValueError, match=r"heads must be 0 … 3, got 4"):
+        attention.ablate_heads(make_layer((4, 4)), [4]).__enter__()
+
+
+# Induction ----------------------------------------------------------------------------------------
+
+
+def test_texts_repeat_with_their_own_period():
+    tokens, predictable = induction.repeated_tokens(200, torch.Generator().manual_seed(0))
+    periods = set()
+    for text, copies in zip(tokens.tolist(), predictable.tolist(), strict=True):
+        period = copies.index(True) - 1
+        periods.add(period)
+        assert all(text[i] == text[i - period] for i in range(period, len(text)))
+        assert copies == [i > period for i in range(len(text))]
+    assert periods == set(range(induction.SHORTEST, induction.LONGEST + 1))
+
+
+def test_two_layers_learn_to_copy_and_one_does_not():
+    two, one = (induction.train(layers, steps=101, batch=32) for layers in (2, 1))
+    assert two.repeated[-1] < 0.4 * one.repeated[-1]
+    assert one.fresh[-1] > 0.9 * torch.log(torch.tensor(64.0))  # fresh tokens stay a riddle
+    tokens, _ = induction.repeated_tokens(20, torch.Generator().manual_seed(99))
+    _, (below, above) = two.model(tokens)
+    assert attention.head_scores(above.detach(), tokens)["induction"].max() > 0.6
+    assert attention.head_scores(below.detach(), tokens)["induction"].max() < 0.3

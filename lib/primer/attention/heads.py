@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+from primer.attention.multi_head import MultiHeadAttention
 
 BEHAVIORS = ("previous token", "first token", "same token", "induction")
 
@@ -107,3 +112,47 @@ def head_scores(
         total = (mass * has_target).transpose(-2, -1).reshape(-1, weights.shape[-3]).sum(dim=0)
         scores[name] = total / has_target.sum().clamp(min=1)
     return scores
+
+
+@contextmanager
+def ablate_heads(attention: MultiHeadAttention, heads: Sequence[int]) -> Iterator[None]:
+    r"""Silence some heads of a layer for the length of a ``with`` block.
+
+    .. math:: \operatorname{MHA}(X) \;\to\; \sum_{h \notin \text{heads}} A^h X\,W_V^h\,W_O^h + b_O
+
+    The weights of the layer stay as they are.
+
+    Parameters
+    ----------
+    attention : MultiHeadAttention
+        The layer, on its own or inside a model.
+    heads : sequence of int
+        Which query heads, counted from 0.
+
+    Raises
+    ------
+    ValueError
+        When the layer has no such head.
+
+    Examples
+    --------
+    >>> attention = MultiHeadAttention(d_model=8, n_heads=2)
+    >>> with ablate_heads(attention, [0, 1]):  # nobody is left to write
+    ...     attention(torch.ones(1, 3, 8)).abs().sum().item()
+    0.0
+    """
+    for head in heads:
+        if not 0 <= head < attention.n_heads:
+            raise ValueError(f"heads must be 0 … {attention.n_heads - 1}, got {head}")
+    kept = torch.ones(attention.n_heads)
+    kept[list(heads)] = 0.0
+
+    def silence(layer: torch.nn.Module, inputs: tuple[Tensor]) -> Tensor:
+        merged = inputs[0]  # (*batch, seq, heads · d_head)
+        return merged * kept.to(merged).repeat_interleave(attention.d_head)
+
+    hook = attention.output.register_forward_pre_hook(silence)
+    try:
+        yield
+    finally:
+        hook.remove()
