@@ -16,7 +16,8 @@ PATTERN = (
 """What a word is, for Python's ``regex`` and for JavaScript with the flag ``u``.
 
 It names Unicode properties only: ``\\s`` and ``\\w`` mean different things in the two languages.
-A space before a word belongs to it, so that the pieces joined are the text again.
+A space before a word belongs to it, so that the pieces joined are the text again. A character newer
+than the Unicode tables of a program counts there among the rest.
 """
 
 _find_words = regex.compile(PATTERN).findall
