@@ -1,5 +1,6 @@
 """Widgets: figures the reader can take hold of, alive with or without Python running."""
 
+from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
@@ -10,6 +11,7 @@ from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.step_size import StepSize
 
 __all__ = [
+    "Anatomy",
     "AttentionByHand",
     "LeastSquaresByHand",
     "NormBall",
