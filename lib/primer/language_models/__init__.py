@@ -1,6 +1,6 @@
-"""From characters to tokens: byte-pair encoding, trained, applied and undone.
+"""From characters to tokens and back: byte-pair encoding.
 
-The chapter *Language models* teaches this module; chapters 07, 09 and 11 use it on the plays.
+The chapters on attention, transformers and inference read and write Shakespeare's plays with it.
 """
 
 from primer.language_models.byte_pairs import END, BytePairEncoding
