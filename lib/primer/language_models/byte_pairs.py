@@ -29,9 +29,9 @@ class BytePairEncoding:
     """Text as a sequence of token ids, by merging pairs of bytes.
 
     Token ids are numbered so: 0 to 255 are the bytes, 256 + m is what merge m makes, and special
-    tokens come last. A text is cut into words (:data:`~primer.language_models.words.PATTERN`), a word into its UTF-8 bytes, and
-    the merges are applied in the order in which they were learned. As every byte is a token, every
-    text has an encoding, and ``decode(encode(text)) == text``.
+    tokens come last. A text is cut into words (:data:`~primer.language_models.words.PATTERN`), a
+    word into its UTF-8 bytes, and the merges are applied in the order in which they were learned.
+    As every byte is a token, every text has an encoding, and ``decode(encode(text)) == text``.
 
     Parameters
     ----------
