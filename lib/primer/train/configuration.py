@@ -8,11 +8,9 @@ import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from primer.transformers import TransformerConfig
-
-PRECISIONS = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class TrainingSettings:
     beta1: float = 0.9
     beta2: float = 0.95
     accumulate: int = 1
-    precision: str = "float32"
+    precision: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -112,10 +110,6 @@ class TrainingSettings:
             raise ValueError(
                 f"a batch of {self.batch_size} sequences cannot be worked through in "
                 f"{self.accumulate} equal parts; make batch_size a multiple of accumulate"
-            )
-        if self.precision not in PRECISIONS:
-            raise ValueError(
-                f"precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}"
             )
         if self.seed < 0:
             raise ValueError(f"seed must be 0 or more, got {self.seed}")
@@ -213,6 +207,9 @@ def _build(kind: type[Any], table: str, values: dict[str, Any]) -> Any:
 
 def _convert(name: str, value: Any, wanted: Any) -> Any:
     """Check one value against its annotation; an integer may stand for a float, nothing else."""
+    if get_origin(wanted) is Literal and value not in get_args(wanted):
+        choices = ", ".join(map(repr, get_args(wanted)))
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
     if isinstance(value, int) and not isinstance(value, bool) and wanted is float:
         return float(value)
     allowed = [kind for kind in get_args(wanted) or (wanted,) if kind in (bool, int, float, str)]

@@ -1,0 +1,302 @@
+"""Whole training runs: killed and continued, shared by two processes, refused with a reason."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from primer.language_models import BytePairEncoding
+from primer.train import (
+    Configuration,
+    DataSettings,
+    TrainingSettings,
+    held_out_loss,
+    read_log,
+    token_stream,
+    train,
+)
+from primer.train.__main__ import main
+from primer.transformers import TransformerConfig, load_checkpoint, read_metadata
+
+CONFIGURATION = """
+[data]
+texts = "{texts}"
+vocab_size = 300
+
+[model]
+n_layers = 1
+d_model = 16
+n_heads = 2
+context_length = 16
+dropout = 0.1
+
+[training]
+steps = 200
+batch_size = 4
+learning_rate = 1e-2
+final_learning_rate = 1e-3
+warmup_steps = 5
+weight_decay = 0.1
+clip_norm = 1.0
+save_every = 2
+held_out_windows = 8
+"""
+# a child of this server starts within milliseconds, with everything imported
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(["primer.train.__main__"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> object:
+    """Calculate in one thread, so that the order of every sum is fixed."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("OMP_NUM_THREADS", "1")
+        yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a small corpus: what a fixed random walk through a few words says."""
+    folder = tmp_path_factory.mktemp("texts")
+    words = ["to", "be", "or", "not", "that", "is", "the", "question", "whether", "nobler"]
+    words += ["mind", "suffer", "slings", "arrows", "outrageous", "fortune", "against"]
+    draw = random.Random(0)
+    for part, length in (("training", 3000), ("validation", 400)):
+        (folder / part).mkdir()
+        text = " ".join(draw.choice(words) for _ in range(length))
+        (folder / part / "speech.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def file(texts: Path) -> Path:
+    """Write the configuration as a file."""
+    file = texts / "speech.toml"
+    file.write_text(CONFIGURATION.format(texts=texts.as_posix()), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def small(texts: Path) -> Configuration:
+    """Make a run of ten steps without dropout."""
+    return Configuration(
+        DataSettings(str(texts), 300),
+        TransformerConfig(vocab_size=300, n_layers=1, d_model=16, n_heads=2, context_length=16),
+        TrainingSettings(
+            steps=10,
+            batch_size=4,
+            learning_rate=1e-2,
+            final_learning_rate=1e-3,
+            warmup_steps=2,
+            weight_decay=0.1,
+            clip_norm=1.0,
+            save_every=5,
+            held_out_windows=8,
+        ),
+    )
+
+
+def saved_step(folder: Path) -> int:
+    """Read from the log how far a run has come."""
+    try:
+        return max((line.step for line in read_log(folder / "speech-log.csv")), default=0)
+    except ValueError:
+        return 0
+
+
+def start(file: Path, folder: Path) -> multiprocessing.process.BaseProcess:
+    """Start the command in a process of its own."""
+    child = SERVER.Process(target=main, args=([str(file), "--output", str(folder)],))
+    child.start()
+    return child
+
+
+def test_killed_at_random_it_ends_with_the_same_weights(file: Path, tmp_path: Path) -> None:
+    left_alone = start(file, tmp_path / "left alone")
+    folder, draw = tmp_path / "killed", random.Random()
+    stopped_at = [0]
+    for _ in range(6):
+        child = start(file, folder)
+        while saved_step(folder) == stopped_at[-1] and child.is_alive():
+            time.sleep(0.001)
+        time.sleep(draw.uniform(0, 0.02))  # in a step, in an evaluation, while writing: anywhere
+        child.kill()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL, "it ended too early: give it more steps"
+        stopped_at.append(saved_step(folder))
+    assert stopped_at == sorted(stopped_at)
+    assert stopped_at[-1] < 200
+    for child in (left_alone, start(file, folder)):
+        child.join()
+        assert child.exitcode == 0
+
+    alone = tmp_path / "left alone"
+    assert_same_model(folder / "speech.safetensors", alone / "speech.safetensors")
+    logs = [read_log(path / "speech-log.csv") for path in (alone, folder)]
+    assert [line._replace(seconds=0) for line in logs[0]] == [
+        line._replace(seconds=0) for line in logs[1]
+    ]
+    assert not list(folder.glob("*-state.pt*"))  # neither whole nor half
+
+
+def assert_same_model(first: Path, second: Path) -> None:
+    """Compare two models to the last bit, and what they say about themselves."""
+    assert read_metadata(first) == read_metadata(second)
+    models = [load_checkpoint(path).state_dict() for path in (first, second)]
+    for name, weight in models[0].items():
+        assert torch.equal(weight, models[1][name]), name
+
+
+def test_killed_after_publishing_it_ends_again(
+    small: Configuration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(_: Path) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", die)
+        with pytest.raises(SystemExit):
+            train(small, tmp_path, "speech")
+    first = (tmp_path / "speech.safetensors").rename(tmp_path / "first.safetensors")
+    train(small, tmp_path, "speech")
+    assert_same_model(tmp_path / "speech.safetensors", first)
+    assert not (tmp_path / "speech-state.pt").exists()
+
+
+def test_model_knows_what_it_was_trained_on(small: Configuration, tmp_path: Path) -> None:
+    path = train(small, tmp_path, "speech")
+    last = read_log(tmp_path / "speech-log.csv")[-1]
+    metadata = read_metadata(path)
+    assert metadata["training"] == small.to_dict()
+    assert len(metadata["corpus_sha256"]) == 64
+    text = (Path(small.data.texts) / "validation" / "speech.txt").read_text(encoding="utf-8")
+    tokenizer = BytePairEncoding.load(tmp_path / "speech-bpe.json")
+    stream = token_stream({"speech": text}, tokenizer)
+    loss = held_out_loss(load_checkpoint(path), stream, tokenizer, windows=8)
+    assert loss.nats_per_token == pytest.approx(last.validation_loss, abs=1e-5)
+    assert loss.bits_per_character == pytest.approx(last.bits_per_character, abs=1e-5)
+    assert metadata["validation_loss"] == pytest.approx(last.validation_loss, abs=1e-5)
+    assert last.validation_loss < read_log(tmp_path / "speech-log.csv")[0].validation_loss
+    with pytest.raises(ValueError, match="is a finished model; it is not overwritten"):
+        train(small, tmp_path, "speech")
+
+
+def weights(path: Path) -> torch.Tensor:
+    """Join all weights of a model."""
+    return torch.cat([p.detach().flatten() for p in load_checkpoint(path).parameters()])
+
+
+@pytest.mark.parametrize("accumulate", [2, 4])
+def test_accumulated_gradient_is_that_of_the_whole_batch(
+    accumulate: int, small: Configuration, tmp_path: Path
+) -> None:
+    training = replace(small.training, accumulate=accumulate)
+    whole = train(small, tmp_path / "whole", "m")
+    parts = train(replace(small, training=training), tmp_path / "parts", "m")
+    torch.testing.assert_close(weights(parts), weights(whole), atol=2e-4, rtol=2e-3)
+
+
+def test_mixed_precision_learns_the_same(small: Configuration, tmp_path: Path) -> None:
+    training = replace(small.training, precision="bfloat16")
+    train(small, tmp_path / "single", "m")
+    mixed = train(replace(small, training=training), tmp_path / "mixed", "m")
+    losses = [read_log(tmp_path / kind / "m-log.csv")[-1] for kind in ("single", "mixed")]
+    assert losses[0].train_loss != losses[1].train_loss  # it did calculate in another precision
+    assert losses[0].validation_loss == pytest.approx(losses[1].validation_loss, abs=0.02)
+    assert load_checkpoint(mixed).embed.weight.dtype == torch.float32
+
+
+def test_two_processes_train_as_one(file: Path, small: Configuration, tmp_path: Path) -> None:
+    text = file.read_text(encoding="utf-8").replace("dropout = 0.1", "")
+    text = text.replace("steps = 200", "steps = 10").replace("save_every = 2", "save_every = 5")
+    shared = tmp_path / "speech.toml"
+    shared.write_text(text.replace("warmup_steps = 5", "warmup_steps = 2"), encoding="utf-8")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc-per-node", "2", "-m", "primer.train", str(shared)]
+    done = subprocess.run(
+        [*command, "--output", str(tmp_path / "two")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    one = train(
+        replace(small, training=replace(small.training, accumulate=2)), tmp_path / "one", "speech"
+    )
+    two = tmp_path / "two" / "speech.safetensors"
+    torch.testing.assert_close(weights(two), weights(one), atol=2e-4, rtol=2e-3)
+    logs = [read_log(path.parent / "speech-log.csv") for path in (one, two)]
+    for mine, theirs in zip(*logs, strict=True):
+        assert mine.train_loss == pytest.approx(theirs.train_loss, abs=1e-4)
+        assert mine.tokens == theirs.tokens
+
+
+# ── what the command says when it cannot do it ───────────────────────────────────────────────────
+
+
+def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run the command, which must fail, and return what it says."""
+    assert main(arguments) == 1
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said
+
+
+def test_command_without_a_configuration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = complaint([str(tmp_path / "none.toml"), "--output", str(tmp_path / "out")], capsys)
+    assert "no configuration file" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_command_without_texts(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = tmp_path / "lost.toml"
+    text = file.read_text(encoding="utf-8").replace("texts = ", 'texts = "nowhere" #')
+    lost.write_text(text, encoding="utf-8")
+    said = complaint([str(lost), "--output", str(tmp_path / "out")], capsys)
+    assert "there is no text file nowhere" in said
+
+
+def test_command_with_a_state_of_another_run(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "speech-state.pt").write_bytes(b"a letter")
+    said = complaint([str(file), "--output", str(tmp_path)], capsys)
+    assert "is damaged and cannot be continued" in said
+    assert (tmp_path / "speech-state.pt").read_bytes() == b"a letter"
+
+
+def test_diverging_run_says_what_to_change(small: Configuration, tmp_path: Path) -> None:
+    wild = replace(small.training, learning_rate=1e30)
+    with pytest.raises(ArithmeticError, match=r"loss became .* at step \d+; lower learning_rate"):
+        train(replace(small, training=wild), tmp_path, "speech")
+
+
+def test_batch_that_processes_cannot_share(
+    small: Configuration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("primer.train.processes.distributed.init_process_group", lambda _: None)
+    monkeypatch.setattr("primer.train.processes.distributed.get_rank", lambda: 0)
+    monkeypatch.setattr("primer.train.processes.distributed.get_world_size", lambda: 3)
+    monkeypatch.setattr("primer.train.processes.distributed.destroy_process_group", lambda: None)
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(ValueError, match="4 sequences cannot be shared equally by 3 processes"):
+        train(small, tmp_path, "speech")
