@@ -151,21 +151,23 @@ function rotate(x, n, start, { cos, sin }, dim) {
   }
 }
 
-/** Replace scores by weights that are positive and add to 1. */
+/** Weights that are positive and add to 1, the exponentials of scores. */
 export function softmax(scores) {
-  const top = scores.reduce((a, b) => Math.max(a, b), -Infinity);
-  const weights = scores.map((score) => Math.exp(score - top));
-  const sum = weights.reduce((a, b) => a + b, 0);
-  return weights.map((weight) => weight / sum);
+  const weights = new Float64Array(scores.length);
+  let [top, sum] = [-Infinity, 0];
+  for (let j = 0; j < scores.length; j++) if (scores[j] > top) top = scores[j];
+  for (let j = 0; j < scores.length; j++) sum += weights[j] = Math.exp(scores[j] - top);
+  for (let j = 0; j < scores.length; j++) weights[j] /= sum;
+  return weights;
 }
 
-/** The scalar products of one head's query with the first `count` keys. */
-export function products(query, from, keys, at, count, { d_head, kv_heads }) {
+/** The scalar products of one head's query with the first `count` keys, times a scale. */
+export function products(query, from, keys, at, count, { d_head, kv_heads }, scale = 1) {
   const found = new Float64Array(count);
   for (let j = 0, key = at; j < count; j++, key += kv_heads * d_head) {
     let sum = 0;
     for (let k = 0; k < d_head; k++) sum += query[from + k] * keys[key + k];
-    found[j] = sum;
+    found[j] = sum * scale;
   }
   return found;
 }
@@ -177,8 +179,7 @@ function attend(query, n, start, { keys, values }, config) {
   for (let i = 0, from = 0; i < n; i++) {
     for (let head = 0; head < n_heads; head++, from += d_head) {
       const shared = Math.floor((head * kv_heads) / n_heads) * d_head; // where the group's head begins
-      const scores = products(query, from, keys, shared, start + i + 1, config);
-      const weights = softmax(scores.map((score) => score / Math.sqrt(d_head)));
+      const weights = softmax(products(query, from, keys, shared, start + i + 1, config, d_head ** -0.5));
       for (let j = 0, at = shared; j < weights.length; j++, at += kv_heads * d_head) {
         for (let k = 0; k < d_head; k++) mixed[from + k] += weights[j] * values[at + k];
       }
@@ -214,7 +215,9 @@ export function forward(model, tokens, cache, observe) {
   const { d_model, d_head, norm_eps } = config;
   const [n, start] = [tokens.length, cache.length];
   const x = new Float32Array(n * d_model);
-  const add = (y) => y.forEach((value, at) => { x[at] += value; });
+  const add = (y) => {
+    for (let at = 0; at < x.length; at++) x[at] += y[at];
+  };
   tokens.forEach((token, i) => x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model));
   blocks.forEach((block, layer) => {
     const seen = cache.layers[layer];
