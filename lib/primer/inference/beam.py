@@ -87,7 +87,8 @@ def beam_steps(
     >>> from primer.inference import MarkovModel
     >>> coin = MarkovModel(torch.tensor([[0.75, 0.25], [0.5, 0.5]]))
     >>> for frontier in beam_steps(coin, [0], n_tokens=2, n_beams=2):
-    ...     print(frontier.tokens.tolist(), [round(math.exp(s), 4) for s in frontier.log_probabilities])
+    ...     probabilities = [round(math.exp(s), 4) for s in frontier.log_probabilities]
+    ...     print(frontier.tokens.tolist(), probabilities)
     [[0], [1]] [0.75, 0.25]
     [[0, 0], [0, 1]] [0.5625, 0.1875]
     """

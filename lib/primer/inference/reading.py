@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -11,9 +11,11 @@ from torch import Tensor
 
 from primer.transformers import KeyValueCache, Transformer
 
-Prompt = Sequence[int] | Int[Tensor, "*batch seq"]
+Prompt = Sequence[int] | Sequence[Sequence[int]] | Tensor
+"""Token ids of one text or of several texts of one length."""
 
 
+@runtime_checkable
 class LanguageModel(Protocol):
     """Anything that gives logits for the token after each token of a text.
 
