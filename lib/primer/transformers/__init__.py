@@ -23,6 +23,7 @@ from primer.transformers.counting import (
     flops_by_part,
     flops_per_token,
 )
+from primer.transformers.encoder_decoder import Encoder, EncoderDecoder
 from primer.transformers.feed_forward import FeedForward, SwiGLU
 from primer.transformers.hugging_face import load_gpt2, load_llama
 from primer.transformers.mixture import (
@@ -42,6 +43,8 @@ __all__ = [
     "LLAMA_2_7B",
     "ORIGINAL",
     "Block",
+    "Encoder",
+    "EncoderDecoder",
     "FeedForward",
     "KeyValueCache",
     "MixtureOfExperts",

@@ -8,6 +8,7 @@ from torch import Tensor
 from primer.transformers.config import TransformerConfig
 
 Heads = Float[Tensor, "batch kv_heads seq d_head"]
+Stored = Float[Tensor, "batch kv_heads all_tokens d_head"]
 
 
 class LayerCache:
@@ -28,7 +29,7 @@ class LayerCache:
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
 
-    def append(self, key: Heads, value: Heads) -> tuple[Heads, Heads]:
+    def append(self, key: Heads, value: Heads) -> tuple[Stored, Stored]:
         """Store the keys and values of new tokens; return those of all tokens so far.
 
         Parameters
@@ -45,7 +46,7 @@ class LayerCache:
         Raises
         ------
         ValueError
-            When the room does not suffice or another number of sequences is given than before.
+            When the room does not suffice or the sequences or heads are not as many as before.
         """
         end = self.length + key.shape[-2]
         if end > self.capacity:
@@ -56,10 +57,12 @@ class LayerCache:
         if self.keys is None or self.values is None:
             room = (*key.shape[:-2], self.capacity, key.shape[-1])
             self.keys, self.values = key.new_empty(room), value.new_empty(room)
-        elif len(key) != len(self.keys):
+        elif key.shape[:2] != self.keys.shape[:2]:
             raise ValueError(
-                f"the cache holds {len(self.keys)} sequences, got keys of {len(key)}; "
-                "reorder it or begin a new one"
+                "the cache holds {} sequences with {} heads, got {} with {}; ".format(
+                    *self.keys.shape[:2], *key.shape[:2]
+                )
+                + "reorder it or begin a new one"
             )
         self.keys[:, :, self.length : end] = key.detach()
         self.values[:, :, self.length : end] = value.detach()

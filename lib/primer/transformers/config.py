@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 Positions = Literal["rope", "learned", "sinusoidal", "alibi", "none"]
@@ -126,15 +126,21 @@ class TransformerConfig:
                 choices = ", ".join(map(repr, allowed))
                 raise ValueError(f"{name} must be one of {choices}, got {getattr(self, name)!r}")
         self._check_heads()
-        if self.n_experts is not None and not 1 <= self.experts_per_token <= self.n_experts:
+        _check_count("experts_per_token", self.experts_per_token)
+        if self.n_experts is not None and self.experts_per_token > self.n_experts:
             raise ValueError(
                 f"experts_per_token must lie between 1 and n_experts = {self.n_experts}, "
                 f"got {self.experts_per_token}"
             )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must lie in [0, 1), got {self.dropout}")
-        if not 0 < self.norm_eps < 1:
-            raise ValueError(f"norm_eps must be a small positive number, got {self.norm_eps}")
+        for name, low, high in (("rope_base", 1, math.inf), ("norm_eps", 0, 1)):
+            value = getattr(self, name)
+            if not (_is_number(value) and low < value < high):
+                raise ValueError(f"{name} must lie between {low} and {high}, got {value!r}")
+        if not (_is_number(self.dropout) and 0 <= self.dropout < 1):
+            raise ValueError(f"dropout must be at least 0 and less than 1, got {self.dropout!r}")
+        for name in ("bias", "tied_embeddings"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")
 
     def _check_heads(self) -> None:
         """Refuse heads that do not divide what they share, and odd widths where pairs are made."""
@@ -195,10 +201,15 @@ class TransformerConfig:
         for name in values:
             if name not in known:
                 raise ValueError(f"a transformer's configuration has no entry {name!r}")
-        try:
-            return cls(**values)
-        except TypeError as error:  # a missing entry, or a text where a number belongs
-            raise ValueError(f"not the configuration of a transformer: {error}") from None
+        missing = [f.name for f in fields(cls) if f.default is MISSING and f.name not in values]
+        if missing:
+            raise ValueError(f"a transformer's configuration needs {', '.join(missing)}")
+        return cls(**values)
+
+
+def _is_number(value: object) -> bool:
+    """Tell numbers from texts and truth values, which a file may hold in their place."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _check_count(name: str, value: object) -> None:

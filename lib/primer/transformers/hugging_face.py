@@ -123,11 +123,13 @@ def load_gpt2(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
 def load_llama(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
     """Build a transformer that computes what Hugging Face's ``LlamaForCausalLM`` computes.
 
+    Mistral is Llama with a sliding window and is read as well.
+
     Parameters
     ----------
     state_dict : mapping of str to Tensor
         ``model.state_dict()`` of theirs, or the content of its file.
-    config : LlamaConfig or mapping
+    config : LlamaConfig, MistralConfig or mapping
         Their configuration, ``model.config`` or the content of ``config.json``.
 
     Returns
@@ -142,7 +144,7 @@ def load_llama(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
 
     References
     ----------
-    Touvron et al. (2023).
+    Touvron et al. (2023); Jiang et al. (2023) for Mistral.
 
     Examples
     --------
@@ -170,6 +172,7 @@ def load_llama(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
         d_ff=settings["intermediate_size"],
         rope_base=_rope_base(settings),
         rope_layout="half",
+        window=settings.get("sliding_window"),
         norm_eps=settings["rms_norm_eps"],
         bias=settings.get("attention_bias", False),
         tied_embeddings=settings.get("tie_word_embeddings", False),

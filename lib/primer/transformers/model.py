@@ -177,8 +177,13 @@ class Transformer(nn.Module):
             context.
         """
         start = 0 if cache is None else cache.length
-        self._check(tokens, cache, start)
-        x = self.dropout(self._embed(tokens, start))
+        check_tokens(tokens, self.config, start)
+        if cache is not None and len(cache) != self.config.n_layers:
+            raise ValueError(
+                f"the cache has {len(cache)} layers and the model {self.config.n_layers}: "
+                "make it with KeyValueCache(model.config)"
+            )
+        x = self.dropout(add_positions(look_up(self.embed, tokens), self.positions, start))
         context = self._context(x, start)
         collected = []
         for layer, block in enumerate(self.blocks):
@@ -187,22 +192,6 @@ class Transformer(nn.Module):
             collected.append(weights)
         logits = self.head(self.norm(x))
         return (logits, collected) if return_weights else logits
-
-    def _embed(self, tokens: Tensor, start: int) -> Tensor:
-        """Look up the tokens' vectors and add those of their positions."""
-        try:
-            x = self.embed(tokens)
-        except IndexError:
-            raise ValueError(
-                f"token ids must lie between 0 and {self.config.vocab_size - 1}, "
-                f"got {int(tokens.min())} to {int(tokens.max())}"
-            ) from None
-        places = slice(start, start + tokens.shape[1])
-        if isinstance(self.positions, LearnedPositions):
-            return x + self.positions.weight[places]
-        if isinstance(self.positions, SinusoidalPositions):
-            return x * math.sqrt(self.config.d_model) + self.positions.table[places]
-        return x
 
     def _context(self, x: Tensor, start: int) -> dict[str, Any]:
         """Build what all layers' attentions share: mask, bias and rotation."""
@@ -217,26 +206,6 @@ class Transformer(nn.Module):
             bias = alibi_bias(config.n_heads, n_queries, n_keys).to(x)
         rotate = self.positions if isinstance(self.positions, Rotary) else None
         return {"mask": mask, "bias": bias, "rotate": rotate}
-
-    def _check(self, tokens: Tensor, cache: KeyValueCache | None, start: int) -> None:
-        """Raise a ``ValueError`` unless the tokens can be read."""
-        if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
-            raise ValueError(
-                "tokens must be whole numbers of shape (batch, seq), "
-                f"got {tokens.dtype} of shape {tuple(tokens.shape)}"
-            )
-        if tokens.numel() == 0:
-            raise ValueError("there is nothing to read: give at least one token")
-        if start + tokens.shape[1] > self.config.context_length:
-            raise ValueError(
-                f"{start + tokens.shape[1]} tokens are longer than the context of "
-                f"{self.config.context_length}: shorten the text or generate less"
-            )
-        if cache is not None and len(cache) != self.config.n_layers:
-            raise ValueError(
-                f"the cache has {len(cache)} layers and the model {self.config.n_layers}: "
-                "make it with KeyValueCache(model.config)"
-            )
 
 
 class SinusoidalPositions(nn.Module):
@@ -260,6 +229,55 @@ def make_positions(config: TransformerConfig) -> nn.Module | None:
     if config.positions == "sinusoidal":
         return SinusoidalPositions(config.context_length, config.d_model)
     return None
+
+
+def check_tokens(tokens: Tensor, config: TransformerConfig, start: int = 0) -> None:
+    """Raise a ``ValueError`` unless a model can read these tokens after ``start`` others."""
+    if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
+        raise ValueError(
+            "tokens must be whole numbers of shape (batch, seq), "
+            f"got {tokens.dtype} of shape {tuple(tokens.shape)}"
+        )
+    if tokens.numel() == 0:
+        raise ValueError("there is nothing to read: give at least one token")
+    if start + tokens.shape[1] > config.context_length:
+        raise ValueError(
+            f"{start + tokens.shape[1]} tokens are more than the context of "
+            f"{config.context_length}: shorten the text or generate less"
+        )
+
+
+def look_up(
+    embed: nn.Embedding, tokens: Int[Tensor, "batch seq"]
+) -> Float[Tensor, "batch seq d_model"]:
+    """Embed the tokens, or raise a ``ValueError`` when one is not in the vocabulary."""
+    try:
+        return embed(tokens)
+    except IndexError:
+        raise ValueError(
+            f"token ids must lie between 0 and {embed.num_embeddings - 1}, "
+            f"got {int(tokens.min())} to {int(tokens.max())}"
+        ) from None
+
+
+def add_positions(
+    x: Float[Tensor, "batch seq d_model"], positions: nn.Module | None, start: int
+) -> Float[Tensor, "batch seq d_model"]:
+    r"""Add the vectors of the positions from ``start`` on to the embedded tokens.
+
+    Before sinusoidal positions are added, whose size is fixed, the embedding is multiplied by
+    :math:`\sqrt d`.  Rotations and ALiBi have no vectors; with them nothing is added.
+
+    References
+    ----------
+    Vaswani et al. (2017), sections 3.4 and 3.5.
+    """
+    places = slice(start, start + x.shape[1])
+    if isinstance(positions, LearnedPositions):
+        return x + positions.weight[places]
+    if isinstance(positions, SinusoidalPositions):
+        return x * math.sqrt(x.shape[-1]) + positions.table[places]
+    return x
 
 
 def make_norm(config: TransformerConfig) -> nn.Module:
