@@ -71,7 +71,7 @@ def gpt2(seed: int):
     return theirs, load_gpt2(theirs.state_dict(), theirs.config)
 
 
-MODULES = "beam choosing cost generation markov quality reading speculative".split()
+MODULES = ["beam", "choosing", "cost", "generation", "markov", "quality", "reading", "speculative"]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -144,9 +144,7 @@ def test_entropy_grows_with_temperature(seed, size, one, other):
 @given(seeds, st.integers(2, 20))
 def test_the_slope_of_the_entropy_is_the_variance_of_the_logits(seed, size):
     logits, temperature, h = random_logits(seed, size), 1.5, 1e-4
-    ends = [
-        inference.entropy(inference.warp_temperature(logits, temperature + s)) for s in (-h, h)
-    ]
+    ends = [inference.entropy(inference.warp_temperature(logits, temperature + s)) for s in (-h, h)]
     weights = inference.probabilities(logits, temperature)
     variance = (weights * logits**2).sum() - (weights * logits).sum() ** 2
     slope = (ends[1] - ends[0]) / (2 * h)
