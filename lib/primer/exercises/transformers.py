@@ -254,7 +254,7 @@ def check_context_for(answer: Answer) -> None:
     )
 
 
-@exercise("9.7")
+@exercise("9.8")
 def check_merge(answer: Answer) -> None:
     """Check ``answer(first, second)``: attention over two halves of the keys, put together."""
     scores, value = 3 * _normal(0, 4, 10), _normal(1, 10, 3)
@@ -299,7 +299,7 @@ def check_merge(answer: Answer) -> None:
     )
 
 
-@exercise("9.8")
+@exercise("9.7")
 def check_top_k(answer: Answer) -> None:
     """Check ``answer(scores, k)``: the weight of every expert for every token."""
     scores, k = 2 * _normal(0, 6, 5), 2
