@@ -188,7 +188,8 @@ def unpack(data: bytes) -> tuple[Transformer, BytePairEncoding]:
         description = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["model"])
         config = TransformerConfig.from_dict(description["config"])
         tokenizer = description["tokenizer"]
-        encoding = BytePairEncoding(tokenizer["merges"], tokenizer["special_tokens"])
+        merges = [(first, second) for first, second in tokenizer["merges"]]
+        encoding = BytePairEncoding(merges, tokenizer["special_tokens"])
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no whole language model for a page: {error}") from None
     weights = {}
@@ -201,6 +202,10 @@ def unpack(data: bytes) -> tuple[Transformer, BytePairEncoding]:
     model = Transformer(config)
     model.load_state_dict(weights | {"head.weight": weights["embed.weight"]})
     return model.eval(), encoding
+
+
+unpacked = functools.lru_cache(maxsize=4)(unpack)
+"""The same, done once for all widgets that show a model.  Nobody may change what it returns."""
 
 
 @functools.cache

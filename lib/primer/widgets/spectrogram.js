@@ -1,5 +1,6 @@
 // The spectrogram widget: its controls, and what joins the signals, the analysis, the panels and the sound.
 import { checkbox, format, html, mount, radio, resultLine, slider, update } from "./kit.js";
+import { memory } from "./memory.js";
 import { analysis, decode, describeFrame, describeSpread, firstView, ownSignal, wordsOf } from "./signals.js";
 import { ownSound, soundPlayer } from "./sound.js";
 import { computeFrames, imageRows, levelOf, spectrumDrawing, spreadDrawing, timeDrawing } from "./spectrogram_panels.js";
@@ -55,15 +56,6 @@ function analysisControls({ current, view, write, hear }) {
     controls.show_known.set(state.show_known);
   };
   return { rows: Object.values(controls).map((control) => control.row), settle };
-}
-
-/** Returns `once(name, key, make)`: the value made for the name, made anew only when the key changes. */
-function memory() {
-  const kept = {};
-  return (name, key, make) => {
-    if (kept[name]?.key !== key) kept[name] = { key, value: make() };
-    return kept[name].value;
-  };
 }
 
 /** Text with its subscripts, as nodes. */

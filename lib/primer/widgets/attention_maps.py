@@ -1,0 +1,252 @@
+"""Attention maps: what every head of the book's language model looks at in a text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+import traitlets
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from primer.attention import (
+    MultiHeadAttention,
+    causal_mask,
+    head_scores,
+    head_targets,
+    share_heads,
+)
+from primer.language_models import BytePairEncoding
+from primer.palette import LIGHT
+from primer.transformers import Transformer
+from primer.widgets.base import Widget
+from primer.widgets.quantized import book_model, unpacked
+
+EXAMPLES = (
+    "To be, or not to be: that is the question",
+    "Tybalt, the kinsman of old Capulet. Tybalt, the kinsman of old Capulet.",
+    "ROMEO\nIs the day so young?\n\nBENVOLIO\nBut new struck nine.\n\nROMEO\n",
+    "Tomorrow, and tomorrow, and tomorrow, creeps in this petty pace",
+)
+
+SHARE = 0.4
+"""A head has a name when it gives at least this much of its weight to keys of one kind …"""
+
+QUERIES = 3
+"""… on average over at least so many queries."""
+
+
+def head_products(
+    model: Transformer, tokens: list[int]
+) -> Float[Tensor, "layers heads queries keys"]:
+    r"""Compute the scalar products of all queries with all keys, of later tokens too.
+
+    Parameters
+    ----------
+    model : Transformer
+        A model with rotary positions.
+    tokens : list of int
+        The text.
+
+    Returns
+    -------
+    Tensor of shape (layers, heads, queries, keys)
+        :math:`q_i \cdot k_j` for every head, turned by their positions, neither divided by
+        :math:`\sqrt d` nor masked.  The layers run as trained, each on what the one before made.
+    """
+    products = []
+
+    def multiply(attention: MultiHeadAttention, given: tuple[Tensor], context: Any) -> None:
+        query, key, value = attention.project(given[0], given[0])
+        query, key = context["rotate"](query, 0), context["rotate"](key, 0)
+        key, _ = share_heads(query, key, value)
+        products.append((query @ key.mT)[0])  # (heads, queries, keys)
+
+    hooks = [
+        module.register_forward_pre_hook(multiply, with_kwargs=True)
+        for module in model.modules()
+        if isinstance(module, MultiHeadAttention)
+    ]
+    with torch.no_grad():
+        model(torch.tensor([tokens]))
+    for hook in hooks:
+        hook.remove()
+    return torch.stack(products)
+
+
+class AttentionMaps(Widget):
+    r"""The attention of all layers and heads of a language model to a text of the reader's.
+
+    The reader types a text; the model runs in the page.  Every head is a thumbnail, the chosen one
+    is drawn large, as a heat map and as arcs between the tokens.  With the mask, the division by
+    :math:`\sqrt d` or the softmax taken away, the maps show the same queries and keys combined in
+    another way; the model itself computes as it was trained.
+
+    Parameters
+    ----------
+    text : str
+        The text; its first ``longest`` tokens are read.
+    layer, head : int
+        The chosen head, counted from 0.
+    query, key : int
+        The pair of positions that is read out, counted from 0.
+    causal, scaled, normalized : bool
+        Whether a query sees no later keys, whether scores are divided by :math:`\sqrt d`, and
+        whether the softmax has made weights of them.
+    examples : list of str
+        Texts to choose from.
+    longest : int
+        How many tokens are read.
+    checkpoint : bytes
+        The model, from :func:`primer.widgets.quantized.pack`; the book's own when left out.
+
+    Raises
+    ------
+    traitlets.TraitError
+        When a value is out of its range or of another kind, or the checkpoint is none.
+
+    Examples
+    --------
+    >>> AttentionMaps(text="To be, or not to be", layer=1)  # doctest: +ELLIPSIS
+    AttentionMaps(text='To be, or not to be', layer=1, head=0, query=0, key=0, causal=True, ...
+    """
+
+    description = (
+        "The attention weights of every layer and head of a language model to a line of text, as "
+        "small heat maps, each named by what the head mostly looks at; the chosen head is drawn "
+        "large, a row for each token that asks and a column for each token it may look at."
+    )
+
+    text = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    layer = traitlets.Int(0, min=0).tag(sync=True)
+    head = traitlets.Int(0, min=0).tag(sync=True)
+    query = traitlets.Int(0, min=0).tag(sync=True)
+    key = traitlets.Int(0, min=0).tag(sync=True)
+    causal = traitlets.Bool(True).tag(sync=True)
+    scaled = traitlets.Bool(True).tag(sync=True)
+    normalized = traitlets.Bool(True).tag(sync=True)
+    examples = traitlets.List(traitlets.Unicode(), list(EXAMPLES)).tag(sync=True)
+    longest = traitlets.Int(48, min=2).tag(sync=True)
+    checkpoint = traitlets.Bytes().tag(sync=True)
+
+    @traitlets.default("checkpoint")
+    def _default_checkpoint(self) -> bytes:
+        return book_model()
+
+    @traitlets.validate("checkpoint")
+    def _check_checkpoint(self, proposal: dict[str, Any]) -> bytes:
+        try:
+            unpacked(proposal["value"])
+        except ValueError as error:
+            raise traitlets.TraitError(f"checkpoint: {error}") from None
+        return bytes(proposal["value"])
+
+    @traitlets.validate("text")
+    def _check_text(self, proposal: dict[str, Any]) -> str:
+        try:
+            proposal["value"].encode("utf-8")
+        except UnicodeEncodeError:
+            raise traitlets.TraitError("text holds half a character, a lone surrogate") from None
+        return str(proposal["value"])
+
+    @traitlets.validate("layer", "head")
+    def _check_head(self, proposal: dict[str, Any]) -> int:
+        config, name = self.model().config, proposal["trait"].name
+        count = config.n_layers if name == "layer" else config.n_heads
+        if proposal["value"] >= count:
+            raise traitlets.TraitError(
+                f"the model's {name}s are 0 to {count - 1}, got {proposal['value']}"
+            )
+        return int(proposal["value"])
+
+    def model(self) -> Transformer:
+        """Return the model that the page runs."""
+        return unpacked(self.checkpoint)[0]
+
+    def encoding(self) -> BytePairEncoding:
+        """Return the model's tokens."""
+        return unpacked(self.checkpoint)[1]
+
+    def tokens(self) -> list[int]:
+        """Encode the part of the text that is read."""
+        return self.encoding().encode(self.text)[: self.longest]
+
+    def maps(self) -> Float[Tensor, "layers heads queries keys"]:
+        """Compute the maps of all heads as the present settings show them; NaN where masked."""
+        scores = head_products(self.model(), self.tokens())
+        if self.scaled:
+            scores = scores / self.model().config.d_head ** 0.5
+        hidden = torch.zeros(scores.shape[-2:], dtype=torch.bool)
+        if self.causal:
+            hidden = ~causal_mask(len(hidden))
+        if self.normalized:
+            scores = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+        return scores.masked_fill(hidden, torch.nan)
+
+    def scores(self) -> dict[str, Float[Tensor, "layers heads"]]:
+        """Measure how the heads behave in the text, as the model was trained."""
+        tokens = torch.tensor([self.tokens()])
+        with torch.no_grad():
+            _, weights = self.model()(tokens, return_weights=True)
+        layers = [head_scores(layer, tokens) for layer in weights]
+        return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}
+
+    def names(self) -> list[list[str]]:
+        """Name each head, [layer][head], by the kind of key it gives most to, or ``"mixed"``."""
+        targets = head_targets(torch.tensor(self.tokens()))
+        counted = {
+            name: score
+            for name, score in self.scores().items()
+            if int(targets[name].any(dim=-1).sum()) >= QUERIES
+        }
+        if not counted:
+            return [["mixed"] * self.model().config.n_heads] * self.model().config.n_layers
+        most, which = torch.stack(list(counted.values())).max(dim=0)  # (layers, heads)
+        kinds = list(counted)
+        return [
+            [kinds[i] if s >= SHARE else "mixed" for s, i in zip(*row, strict=True)]
+            for row in zip(most.tolist(), which.tolist(), strict=True)
+        ]
+
+    def picture(self) -> Figure:
+        """Draw all heads small and the chosen one large."""
+        figure = Figure(figsize=(7.6, 4.6))
+        if len(self.tokens()) < 2:
+            figure.text(0.5, 0.5, "A text of two tokens or more has maps.", ha="center")
+            return figure
+        maps, names = self.maps().numpy(), self.names()
+        n_layers, n_heads = maps.shape[:2]
+        panels: Any = figure.subfigures(1, 2, width_ratios=[1.0, 1.1])
+        small = panels[0].subplots(n_layers, n_heads, squeeze=False)
+        for (layer, head), axes in np.ndenumerate(small):
+            self._draw_map(axes, maps[layer, head])
+            axes.set(xticks=[], yticks=[])
+            chosen = (layer, head) == (self.layer, self.head)
+            axes.set_title(
+                f"{layer}.{head} {names[layer][head].removesuffix(' token')}",
+                fontsize=7,
+                loc="center",
+                color=LIGHT["blue" if chosen else "ink"],
+            )
+        self._draw_large(panels[1].add_subplot(), maps[self.layer, self.head])
+        return figure
+
+    def _draw_map(self, axes: Axes, values: np.ndarray) -> Any:
+        """Draw one map, a row for each query."""
+        limits = (0, 1) if self.normalized else (None, None)
+        axes.grid(visible=False)
+        return axes.imshow(values, vmin=limits[0], vmax=limits[1], aspect="equal")
+
+    def _draw_large(self, axes: Axes, values: np.ndarray) -> None:
+        """Draw the chosen head with the names of the tokens."""
+        image = self._draw_map(axes, values)
+        labels = [self.encoding().decode([token]).replace("\n", "⏎") for token in self.tokens()]
+        axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
+        axes.set_yticks(range(len(labels)), labels, fontsize=7)
+        axes.set(xlabel="key", ylabel="query")
+        axes.set_title(f"Layer {self.layer}, head {self.head}")
+        label = "weight" if self.normalized else "score"
+        axes.figure.colorbar(image, ax=axes, label=label, shrink=0.7)
