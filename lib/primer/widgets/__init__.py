@@ -2,6 +2,7 @@
 
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
+from primer.widgets.attention_maps import AttentionMaps
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
@@ -13,6 +14,7 @@ from primer.widgets.step_size import StepSize
 __all__ = [
     "Anatomy",
     "AttentionByHand",
+    "AttentionMaps",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",
