@@ -54,3 +54,6 @@ export function tokenText({ tokens }, id) {
     return `‹${Array.from(tokens[id], (byte) => byte.toString(16).toUpperCase().padStart(2, "0")).join(" ")}›`;
   }
 }
+
+/** A text as a label: spaces and line breaks are shown. */
+export const visible = (text) => text.replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
