@@ -3,6 +3,7 @@
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
+from primer.widgets.decoding import Decoding
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
@@ -15,6 +16,7 @@ __all__ = [
     "Anatomy",
     "AttentionByHand",
     "AttentionMaps",
+    "Decoding",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",

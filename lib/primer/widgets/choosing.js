@@ -1,0 +1,66 @@
+// The choice of one token, as primer.inference.choosing has it: logits reshaped or cut, then a draw.
+//
+//   const p = distribution(logits, { temperature, topK, topP });   // 0 for what is cut; topK null keeps all
+//   const token = draw(p, uniform);                                // uniform in [0, 1)
+//   entropy(p);  effectiveChoices(p);  logSoftmax(logits);  greedy(logits);  ranked(logits)
+
+const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
+
+/** Token ids from the most probable to the least; of equal ones the smaller id comes first. */
+export const ranked = (logits) => Uint32Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
+
+/** The logarithms of the probabilities, in nats. */
+export function logSoftmax(logits) {
+  const top = largest(logits);
+  let total = 0;
+  for (const u of logits) total += Math.exp(u - top);
+  const shift = top + Math.log(total);
+  return Float64Array.from(logits, (u) => u - shift);
+}
+
+/** The distribution a token is drawn from: temperature, then the topK most probable, then the nucleus of mass topP. */
+export function distribution(logits, { temperature = 1, topK = null, topP = 1 } = {}) {
+  if (!(temperature > 0)) throw new RangeError(`A temperature is above 0, not ${temperature}; its limit 0 is greedy.`);
+  if (!(topP > 0 && topP <= 1)) throw new RangeError(`top-p lies in (0, 1], not at ${topP}.`);
+  if (topK !== null && !(topK >= 1 && topK <= logits.length)) throw new RangeError(`top-k is 1 to ${logits.length}, not ${topK}.`);
+  const top = largest(logits);
+  const p = Float64Array.from(logits, (u) => Math.exp((u - top) / temperature));
+  const order = ranked(logits);
+  const cutFrom = (rank) => { for (const id of order.subarray(rank)) p[id] = 0; };
+  const normalize = () => {
+    const total = p.reduce((a, b) => a + b, 0);
+    for (let id = 0; id < p.length; id++) p[id] /= total;
+  };
+  if (topK !== null) cutFrom(topK);
+  normalize();
+  if (topP === 1) return p; // rounding must not cut a tail that the definition keeps
+  let [rank, mass] = [0, 0];
+  while (rank < order.length && mass < topP) mass += p[order[rank++]];
+  cutFrom(rank);
+  normalize();
+  return p;
+}
+
+export function greedy(logits) {
+  let best = 0;
+  for (let id = 1; id < logits.length; id++) if (logits[id] > logits[best]) best = id;
+  return best;
+}
+
+/** The token in whose part of the unit interval a uniform number falls. */
+export function draw(p, uniform) {
+  let [mass, last] = [0, 0];
+  for (let id = 0; id < p.length; id++) {
+    if (p[id] === 0) continue;
+    mass += p[id];
+    last = id;
+    if (uniform < mass) break;
+  }
+  return last; // also when the sum of all falls short of 1 by rounding
+}
+
+/** −Σ p ln p, in nats. */
+export const entropy = (p) => p.reduce((total, x) => total - (x > 0 ? x * Math.log(x) : 0), 0);
+
+/** Among how many equally probable tokens the choice would be as uncertain. */
+export const effectiveChoices = (p) => Math.exp(entropy(p));

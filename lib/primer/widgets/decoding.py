@@ -1,0 +1,186 @@
+"""Decoding: from the next-token distribution of the book's language model to text."""
+
+from __future__ import annotations
+
+import torch
+import traitlets
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from primer.inference import Hypothesis, beam_search, effective_choices, generate, probabilities
+from primer.language_models import BytePairEncoding
+from primer.palette import LIGHT
+from primer.transformers import Transformer
+from primer.widgets.base import Widget
+from primer.widgets.quantized import book_model, unpacked
+
+EXAMPLES = (
+    "To be, or not to be",
+    "ROMEO\nBut soft, what light",
+    "Enter the King of ",
+    "My lord, my lord, my lord,",
+)
+MOST_TOKENS, MOST_BEAMS, SEEDS = 64, 6, 100
+SHOWN = 14
+
+
+class Decoding(Widget):
+    r"""The next token of a language model, and what different ways to choose it make of a prompt.
+
+    The reader types a prompt; the model runs in the page.  The next-token distribution is drawn
+    before and after temperature, top-k and top-p; beside each other stand a greedy continuation,
+    the best that beam search finds, and three samples; the beam search is drawn as a tree.
+
+    Parameters
+    ----------
+    **state
+        First values of the traits: ``text`` (the prompt), ``temperature`` (0.1 to 5), ``top_k`` (a
+        whole number from 1, or None for all), ``top_p`` (above 0, at most 1), ``n_tokens`` (1 to
+        64), ``n_beams`` (1 to 6), ``seed`` (0 to 99), ``examples`` (prompts to choose from) and
+        ``checkpoint`` (the model, from :func:`primer.widgets.quantized.pack`; the book's own when
+        left out).
+
+    Raises
+    ------
+    traitlets.TraitError
+        When a value is out of its range or of another kind, or the checkpoint is none.
+
+    Examples
+    --------
+    >>> Decoding(temperature=0.5, top_k=20)  # doctest: +NORMALIZE_WHITESPACE
+    Decoding(text='To be, or not to be', temperature=0.5, top_k=20, top_p=0.9, n_tokens=40,
+             n_beams=3, seed=1)
+    """
+
+    description = (
+        "Bars for the most probable next tokens: outlined the probability that a language model "
+        "gives, filled the one that is drawn from after temperature, top-k and top-p, with what is "
+        "cut marked as cut. Below, a greedy continuation, one by beam search and three samples."
+    )
+
+    text = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    temperature = traitlets.Float(1.0).tag(sync=True)
+    top_k = traitlets.Int(10, allow_none=True).tag(sync=True)
+    top_p = traitlets.Float(0.9).tag(sync=True)
+    n_tokens = traitlets.Int(40, min=1, max=MOST_TOKENS).tag(sync=True)
+    n_beams = traitlets.Int(3, min=1, max=MOST_BEAMS).tag(sync=True)
+    seed = traitlets.Int(1, min=0, max=SEEDS - 1).tag(sync=True)
+    examples = traitlets.List(traitlets.Unicode(), list(EXAMPLES)).tag(sync=True)
+    checkpoint = traitlets.Bytes().tag(sync=True)
+
+    @traitlets.default("checkpoint")
+    def _default_checkpoint(self) -> bytes:
+        return book_model()
+
+    @traitlets.validate("checkpoint")
+    def _check_checkpoint(self, proposal: traitlets.Bunch) -> bytes:
+        try:
+            unpacked(proposal.value)
+        except ValueError as error:
+            raise traitlets.TraitError(f"checkpoint: {error}") from None
+        return bytes(proposal.value)
+
+    @traitlets.validate("text")
+    def _check_text(self, proposal: traitlets.Bunch) -> str:
+        try:
+            proposal.value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise traitlets.TraitError("text holds half a character, a lone surrogate") from None
+        return str(proposal.value)
+
+    @traitlets.validate("temperature")
+    def _check_temperature(self, proposal: traitlets.Bunch) -> float:
+        if not 0.1 <= proposal.value <= 5:  # a NaN fails this comparison too
+            raise traitlets.TraitError(
+                f"temperature must be 0.1 to 5, got {proposal.value}; its limit 0 is greedy"
+            )
+        return float(proposal.value)
+
+    @traitlets.validate("top_k")
+    def _check_top_k(self, proposal: traitlets.Bunch) -> int | None:
+        vocabulary = self.model().config.vocab_size
+        if proposal.value is not None and not 1 <= proposal.value <= vocabulary:
+            raise traitlets.TraitError(
+                f"top_k must be 1 to {vocabulary}, or None to keep all, got {proposal.value}"
+            )
+        return proposal.value if proposal.value is None else int(proposal.value)
+
+    @traitlets.validate("top_p")
+    def _check_top_p(self, proposal: traitlets.Bunch) -> float:
+        if not 0 < proposal.value <= 1:
+            raise traitlets.TraitError(
+                f"top_p must lie in (0, 1], got {proposal.value}; 1 keeps all"
+            )
+        return float(proposal.value)
+
+    def model(self) -> Transformer:
+        """Return the model that the page runs."""
+        return unpacked(self.checkpoint)[0]
+
+    def encoding(self) -> BytePairEncoding:
+        """Return the model's tokens."""
+        return unpacked(self.checkpoint)[1]
+
+    def tokens(self) -> list[int]:
+        """Encode the part of the prompt that leaves room for the new tokens."""
+        room = self.model().config.context_length - self.n_tokens
+        return self.encoding().encode(self.text)[-room:]
+
+    def logits(self) -> Float[Tensor, " vocab"]:
+        """Compute the logits of the token that follows the prompt."""
+        with torch.no_grad():
+            return self.model()(torch.tensor([self.tokens()]))[0, -1].double()
+
+    def distribution(self) -> Float[Tensor, " vocab"]:
+        """Compute the distribution that the next token is drawn from."""
+        return probabilities(self.logits(), self.temperature, self.top_k, self.top_p)
+
+    def greedy(self) -> list[int]:
+        """Continue the prompt greedily by :func:`primer.inference.generate`."""
+        prompt, end = self.tokens(), self.encoding().special_tokens.get("<|end|>")
+        whole = generate(self.model(), prompt, self.n_tokens, end_token=end)
+        return [int(token) for token in whole[len(prompt) :]]
+
+    def beam(self) -> Hypothesis:
+        """Find the best continuation by :func:`primer.inference.beam_search`."""
+        end = self.encoding().special_tokens.get("<|end|>")
+        return beam_search(self.model(), self.tokens(), self.n_tokens, self.n_beams, end_token=end)[
+            0
+        ]
+
+    def picture(self) -> Figure:
+        """Draw the most probable next tokens, and the greedy continuation in words.
+
+        Returns
+        -------
+        Figure
+            One panel.
+        """
+        figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+        if not self.text:
+            figure.text(0.5, 0.5, "A prompt of one token or more can be continued.", ha="center")
+            return figure
+        self._draw_bars(figure.subplots())
+        return figure
+
+    def _draw_bars(self, axes: Axes) -> None:
+        """Draw the model's probabilities as outlines, those that are drawn from as bars."""
+        logits, drawn = self.logits(), self.distribution()
+        model = logits.softmax(-1)
+        order = logits.argsort(descending=True, stable=True)[:SHOWN].tolist()
+        for row, token in enumerate(order):
+            kept = float(drawn[token])
+            color = LIGHT["muted" if kept else "red"]
+            hatch = None if kept else "////"
+            axes.barh(row, float(model[token]), 0.7, fill=False, edgecolor=color, hatch=hatch)
+            axes.barh(row, kept, 0.7, color=LIGHT["blue"], alpha=0.75)
+        names = [self.encoding().decode([token]) for token in order]
+        labels = [name.replace(" ", "␣").replace("\n", "⏎") for name in names]
+        axes.set_yticks(range(len(order)), labels)
+        axes.set(ylim=(len(order) - 0.4, -0.6), xlabel="probability")
+        before, after = (float(effective_choices(p.log())) for p in (model, drawn))
+        axes.set_title(
+            f"As uncertain as {before:.1f} equal choices; drawn from (blue): {after:.1f}"
+        )

@@ -1,0 +1,308 @@
+"""Decoding: its JavaScript against the library, its state, its life in a browser."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from primer.inference import (
+    MarkovModel,
+    beam_steps,
+    distinct_ngrams,
+    effective_choices,
+    entropy,
+    greedy,
+    probabilities,
+)
+from primer.notebook.figures import png
+from primer.widgets import Decoding
+
+CHOOSING, GENERATION = "choosing.js", "generation.js"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Keep a small model from waiting for threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+seeds = st.integers(0, 2**32 - 1)
+temperatures = st.floats(0.1, 5)
+masses = st.one_of(st.just(1.0), st.floats(0.01, 0.999))
+
+
+def draw_logits(seed, n=50):
+    """Draw logits, some of them equal."""
+    rng = np.random.default_rng(seed)
+    return rng.choice([rng.normal(0, 3, n), rng.integers(-3, 3, n).astype(float)])
+
+
+# --- the mathematics, against primer --------------------------------------------------------------
+
+
+@given(seeds, temperatures, st.one_of(st.none(), st.integers(1, 50)), masses)
+@settings(max_examples=80)
+def test_the_distribution_is_the_librarys(javascript, seed, temperature, top_k, top_p):
+    logits = draw_logits(seed)
+    options = {"temperature": temperature, "topK": top_k, "topP": top_p}
+    got = np.array(javascript(CHOOSING, "distribution", logits, options))
+    expected = probabilities(torch.from_numpy(logits), temperature, top_k, top_p).numpy()
+    np.testing.assert_allclose(got, expected, atol=1e-6)
+    np.testing.assert_array_equal(got > 0, expected > 0)  # the same tokens are cut
+
+
+@given(seeds)
+@settings(max_examples=30)
+def test_entropy_choices_and_argmax_are_the_librarys(javascript, seed):
+    logits = draw_logits(seed)
+    tensor = torch.from_numpy(logits)
+    p = tensor.softmax(-1).tolist()
+    assert javascript(CHOOSING, "entropy", p) == pytest.approx(float(entropy(tensor)), abs=1e-6)
+    choices = javascript(CHOOSING, "effectiveChoices", p)
+    assert choices == pytest.approx(float(effective_choices(tensor)), abs=1e-6)
+    assert javascript(CHOOSING, "greedy", logits) == int(greedy(tensor))
+    got = javascript(CHOOSING, "logSoftmax", logits)
+    np.testing.assert_allclose(got, tensor.log_softmax(-1), atol=1e-9)
+    order = tensor.argsort(descending=True, stable=True)
+    assert javascript(CHOOSING, "ranked", logits) == order.tolist()
+
+
+@given(seeds, st.floats(0, 1, exclude_max=True))
+@settings(max_examples=40)
+def test_a_token_is_drawn_by_its_part_of_the_unit_interval(javascript, seed, uniform):
+    logits = torch.from_numpy(draw_logits(seed))
+    p = probabilities(logits, top_k=7).numpy()
+    expected = np.searchsorted(np.cumsum(p), uniform, side="right")
+    if min(abs(np.cumsum(p) - uniform)) > 1e-12:  # on an edge either side is right
+        assert javascript(CHOOSING, "draw", p, uniform) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"temperature": 0}, "temperature is above 0, not 0"),
+        ({"temperature": -1}, "temperature is above 0, not -1"),
+        ({"topP": 0}, r"top-p lies in \(0, 1\], not at 0"),
+        ({"topP": 1.1}, "top-p"),
+        ({"topK": 0}, "top-k is 1 to 3, not 0"),
+        ({"topK": 4}, "top-k is 1 to 3, not 4"),
+    ],
+)
+def test_settings_out_of_range_are_refused(javascript, options, complaint):
+    with pytest.raises(RuntimeError, match=complaint):
+        javascript(CHOOSING, "distribution", [1.0, 2.0, 3.0], options)
+
+
+@given(seeds, st.integers(1, 4), st.booleans())
+@settings(max_examples=25)
+def test_a_beam_grows_as_the_librarys(javascript, seed, n_beams, ends):
+    table = np.random.default_rng(seed).dirichlet(np.ones(6), 6)
+    log_table = np.log(table)
+    end = 5 if ends else None
+    scores, last = [0.0], [0]
+    for frontier in beam_steps(MarkovModel(torch.from_numpy(table)), [0], 4, n_beams, end):
+        got = javascript(
+            GENERATION, "extend", scores, log_table[last], n_beams, -1 if end is None else end
+        )
+        np.testing.assert_allclose(
+            [one["score"] for one in got["alive"]], frontier.log_probabilities, atol=1e-6
+        )
+        assert [one["token"] for one in got["alive"]] == frontier.tokens[:, -1].tolist()
+        for one in got["alive"]:  # of parents that are equally good either is right
+            step = log_table[last[one["parent"]], one["token"]]
+            assert one["score"] == pytest.approx(scores[one["parent"]] + step)
+        np.testing.assert_allclose(
+            [one["score"] for one in got["ended"]], [s for _, s in frontier.ended], atol=1e-6
+        )
+        scores = [one["score"] for one in got["alive"]]
+        last = [one["token"] for one in got["alive"]]
+
+
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=40), st.integers(1, 4))
+def test_repeats_are_those_that_distinct_ngrams_counts(javascript, tokens, n):
+    repeated = javascript(GENERATION, "repeats", tokens, n)
+    share = sum(repeated) / (len(tokens) - n + 1)
+    assert 1 - share == pytest.approx(distinct_ngrams(torch.tensor(tokens), n))
+
+
+# --- the Python side ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "complaint"),
+    [
+        ({"temperature": 0.0}, "temperature must be 0.1 to 5, got 0.0; its limit 0 is greedy"),
+        ({"temperature": float("nan")}, "temperature must be"),
+        ({"top_k": 0}, "top_k must be 1 to 1024, or None to keep all, got 0"),
+        ({"top_k": 1025}, "top_k must be 1 to 1024"),
+        ({"top_p": 0.0}, r"top_p must lie in \(0, 1\], got 0.0"),
+        ({"top_p": 1.5}, "top_p must lie in"),
+        ({"n_tokens": 0}, "0"),
+        ({"n_beams": 7}, "7"),
+        ({"seed": -1}, "-1"),
+        ({"text": "\ud800"}, "half a character"),
+        ({"checkpoint": b"nothing"}, "checkpoint: this is no whole language model"),
+        ({"prompt": "To be"}, "Decoding has no prompt"),
+    ],
+)
+def test_bad_state_is_refused(state, complaint):
+    with pytest.raises(traitlets.TraitError, match=complaint):
+        Decoding(**state)
+
+
+@pytest.mark.parametrize("text", ["To be", "", "word " * 400])
+def test_there_is_a_picture(text):
+    assert png(Decoding(text=text).picture()).startswith(b"\x89PNG")
+
+
+def test_module_is_light():
+    assert len(gzip.compress(Decoding()._esm.encode())) < 15 * 1024
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+CARDS = (
+    "[...document.querySelectorAll('.card')].map((card) => card.querySelector('.text').textContent)"
+)
+
+
+def finished(page):
+    """Wait until the widget has read its prompt and written all texts."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+    page.wait_for_selector("[aria-busy=false]", state="attached", timeout=120_000)
+
+
+def numbers(page, card):
+    """Return the line of numbers of a continuation."""
+    return page.locator(".card").nth(card).locator(".note").inner_text()
+
+
+@pytest.mark.browser
+def test_greedy_and_beam_write_what_the_library_writes(widget_page):
+    widget = Decoding(n_tokens=30, n_beams=3)
+    page = widget_page(widget)
+    finished(page)
+    texts = page.evaluate(CARDS)
+    assert texts[0] == widget.encoding().decode(widget.greedy())
+    best = widget.beam()
+    assert texts[1] == widget.encoding().decode(list(best.tokens))
+    assert page.locator(".card .lead").all_inner_texts() == ["To be, or not to be"] * 5
+    assert numbers(page, 1).startswith(f"log p = −{-best.log_probability:.1f}, ")
+    assert page.locator(".tree g.best").count() == 30
+    assert page.locator(".tree g g").count() == 3 * 30
+
+
+@pytest.mark.browser
+def test_bars_are_the_distribution_and_settings_act_on_them(widget_page):
+    widget = Decoding(top_k=5, top_p=1.0, n_tokens=2)
+    page = widget_page(widget)
+    finished(page)
+    order = widget.logits().argsort(descending=True, stable=True)[:14].tolist()
+    values = page.locator(".bars .value").all_inner_texts()
+    drawn = widget.distribution()
+    assert values == [f"{100 * float(drawn[token]):.1f}%" for token in order[:5]] + ["cut"] * 9
+    result = page.locator(".result")
+    assert "keeps 5 of 1024" in result.inner_text()
+    page.get_by_label("Top-k").press("Home")
+    finished(page)
+    assert "has 0.00 nats of entropy, like 1.0 equally probable" in result.inner_text()
+    page.get_by_label("Top-k").press("End")
+    page.get_by_label("Temperature").press("Home")
+    finished(page)
+    widget.top_k, widget.temperature = None, 0.1
+    first = float(widget.distribution().max())
+    assert page.locator(".bars .value").first.inner_text() == f"{100 * first:.1f}%"
+    assert page.evaluate("model.get('top_k')") is None
+
+
+@pytest.mark.browser
+def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
+    page = widget_page(Decoding(n_tokens=12, top_k=1))
+    finished(page)
+    texts = page.evaluate(CARDS)
+    assert texts[2] == texts[3] == texts[4] == texts[0]  # drawn from one token: greedy
+    page.locator(".bars button").first.press("Enter")
+    finished(page)
+    text = page.evaluate("model.get('text')")
+    assert text.startswith("To be, or not to be")
+    assert len(text) > len("To be, or not to be")
+    assert page.get_by_role("textbox", name="Prompt").input_value() == text
+    page.get_by_label("Top-k").press("End")
+    finished(page)
+    first = page.evaluate(CARDS)
+    assert len(set(first[2:])) == 3
+    page.get_by_role("button", name="Draw again").press("Enter")
+    finished(page)
+    assert page.evaluate("model.get('seed')") == 4
+    assert set(page.evaluate(CARDS)[2:]).isdisjoint(first[2:])
+    for _ in range(3):
+        page.get_by_label("Seed").press("ArrowLeft")
+    finished(page)
+    assert page.evaluate(CARDS) == first
+
+
+@pytest.mark.browser
+def test_any_prompt_is_answered(widget_page):
+    widget = Decoding(n_tokens=4, n_beams=2)
+    page = widget_page(widget, width=390, has_touch=True)
+    prompt = page.get_by_role("textbox", name="Prompt")
+    prompt.fill("")
+    finished(page)
+    note = page.locator(".prompt .note")
+    assert "needs a token to continue" in note.inner_text()
+    assert not page.locator(".bars").is_visible()
+    for text in ("🎭 Überall ∑", "so long a tale " * 40, "O"):
+        prompt.fill(text)
+        page.wait_for_timeout(30)  # the next prompt comes while this one is read
+    prompt.fill("xqz " * 140)
+    finished(page)
+    widget.text = "xqz " * 140
+    assert len(widget.tokens()) == 252
+    assert "there is room for the last 252" in note.inner_text()
+    assert page.evaluate(CARDS)[0] == widget.encoding().decode(widget.greedy())
+    prompt.fill("Enter 🎭")
+    finished(page)
+    assert "no token for is read byte by byte" in note.inner_text()
+    page.locator(".bars button").nth(1).tap()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+def test_readers_who_want_calm_see_whole_texts(widget_page):
+    page = widget_page(Decoding(n_tokens=20), reduced_motion="reduce")
+    page.evaluate(
+        f"""() => {{
+          window.seen = new Set();
+          const look = () => seen.add({CARDS}[0]);
+          new MutationObserver(look)
+            .observe(document.querySelector(".card .text"), {{ childList: true, subtree: true }});
+        }}"""
+    )
+    page.get_by_label("Prompt", exact=True).last.fill("My lord")
+    finished(page)
+    assert len([text for text in page.evaluate("[...seen]") if text]) <= 2
+
+
+@pytest.mark.browser
+def test_it_is_accessible_and_leaves_nothing_behind(widget_page):
+    page = widget_page(Decoding(), width=390, theme="dark")
+    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+    page.evaluate(axe.read_text("utf-8"))
+    page.evaluate("document.body.style.background = getComputedStyle(widget).backgroundColor")
+    found = page.evaluate("axe.run(document.getElementById('widget'))")
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+    before = page.evaluate(CARDS)
+    page.wait_for_timeout(200)
+    assert page.evaluate(CARDS) == before
