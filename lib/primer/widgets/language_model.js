@@ -20,13 +20,21 @@ const WIDTHS = { F32: 4, I8: 1 };
 
 // ---------------------------------------------------------------- reading
 
+/** The header of a safetensors file: what it holds, and its own length. */
+function readHeader({ buffer, byteOffset, byteLength }) {
+  const size = byteLength > 8 ? Number(new DataView(buffer, byteOffset).getBigUint64(0, true)) : Infinity;
+  if (8 + size > byteLength) throw new Error("The language model's file is damaged: it ends before its weights.");
+  try {
+    return { size, header: JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, byteOffset + 8, size))) };
+  } catch {
+    throw new Error("The language model's file is damaged: it does not begin with a list of its weights.");
+  }
+}
+
 /** The tensors { name: { data, shape } } and the metadata of a safetensors file of float32 and int8. */
 function readTensors(data) {
   const { buffer, byteOffset, byteLength } = data;
-  const size = byteLength > 8 ? Number(new DataView(buffer, byteOffset).getBigUint64(0, true)) : Infinity;
-  if (8 + size > byteLength) throw new Error("The language model's file is damaged: it ends before its weights.");
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, byteOffset + 8, size)));
-  const { __metadata__: metadata, ...entries } = header;
+  const { size, header: { __metadata__: metadata, ...entries } } = readHeader(data);
   const read = ([name, { dtype, shape, data_offsets: [from, to] }]) => {
     const start = byteOffset + 8 + size;
     if (!(dtype in WIDTHS) || start + to > byteOffset + byteLength) {

@@ -1,0 +1,525 @@
+"""The language model in the page: JavaScript against torch, and the attention maps in a browser."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from primer.attention import head_scores, scaled_dot_product_attention
+from primer.datasets import split_plays
+from primer.language_models import PATTERN, BytePairEncoding
+from primer.notebook.figures import png
+from primer.transformers import Transformer, TransformerConfig, load_pretrained
+from primer.widgets import AttentionMaps
+from primer.widgets.attention_maps import QUERIES, SHARE, head_products
+from primer.widgets.quantized import book_model, dequantize, pack, quantize, unpack
+
+HARNESS = Path(__file__).with_name("language_model.mjs")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Keep a small model from waiting for threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def model_file(tmp_path_factory):
+    """Write the packed model for Node to read."""
+    file = tmp_path_factory.mktemp("model") / "plays.bin"
+    file.write_bytes(book_model())
+    return str(file)
+
+
+@pytest.fixture(scope="session")
+def book():
+    """Give the float model, the rounded model and the encoding."""
+    model, encoding = load_pretrained("plays")
+    return model, unpack(book_model())[0], encoding
+
+
+@pytest.fixture(scope="session")
+def held_out(book):
+    """Give the held-out plays as token ids, each by itself."""
+    return [book[2].encode(text) for text in split_plays()[1].values()]
+
+
+def random_model(seed=0, **shape):
+    """Make a small model whose large random weights make the heads differ, and an encoding."""
+    encoding = BytePairEncoding.train(["to be or not to be, that is the question " * 3], 280)
+    config = TransformerConfig(
+        **{"n_layers": 2, "d_model": 32, "n_heads": 4, "context_length": 24, **shape},
+        vocab_size=encoding.vocab_size,
+    )
+    torch.manual_seed(seed)
+    model = Transformer(config).eval()
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.4)
+    return model, encoding
+
+
+def tokenizer_of(encoding):
+    return {
+        "pattern": PATTERN,
+        "merges": encoding.merges,
+        "special_tokens": list(encoding.special_tokens),
+    }
+
+
+# --- rounding -------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 1000), st.integers(1, 9), st.integers(1, 40))
+def test_rounding_is_off_by_half_a_unit_at_most(seed, rows, columns):
+    weight = torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed)) ** 3
+    whole, unit = quantize(weight)
+    assert whole.abs().max() == 127
+    error = (dequantize(whole, unit) - weight).abs()
+    assert (error <= unit[:, None] * (0.5 + 1e-5)).all()
+    again, same = quantize(dequantize(whole, unit))
+    assert torch.equal(again, whole)
+    torch.testing.assert_close(same, unit)
+
+
+def test_what_is_packed_comes_back():
+    model, encoding = random_model(n_kv_heads=2)
+    data = pack(model, encoding)
+    assert data == pack(model, encoding)
+    read, tokens = unpack(data)
+    assert read.config == model.config
+    assert tokens.tokens == encoding.tokens
+    assert pack(read, tokens) == data
+    for name, weight in model.state_dict().items():
+        expected = dequantize(*quantize(weight)) if weight.ndim == 2 else weight
+        torch.testing.assert_close(read.state_dict()[name], expected, rtol=0, atol=0)
+
+
+def test_models_that_the_page_cannot_run_are_refused():
+    model, encoding = random_model(positions="none")
+    with pytest.raises(ValueError, match="positions = 'rope'"):
+        pack(model, encoding)
+    model, _ = random_model()
+    with pytest.raises(ValueError, match="280 tokens and the encoding makes 257"):
+        pack(model, BytePairEncoding([]))
+    with pytest.raises(ValueError, match="must be finite"):
+        quantize(torch.tensor([[1.0, torch.nan]]))
+
+
+@pytest.mark.parametrize("damage", [lambda d: b"", lambda d: d[:1000], lambda d: b"x" + d[1:]])
+def test_damaged_bytes_are_refused(javascript, tmp_path, damage):
+    data = damage(book_model())
+    with pytest.raises(ValueError, match="no whole language model"):
+        unpack(data)
+    with pytest.raises(traitlets.TraitError, match="checkpoint"):
+        AttentionMaps(checkpoint=data)
+    file = tmp_path / "damaged.bin"
+    file.write_bytes(data)
+    with pytest.raises(RuntimeError, match="damaged"):
+        javascript(HARNESS, "config", str(file))
+
+
+def test_the_model_is_small_enough_for_a_page():
+    assert len(gzip.compress(book_model(), 6)) < 1.6e6
+
+
+# --- tokens ---------------------------------------------------------------------------------------
+
+# what both languages' tables of Unicode know: neither lone surrogates nor unassigned characters
+unicode_texts = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=60)
+english = st.text(st.sampled_from("tobeTOBE  'ns,.\n1é“ ̈"), max_size=60)
+
+
+@given(st.lists(st.one_of(unicode_texts, english), min_size=1, max_size=20))
+@settings(max_examples=40)
+def test_tokens_are_the_librarys(javascript, book, texts):
+    encoding = book[2]
+    content = tokenizer_of(encoding)
+    expected = [encoding.encode(text) for text in texts]
+    assert javascript(HARNESS, "encodeAll", content, texts) == expected
+    assert javascript(HARNESS, "decodeAll", content, expected) == texts
+
+
+def test_tokens_of_a_play_are_the_librarys(javascript, book):
+    text = split_plays()[1]["Macbeth"]
+    [ids] = javascript(HARNESS, "encodeAll", tokenizer_of(book[2]), [text])
+    assert ids == book[2].encode(text)
+
+
+@given(st.lists(st.lists(st.integers(0, 1023), max_size=30), min_size=1, max_size=20))
+@settings(max_examples=30)
+def test_any_ids_decode_as_in_python(javascript, book, lists):
+    expected = [book[2].decode(ids) for ids in lists]
+    assert javascript(HARNESS, "decodeAll", tokenizer_of(book[2]), lists) == expected
+
+
+def test_labels_show_bytes_that_are_no_character(javascript, book):
+    ids = [ord("a"), 0xE2, *book[2].encode(" the")]
+    assert javascript(HARNESS, "labels", tokenizer_of(book[2]), ids) == ["a", "‹E2›", " the"]
+
+
+def test_bad_text_and_ids_are_refused(javascript, book):
+    content = tokenizer_of(book[2])
+    with pytest.raises(RuntimeError, match="lone surrogate"):
+        javascript(HARNESS, "encodeAll", content, ["\ud800"])
+    with pytest.raises(RuntimeError, match="0 to 1023, not 1024"):
+        javascript(HARNESS, "decodeAll", content, [[1024]])
+
+
+# --- the model ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("heads", [None, 2, 1])
+def test_logits_are_torchs_for_random_models(javascript, tmp_path, heads):
+    model, encoding = random_model(n_kv_heads=heads)
+    file = tmp_path / "model.bin"
+    file.write_bytes(pack(model, encoding))
+    ids = torch.randint(0, 280, (1, 24), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected = unpack(file.read_bytes())[0](ids)[0]
+    got = javascript(HARNESS, "logits", str(file), ids[0].tolist())
+    np.testing.assert_allclose(np.reshape(got, expected.shape), expected, atol=1e-3)
+
+
+def test_logits_are_torchs_for_the_books_model(javascript, model_file, book, held_out):
+    for ids in (held_out[0][1000:1100], held_out[3][:32]):
+        with torch.no_grad():
+            expected = book[1](torch.tensor([ids]))[0]
+        got = np.reshape(javascript(HARNESS, "logits", model_file, ids), expected.shape)
+        np.testing.assert_allclose(got, expected, atol=1e-3)
+
+
+@given(st.integers(0, 2000), st.lists(st.integers(1, 9), min_size=1, max_size=8))
+@settings(max_examples=10)
+def test_the_cache_makes_no_difference(javascript, model_file, held_out, start, lengths):
+    ids = held_out[1][start : start + sum(lengths)]
+    got = javascript(HARNESS, "piecewise", model_file, ids, lengths)
+    whole = javascript(HARNESS, "piecewise", model_file, ids, [len(ids)])
+    np.testing.assert_allclose(got, whole, atol=1e-4)
+
+
+def test_a_cache_is_shortened_and_copied(javascript, model_file, held_out):
+    kept, other, ids = held_out[0][:20], held_out[1][50:60], held_out[0][20:25]
+    whole = javascript(HARNESS, "piecewise", model_file, kept + ids, [25])
+    for got in javascript(HARNESS, "afterBranch", model_file, kept, other, ids):
+        np.testing.assert_allclose(got, whole, atol=1e-4)
+
+
+def test_greedy_text_is_torchs(javascript, model_file, book, held_out):
+    _, model, _ = book
+    for number in range(20):
+        prompt = held_out[number % 4][997 * (number + 1) :][: 4 + number]
+        found = javascript(HARNESS, "greedy", model_file, prompt, 50)
+        with torch.no_grad():  # torch reads the text at once and names the token after each
+            following = model(torch.tensor([prompt + found]))[0].argmax(-1)
+        assert found == following[len(prompt) - 1 : -1].tolist(), prompt
+
+
+def held_out_loss(model, windows):
+    with torch.no_grad():
+        logits = model(windows)
+    return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), windows[:, 1:].flatten())
+
+
+def test_rounding_costs_less_than_a_hundredth_of_a_nat(javascript, model_file, book, held_out):
+    exact, rounded, _ = book
+    length = exact.config.context_length
+    windows = torch.tensor([play[i * length :][:length] for play in held_out for i in range(8)])
+    float_loss, rounded_loss = (float(held_out_loss(model, windows)) for model in (exact, rounded))
+    assert abs(rounded_loss - float_loss) < 0.01
+    some = windows[::6]
+    in_page = [javascript(HARNESS, "loss", model_file, window.tolist()) for window in some]
+    assert np.mean(in_page) == pytest.approx(float(held_out_loss(rounded, some)), abs=1e-4)
+    assert np.mean(in_page) == pytest.approx(float(held_out_loss(exact, some)), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [([], "at least one token"), ([1] * 257, "256 tokens at most"), ([1024], "not among the 1024")],
+)
+def test_what_the_model_cannot_read_is_refused(javascript, model_file, ids, message):
+    with pytest.raises(RuntimeError, match=message):
+        javascript(HARNESS, "logits", model_file, ids)
+
+
+# --- what the heads do ----------------------------------------------------------------------------
+
+TEXT = "To be, or not to be: that is the question. To be, or not to be!"
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_maps_are_torchs(javascript, model_file, causal, scaled, normalized):
+    widget = AttentionMaps(text=TEXT, causal=causal, scaled=scaled, normalized=normalized)
+    options = {"causal": causal, "scaled": scaled, "normalized": normalized}
+    expected = widget.maps()
+    [got] = javascript(HARNESS, "maps", model_file, [widget.tokens()], options)
+    got = np.array(got, dtype=float).reshape(expected.shape)  # None becomes NaN
+    np.testing.assert_allclose(got, expected, atol=1e-4)
+
+
+def test_the_trained_maps_are_the_models_weights(book):
+    widget = AttentionMaps(text=TEXT)
+    with torch.no_grad():
+        _, weights = book[1](torch.tensor([widget.tokens()]), return_weights=True)
+    torch.testing.assert_close(widget.maps().nan_to_num(), torch.cat(weights))
+
+
+def test_unmasked_maps_are_those_of_attention_without_a_mask(book):
+    widget = AttentionMaps(text=TEXT, causal=False)
+    _, model, _ = book
+    with torch.no_grad():
+        x = model.embed(torch.tensor([widget.tokens()]))
+        attention, norm = model.blocks[0].attention, model.blocks[0].norm1
+        query, key, value = attention.project(norm(x), norm(x))
+        query, key = model.positions(query, 0), model.positions(key, 0)
+        _, weights = scaled_dot_product_attention(query, key, value)
+    torch.testing.assert_close(widget.maps()[0], weights[0])
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.data())
+@settings(max_examples=20)
+def test_a_text_that_changes_is_read_as_if_anew(javascript, tmp_path_factory, tokens, data):
+    file = tmp_path_factory.getbasetemp() / "shared-heads.bin"
+    if not file.exists():
+        file.write_bytes(pack(*random_model(n_kv_heads=2)))
+    kept = data.draw(st.integers(0, len(tokens)))
+    added = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=12))
+    changed = tokens[:kept] + added
+    options = {"causal": False, "scaled": True, "normalized": False}
+    [_, got] = javascript(HARNESS, "maps", str(file), [tokens, changed], options)
+    expected = head_products(unpack(file.read_bytes())[0], changed) / 8**0.5
+    np.testing.assert_allclose(np.reshape(got, expected.shape), expected, atol=1e-4)
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=12), st.integers(0, 1000))
+@settings(max_examples=40)
+def test_behaviors_are_the_librarys(javascript, tokens, seed):
+    n = len(tokens)
+    scores = torch.randn(n, n, generator=torch.Generator().manual_seed(seed)) * 3
+    weights = scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf).softmax(dim=-1)
+    expected = head_scores(weights[None, None], torch.tensor([tokens]))
+    got = javascript(HARNESS, "measure", weights.flatten().tolist(), tokens)
+    assert list(got) == list(expected)
+    for kind, score in expected.items():
+        assert got[kind]["score"] == pytest.approx(float(score), abs=1e-5)
+
+
+def test_a_head_is_named_by_what_it_does_most_and_often_enough(javascript):
+    def name(**scores):
+        measured = {kind: {"score": s, "queries": q} for kind, (s, q) in scores.items()}
+        return javascript(HARNESS, "name", measured)["name"]
+
+    assert name(previous=(SHARE, QUERIES), first=(SHARE / 2, 9)) == "previous"
+    assert name(previous=(SHARE - 0.01, 9)) == "mixed"
+    assert name(previous=(0.5, 9), induction=(0.9, QUERIES - 1)) == "previous"
+    assert name(previous=(0.5, 9), induction=(0.9, QUERIES)) == "induction"
+
+
+def test_names_in_python_and_in_the_page_are_the_same(javascript, model_file):
+    widget = AttentionMaps(text=TEXT)
+    options = {"causal": True, "scaled": True, "normalized": True}
+    [maps] = javascript(HARNESS, "maps", model_file, [widget.tokens()], options)
+    names = [
+        [javascript(HARNESS, "name", measured)["name"] for measured in layer]
+        for layer in [
+            [
+                javascript(HARNESS, "measure", [w or 0 for w in head], widget.tokens())
+                for head in layer
+            ]
+            for layer in maps
+        ]
+    ]
+    assert names == widget.names()
+
+
+# --- the Python side ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"layer": 4}, "layers are 0 to 3"),
+        ({"head": 4}, "heads are 0 to 3"),
+        ({"query": -1}, "query"),
+        ({"text": 3}, "text"),
+        ({"text": "\ud800"}, "lone surrogate"),
+        ({"longest": 1}, "longest"),
+        ({"heads": 1}, "has no heads"),
+    ],
+)
+def test_bad_state_is_refused(state, message):
+    with pytest.raises(traitlets.TraitError, match=message):
+        AttentionMaps(**state)
+
+
+@pytest.mark.parametrize(
+    "state", [{}, {"text": ""}, {"text": "To"}, {"causal": False, "normalized": False, "layer": 3}]
+)
+def test_there_is_a_picture(state):
+    assert png(AttentionMaps(**state).picture()).startswith(b"\x89PNG")
+
+
+def test_module_is_light():
+    assert len(gzip.compress(AttentionMaps()._esm.encode())) < 15 * 1024
+
+
+# --- in a browser ---------------------------------------------------------------------------------
+
+QUOTE = "To be, or not to be"
+
+
+def settle(page):
+    """Wait until the widget has drawn its state."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
+def read_out(page):
+    """Give the number at the end of the read-out."""
+    settle(page)
+    return float(page.locator(".result").inner_text().split()[-1].replace("−", "-"))
+
+
+@pytest.mark.browser
+def test_typing_gives_the_maps_of_torch(widget_page):
+    page = widget_page(AttentionMaps(text=""))
+    assert "0 tokens" in page.locator(".controls").inner_text()
+    assert not page.locator(".map").is_visible()
+    page.keyboard.press("Tab")  # the examples
+    page.keyboard.press("Tab")
+    page.keyboard.type(QUOTE)
+    widget = AttentionMaps(text=QUOTE)
+    settle(page)
+    assert f"{len(widget.tokens())} tokens" in page.locator(".controls").inner_text()
+    for _ in range(4):  # three options and the heads
+        page.keyboard.press("Tab")
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("[model.get('layer'), model.get('head')]") == [1, 2]
+    page.keyboard.press("Tab")
+    for _ in range(5):
+        page.keyboard.press("ArrowDown")
+    for key in range(6):
+        expected = float(widget.maps()[1, 2, 5, key])
+        assert read_out(page) == pytest.approx(expected, abs=6e-4)
+        page.keyboard.press("ArrowRight")
+    settle(page)
+    assert "masked" in page.locator(".result").inner_text()
+    page.get_by_label("Causal mask").uncheck()
+    open_map = AttentionMaps(text=QUOTE, causal=False).maps()
+    assert read_out(page) == pytest.approx(float(open_map[1, 2, 5, 6]), abs=6e-4)
+    page.get_by_label("Softmax").uncheck()
+    page.get_by_label("Divide by √d").uncheck()
+    bare = AttentionMaps(text=QUOTE, causal=False, scaled=False, normalized=False).maps()
+    assert read_out(page) == pytest.approx(float(bare[1, 2, 5, 6]), abs=6e-4)
+
+
+@pytest.mark.browser
+def test_names_and_scores_stand_under_the_heads(widget_page):
+    widget = AttentionMaps(text=TEXT)
+    page = widget_page(widget)
+    shown = page.locator(".head .name").all_inner_texts()
+    expected = [name.removesuffix(" token") for layer in widget.names() for name in layer]
+    assert shown == expected
+    page.locator(".heads input").nth(13).check(force=True)
+    settle(page)
+    assert page.locator(".title").inner_text() == f"Layer 3, head 1: {widget.names()[3][1]}"
+    bars = page.locator("dl div").all_inner_texts()
+    for line, (kind, score) in zip(bars, widget.scores().items(), strict=True):
+        assert line.startswith(kind)
+        assert f"{float(score[3, 1]):.2f}" in line
+
+
+@pytest.mark.browser
+def test_moving_the_read_out_computes_no_map_anew(widget_page):
+    page = widget_page(AttentionMaps(text=TEXT))
+    page.evaluate("""() => {
+      window.painted = 0;
+      const put = CanvasRenderingContext2D.prototype.putImageData;
+      CanvasRenderingContext2D.prototype.putImageData = function (...given) {
+        painted += 1;
+        return put.apply(this, given);
+      };
+    }""")
+    box = page.locator(".grid").bounding_box()
+    before = page.locator(".result").inner_text()
+    page.mouse.move(box["x"] + 3, box["y"] + box["height"] - 3)
+    settle(page)
+    assert page.locator(".result").inner_text() != before
+    assert page.evaluate("[model.get('query'), model.get('key')]") == [
+        len(AttentionMaps(text=TEXT).tokens()) - 1,
+        0,
+    ]
+    assert page.locator(".result").get_attribute("aria-live") == "off"
+    page.locator(".grid").press("ArrowUp")
+    settle(page)
+    assert page.locator(".result").get_attribute("aria-live") == "polite"
+    assert page.evaluate("painted") == 0
+    page.locator(".heads input").nth(5).check(force=True)
+    settle(page)
+    assert page.evaluate("painted") == 1
+
+
+@pytest.mark.browser
+def test_maps_answer_to_touch_on_a_telephone(widget_page):
+    page = widget_page(AttentionMaps(text=QUOTE), width=390, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator(".head").nth(6).tap()
+    settle(page)
+    assert page.evaluate("[model.get('layer'), model.get('head')]") == [1, 2]
+    n = len(AttentionMaps(text=QUOTE).tokens())
+    box = page.locator(".grid").bounding_box()
+    page.locator(".grid").tap(position={"x": box["width"] / 2 / n, "y": box["height"] - 2})
+    settle(page)
+    assert page.evaluate("[model.get('query'), model.get('key')]") == [n - 1, 0]
+    page.locator(".arcs").tap(position={"x": 4, "y": 80})
+    settle(page)
+    assert page.evaluate("[model.get('query'), model.get('key')]") == [0, 0]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("text", ["", "T", "€", "\n" * 3, "word " * 200, "<b>&lt;</b> 日本語 🙂"])
+def test_any_text_is_shown(widget_page, text):
+    page = widget_page(AttentionMaps(text=text))
+    count = len(AttentionMaps().encoding().encode(text))
+    assert f"{count} token" in page.locator(".controls").inner_text()
+    assert page.locator(".map").is_visible() == bool(text)
+    assert "NaN" not in page.locator("#widget").inner_text()
+    assert page.locator("#widget b").count() == 16  # the reader's markup is text
+
+
+@pytest.mark.browser
+def test_maps_follow_changes_from_python_and_let_go(widget_page):
+    page = widget_page(AttentionMaps())
+    example = json.dumps(AttentionMaps().examples[1])
+    page.evaluate(f"model.set('text', {example}); model.set('layer', 2)")
+    settle(page)
+    assert page.get_by_label("Text", exact=True).last.input_value() == json.loads(example)
+    assert page.locator(".title").inner_text().startswith("Layer 2, head 0")
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (390, "dark")])
+def test_maps_are_accessible(widget_page, width, theme):
+    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+    page = widget_page(AttentionMaps(text=TEXT), width=width, theme=theme)
+    background = page.evaluate(
+        "getComputedStyle(document.getElementById('widget')).backgroundColor"
+    )
+    page.add_style_tag(content=f"body {{ background: {background}; }}")
+    page.evaluate(axe.read_text("utf-8"))
+    found = page.evaluate("axe.run(document.getElementById('widget'))")
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
