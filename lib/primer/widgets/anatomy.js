@@ -108,6 +108,8 @@ function totals() {
 
 // ---------------------------------------------------------------- all parameters as areas
 
+const rectangle = (x, y, width, height) => `M${x} ${y}h${width}v${height}h-${width}Z`;
+
 function areas(choose) {
   const drawing = svg("svg", { viewBox: "0 0 1000 1000", preserveAspectRatio: "none", role: "img", "aria-label": "All parameters as areas: a column for each layer, a cell for each weight" });
   const legend = html("p", { class: "legend" });
@@ -117,7 +119,7 @@ function areas(choose) {
     const cells = mosaic(weights);
     const stored = weights.filter(({ name }) => cells[name].length);
     shapes = Object.fromEntries(stored.map(({ name, part }) => {
-      const d = cells[name].map(([x, y, width, height]) => `M${1000 * x} ${1000 * y}h${1000 * width}v${1000 * height}h${-1000 * width}Z`).join("");
+      const d = cells[name].map(([x, y, width, height]) => rectangle(...[x, y, width, height].map((v) => (1000 * v).toFixed(2)))).join("");
       return [name, svg("path", { class: part, d, onclick: () => choose(name) }, svg("title", {}, name))];
     }));
     drawing.replaceChildren(...Object.values(shapes));
