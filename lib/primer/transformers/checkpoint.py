@@ -48,6 +48,8 @@ def save_checkpoint(
 
     Raises
     ------
+    ValueError
+        When JSON cannot hold the metadata.
     OSError
         When there is no room or no permission; what was there before is untouched.
 
@@ -68,10 +70,14 @@ def save_checkpoint(
         for name, weight in model.state_dict().items()
         if not (name == "head.weight" and model.config.tied_embeddings)  # it is the embedding
     }
+    try:
+        origin = json.dumps(dict(metadata or {}), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"metadata must be what JSON can hold: {error}") from None
     header = {
         "format": FORMAT,
         "config": json.dumps(model.config.to_dict()),
-        "metadata": json.dumps(dict(metadata or {})),
+        "metadata": origin,
     }
     header["sha256"] = _checksum(header, weights)
     write_whole(path, save(weights, header))

@@ -1,0 +1,215 @@
+"""A checkpoint gives back what was saved, or says why it cannot."""
+
+import json
+import resource
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jaxtyping import install_import_hook
+from safetensors.torch import save_file
+
+with install_import_hook("primer.transformers", "beartype.beartype"):
+    from primer.transformers import (
+        Transformer,
+        TransformerConfig,
+        checkpoint,
+        load_checkpoint,
+        load_pretrained,
+        read_metadata,
+        save_checkpoint,
+    )
+
+from primer.language_models import BytePairEncoding
+
+SHAPE = TransformerConfig(vocab_size=260, n_layers=2, d_model=16, n_heads=2, context_length=8)
+TOKENS = torch.tensor([[1, 5, 9, 2]])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Keep tiny models from waiting for threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def build(seed: int = 0, **changes: object) -> Transformer:
+    """Build a small model."""
+    torch.manual_seed(seed)
+    return Transformer(TransformerConfig.from_dict(SHAPE.to_dict() | changes)).eval()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Give the content of a good file."""
+    path = tmp_path_factory.mktemp("good") / "model.safetensors"
+    save_checkpoint(path, build(), metadata={"corpus_sha256": "abc"})
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"tied_embeddings": False},
+        {"positions": "learned", "norm": "layer", "bias": True},
+        {"n_experts": 3, "n_kv_heads": 1, "window": 4},
+        {"positions": "alibi", "norm_position": "post"},
+    ],
+)
+def test_what_was_saved_comes_back(tmp_path, changes):
+    model, path = build(**changes), tmp_path / "model.safetensors"
+    metadata = {"corpus_sha256": "é" * 3, "steps": 7, "losses": [1.5, 0.25]}
+    save_checkpoint(path, model, metadata=metadata)
+    back = load_checkpoint(path)
+    assert back.config == model.config
+    assert not back.training
+    assert read_metadata(path) == metadata
+    torch.testing.assert_close(back(TOKENS), model(TOKENS), atol=0, rtol=0)
+    assert [name for name, _ in back.named_parameters()] == [
+        name for name, _ in model.named_parameters()
+    ]
+    assert all(p.requires_grad for p in back.parameters())
+
+
+def test_half_precision_halves_the_file(tmp_path):
+    model = build()
+    full, half = tmp_path / "full.safetensors", tmp_path / "half.safetensors"
+    save_checkpoint(full, model)
+    save_checkpoint(half, model, dtype=torch.float16)
+    n_parameters = sum(p.numel() for p in model.parameters())
+    assert full.stat().st_size - half.stat().st_size == pytest.approx(2 * n_parameters, rel=0.01)
+    assert load_checkpoint(half).embed.weight.dtype == torch.float32
+    torch.testing.assert_close(
+        load_checkpoint(half).embed.weight, model.embed.weight.half().float(), atol=0, rtol=0
+    )
+    assert read_metadata(half) == {}
+
+
+def test_loading_draws_no_random_numbers(tmp_path):
+    save_checkpoint(tmp_path / "model.safetensors", build())
+    before = torch.get_rng_state()
+    load_checkpoint(tmp_path / "model.safetensors")
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_any_damaged_byte_is_noticed(saved, tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "damaged.safetensors"
+    where = data.draw(st.integers(0, len(saved) - 1))
+    new = data.draw(st.integers(0, 255).filter(lambda byte: byte != saved[where]))
+    path.write_bytes(saved[:where] + bytes([new]) + saved[where + 1 :])
+    with pytest.raises(ValueError, match=r"damaged|save_checkpoint"):
+        load_checkpoint(path)
+
+
+@settings(max_examples=40)
+@given(st.floats(0, 1, exclude_max=True))
+def test_any_truncated_file_is_refused(saved, tmp_path_factory, share):
+    path = tmp_path_factory.getbasetemp() / "truncated.safetensors"
+    path.write_bytes(saved[: int(share * len(saved))])
+    with pytest.raises(ValueError, match="truncated, damaged or no safetensors file"):
+        load_checkpoint(path)
+
+
+@given(st.binary(max_size=200))
+def test_foreign_bytes_are_refused(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "foreign.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"no safetensors file|save_checkpoint"):
+        load_checkpoint(path)
+
+
+def test_safetensors_of_others_are_refused(tmp_path):
+    path = tmp_path / "other.safetensors"
+    for metadata in (None, {"format": "pt"}):
+        save_file({"weight": torch.ones(2)}, path, metadata)
+        with pytest.raises(ValueError, match="not written by save_checkpoint"):
+            load_checkpoint(path)
+
+
+def test_a_missing_file_and_a_folder(tmp_path):
+    for path in (tmp_path / "nothing.safetensors", tmp_path):
+        with pytest.raises(ValueError, match="there is no checkpoint"):
+            load_checkpoint(path)
+
+
+def test_a_full_disk_keeps_the_old_file(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, build(seed=1))
+    before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, hard))
+    try:
+        with pytest.raises(OSError, match="the file that was there before is untouched"):
+            save_checkpoint(path, build(seed=2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_metadata_that_json_cannot_hold_leaves_the_old_file(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, build(seed=1))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"metadata .* JSON"):
+        save_checkpoint(path, build(seed=2), metadata={"tensor": torch.ones(2)})
+    with pytest.raises(ValueError, match=r"metadata .* JSON"):
+        save_checkpoint(path, build(seed=2), metadata={"loss": float("nan")})
+    assert path.read_bytes() == before
+
+
+# The models that come with the book ---------------------------------------------------------------
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a model and its tokenizer in a folder of their own."""
+    monkeypatch.setattr(checkpoint, "PRETRAINED", tmp_path)
+    tokenizer = BytePairEncoding.train(["to be or not to be"], vocab_size=260)
+    tokenizer.save(tmp_path / "tiny-bpe.json")
+    save_checkpoint(tmp_path / "tiny.safetensors", build())
+    return tmp_path
+
+
+def test_a_model_comes_with_its_tokenizer(shelf):
+    model, tokenizer = load_pretrained("tiny")
+    ids = tokenizer.encode("to be")
+    assert model(torch.tensor([ids])).shape == (1, len(ids), tokenizer.vocab_size)
+
+
+@pytest.mark.parametrize("name", ["", "tin", "../tiny", "tiny.safetensors"])
+def test_unknown_models_are_named(shelf, name):
+    with pytest.raises(ValueError, match="there is: tiny"):
+        load_pretrained(name)
+
+
+def test_files_that_do_not_belong_together(shelf):
+    save_checkpoint(shelf / "tiny.safetensors", build(vocab_size=300))
+    with pytest.raises(ValueError, match="has 260 tokens and the model 300"):
+        load_pretrained("tiny")
+
+
+def test_the_model_of_the_book():
+    model, tokenizer = load_pretrained("plays")
+    path = checkpoint.PRETRAINED / "plays.safetensors"
+    assert path.stat().st_size <= 2_500_000
+    assert len(read_metadata(path)["corpus_sha256"]) == 64
+    ids = torch.tensor([tokenizer.encode("To be, or not to be, that is the question:\n")])
+    with torch.no_grad():
+        loss = torch.nn.functional.cross_entropy(model(ids)[0, :-1], ids[0, 1:])
+    uniform = torch.tensor(float(tokenizer.vocab_size)).log()
+    assert loss < uniform / 2
+
+
+def test_the_header_is_plain_json(saved):
+    length = int.from_bytes(saved[:8], "little")
+    header = json.loads(saved[8 : 8 + length])["__metadata__"]
+    assert json.loads(header["config"]) == SHAPE.to_dict()
+    assert json.loads(header["metadata"]) == {"corpus_sha256": "abc"}
