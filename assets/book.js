@@ -23,6 +23,16 @@
   // Measuring lays out the whole page, so it waits until the page is there and the browser has time.
   const soon = () => ("requestIdleCallback" in window ? requestIdleCallback(mark) : setTimeout(mark, 200));
   addEventListener("load", soon);
+  // A page that was opened at a section stays there while widgets and pictures above it find their
+  // height, until the reader scrolls.
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target && performance.getEntriesByType("navigation")[0]?.type === "navigate") {
+    const stay = new ResizeObserver(() => target.scrollIntoView({ behavior: "instant" }));
+    stay.observe(document.body);
+    for (const act of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+      addEventListener(act, () => stay.disconnect(), { once: true, passive: true, capture: true });
+    }
+  }
   let resized;
   addEventListener("resize", () => {
     clearTimeout(resized);

@@ -25,6 +25,8 @@ from jupyter_cache.executors.base import ExecutorRunResult
 from primer.book.normalize import CHAPTERS, TIMEOUT
 
 CACHE = Path("_build/.jupyter_cache")
+STAMP = "library.sha256"
+"""Beside the cache's own files: the library that filled it. It is written only when it changes."""
 LIBRARY = Path(__file__).parents[1]
 
 
@@ -46,7 +48,7 @@ def library_hash(library: Path, requirements: Path) -> str:
     files = [
         path
         for path in sorted(library.rglob("*"))
-        if path.suffix in {".py", ".js", ".css", ".json", ".toml", ".safetensors"}
+        if path.suffix in {".py", ".js", ".css", ".json", ".toml", ".csv", ".txt", ".safetensors"}
         and path.relative_to(library).parts[0] != "book"
     ]
     digest = hashlib.sha256()
@@ -57,13 +59,15 @@ def library_hash(library: Path, requirements: Path) -> str:
 
 def open_cache(folder: Path, key: str) -> JupyterCacheAbstract:
     """Open the cache, emptied first when it was filled under another key."""
-    stamp = folder / "library.sha256"
-    if folder.exists() and (not stamp.is_file() or stamp.read_text() != key):
+    stamp = folder / STAMP
+    known = stamp.is_file() and stamp.read_text() == key
+    if folder.exists() and not known:
         print("The library changed: every notebook runs again.")
         shutil.rmtree(folder)
     cache = get_cache(str(folder))
     cache.list_project_records()  # creates the folder and its database
-    stamp.write_text(key)
+    if not known:
+        stamp.write_text(key)
     return cache
 
 

@@ -14,6 +14,7 @@ import atexit
 import html
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -30,6 +31,7 @@ from primer.book.node import find_node
 logger = logging.getLogger(__name__)
 
 SERVER = Path(__file__).with_name("katex.js")
+_OLD_FONT = re.compile(r",url\([^)]+\.(?:woff|ttf)\) format\([^)]+\)")
 
 
 class Katex:
@@ -153,7 +155,8 @@ def copy_style(app: Sphinx, error: Exception | None) -> None:
     source = Path(app.srcdir) / app.config.katex_folder / "dist"
     target = Path(app.outdir) / "_static" / "katex"
     (target / "fonts").mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source / "katex.min.css", target / "katex.min.css")
+    style = _OLD_FONT.sub("", (source / "katex.min.css").read_text("utf-8"))
+    (target / "katex.min.css").write_text(style, encoding="utf-8")
     for font in source.glob("fonts/*.woff2"):
         shutil.copyfile(font, target / "fonts" / font.name)
 

@@ -273,12 +273,20 @@ export function update(model, changes) {
 
 export function mount({ model, el, traits, draw }) {
   let request = 0;
-  const redraw = () => {
-    request ||= requestAnimationFrame(() => {
-      request = 0;
-      draw();
-    });
+  const drawNow = () => {
+    request = 0;
+    draw();
   };
+  const redraw = () => {
+    request ||= requestAnimationFrame(drawNow);
+  };
+  // A key moves what it finds drawn: two keys within one frame must not both start from the same place.
+  const catchUp = () => {
+    if (!request) return;
+    cancelAnimationFrame(request);
+    drawNow();
+  };
+  el.addEventListener("keydown", catchUp, { capture: true });
   el.classList.add("primer-widget");
   for (const name of traits) model.on(`change:${name}`, redraw);
   const size = new ResizeObserver(redraw);
@@ -291,6 +299,7 @@ export function mount({ model, el, traits, draw }) {
   el.dataset.ready = "true";
   return () => {
     cancelAnimationFrame(request);
+    el.removeEventListener("keydown", catchUp, { capture: true });
     size.disconnect();
     theme.disconnect();
     for (const name of traits) model.off(`change:${name}`, redraw);
