@@ -45,9 +45,21 @@ HEADER = f"{'work':<58} {'ours':>15} {'peer':>15} {'ratio':>9}  peer"
 def median_seconds(work: Callable[[], object], *, repeats: int = 7) -> float:
     """Return the median time of several calls, in seconds, after one call to warm up."""
     work()
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times)
+    return statistics.median(_seconds(work) for _ in range(repeats))
+
+
+def alternating_seconds(
+    ours: Callable[[], object], theirs: Callable[[], object], *, repeats: int = 7
+) -> tuple[float, float]:
+    """Return the median times of two works done in turns, so that other load slows both alike."""
+    ours(), theirs()
+    times = [(_seconds(ours), _seconds(theirs)) for _ in range(repeats)]
+    first, second = zip(*times, strict=True)
+    return statistics.median(first), statistics.median(second)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Return the time of one call."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
