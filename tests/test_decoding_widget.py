@@ -171,9 +171,7 @@ def test_module_is_light():
 
 # --- in a browser ---------------------------------------------------------------------------------
 
-CARDS = (
-    "[...document.querySelectorAll('.card')].map((card) => card.querySelector('.text').textContent)"
-)
+TEXTS = "[...document.querySelectorAll('.continuation .text')].map((text) => text.textContent)"
 
 
 def finished(page):
@@ -182,9 +180,9 @@ def finished(page):
     page.wait_for_selector("[aria-busy=false]", state="attached", timeout=120_000)
 
 
-def numbers(page, card):
+def numbers(page, number):
     """Return the line of numbers of a continuation."""
-    return page.locator(".card").nth(card).locator(".note").inner_text()
+    return page.locator(".continuation").nth(number).locator(".note").inner_text()
 
 
 @pytest.mark.browser
@@ -192,11 +190,11 @@ def test_greedy_and_beam_write_what_the_library_writes(widget_page):
     widget = Decoding(n_tokens=30, n_beams=3)
     page = widget_page(widget)
     finished(page)
-    texts = page.evaluate(CARDS)
+    texts = page.evaluate(TEXTS)
     assert texts[0] == widget.encoding().decode(widget.greedy())
     best = widget.beam()
     assert texts[1] == widget.encoding().decode(list(best.tokens))
-    assert page.locator(".card .lead").all_inner_texts() == ["To be, or not to be"] * 5
+    assert page.locator(".continuation .beginning").all_inner_texts() == ["To be, or not to be"] * 5
     assert numbers(page, 1).startswith(f"log p = −{-best.log_probability:.1f}, ")
     assert page.locator(".tree g.best").count() == 30
     assert page.locator(".tree g g").count() == 3 * 30
@@ -229,7 +227,7 @@ def test_bars_are_the_distribution_and_settings_act_on_them(widget_page):
 def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
     page = widget_page(Decoding(n_tokens=12, top_k=1))
     finished(page)
-    texts = page.evaluate(CARDS)
+    texts = page.evaluate(TEXTS)
     assert texts[2] == texts[3] == texts[4] == texts[0]  # drawn from one token: greedy
     page.locator(".bars button").first.press("Enter")
     finished(page)
@@ -239,16 +237,16 @@ def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
     assert page.get_by_role("textbox", name="Prompt").input_value() == text
     page.get_by_label("Top-k").press("End")
     finished(page)
-    first = page.evaluate(CARDS)
+    first = page.evaluate(TEXTS)
     assert len(set(first[2:])) == 3
     page.get_by_role("button", name="Draw again").press("Enter")
     finished(page)
     assert page.evaluate("model.get('seed')") == 4
-    assert set(page.evaluate(CARDS)[2:]).isdisjoint(first[2:])
+    assert set(page.evaluate(TEXTS)[2:]).isdisjoint(first[2:])
     for _ in range(3):
         page.get_by_label("Seed").press("ArrowLeft")
     finished(page)
-    assert page.evaluate(CARDS) == first
+    assert page.evaluate(TEXTS) == first
 
 
 @pytest.mark.browser
@@ -269,7 +267,7 @@ def test_any_prompt_is_answered(widget_page):
     widget.text = "xqz " * 140
     assert len(widget.tokens()) == 252
     assert "there is room for the last 252" in note.inner_text()
-    assert page.evaluate(CARDS)[0] == widget.encoding().decode(widget.greedy())
+    assert page.evaluate(TEXTS)[0] == widget.encoding().decode(widget.greedy())
     prompt.fill("Enter 🎭")
     finished(page)
     assert "no token for is read byte by byte" in note.inner_text()
@@ -283,9 +281,9 @@ def test_readers_who_want_calm_see_whole_texts(widget_page):
     page.evaluate(
         f"""() => {{
           window.seen = new Set();
-          const look = () => seen.add({CARDS}[0]);
+          const look = () => seen.add({TEXTS}[0]);
           new MutationObserver(look)
-            .observe(document.querySelector(".card .text"), {{ childList: true, subtree: true }});
+            .observe(document.querySelector(".text"), {{ childList: true, subtree: true }});
         }}"""
     )
     page.get_by_label("Prompt", exact=True).last.fill("My lord")
@@ -303,6 +301,6 @@ def test_it_is_accessible_and_leaves_nothing_behind(widget_page):
     assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
-    before = page.evaluate(CARDS)
+    before = page.evaluate(TEXTS)
     page.wait_for_timeout(200)
-    assert page.evaluate(CARDS) == before
+    assert page.evaluate(TEXTS) == before

@@ -54,7 +54,7 @@ export function bars(tokenizer, append, end) {
 const ending = (prompt) => (prompt.length > LEAD ? `…${prompt.slice(-LEAD).replace(/^\S*(?=\s\S)/, "")}` : prompt);
 
 function card(tokenizer) {
-  const [title, lead, text, numbers] = [html("b"), html("span", { class: "lead" }), html("span", { class: "text" }), html("p", { class: "note" })];
+  const [title, beginning, text, numbers] = [html("b"), html("span", { class: "beginning" }), html("span", { class: "text" }), html("p", { class: "note" })];
   let drawn = { tokens: [] };
 
   /** Texts mostly grow: only what differs is written anew. */
@@ -72,7 +72,7 @@ function card(tokenizer) {
 
   function draw(name, prompt, tokens, logProbability) {
     title.textContent = name;
-    lead.textContent = ending(prompt);
+    beginning.textContent = ending(prompt);
     if (drawn.length === tokens.length && drawn.logProbability === logProbability) return;
     const share = write(tokens);
     drawn = { tokens: [...tokens], length: tokens.length, logProbability };
@@ -80,7 +80,7 @@ function card(tokenizer) {
       ? `log p = ${format(logProbability, 1)}, ${format(logProbability / tokens.length, 2)} a token; ${percent(share)} repeated`
       : "";
   }
-  return { element: html("div", { class: "card" }, title, html("p", {}, lead, text), numbers), draw };
+  return { element: html("div", { class: "continuation" }, title, html("p", {}, beginning, text), numbers), draw };
 }
 
 export function cards(tokenizer, samples) {
@@ -97,7 +97,7 @@ export function cards(tokenizer, samples) {
       drawn[i].draw(`Sample, seed ${seed + i}`, prompt, tokens, logProbability);
     });
   }
-  return { element: html("div", { class: "cards" }, ...[greedy, beam, ...drawn].map(({ element }) => element)), draw };
+  return { element: html("div", { class: "continuations" }, ...[greedy, beam, ...drawn].map(({ element }) => element)), draw };
 }
 
 // ---------------------------------------------------------------- the tree of a beam search

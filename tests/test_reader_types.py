@@ -1,0 +1,118 @@
+"""A reader types on the built site: by keyboard alone, with no network, and torch agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page
+from test_site import WIDTHS, assert_quiet, visit
+
+from primer.book.pages import SITE, serve
+from primer.widgets import AttentionMaps, Decoding
+
+pytestmark = pytest.mark.browser
+
+QUOTE = "To be, or not to be"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Keep a small model from waiting for threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until the focus is on an element of this kind."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    pytest.fail(f"the keyboard does not reach {selector}")
+
+
+def type_anew(page: Page, text: str) -> None:
+    """Replace the text of the field that has the focus."""
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.type(text)
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has drawn what was asked for."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
+def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    with serve(SITE) as address:
+        seen = visit(context, f"{address}/chapters/07-attention.html#attention-real", address)
+        page = seen.page
+        page.wait_for_selector(".attention-maps[data-ready]")
+        tab_to(page, ".attention-maps textarea")
+        type_anew(page, QUOTE)
+        widget = AttentionMaps(text=QUOTE)
+        result = page.locator(".attention-maps .result")
+        tab_to(page, ".attention-maps .heads input")
+        for _ in range(6):  # from head 0 of layer 0 to head 2 of layer 1
+            page.keyboard.press("ArrowRight")
+        settle(page)
+        assert "Layer 1, head 2" in page.locator(".attention-maps .title").inner_text()
+        tab_to(page, ".attention-maps .grid")
+        for _ in range(len(widget.tokens())):
+            page.keyboard.press("ArrowDown")
+        for key, weight in enumerate(widget.maps()[1, 2, -1]):
+            settle(page)
+            said = result.inner_text()
+            assert float(said.split()[-1]) == pytest.approx(float(weight), abs=6e-4), key
+            page.keyboard.press("ArrowRight")
+        assert_quiet(seen)
+    context.close()
+
+
+def test_typing_gives_the_continuation_of_torch(chromium: Browser) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    home = SITE.as_uri()
+    seen = visit(context, f"{home}/chapters/11-inference.html#inference-picture", home)
+    page = seen.page
+    page.wait_for_selector(".decoding[data-ready]")
+    tab_to(page, ".decoding textarea")
+    type_anew(page, "")
+    assert "needs a token" in page.locator(".decoding .prompt .note").inner_text()
+    page.keyboard.type(QUOTE)
+    finish(page)
+    widget = Decoding(text=QUOTE)
+    order = widget.logits().argsort(descending=True, stable=True)
+    shares = [100 * float(p) for p in widget.distribution()[order[:14]]]
+    values = page.locator(".decoding .bars .value").all_inner_texts()
+    assert values == [f"{share:.1f}%" if share else "cut" for share in shares]
+    greedy, beam, *samples = texts(page)
+    assert greedy == widget.encoding().decode(widget.greedy())
+    assert beam == widget.encoding().decode(list(widget.beam().tokens))
+    assert len({greedy, *samples}) == 4
+    tab_to(page, ".decoding .controls input")  # temperature
+    tab_to(page, ".decoding .controls input")  # top-k
+    page.keyboard.press("Home")
+    finish(page)
+    assert "keeps 1 of 1024" in page.locator(".decoding .result").inner_text()
+    assert texts(page)[2:] == [greedy] * 3
+    assert_quiet(seen)
+    context.close()
+
+
+def finish(page: Page) -> None:
+    """Wait until all continuations are written."""
+    settle(page)
+    page.wait_for_selector(".decoding [aria-busy=false]", state="attached", timeout=120_000)
+
+
+def texts(page: Page) -> list[str]:
+    """Return the continuations: greedy, beam search, samples."""
+    return page.locator(".decoding .continuation .text").evaluate_all(
+        "all => all.map(e => e.textContent)"
+    )
