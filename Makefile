@@ -56,11 +56,13 @@ lab: $(READY)  ## open the chapters in JupyterLab
 
 # ---------------------------------------------------------------- check
 
-test: lint book  ## every test: library, doctests, stored numbers, widgets, the site in a browser
+test: $(READY)  ## every test: library, doctests, stored numbers, widgets, the site in a browser
+	@$(MAKE) --no-print-directory --jobs=2 lint book
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest --numprocesses=auto --dist=loadscope \
+	@# the longest tests first, so that no process ends long after the others
+	$(BIN)/python -m pytest --numprocesses=auto --dist=loadscope --no-loadscope-reorder \
 	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
-	  lib tests chapters
+	  tests/test_site.py chapters tests lib
 
 lint: $(READY)  ## formatting, style, docstrings and types, notebooks too
 	$(BIN)/ruff format --check .

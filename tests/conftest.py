@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -19,6 +20,11 @@ from widget_page import show_widget
 
 from primer.book.node import find_node
 from primer.widgets.base import Widget
+
+# Tests run in as many processes as there are cores, and small models gain nothing from threads; a
+# second thread in each would only wait. The variable is for the kernels and trainings they start.
+torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"
 
 settings.register_profile("book", deadline=None)  # timings never decide a test
 settings.load_profile("book")

@@ -27,15 +27,6 @@ from primer.widgets import Decoding
 CHOOSING, GENERATION = "choosing.js", "generation.js"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Keep a small model from waiting for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 seeds = st.integers(0, 2**32 - 1)
 temperatures = st.floats(0.1, 5)
 masses = st.one_of(st.just(1.0), st.floats(0.01, 0.999))

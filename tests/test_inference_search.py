@@ -19,15 +19,6 @@ from primer.transformers import Transformer, TransformerConfig
 seeds = st.integers(0, 2**32 - 1)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Let tiny models not wait for each other's threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def random_table(seed: int, size: int) -> MarkovModel:
     """Draw a Markov model with uneven rows."""
     logits = 2 * torch.randn(

@@ -25,15 +25,6 @@ from primer.widgets.quantized import book_model, dequantize, pack, quantize, unp
 HARNESS = Path(__file__).with_name("language_model.mjs")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Keep a small model from waiting for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="session")
 def model_file(tmp_path_factory):
     """Write the packed model for Node to read."""

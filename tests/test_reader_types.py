@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import torch
 from playwright.sync_api import Browser, Page
 from test_site import WIDTHS, assert_quiet, visit
 
@@ -15,15 +12,6 @@ from primer.widgets import AttentionMaps, Decoding
 pytestmark = pytest.mark.browser
 
 QUOTE = "To be, or not to be"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Keep a small model from waiting for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def tab_to(page: Page, selector: str) -> None:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.browser
 
 BOOK = Path(__file__).parents[1]
 PAGES = page_names(SITE) or ["the site is not built"]
+CHAPTERS = [name for name in PAGES if name.startswith("chapters/") and name[9].isdigit()]
 WIDTHS = {"desk": {"width": 1400, "height": 900}, "telephone": {"width": 390, "height": 844}}
 FIRST_VISIT = 300_000
 """Bytes that a first visit may take, compressed, besides figures and fonts."""
@@ -144,33 +145,48 @@ LOOKS = [
 ]
 
 
-class TestAccessibility:
-    """A class of its own, so that a second worker can take these, the slowest, tests."""
+def violations(context: BrowserContext, address: str, name: str) -> list[str]:
+    """Return what axe-core finds on a page at each width and in each theme."""
+    axe = (BOOK / "node_modules/axe-core/axe.min.js").read_text("utf-8")
+    page = visit(context, f"{address}/{name}", address).page
+    page.evaluate(axe)
+    found = []
+    for scheme, width, rules in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size(WIDTHS[width])
+        page.wait_for_function(
+            "(theme) => document.documentElement.dataset.theme === theme", arg=scheme
+        )
+        page.wait_for_function(  # what scrolls at this width is marked for the keyboard
+            "(width) => document.documentElement.dataset.markedAt === String(width)",
+            arg=WIDTHS[width]["width"],
+        )
+        # KaTeX hides its HTML from screen readers, which get MathML
+        options = f"{{ resultTypes: ['violations'], {rules} }}"
+        report = page.evaluate(f"axe.run({{ exclude: ['.katex-html'] }}, {options})")
+        for violation in report["violations"]:
+            nodes = [node["html"][:160] for node in violation["nodes"][:3]]
+            found.append(f"{scheme}, {width}: {violation['help']} ({violation['id']}): {nodes}")
+    return found
 
-    @every_page
-    def test_page_is_accessible(self, chromium: Browser, address: str, name: str) -> None:
-        axe = (BOOK / "node_modules/axe-core/axe.min.js").read_text("utf-8")
+
+class TestAccessibilityOfChapters:
+    """A class of its own, so that a process can take these, the slowest, tests alone."""
+
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_chapter_is_accessible(self, chromium: Browser, address: str, name: str) -> None:
         context = chromium.new_context(reduced_motion="reduce")
-        page = visit(context, f"{address}/{name}", address).page
-        page.evaluate(axe)
-        found = []
-        for scheme, width, rules in LOOKS:
-            page.emulate_media(color_scheme=scheme)
-            page.set_viewport_size(WIDTHS[width])
-            page.wait_for_function(
-                "(theme) => document.documentElement.dataset.theme === theme", arg=scheme
-            )
-            page.wait_for_function(  # what scrolls at this width is marked for the keyboard
-                "(width) => document.documentElement.dataset.markedAt === String(width)",
-                arg=WIDTHS[width]["width"],
-            )
-            # KaTeX hides its HTML from screen readers, which get MathML
-            options = f"{{ resultTypes: ['violations'], {rules} }}"
-            report = page.evaluate(f"axe.run({{ exclude: ['.katex-html'] }}, {options})")
-            for violation in report["violations"]:
-                nodes = [node["html"][:160] for node in violation["nodes"][:3]]
-                found.append(f"{scheme}, {width}: {violation['help']} ({violation['id']}): {nodes}")
-        assert found == []
+        assert violations(context, address, name) == []
+        context.close()
+
+
+class TestAccessibilityOfOtherPages:
+    """A class of its own for another process."""
+
+    @pytest.mark.parametrize("name", [name for name in PAGES if name not in CHAPTERS])
+    def test_page_is_accessible(self, chromium: Browser, address: str, name: str) -> None:
+        context = chromium.new_context(reduced_motion="reduce")
+        assert violations(context, address, name) == []
         context.close()
 
 
@@ -289,9 +305,7 @@ def test_map_links_what_is_written_and_only_that(documents: dict[str, BeautifulS
     page = documents["index.html"]
     for drawing in page.select("svg.chapter-map"):
         linked = {a["href"] for a in drawing.select("a")}
-        assert linked == {
-            name for name in PAGES if name.startswith("chapters/") and name[9].isdigit()
-        }
+        assert linked == set(CHAPTERS)
         assert len(drawing.select(".chapter")) == 16
         assert len(drawing.select(".to-come")) == 16 - len(linked)
 
@@ -301,9 +315,6 @@ def test_a_link_to_a_section_of_a_long_chapter_leads_there(chromium: Browser, ad
     page = visit(context, f"{address}/chapters/16-fourier.html#exercises", address).page
     page.wait_for_function("document.documentElement.dataset.markedAt")
     where = "document.querySelector('#exercises').getBoundingClientRect().top"
-    assert 0 <= page.evaluate(where) < 200
-    page.reload()
-    page.wait_for_function("document.documentElement.dataset.markedAt")
     assert 0 <= page.evaluate(where) < 200
     context.close()
 

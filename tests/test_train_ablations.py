@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -14,15 +13,6 @@ from torch import nn
 from primer.train import ablations
 from primer.train.ablations import LOG_EVERY, RATES, SEEDS, STEPS, VARIANTS
 from primer.transformers import RMSNorm
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Let tiny models not wait for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -56,17 +56,6 @@ SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["primer.train.__main__"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> object:
-    """Calculate in one thread, so that the order of every sum is fixed."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("OMP_NUM_THREADS", "1")
-        yield
-    torch.set_num_threads(threads)
-
-
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a small corpus: what a fixed random walk through a few words says."""

@@ -57,15 +57,6 @@ VARIANTS = MODERN | SINGLE
 every_variant = pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS.keys())
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Keep tiny models from waiting for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture
 def double():
     """Let models be built in double precision."""

@@ -28,15 +28,6 @@ SHAPE = TransformerConfig(vocab_size=260, n_layers=2, d_model=16, n_heads=2, con
 TOKENS = torch.tensor([[1, 5, 9, 2]])
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Keep tiny models from waiting for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def build(seed: int = 0, **changes: object) -> Transformer:
     """Build a small model."""
     torch.manual_seed(seed)

@@ -56,15 +56,6 @@ LLAMA_SHAPES = [
 ]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Keep tiny models from waiting for threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def randomize(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
     """Give every parameter, biases and norms included, a value that matters."""
     torch.manual_seed(seed)

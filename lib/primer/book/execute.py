@@ -91,6 +91,7 @@ def main() -> int:
         print("No chapters/*.ipynb here: run this in the root of the book.", file=sys.stderr)
         return 1
     os.environ["PRIMER_FIGURES"] = "svg"  # read by primer.notebook.figures in the kernels
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are as many kernels as cores
     cache = open_cache(CACHE, library_hash(LIBRARY, Path("requirements.txt")))
     result = run(cache, notebooks)
     failed = [*result.excepted, *result.errored]
