@@ -93,7 +93,8 @@ def widget_start(browser: Browser, address: str, name: str) -> float:
         context.add_init_script(WATCH)
         page = context.new_page()
         page.goto(f"{address}/{name}")
-        times.append(page.wait_for_function("window.usable", timeout=30_000).json_value())
+        page.wait_for_function("window.usable !== undefined", timeout=30_000)
+        times.append(page.evaluate("window.usable"))
         context.close()
     return statistics.median(times)
 
