@@ -30,8 +30,7 @@ $(READY): requirements.txt pyproject.toml
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
 	$(PYTHON) -m venv $(VENV) || \
 	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
-	@# what is never imported need not be compiled
-	$(BIN)/pip install --disable-pip-version-check --no-compile -r requirements.txt
+	$(BIN)/pip install --disable-pip-version-check -r requirements.txt
 	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . $(PLAYS)
 	@touch $@
 
