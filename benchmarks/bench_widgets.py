@@ -15,7 +15,8 @@ from tests.widget_page import show_widget
 INPUTS = 200
 BUDGET = 16.0  # milliseconds: 60 frames in a second
 
-# Moves the sliders in turn; a time is that of the input's handler, the frame's script and layout.
+# Moves the sliders in turn, or presses the arrow keys where a widget has none; a time is that of
+# the input's handler, the frame's script and layout.
 MEASURE = """async (inputs) => {
   const frame = window.requestAnimationFrame.bind(window);
   let spent = 0;
@@ -26,14 +27,24 @@ MEASURE = """async (inputs) => {
     spent += performance.now() - start;
   });
   const sliders = [...document.querySelectorAll("input[type=range]")];
-  const times = [];
-  for (let i = 0; i < inputs; i++) {
+  const drawings = [...document.querySelectorAll("#widget :is(svg, [role])[tabindex='0']")];
+  const move = (i) => {
     const slider = sliders[i % sliders.length];
     const [low, high] = [Number(slider.min), Number(slider.max)];
     slider.value = low + (((7 * i) % 11) / 11) * (high - low);
+    return [slider, new Event("input", { bubbles: true })];
+  };
+  const press = (i) => {
+    const key = ["ArrowDown", "ArrowRight", "ArrowDown", "ArrowUp"][i % 4];
+    const options = { key, bubbles: true, cancelable: true };
+    return [drawings[i % drawings.length], new KeyboardEvent("keydown", options)];
+  };
+  const times = [];
+  for (let i = 0; i < inputs; i++) {
+    const [element, event] = sliders.length ? move(i) : press(i);
     spent = 0;
     const start = performance.now();
-    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    element.dispatchEvent(event);
     const handled = performance.now() - start;
     await new Promise((done) => frame(() => frame(done)));
     times.push(handled + spent);
