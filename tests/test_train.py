@@ -112,7 +112,7 @@ def test_missing_configuration_names_an_example(tmp_path: Path) -> None:
 
 
 @given(
-    n_tokens=st.integers(20, 200),
+    n_tokens=st.integers(24, 200),  # enough for three sequences of six
     context=st.integers(1, 6),
     batch=st.integers(1, 3),
     seed=st.integers(0, 9),
