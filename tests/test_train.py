@@ -88,7 +88,8 @@ def test_published_configuration_is_the_published_model() -> None:
         ("clip_norm = 1.0", "clip_norm = nan", "clip_norm must be a positive number, got nan"),
         ("weight_decay = 0.1", "weight_decay = -0.1", "weight_decay must be 0 or more"),
         ("beta1 = 0.9", "beta1 = 1", r"beta1 must lie in \[0, 1\), got 1.0"),
-        ("seed = 1", "seed = -1", "seed must be 0 or more"),
+        ("seed = 1", "seed = -1", "seed must lie between 0 and 4294967295, got -1"),
+        ("seed = 1", "seed = 4294967296", "seed must lie between 0 and 4294967295"),
         ("steps = ", "steps = 0 #", "steps must be at least 1"),
         ("[data]", "[data", "not a TOML file"),
     ],
@@ -260,8 +261,10 @@ def test_characters_of_tokens_add_up_to_those_of_the_text(text: str) -> None:
     assert int(characters_of(BYTES)[BYTES.encode(text)].sum()) == len(text)
 
 
-def test_rounded_model_is_the_one_in_the_file(tmp_path: Path) -> None:
-    model = Transformer(TINY)
+@pytest.mark.parametrize("n_experts", [None, 2])
+def test_rounded_model_is_the_one_in_the_file(n_experts: int | None, tmp_path: Path) -> None:
+    model = Transformer(replace(TINY, n_experts=n_experts))
+    model(torch.tensor([[1, 2, 3]]))  # experts remember how they were chosen
     save_checkpoint(tmp_path / "m.safetensors", model, dtype=torch.float16)
     saved = load_checkpoint(tmp_path / "m.safetensors").state_dict()
     for name, weight in rounded(model).state_dict().items():
@@ -425,6 +428,7 @@ def test_published_model_has_the_loss_of_its_log() -> None:
     assert loss.nats_per_token == pytest.approx(last.validation_loss, abs=1e-3)
     assert loss.bits_per_character == pytest.approx(last.bits_per_character, abs=1e-3)
     assert last.step == settings["training"]["steps"]
+    assert last.seconds <= 30 * 60
     assert path.stat().st_size <= 2.5e6
     titles = {f"training/{title}": text for title, text in training.items()}
     titles |= {f"validation/{title}": text for title, text in validation.items()}

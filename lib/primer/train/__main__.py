@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nstopped; the same command continues from the last saved step", file=sys.stderr)
         return 130
-    except (ValueError, OSError, ArithmeticError) as error:
+    except (ValueError, OSError, ArithmeticError, ModuleNotFoundError) as error:
         print(f"primer.train: {error}", file=sys.stderr)
         return 1
     print(

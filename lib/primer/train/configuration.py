@@ -111,8 +111,8 @@ class TrainingSettings:
                 f"a batch of {self.batch_size} sequences cannot be worked through in "
                 f"{self.accumulate} equal parts; make batch_size a multiple of accumulate"
             )
-        if self.seed < 0:
-            raise ValueError(f"seed must be 0 or more, got {self.seed}")
+        if not 0 <= self.seed < 1 << 32:  # with the step behind it, torch's 64 bits are full
+            raise ValueError(f"seed must lie between 0 and {(1 << 32) - 1}, got {self.seed}")
 
 
 @dataclass(frozen=True)

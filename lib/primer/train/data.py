@@ -53,7 +53,8 @@ def read_corpus(texts: str, vocab_size: int) -> Corpus:
     Raises
     ------
     ValueError
-        When the folder holds no texts, or too little text for the vocabulary.
+        When the folder holds no texts, one of them is not UTF-8, or they are too little for the
+        vocabulary.
     """
     training, validation = split_plays() if texts == "plays" else _read_folder(Path(texts))
     tokenizer = BytePairEncoding.train(training.values(), vocab_size)
@@ -74,8 +75,18 @@ def _read_folder(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
         files = sorted((folder / part).glob("*.txt"))
         if not files:
             raise ValueError(f"there is no text file {folder / part / '*.txt'}")
-        parts.append({file.stem: file.read_text(encoding="utf-8") for file in files})
+        parts.append({file.stem: _read_text(file) for file in files})
     return parts[0], parts[1]
+
+
+def _read_text(file: Path) -> str:
+    """Read a text file, or say which one cannot be read and where."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{file} is not UTF-8: {error.reason} at byte {error.start}; save it as UTF-8"
+        ) from None
 
 
 def token_stream(texts: dict[str, str], tokenizer: BytePairEncoding) -> Int[Tensor, " tokens"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import NamedTuple
 
@@ -84,16 +83,7 @@ def held_out_loss(
     >>> round(loss.nats_per_token, 4), round(loss.bits_per_character, 4)  # ln 256, and 8 bits
     (5.5452, 8.0)
     """
-    length = model.config.context_length
-    available = (len(stream) - 1) // length
-    if available < 1:
-        raise ValueError(
-            f"{len(stream)} held-out tokens do not fill one window of {length} and its targets"
-        )
-    chosen = torch.arange(available)
-    if windows is not None and windows < available:
-        chosen = torch.linspace(0, available - 1, windows, dtype=torch.float64).long()
-    rows = stream[chosen[:, None] * length + torch.arange(length + 1)].long()
+    rows = cut_windows(stream, model.config.context_length, windows)
     nats = _sum_of_losses(model, rows)
     targets = rows[:, 1:]
     characters = int(characters_of(tokenizer)[targets].sum())
@@ -103,6 +93,34 @@ def held_out_loss(
         targets.numel(),
         characters,
     )
+
+
+def cut_windows(
+    stream: Int[Tensor, " tokens"], length: int, windows: int | None = None
+) -> Int[Tensor, "windows targets"]:
+    """Cut a text into windows of ``length`` tokens, each with the token after its last.
+
+    Raises
+    ------
+    ValueError
+        When the text is shorter than one window.
+
+    Examples
+    --------
+    >>> cut_windows(torch.arange(10), length=3, windows=2)
+    tensor([[0, 1, 2, 3],
+            [6, 7, 8, 9]])
+    """
+    available = (len(stream) - 1) // length
+    if available < 1:
+        raise ValueError(
+            f"{len(stream)} held-out tokens do not fill one window of {length} and its targets; "
+            "add held-out text or lower context_length"
+        )
+    chosen = torch.arange(available)
+    if windows is not None and windows < available:
+        chosen = torch.linspace(0, available - 1, windows, dtype=torch.float64).long()
+    return stream[chosen[:, None] * length + torch.arange(length + 1)].long()
 
 
 @torch.no_grad()
@@ -150,8 +168,6 @@ def rounded(model: Transformer) -> Transformer:
     >>> round(third[0].item(), 6), round(rounded(model).norm.weight[0].item(), 6)
     (0.333333, 0.333252)
     """
-    model = copy.deepcopy(model)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(parameter.half())
-    return model
+    weights = {name: weight.half() for name, weight in model.state_dict().items()}
+    copy = Transformer.from_weights(model.config, weights)
+    return copy.to(model.embed.weight.device)

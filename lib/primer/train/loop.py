@@ -18,7 +18,7 @@ from tqdm import tqdm
 from primer.train.checkpointing import Progress, load_state, save_state
 from primer.train.configuration import Configuration
 from primer.train.data import Batches, Corpus, read_corpus
-from primer.train.evaluation import held_out_loss, rounded
+from primer.train.evaluation import cut_windows, held_out_loss, rounded
 from primer.train.log import LogLine, write_log
 from primer.train.optimizer import make_optimizer
 from primer.train.processes import Process, join_processes
@@ -121,6 +121,8 @@ class _Run:
         self.batches = Batches(
             corpus.training, configuration.model.context_length, settings.batch_size, settings.seed
         )
+        # too little held-out text is refused now, not after the first steps
+        cut_windows(corpus.validation, configuration.model.context_length)
         # averages the gradients of the processes while they are still being computed
         self.shared: nn.Module = self.model
         if process.world_size > 1:
@@ -159,6 +161,7 @@ class _Run:
                         self.corpus.tokenizer,
                         settings.held_out_windows,
                     )
+                    self.refuse_divergence(evaluated.nats_per_token, step)  # never saved
                     seconds = time.perf_counter() - began
                     log.append(
                         LogLine(done, done * tokens_per_step, seconds, rate, mean, *evaluated[:2])
@@ -181,15 +184,20 @@ class _Run:
         torch.manual_seed((settings.seed << 32) + step * process.world_size + process.rank)
         batch = self.batches.at(step)[process.rank :: process.world_size].to(process.device)
         loss = self.add_gradients(batch)
-        if not math.isfinite(loss):
-            raise ArithmeticError(
-                f"the loss became {float(loss)} at step {step}; lower learning_rate "
-                f"({settings.learning_rate}) or lengthen warmup_steps ({settings.warmup_steps})"
-            )
+        self.refuse_divergence(float(loss), step)
         nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
         return rate, loss
+
+    def refuse_divergence(self, loss: float, step: int) -> None:
+        """Raise an ``ArithmeticError`` when a loss is no number any more."""
+        settings = self.configuration.training
+        if not math.isfinite(loss):
+            raise ArithmeticError(
+                f"the loss became {loss} at step {step}; lower learning_rate "
+                f"({settings.learning_rate}) or lengthen warmup_steps ({settings.warmup_steps})"
+            )
 
     def add_gradients(self, batch: Tensor) -> Tensor:
         """Accumulate the gradient of the mean loss over the parts of a batch; return that loss."""

@@ -45,6 +45,11 @@ class Process(NamedTuple):
 def join_processes() -> Iterator[Process]:
     """Join the processes that ``torchrun`` has started, or be the only one.
 
+    Raises
+    ------
+    ValueError
+        When there are GPUs, but not one for each process.
+
     Examples
     --------
     >>> with join_processes() as process:
@@ -53,6 +58,11 @@ def join_processes() -> Iterator[Process]:
     """
     on_gpu = torch.cuda.is_available()
     local = int(os.environ.get("LOCAL_RANK", "0"))
+    if on_gpu and local >= torch.cuda.device_count():
+        raise ValueError(
+            f"each process needs a GPU of its own and this machine has "
+            f"{torch.cuda.device_count()}: lower --nproc-per-node"
+        )
     device = torch.device("cuda", local) if on_gpu else torch.device("cpu")
     if "WORLD_SIZE" not in os.environ:
         yield Process(0, 1, device)
