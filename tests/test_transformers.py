@@ -174,6 +174,12 @@ def test_weights_are_returned_beside_the_same_logits(changes):
         assert (layer[..., allowed] > 0).all()
 
 
+def test_the_last_positions_alone_have_the_same_logits():
+    model, tokens = build({}), draw_tokens(2, 7)
+    for n_last in (1, 3, 7):
+        torch.testing.assert_close(model(tokens, n_last=n_last), model(tokens)[:, -n_last:])
+
+
 @settings(max_examples=25)
 @given(st.data())
 @pytest.mark.usefixtures("double")
@@ -319,6 +325,12 @@ def test_cache_refuses_another_batch_and_another_model():
 def test_tokens_that_cannot_be_read(tokens, sentence):
     with pytest.raises(ValueError, match=sentence):
         build({})(tokens)
+
+
+@pytest.mark.parametrize("n_last", [0, -1, 4])
+def test_logits_of_positions_that_are_not_there(n_last):
+    with pytest.raises(ValueError, match=f"between 1 and 3, got {n_last}"):
+        build({})(draw_tokens(1, 3), n_last=n_last)
 
 
 def test_a_full_context_leaves_the_cache_as_it_was():

@@ -87,10 +87,10 @@ class Reader:
     >>> from primer.transformers import Transformer, TransformerConfig
     >>> config = TransformerConfig(vocab_size=5, n_layers=1, d_model=8, n_heads=2, context_length=9)
     >>> reader = Reader(Transformer(config))
-    >>> reader(torch.tensor([[3, 1, 4]])).shape  # the logits of every token that was unread
-    torch.Size([1, 3, 5])
-    >>> reader(torch.tensor([[3, 1, 4, 1]])).shape
+    >>> reader(torch.tensor([[3, 1, 4]])).shape
     torch.Size([1, 1, 5])
+    >>> reader(torch.tensor([[3, 1, 4, 1, 2]]), n_last=2).shape  # reads the last two tokens
+    torch.Size([1, 2, 5])
     """
 
     def __init__(self, model: LanguageModel, cache: bool = True) -> None:
@@ -99,12 +99,15 @@ class Reader:
             KeyValueCache(model.config) if cache and isinstance(model, Transformer) else None
         )
 
-    def __call__(self, tokens: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch unread vocab"]:
-        """Read what is new in the text; return the logits of the token after each new one."""
+    def __call__(
+        self, tokens: Int[Tensor, "batch seq"], n_last: int = 1
+    ) -> Float[Tensor, "batch n_last vocab"]:
+        """Read what is new in the text; return the logits of what follows its last tokens."""
         with torch.no_grad():
-            if self.cache is None:
-                return self.model(tokens)
-            return self.model(tokens[:, self.cache.length :], cache=self.cache)  # type: ignore[call-arg]
+            if not isinstance(self.model, Transformer):
+                return self.model(tokens)[:, -n_last:]
+            known = 0 if self.cache is None else self.cache.length
+            return self.model(tokens[:, known:], cache=self.cache, n_last=n_last)
 
     def forget(self, length: int) -> None:
         """Forget all but the first ``length`` tokens, if more were read."""

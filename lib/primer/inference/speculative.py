@@ -211,7 +211,7 @@ def speculative_decode(
             q.append(distribution(guesser(ahead)[:, -1]))
             guess = torch.multinomial(q[-1], num_samples=1, generator=generator)
             ahead = torch.cat([ahead, guess], dim=1)
-        p = distribution(checker(ahead)[0, -len(q) - 1 :])
+        p = distribution(checker(ahead, n_last=len(q) + 1)[0])
         kept, last = _check_guesses(ahead[0, tokens.shape[1] :], p, q, generator)
         tokens = torch.cat([ahead[:, : tokens.shape[1] + kept], last[None]], dim=1)
         n_guessed, n_kept, n_passes = n_guessed + len(q), n_kept + kept, n_passes + 1

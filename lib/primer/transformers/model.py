@@ -151,6 +151,7 @@ class Transformer(nn.Module):
         tokens: Int[Tensor, "batch seq"],
         cache: KeyValueCache | None = None,
         *,
+        n_last: int | None = None,
         return_weights: bool = False,
     ) -> Tensor | tuple[Tensor, list[Tensor]]:
         """Compute the logits of the token that follows each position.
@@ -161,23 +162,27 @@ class Transformer(nn.Module):
             The text as token ids; with a cache, only what the cache does not hold yet.
         cache : KeyValueCache, optional
             What the model remembers of earlier tokens; the new ones are added to it.
+        n_last : int, optional
+            Only the last so many positions get logits: to write, one needs no more than the last.
         return_weights : bool
             Whether to return the attention weights as well, which costs the fused kernel.
 
         Returns
         -------
-        logits : Tensor of shape (batch, seq, vocab)
+        logits : Tensor of shape (batch, seq or n_last, vocab)
         weights : list of Tensor of shape (batch, heads, seq, all tokens)
             Only with ``return_weights``: those of each layer.
 
         Raises
         ------
         ValueError
-            When there is no token, one is not in the vocabulary, or the text is longer than the
-            context.
+            When there is no token, one is not in the vocabulary, the text is longer than the
+            context, or ``n_last`` is not between 1 and the number of tokens.
         """
         start = 0 if cache is None else cache.length
         check_tokens(tokens, self.config, start)
+        if n_last is not None and not 1 <= n_last <= tokens.shape[1]:
+            raise ValueError(f"n_last must lie between 1 and {tokens.shape[1]}, got {n_last}")
         if cache is not None and len(cache) != self.config.n_layers:
             raise ValueError(
                 f"the cache has {len(cache)} layers and the model {self.config.n_layers}: "
@@ -190,7 +195,7 @@ class Transformer(nn.Module):
             own = None if cache is None else cache[layer]
             x, weights = block(x, return_weights=return_weights, cache=own, **context)
             collected.append(weights)
-        logits = self.head(self.norm(x))
+        logits = self.head(self.norm(x if n_last is None else x[:, -n_last:]))
         return (logits, collected) if return_weights else logits
 
     def _context(self, x: Tensor, start: int) -> dict[str, Any]:

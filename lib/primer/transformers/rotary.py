@@ -14,9 +14,11 @@ class Rotary(nn.Module):
 
     .. math::
         (a, b) \mapsto (a\cos t\omega_i - b\sin t\omega_i,\; b\cos t\omega_i + a\sin t\omega_i)
+               = (a, b)\cos t\omega_i + (b, a)\odot(-\sin t\omega_i, \sin t\omega_i)
 
-    The tables hold the cosine and sine for every position of the context and every pair.  They
-    follow the model to its device but are not part of its state: they can be computed again.
+    The tables hold the cosine and the signed sine for every position of the context and every
+    coordinate, so that a vector is multiplied by one and its partners by the other.  They follow
+    the model to its device but are not part of its state: they can be computed again.
 
     Parameters
     ----------
@@ -46,21 +48,27 @@ class Rotary(nn.Module):
 
     def __init__(self, context_length: int, d_head: int, base: float, layout: str) -> None:
         super().__init__()
+        self.layout = layout
         with torch.device("cpu"):  # real numbers even while a model is laid out on "meta"
             angles = rope_angles(range(context_length), d_head, base)
-            dtype = torch.get_default_dtype()
-            self.register_buffer("cos", angles.cos().to(dtype), persistent=False)
-            self.register_buffer("sin", angles.sin().to(dtype), persistent=False)
-        self.layout = layout
+            cos, sin = angles.cos(), angles.sin()  # (seq, d_head / 2)
+        self.register_buffer("cos", self._pairs(cos, cos), persistent=False)
+        self.register_buffer("sin", self._pairs(-sin, sin), persistent=False)
 
     def forward(
         self, x: Float[Tensor, "... seq d_head"], start: int
     ) -> Float[Tensor, "... seq d_head"]:
         """Turn vectors whose first token stands at position ``start``."""
-        end = start + x.shape[-2]
-        cos, sin = self.cos[start:end], self.sin[start:end]  # (seq, d_head / 2)
-        if self.layout == "interleaved":
-            a, b = x[..., 0::2], x[..., 1::2]
-            return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2)
-        a, b = x.chunk(2, dim=-1)
-        return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+        places = slice(start, start + x.shape[-2])
+        return x * self.cos[places] + self._partners(x) * self.sin[places]
+
+    def _pairs(self, a: Tensor, b: Tensor) -> Tensor:
+        """Lay out what belongs to the pairs' first and second coordinates, (seq, d_head)."""
+        pairs = torch.cat([a, b], -1) if self.layout == "half" else torch.stack([a, b], -1)
+        return pairs.flatten(1).to(torch.get_default_dtype())
+
+    def _partners(self, x: Tensor) -> Tensor:
+        """Put every coordinate where the other one of its pair stands."""
+        if self.layout == "half":
+            return x.roll(x.shape[-1] // 2, dims=-1)
+        return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
