@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,50 +16,32 @@ from primer.attention import (
     split_heads,
 )
 from primer.notebook import Mistake, exercise
-
-Answer = Callable[..., Any]
-
-
-def _draw(*shape: int) -> Tensor:
-    """Draw the test numbers, the same ones every time."""
-    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(7))
-
-
-def _tensor(value: Any, shape: tuple[int, ...]) -> Tensor:
-    """Read the reader's answer as a tensor of the wanted shape."""
-    got = torch.as_tensor(value).double()
-    if tuple(got.shape) != shape:
-        raise Mistake(f"the result should have shape {shape}, yours has {tuple(got.shape)}")
-    return got
-
-
-def _same(got: Tensor, wanted: Tensor) -> bool:
-    """Compare as tensors of single precision deserve, so that both precisions may be used."""
-    return torch.allclose(got, wanted.double(), atol=1e-4)
+from primer.notebook.answers import Answer, as_number, same
+from primer.notebook.tensors import as_tensor, draw
 
 
 @exercise("7.1")
 def check_weights(answer: Answer) -> None:
     """Check ``answer(query, key)``: the weights of scaled dot-product attention."""
-    query, key = _draw(3, 4), _draw(9, 4)[4:]
-    got = _tensor(answer(query, key), (3, 5))
+    query, key = draw(3, 4), draw(5, 4, seed=1)
+    got = as_tensor(answer(query, key), (3, 5))
     scores = query @ key.T / 2
-    if _same(got, (query @ key.T).softmax(1)):
+    if same(got, (query @ key.T).softmax(1)):
         raise Mistake("the scores are not divided by √d, the root of the length of a key")
-    if _same(got, (query @ key.T / 4).softmax(1)):
+    if same(got, (query @ key.T / 4).softmax(1)):
         raise Mistake("you divide by d; divide by its square root")
-    if _same(got, (query @ key.T * 2).softmax(1)):
+    if same(got, (query @ key.T * 2).softmax(1)):
         raise Mistake("you multiply by √d; divide by it")
-    if _same(got, scores.softmax(0)):
+    if same(got, scores.softmax(0)):
         raise Mistake("your columns sum to 1; every query, a row, should share out a weight of 1")
-    if _same(got, scores.exp()):
+    if same(got, scores.exp()):
         raise Mistake("the powers are right, but each row must be divided by its sum")
-    if not _same(got, scores.softmax(1)):
+    if not same(got, scores.softmax(1)):
         raise Mistake("for equal scores all weights of a row should be one over the number of keys")
-    large = _tensor(answer(torch.tensor([[4000.0]]), torch.tensor([[0.5], [0.25]])), (1, 2))
-    if large.isnan().any():
+    large = answer(torch.tensor([[4000.0]]), torch.tensor([[0.5], [0.25]]))
+    if torch.as_tensor(large).isnan().any():
         raise Mistake("a score of 2000 gives NaN: e²⁰⁰⁰ is infinite. Subtract the row's maximum")
-    if not _same(large, torch.tensor([[1.0, 0.0]])):
+    if not same(as_tensor(large, (1, 2)), [[1, 0]]):
         raise Mistake("with scores 2000 and 1000 the first key should get all the weight")
 
 
@@ -69,7 +49,7 @@ def check_weights(answer: Answer) -> None:
 def check_mask(answer: Answer) -> None:
     """Check ``answer(n_new, n_keys, window)``: the mask of the newest queries."""
     new, keys, window = 4, 8, 2
-    got = _tensor(answer(new, keys, window), (new, keys)).bool()
+    got = as_tensor(answer(new, keys, window), (new, keys)).bool()
     right = sliding_window_mask(new, keys, window)
     if torch.equal(got, right):
         return
@@ -92,27 +72,23 @@ def check_mask(answer: Answer) -> None:
 @exercise("7.3")
 def check_variance(answer: Answer) -> None:
     """Check ``answer(mu, nu, sigma)``: the variance of a score of vectors with means."""
-    mu, nu, sigma = _draw(6), 2 * _draw(13)[7:], 1.5
-    got = float(answer(mu, nu, sigma))
+    mu, nu, sigma = draw(6), 2 * draw(6, seed=1), 1.5
+    got = as_number(answer(mu, nu, sigma))
     squares = float((mu**2).sum()), float((nu**2).sum())
     noise = len(mu) * sigma**4
-
-    def close(value: float) -> bool:
-        return math.isclose(got, value, rel_tol=1e-4)
-
-    if close(noise + sigma**2 * sum(squares)):
+    if same(got, noise + sigma**2 * sum(squares)):
         return
-    if close(noise):
+    if same(got, noise):
         raise Mistake("this holds for means of 0 only; means add σ²(‖μ‖² + ‖ν‖²)")
-    if close(noise + 2 * sigma**2 * squares[0]) or close(noise + 2 * sigma**2 * squares[1]):
+    if same(got, noise + 2 * sigma**2 * squares[0]) or same(got, noise + 2 * sigma**2 * squares[1]):
         raise Mistake("queries and keys have different means here: each contributes its own")
-    if close(noise + 2 * sigma**2 * float(mu @ nu)):
+    if same(got, noise + 2 * sigma**2 * float(mu @ nu)):
         raise Mistake("the means enter by their squares, ‖μ‖² + ‖ν‖², not by their product")
-    if close(len(mu) * sigma**2 + sigma**2 * sum(squares)):
+    if same(got, len(mu) * sigma**2 + sigma**2 * sum(squares)):
         raise Mistake("a product of two entries of variance σ² has variance σ⁴")
-    if close(sigma**4 + sigma**2 * sum(squares)):
+    if same(got, sigma**4 + sigma**2 * sum(squares)):
         raise Mistake("the score is a sum of d products: their variances add")
-    if close(noise + sigma**2 * sum(squares) + float(mu @ nu) ** 2):
+    if same(got, noise + sigma**2 * sum(squares) + float(mu @ nu) ** 2):
         raise Mistake("this is the mean square; subtract the square of the mean")
     raise Mistake("try d = 1 and ν = 0: the lemma gives σ⁴ + σ²μ²")
 
@@ -121,9 +97,9 @@ def check_variance(answer: Answer) -> None:
 def check_cross(answer: Answer) -> None:
     """Check ``answer(x, memory, w_q, w_k, w_v, w_o, n_heads)``: multi-head cross-attention."""
     d, heads = 6, 3
-    x, memory = _draw(4, d), _draw(9, d)[4:]
-    w_q, w_k, w_v, w_o = _draw(4, d, d)
-    got = _tensor(answer(x, memory, w_q, w_k, w_v, w_o, heads), (4, d))
+    x, memory = draw(4, d), draw(5, d, seed=1)
+    w_q, w_k, w_v, w_o = draw(4, d, d, seed=2)
+    got = as_tensor(answer(x, memory, w_q, w_k, w_v, w_o, heads), (4, d))
 
     def attend(
         asks: Tensor, answers: Tensor, n_heads: int = heads, scale: float = (d / heads) ** -0.5
@@ -133,17 +109,17 @@ def check_cross(answer: Answer) -> None:
         )
         return merge_heads(scaled_dot_product_attention(q, k, v, scale=scale)[0])
 
-    if _same(got, attend(x, memory) @ w_o):
+    if same(got, attend(x, memory) @ w_o):
         return
-    if _same(got, attend(x, memory)):
+    if same(got, attend(x, memory)):
         raise Mistake("the heads are concatenated but not mixed: multiply by w_o")
-    if _same(got, attend(x, memory) @ w_o.T):
+    if same(got, attend(x, memory) @ w_o.T):
         raise Mistake("w_o is transposed: it multiplies from the right, as it is")
-    if _same(got, attend(x, memory, scale=d**-0.5) @ w_o):
+    if same(got, attend(x, memory, scale=d**-0.5) @ w_o):
         raise Mistake("you divide by √d; a key of one head has d/H numbers")
-    if _same(got, attend(x, memory, n_heads=1, scale=d**-0.5) @ w_o):
+    if same(got, attend(x, memory, n_heads=1, scale=d**-0.5) @ w_o):
         raise Mistake("this is one head of full width: split the projections into heads")
-    if _same(got, attend(x, x) @ w_o):
+    if same(got, attend(x, x) @ w_o):
         raise Mistake("this is self-attention: keys and values come from the memory")
     raise Mistake("head 0 uses columns 0 to d/H − 1 of each projection, head 1 the next ones")
 
@@ -152,7 +128,7 @@ def check_cross(answer: Answer) -> None:
 def check_previous(answer: Answer) -> None:
     """Check ``answer(n)``: a QK circuit for one-hot positions that looks one step back."""
     n = 12
-    circuit = _tensor(answer(n), (n, n))
+    circuit = as_tensor(answer(n), (n, n))
     x = torch.eye(n, dtype=torch.float64)
     _, weights = scaled_dot_product_attention(x @ circuit, x, x, causal_mask(n), scale=1.0)
     back = weights.diagonal(-1)
@@ -176,25 +152,25 @@ def check_previous(answer: Answer) -> None:
 def check_writes(answer: Answer) -> None:
     """Check ``answer(a, x, w_v, w_o, head, n_heads)``: what one head adds to the output."""
     d, heads, head = 6, 3, 1
-    a, x = _draw(4, 5).softmax(1), _draw(9, d)[4:]
-    w_v, w_o = _draw(2, d, d)
-    got = _tensor(answer(a, x, w_v, w_o, head, heads), (4, d))
+    a, x = draw(4, 5).softmax(1), draw(5, d, seed=1)
+    w_v, w_o = draw(2, d, d, seed=2)
+    got = as_tensor(answer(a, x, w_v, w_o, head, heads), (4, d))
     size = d // heads
     part = slice(head * size, (head + 1) * size)
-    if _same(got, a @ x @ w_v[:, part] @ w_o[part]):
+    if same(got, a @ x @ w_v[:, part] @ w_o[part]):
         return
-    if _same(got, a @ x @ w_v @ w_o):
+    if same(got, a @ x @ w_v @ w_o):
         raise Mistake("this sends all of w_v through one head; it owns d/H columns of it")
-    if _same(got, a @ x @ w_v[part].T @ w_o[part]) or _same(
+    if same(got, a @ x @ w_v[part].T @ w_o[part]) or same(
         got, a @ x @ w_v[part].T @ w_o[:, part].T
     ):
         raise Mistake("you took rows of w_v: with tokens as rows a head owns *columns* of it")
-    if _same(got, a @ x @ w_v[:, part] @ w_o[:, part].T):
+    if same(got, a @ x @ w_v[:, part] @ w_o[:, part].T):
         raise Mistake("you took columns of w_o: a head's results meet *rows* of it")
-    if _same(got, a @ x @ w_v[:, head::heads] @ w_o[head::heads]):
+    if same(got, a @ x @ w_v[:, head::heads] @ w_o[head::heads]):
         raise Mistake("a head owns neighboring coordinates, not every H-th one")
     first = slice(0, size)
-    if _same(got, a @ x @ w_v[:, first] @ w_o[first]):
+    if same(got, a @ x @ w_v[:, first] @ w_o[first]):
         raise Mistake("this is what head 0 writes, whichever head is asked for")
     raise Mistake("move with the weights, project with the head's part of w_v, then of w_o")
 
@@ -204,8 +180,8 @@ def check_induction(answer: Answer) -> None:
     """Check ``answer(a, tokens)``: the induction score of one head."""
     tokens = [3, 1, 4, 1, 5, 3, 1, 4, 4]
     n = len(tokens)
-    a = _draw(n, n).masked_fill(~causal_mask(n), -torch.inf).softmax(1)
-    got = float(answer(a, tokens))
+    a = draw(n, n).masked_fill(~causal_mask(n), -torch.inf).softmax(1)
+    got = as_number(answer(a, tokens))
 
     def score(fits: Callable[[int, int], bool], over_all: bool = False) -> float:
         rows = [[float(a[i, j]) for j in range(n) if fits(i, j)] for i in range(n)]
@@ -214,24 +190,21 @@ def check_induction(answer: Answer) -> None:
     def induction(i: int, j: int) -> bool:
         return 1 <= j <= i and tokens[j - 1] == tokens[i]
 
-    def close(value: float) -> bool:
-        return math.isclose(got, value, rel_tol=1e-4)
-
-    if close(float(head_scores(a[None], torch.tensor(tokens))["induction"])):
+    if same(got, float(head_scores(a[None], torch.tensor(tokens))["induction"])):
         return
-    if close(score(induction, over_all=True)):
+    if same(got, score(induction, over_all=True)):
         raise Mistake("you divide by all queries; those without a key of that kind do not count")
-    if close(score(lambda i, j: j <= i and tokens[j] == tokens[i])):
+    if same(got, score(lambda i, j: j <= i and tokens[j] == tokens[i])):
         raise Mistake("this is the weight on the same token; look at what *followed* it")
-    if close(score(lambda i, j: j < i and tokens[j] == tokens[i])):
+    if same(got, score(lambda i, j: j < i and tokens[j] == tokens[i])):
         raise Mistake("this is the weight on earlier copies; look at what *followed* them")
-    if close(score(lambda i, j: j < i and j + 1 < n and tokens[j + 1] == tokens[i])):
+    if same(got, score(lambda i, j: j < i and j + 1 < n and tokens[j + 1] == tokens[i])):
         raise Mistake(
             "you look at what came *before* an earlier copy: key j − 1 must equal query i"
         )
     rows = [[float(a[i, j]) for j in range(n) if induction(i, j)] for i in range(n)]
     means = [sum(row) / len(row) for row in rows if row]
-    if close(sum(means) / len(means)):
+    if same(got, sum(means) / len(means)):
         raise Mistake("where several keys qualify for one query, add their weights: no mean there")
     raise Mistake("for tokens 7, 8, 7 only query 2 counts, with the weight on key 1")
 
@@ -240,17 +213,17 @@ def check_induction(answer: Answer) -> None:
 def check_crossover(answer: Answer) -> None:
     """Check ``answer(d, n_heads, n_kv_heads)``: where scores cost as much as projections."""
     d, heads, kv_heads = 512, 8, 2
-    got = float(answer(d, heads, kv_heads))
-    if math.isclose(got, d * (1 + kv_heads / heads), rel_tol=1e-4):
+    got = as_number(answer(d, heads, kv_heads))
+    if same(got, d * (1 + kv_heads / heads)):
         return
-    if math.isclose(got, 2 * d, rel_tol=1e-4):
+    if same(got, 2 * d):
         raise Mistake("this holds when every head has keys and values of its own")
-    if math.isclose(got, 2 * d * kv_heads / heads, rel_tol=1e-4):
+    if same(got, 2 * d * kv_heads / heads):
         raise Mistake("queries and output keep their full d × d matrices; only two of four shrink")
-    if math.isclose(got, 2 * d * (1 + kv_heads / heads), rel_tol=1e-4):
+    if same(got, 2 * d * (1 + kv_heads / heads)):
         raise Mistake("twice too long: QKᵀ and AV take 2n²d operations *each*")
-    if math.isclose(got, d * (1 + kv_heads / heads) / 2, rel_tol=1e-4):
+    if same(got, d * (1 + kv_heads / heads) / 2):
         raise Mistake("half too short: a d × d projection takes 2nd² operations for n tokens")
-    if math.isclose(got, d * (1 + heads / kv_heads), rel_tol=1e-4):
+    if same(got, d * (1 + heads / kv_heads)):
         raise Mistake("grouping makes keys and values smaller: the ratio is upside down")
     raise Mistake("set 4nd²(1 + n_kv_heads/n_heads), the projections, equal to 4n²d")

@@ -3,50 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from primer import fourier
 from primer.notebook import Mistake, exercise
-
-Answer = Callable[..., Any]
-
-
-def _array(value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an answer as an array after checking that it has numbers in the right shape."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "iufc":
-        raise Mistake(f"expected numbers, got {value!r}")
-    if array.shape != shape:
-        raise Mistake(f"expected the shape {shape}, got {array.shape}")
-    if np.isnan(array).any():
-        raise Mistake("the result holds NaN: was something divided by zero?")
-    return array
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Say whether two arrays agree to 8 digits."""
-    return bool(np.allclose(a, b, rtol=1e-8, atol=1e-9))
-
-
-def _write(x: complex) -> str:
-    """Write a number to four digits, real where it is."""
-    return f"{x:.4g}" if abs(x.imag) > 1e-9 else f"{x.real:.4g}"
-
-
-def _explain(got: np.ndarray, right: Any, mistakes: dict[str, Any]) -> None:
-    """Raise the mistake whose result was given, or say that the numbers differ."""
-    expected = np.asarray(right)
-    if _same(got, expected):
-        return
-    for sentence, wrong in mistakes.items():
-        if np.shape(wrong) == got.shape and _same(got, wrong):
-            raise Mistake(sentence)
-    entry = np.unravel_index(int(np.abs(got - expected).argmax()), got.shape)
-    place = f"[{', '.join(map(str, entry))}] " if entry else ""
-    numbers = _write(complex(got[entry])), _write(complex(expected[entry]))
-    raise Mistake(f"the result {place}is {numbers[0]}, but {numbers[1]} is right")
+from primer.notebook.answers import Answer, as_array, explain, same
 
 
 @exercise("16.1")
@@ -56,8 +18,8 @@ def check_one_bin(one_bin: Answer) -> None:
     n = np.arange(7)
     for k in (0, 1, 3, 6):
         angle = 2 * np.pi * k * n / 7
-        _explain(
-            _array(one_bin(x, k), ()),
+        explain(
+            as_array(one_bin(x, k), ()),
             fourier.dft(x)[k],
             {
                 "the arrow turns the wrong way: the exponent of the forward transform is "
@@ -82,11 +44,11 @@ def check_bin_frequency(bin_frequency: Answer) -> None:
     """Check ``bin_frequency(k, length, sample_rate)``, signed and in hertz."""
     for length in (8, 9):
         k = np.arange(length)
-        got = _array([bin_frequency(int(j), length, 4000.0) for j in k], (length,))
+        got = as_array([bin_frequency(int(j), length, 4000.0) for j in k], (length,))
         expected = np.fft.fftfreq(length, 1 / 4000)
         if length % 2 == 0 and np.isclose(got[length // 2], 2000):
             expected[length // 2] = 2000  # half the rate may have either sign
-        _explain(
+        explain(
             got,
             expected,
             {
@@ -107,8 +69,8 @@ def check_bin_frequency(bin_frequency: Answer) -> None:
 def check_heard(heard: Answer) -> None:
     """Check ``heard(frequency, sample_rate)``, the frequency a tone comes back as."""
     frequency = np.array([300.0, 3999, 4000, 4001, 5000, 7900, 8000, 8100, 12500, 31000])
-    got = _array([heard(float(f), 8000.0) for f in frequency], frequency.shape)
-    _explain(
+    got = as_array([heard(float(f), 8000.0) for f in frequency], frequency.shape)
+    explain(
         got,
         fourier.alias_frequency(frequency, 8000.0),
         {
@@ -143,12 +105,12 @@ def check_recursive_fft(recursive_fft: Answer) -> None:
     def circle(size: int, sign: float = -1, parts: float = 1) -> np.ndarray:
         return np.exp(sign * 2j * np.pi * np.arange(size // 2) / (size * parts))
 
-    if not _same(_array(recursive_fft(np.array([5.0])), (1,)), [5.0]):
+    if not same(as_array(recursive_fft(np.array([5.0])), (1,)), [5.0]):
         raise Mistake("the transform of one sample is that sample: where the recursion ends")
     for length in (2, 8, 64):
         x = np.cos(np.arange(length) ** 1.5) + 1j * np.sin(np.arange(length))
-        got = _array(recursive_fft(x), (length,))
-        _explain(
+        got = as_array(recursive_fft(x), (length,))
+        explain(
             got,
             fourier.fft(x),
             {
@@ -177,20 +139,20 @@ def check_filter(apply_filter: Answer) -> None:
     x, h = np.array([1.0, 4, 2, 8, 5, 7]), np.array([0.5, 0.3, 0.2])
     full = np.convolve(x, h)
     value = np.asarray(apply_filter(x, h))
-    if value.shape == (6,) and _same(value, fourier.convolve(x, h, circular=True)):
+    if value.shape == (6,) and same(value, fourier.convolve(x, h, circular=True)):
         raise Mistake(
             "the end of the convolution has run around into its beginning: pad both signals with "
             "zeros to N + K - 1 before transforming"
         )
-    if value.shape == (6,) and _same(value, full[:6]):
+    if value.shape == (6,) and same(value, full[:6]):
         raise Mistake("the last K - 1 = 2 values are cut off: the result has N + K - 1 = 8 samples")
-    if value.ndim == 1 and len(value) > 8 and _same(value[:8], full):
+    if value.ndim == 1 and len(value) > 8 and same(value[:8], full):
         raise Mistake("the values are right, but zeros follow: return the first N + K - 1 = 8")
-    got = _array(value, (8,))
-    if np.iscomplexobj(got) and _same(got, full):
+    got = as_array(value, (8,))
+    if np.iscomplexobj(got) and same(got, full):
         raise Mistake("two real signals have a real convolution: return the real part")
     spectra = fourier.fft(np.pad(x, (0, 2))) * fourier.fft(np.pad(h, (0, 5)))
-    _explain(
+    explain(
         got,
         full,
         {
@@ -251,8 +213,8 @@ def check_overlap_add(overlap_add: Answer) -> None:
     ones = np.ones((len(frames), 1))
     plain, twice = total(frames), total(frames * window)
     single, squared = total(ones * window), total(ones * window**2)
-    _explain(
-        _array(overlap_add(frames.copy(), window, hop), (32,)),
+    explain(
+        as_array(overlap_add(frames.copy(), window, hop), (32,)),
         x,
         {
             "the frames were added, but not divided by what the windows add up to": plain,
@@ -280,10 +242,10 @@ def check_upsample(upsample: Answer) -> None:
         X, half, zeros = fourier.fft(x), length // 2 + 1, np.zeros(length * (factor - 1))
         at_end = fourier.ifft(np.concatenate([X, zeros])) * factor
         shifted = np.concatenate([X[: half - 1], zeros, X[half - 1 :]])
-        got = _array(upsample(x, factor), expected.shape)
-        if np.iscomplexobj(got) and _same(got, expected):
+        got = as_array(upsample(x, factor), expected.shape)
+        if np.iscomplexobj(got) and same(got, expected):
             raise Mistake("a real signal stays real: return the real part")
-        _explain(
+        explain(
             got,
             expected,
             {

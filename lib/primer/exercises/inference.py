@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
-from torch import Tensor
 
 from primer.inference import expected_tokens, probabilities, residual
 from primer.notebook import Mistake, exercise
-
-Answer = Callable[..., Any]
-
-
-def _tensor(value: Any, shape: tuple[int, ...]) -> Tensor:
-    """Read the reader's answer as a tensor of the wanted shape."""
-    got = torch.as_tensor(value).double()
-    if tuple(got.shape) != shape:
-        raise Mistake(f"the result should have shape {shape}, yours has {tuple(got.shape)}")
-    return got
-
-
-def _same(got: Tensor, wanted: Tensor) -> bool:
-    """Compare as tensors of single precision deserve, so that both precisions may be used."""
-    return torch.allclose(got, wanted.double(), atol=1e-5)
+from primer.notebook.answers import Answer, as_whole, explain, same
+from primer.notebook.tensors import as_tensor, draw
 
 
 @exercise("11.1")
 def check_temperature(answer: Answer) -> None:
     """Check ``answer(logits, temperature)``: the probabilities at a temperature."""
     logits, temperature = torch.tensor([2.0, 1.0, 0.0, -1.0], dtype=torch.float64), 0.5
-    got = _tensor(answer(logits.clone(), temperature), (4,))
+    got = as_tensor(answer(logits.clone(), temperature), (4,))
     plain = logits.softmax(-1)
-    if _same(got, probabilities(logits, temperature)):
+    if same(got, probabilities(logits, temperature)):
         return
-    if _same(got, logits / temperature):
+    if same(got, logits / temperature):
         raise Mistake("these are the warped logits; the softmax is still to come")
-    if _same(got, probabilities(logits, 1 / temperature)):
+    if same(got, probabilities(logits, 1 / temperature)):
         raise Mistake("your distribution gets flatter at τ = 1/2: divide by τ, do not multiply")
-    if _same(got, plain):
+    if same(got, plain):
         raise Mistake(
             "nothing has changed: dividing probabilities by τ and normalizing cancels; "
             "divide the logits"
         )
-    if _same(got, plain / temperature):
+    if same(got, plain / temperature):
         raise Mistake("divide the logits by τ, before the softmax; your numbers do not sum to 1")
     raise Mistake("token 0 should be e² = 7.39 times as probable as token 1 at τ = 1/2")
 
@@ -73,22 +56,21 @@ def check_nucleus(answer: Answer) -> None:
 @exercise("11.3")
 def check_cached_step(answer: Answer) -> None:
     """Check ``answer(query, keys, values, key, value)``: the output for the newest token."""
-    random = torch.Generator().manual_seed(11)
-    query, key, value = torch.randn(3, 4, dtype=torch.float64, generator=random)
-    keys, values = torch.randn(2, 5, 4, dtype=torch.float64, generator=random)
-    got = _tensor(answer(query, keys.clone(), values.clone(), key, value), (4,))
+    query, key, value = draw(3, 4)
+    keys, values = draw(2, 5, 4, seed=1)
+    got = as_tensor(answer(query, keys.clone(), values.clone(), key, value), (4,))
     all_keys, all_values = torch.cat([keys, key[None]]), torch.cat([values, value[None]])
     scores = all_keys @ query / 2  # √4
-    if _same(got, scores.softmax(-1) @ all_values):
+    if same(got, scores.softmax(-1) @ all_values):
         return
-    if _same(got, (keys @ query / 2).softmax(-1) @ values):
+    if same(got, (keys @ query / 2).softmax(-1) @ values):
         raise Mistake("the newest token attends to itself too: append its key and value first")
-    if _same(got, (2 * scores).softmax(-1) @ all_values):
+    if same(got, (2 * scores).softmax(-1) @ all_values):
         raise Mistake("the scores are not divided by √d")
-    if _same(got, scores @ all_values):
+    if same(got, scores @ all_values):
         raise Mistake("the scores are not yet weights: the softmax is missing")
     swapped = torch.cat([key[None], keys]) @ query / 2
-    if _same(got, swapped.softmax(-1) @ all_values):
+    if same(got, swapped.softmax(-1) @ all_values):
         raise Mistake("the new key stands first and the new value last: append both at the end")
     raise Mistake("with the cache appended there are six keys, six scores and six values")
 
@@ -97,22 +79,20 @@ def check_cached_step(answer: Answer) -> None:
 def check_cache_bytes(answer: Answer) -> None:
     """Check ``answer(n_layers, n_kv_heads, d_head, n_tokens, batch, bytes_per_number)``."""
     layers, heads, width, tokens, batch, size = 32, 5, 128, 1000, 3, 4
-    got = float(answer(layers, heads, width, tokens, batch, size))
     right = 2 * layers * heads * width * tokens * batch * size
-    if got == right:
-        return
-    missing = {
-        2.0: "keys and values are both stored: a factor 2 is missing",
-        float(layers): "every layer has keys and values of its own",
-        float(heads): "each of the key and value heads has its own rows",
-        float(batch): "every text of the batch needs its own cache",
-        float(tokens): "the cache grows by one row for each token",
-        float(size): "a number takes several bytes; you count numbers",
-    }
-    for factor, sentence in missing.items():
-        if got * factor == right:
-            raise Mistake(sentence)
-    raise Mistake("for 1 layer, 1 head of width 1, 1 token, 1 text and 2 bytes it should be 4")
+    explain(
+        as_whole(answer(layers, heads, width, tokens, batch, size)),
+        right,
+        {
+            "keys and values are both stored: a factor 2 is missing": right // 2,
+            "every layer has keys and values of its own": right // layers,
+            "each of the key and value heads has its own rows": right // heads,
+            "every text of the batch needs its own cache": right // batch,
+            "the cache grows by one row for each token": right // tokens,
+            "a number takes several bytes; you count numbers": right // size,
+        },
+        "for 1 layer, 1 head of width 1, 1 token, 1 text and 2 bytes it should be 4",
+    )
 
 
 @exercise("11.5")
@@ -148,19 +128,19 @@ def check_replacement(answer: Answer) -> None:
     """Check ``answer(p, q)``: the distribution to draw from after a rejection."""
     p = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
     q = torch.tensor([0.2, 0.2, 0.5, 0.1], dtype=torch.float64)
-    got = _tensor(answer(p.clone(), q.clone()), (4,))
-    if _same(got, residual(p, q)):
+    got = as_tensor(answer(p.clone(), q.clone()), (4,))
+    if same(got, residual(p, q)):
         return
-    if _same(got, p):
+    if same(got, p):
         raise Mistake(
             "drawing from p again gives tokens that q likes too often: "
             "they were already kept when they were guessed"
         )
-    if _same(got, (p - q).clamp(min=0)):
+    if same(got, (p - q).clamp(min=0)):
         raise Mistake("your numbers sum to 0.4, the probability of a rejection: normalize them")
-    if _same(got, residual(q, p)):
+    if same(got, residual(q, p)):
         raise Mistake("this is what q has too much of; fill up what p has and q has not")
-    if _same(got, (p - q).abs() / (p - q).abs().sum()):
+    if same(got, (p - q).abs() / (p - q).abs().sum()):
         raise Mistake("where q is larger than p nothing is missing: clip at 0, no absolute value")
     if bool((got < 0).any()):
         raise Mistake("a probability is negative: where q is larger than p it should be 0")
@@ -172,7 +152,7 @@ def check_best_guesses(answer: Answer) -> None:
     """Check ``answer(rate, cost)``: the number of guesses per pass that is fastest."""
     for rate, cost in ((0.8, 0.1), (0.6, 0.05), (0.3, 0.4)):
         tokens = [1.0] + [expected_tokens(rate, n) for n in range(1, 21)]
-        got = int(answer(rate, cost))
+        got = as_whole(answer(rate, cost))
         if got == _fastest(tokens, cost):
             continue
         if got == 20:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,40 +10,7 @@ import torch
 
 from primer import optimization as opt
 from primer.notebook import Mistake, exercise
-
-Answer = Callable[..., Any]
-
-
-def _array(value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an answer as an array after checking that it has numbers in the right shape."""
-    try:
-        array = np.asarray(value.detach() if isinstance(value, torch.Tensor) else value)
-    except ValueError:
-        raise Mistake(f"expected one array of shape {shape}, got parts of several sizes") from None
-    if array.dtype.kind not in "iuf":
-        raise Mistake(f"expected numbers, got {value!r}")
-    if array.shape != shape:
-        raise Mistake(f"expected the shape {shape}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise Mistake(f"the result is not finite: {array}")
-    return array.astype(float)
-
-
-def _explain(got: np.ndarray, right: Any, mistakes: dict[str, Any]) -> None:
-    """Raise the mistake whose result was given, or say that the numbers differ."""
-    expected = np.asarray(right, dtype=float)
-
-    def same(other: Any) -> bool:
-        return np.shape(other) == got.shape and np.allclose(got, other, rtol=1e-6, atol=1e-9)
-
-    if same(expected):
-        return
-    for sentence, wrong in mistakes.items():
-        if same(wrong):
-            raise Mistake(sentence)
-    entry = np.unravel_index(int(np.abs(got - expected).argmax()), got.shape)
-    place = f"[{', '.join(map(str, entry))}] " if entry else ""
-    raise Mistake(f"the result {place}is {got[entry]:.4g}, but {expected[entry]:.4g} is right")
+from primer.notebook.answers import Answer, as_array, explain
 
 
 @exercise("3.1")
@@ -59,8 +25,8 @@ def check_descent(descent: Answer) -> None:
             w = w - scale * 0.02 * X.T @ (X @ w - y)
         return w
 
-    _explain(
-        _array(descent(X, y, 0.02, 7), (3,)),
+    explain(
+        as_array(descent(X, y, 0.02, 7), (3,)),
         opt.gradient_descent(X, y, 0.02, 7)[-1],
         {
             "the square's derivative has a factor 2, which is missing": run(1),
@@ -89,9 +55,9 @@ def check_steps(steps_to: Answer) -> None:
             raise
         if isinstance(answer, float) and math.isnan(answer):
             raise Mistake(f"NaN: the factor is {factor:.2g}; take its modulus before the logarithm")
-        got = _array(answer, ())
+        got = as_array(answer, ())
         plain = abs(1 - 2 * step * sigma)
-        _explain(
+        explain(
             got,
             right,
             {
@@ -115,7 +81,7 @@ def check_adam(adam_step: Answer) -> None:
     def weights(answer: Any) -> np.ndarray:
         if not (isinstance(answer, tuple) and len(answer) == 3):
             raise Mistake("return three things: the new w, m and v")
-        return np.stack([_array(part, (3,)) for part in answer])
+        return np.stack([as_array(part, (3,)) for part in answer])
 
     right = np.stack([w - 0.1 * mean / (np.sqrt(square) + 1e-8), m1, v1])
 
@@ -136,7 +102,7 @@ def check_adam(adam_step: Answer) -> None:
             [right[0], mean, square]
         ),
     }
-    _explain(weights(adam_step(w, g, m, v, t)), right, mistakes)
+    explain(weights(adam_step(w, g, m, v, t)), right, mistakes)
 
 
 @exercise("3.4")
@@ -144,8 +110,8 @@ def check_spectral(spectral_step: Answer) -> None:
     """Check ``spectral_step(G, radius)``, the best step in the spectral ball."""
     G = np.random.default_rng(4).normal(size=(4, 3))
     U, sigma, Vt = np.linalg.svd(G, full_matrices=False)
-    _explain(
-        _array(spectral_step(G, 0.5), (4, 3)),
+    explain(
+        as_array(spectral_step(G, 0.5), (4, 3)),
         opt.steepest_step(G, 0.5, "spectral"),
         {
             "you walk uphill: the sign is missing": 0.5 * U @ Vt,
@@ -174,8 +140,8 @@ def check_orthogonalize(orthogonalize: Answer) -> None:
         answer = orthogonalize(G, 25)
     if isinstance(answer, torch.Tensor) and not torch.isfinite(answer).all():
         raise Mistake("it diverged: divide G by its Frobenius norm first, so that every σ ≤ 1")
-    _explain(
-        _array(answer, (24, 6)),
+    explain(
+        as_array(answer, (24, 6)),
         opt.newton_schulz(G, 25),
         {
             "only one step was taken": opt.newton_schulz(G, 1),
@@ -199,11 +165,11 @@ def check_clip(clip: Answer) -> None:
         parts = clip([first.copy(), second.copy()], limit)
         if not (isinstance(parts, list | tuple) and len(parts) == 2):
             raise Mistake("return one clipped gradient for each gradient given")
-        return np.concatenate([_array(parts[0], (2,)), _array(parts[1], (2, 2)).ravel()])
+        return np.concatenate([as_array(parts[0], (2,)), as_array(parts[1], (2, 2)).ravel()])
 
     whole = np.concatenate([first, second.ravel()])
     each = np.concatenate([opt.clip_by_norm(g, 1.0).ravel() for g in (first, second)])
-    _explain(
+    explain(
         answer(1.0),
         whole / 5,
         {
@@ -212,7 +178,7 @@ def check_clip(clip: Answer) -> None:
             "the limit applies to the norm, not to its square": whole / 25,
         },
     )
-    _explain(
+    explain(
         answer(10.0), whole, {"a short gradient must stay as it is; you lengthened it": whole * 2}
     )
 
@@ -220,8 +186,8 @@ def check_clip(clip: Answer) -> None:
 @exercise("3.7")
 def check_transfer(rates: Answer) -> None:
     """Check ``rates(rate, base, width)``, Adam's rates in μP: input, hidden and output layer."""
-    _explain(
-        _array(rates(0.01, 64, 1024), (3,)),
+    explain(
+        as_array(rates(0.01, 64, 1024), (3,)),
         [0.01, 0.01 / 16, 0.01 / 16],
         {
             "the input layer has the same 64 pixels at every width: its rate stays": [0.01 / 16]
@@ -244,8 +210,8 @@ def check_noisy(largest_step: Answer) -> None:
     """Check ``largest_step(x, deviation)`` below which the noisy weight has a bounded variance."""
     for x, s in ((2.0, 0.5), (1.0, 2.0)):
         m = opt.input_moments(x, s)
-        _explain(
-            _array(largest_step(x, s), ()),
+        explain(
+            as_array(largest_step(x, s), ()),
             opt.noisy_step_limits(x, s).mean_square,
             {
                 "this is the limit of the mean (or you took (E Z²)² for E Z⁴); the mean square "

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from primer.notebook import Mistake, exercise
+from primer.notebook.answers import Answer, as_number, same
+from primer.notebook.tensors import as_tensor, draw
 from primer.positions import (
     alibi_bias,
     apply_rope,
@@ -19,38 +20,18 @@ from primer.positions import (
     sinusoidal_positions,
 )
 
-Answer = Callable[..., Any]
-
-
-def _vectors(*shape: int) -> Tensor:
-    """Draw the test vectors, the same ones every time."""
-    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(8))
-
-
-def _tensor(value: Any, shape: tuple[int, ...]) -> Tensor:
-    """Read the reader's answer as a tensor of the wanted shape."""
-    got = torch.as_tensor(value).double()
-    if tuple(got.shape) != shape:
-        raise Mistake(f"the result should have shape {shape}, yours has {tuple(got.shape)}")
-    return got
-
-
-def _same(got: Tensor, wanted: Tensor) -> bool:
-    """Compare as tensors of single precision deserve, so that both precisions may be used."""
-    return torch.allclose(got, wanted.double(), atol=1e-4)
-
 
 def _angle_mistakes(got: Tensor, make: Callable[[Tensor], Tensor], t: Tensor, dim: int) -> None:
     """Recognize wrong angles: ``make`` builds the answer from angles of shape (tokens, pairs)."""
     i = torch.arange(dim // 2).double()
     t = t[:, None].double()
-    if _same(got, make(torch.deg2rad(t * 10_000 ** (-2 * i / dim)))):
+    if same(got, make(torch.deg2rad(t * 10_000 ** (-2 * i / dim)))):
         raise Mistake("the angles are in degrees; sin and cos want radians")
-    if _same(got, make(t * 10_000 ** (-i / dim))):
+    if same(got, make(t * 10_000 ** (-i / dim))):
         raise Mistake("the exponent should be 2i/d with i the number of the pair; yours is i/d")
-    if _same(got, make((t + 1) * 10_000 ** (-2 * i / dim))):
+    if same(got, make((t + 1) * 10_000 ** (-2 * i / dim))):
         raise Mistake("the first token stands at position 0, not 1")
-    if _same(got, make(t * 10_000 ** (2 * i / dim))):
+    if same(got, make(t * 10_000 ** (2 * i / dim))):
         raise Mistake("the exponent has lost its minus sign: later pairs should turn more slowly")
 
 
@@ -58,8 +39,8 @@ def _angle_mistakes(got: Tensor, make: Callable[[Tensor], Tensor], t: Tensor, di
 def check_sinusoidal(answer: Answer) -> None:
     """Check ``answer(position, dim)``: the sinusoidal vector of one position."""
     t, dim = 7, 8
-    got = _tensor(answer(t, dim), (dim,))
-    if _same(got, sinusoidal_positions(t, dim)):
+    got = as_tensor(answer(t, dim), (dim,))
+    if same(got, sinusoidal_positions(t, dim)):
         return
 
     def interleave(angles: Tensor) -> Tensor:
@@ -67,13 +48,13 @@ def check_sinusoidal(answer: Answer) -> None:
 
     _angle_mistakes(got, interleave, torch.tensor([t]), dim)
     right = sinusoidal_positions(t, dim)
-    if _same(got, right[rope_permutation(dim)]):
+    if same(got, right[rope_permutation(dim)]):
         raise Mistake("all sines come first, then all cosines: they should alternate")
-    if _same(got, right.unflatten(0, (-1, 2)).flip(-1).flatten()):
+    if same(got, right.unflatten(0, (-1, 2)).flip(-1).flatten()):
         raise Mistake("sine and cosine are swapped: coordinate 0 is sin(t)")
     j = torch.arange(dim).double()
     own = t * 10_000 ** (-j / dim)
-    if _same(got, torch.where(j % 2 == 0, own.sin(), own.cos())):
+    if same(got, torch.where(j % 2 == 0, own.sin(), own.cos())):
         raise Mistake("the cosine at 2i+1 has an exponent of its own; it shares 2i/d with its sine")
     raise Mistake(
         f"coordinate 0 should be sin({t}) = {math.sin(t):.4f} and coordinate 1 its cosine"
@@ -84,18 +65,18 @@ def check_sinusoidal(answer: Answer) -> None:
 def check_shift(answer: Answer) -> None:
     """Check ``answer(k, dim)``: the matrix with ``PE(t + k) = PE(t) @ matrix`` for rows."""
     k, dim = 3, 6
-    got = _tensor(answer(k, dim), (dim, dim))
+    got = as_tensor(answer(k, dim), (dim, dim))
     right = rope_matrix(k, dim)
-    if _same(got, right):
+    if same(got, right):
         return
-    if _same(got, right.T):
+    if same(got, right.T):
         raise Mistake(
             "this matrix shifts by −k, or shifts columns: "
             "PE(t) is a row here and stands on the left"
         )
-    if _same(got, rope_matrix(1, dim)):
+    if same(got, rope_matrix(1, dim)):
         raise Mistake("this matrix shifts by 1 whatever k is")
-    if not _same(got @ got.T, torch.eye(dim)):
+    if not same(got @ got.T, torch.eye(dim)):
         raise Mistake(
             "a rotation keeps lengths: your matrix times its transpose is not the identity"
         )
@@ -106,19 +87,19 @@ def check_shift(answer: Answer) -> None:
 def check_table_rows(answer: Answer) -> None:
     """Check ``answer(length, k)``: the row of Shaw's table for each query i and key j."""
     n, k = 6, 2
-    got = _tensor(answer(n, k), (n, n))
+    got = as_tensor(answer(n, k), (n, n))
     offset = torch.arange(n) - torch.arange(n)[:, None]  # j - i
-    if _same(got, offset.clamp(-k, k) + k):
+    if same(got, offset.clamp(-k, k) + k):
         return
-    if _same(got, offset.clamp(-k, k)):
+    if same(got, offset.clamp(-k, k)):
         raise Mistake("offsets run from −k to k, but rows of a table from 0 to 2k: add k")
-    if _same(got, (-offset).clamp(-k, k) + k):
+    if same(got, (-offset).clamp(-k, k) + k):
         raise Mistake("the sign is turned around: the offset is j − i, key minus query")
-    if _same(got, (offset + k).clamp(-k, k)):
+    if same(got, (offset + k).clamp(-k, k)):
         raise Mistake("clip first, then add k: your rows lose everything to the right of the query")
-    if _same(got, offset + k):
+    if same(got, offset + k):
         raise Mistake("nothing is clipped: a table of 2k + 1 rows has no row for distant keys")
-    if _same(got, offset.abs().clamp(max=k)):
+    if same(got, offset.abs().clamp(max=k)):
         raise Mistake("the distance |j − i| forgets on which side the key stands")
     raise Mistake("for i = j the row should be k, for all keys far to the right 2k")
 
@@ -127,27 +108,27 @@ def check_table_rows(answer: Answer) -> None:
 def check_rope(answer: Answer) -> None:
     """Check ``answer(x)``: RoPE with neighboring pairs on tokens at positions 0, 1, 2 and so on."""
     n, dim = 5, 8
-    x = _vectors(n, dim)
-    got = _tensor(answer(x), (n, dim))
+    x = draw(n, dim)
+    got = as_tensor(answer(x), (n, dim))
     t = torch.arange(n)
-    if _same(got, apply_rope(x, t)):
+    if same(got, apply_rope(x, t)):
         return
     _angle_mistakes(got, lambda angles: rotate_pairs(x, angles), t, dim)
-    if _same(got, apply_rope(x, t, layout="half")):
+    if same(got, apply_rope(x, t, layout="half")):
         raise Mistake("your pairs are (i, i + d/2); this exercise pairs neighbors, (2i, 2i + 1)")
     angles = t[:, None] * 10_000 ** (-torch.arange(0, dim, 2).double() / dim)
-    if _same(got, rotate_pairs(x, -angles)):
+    if same(got, rotate_pairs(x, -angles)):
         raise Mistake("you turn clockwise: check the signs in front of the two sines")
-    if _same(got, x + sinusoidal_positions(t, dim)):
+    if same(got, x + sinusoidal_positions(t, dim)):
         raise Mistake("you add a position vector; RoPE turns the vector and adds nothing")
     a, b = x[:, 0::2], x[:, 1::2]
     new_a = a * angles.cos() - b * angles.sin()
     overwritten = torch.stack([new_a, b * angles.cos() + new_a * angles.sin()], -1).flatten(-2)
-    if _same(got, overwritten):
+    if same(got, overwritten):
         raise Mistake(
             "the second coordinate is computed from the first one after it was overwritten"
         )
-    if not _same(got.norm(dim=1), x.norm(dim=1)):
+    if not same(got.norm(dim=1), x.norm(dim=1)):
         raise Mistake("a rotation keeps the length of each vector; yours changes it")
     raise Mistake("token 1, coordinate 0 should be x₀ cos 1 − x₁ sin 1")
 
@@ -156,25 +137,25 @@ def check_rope(answer: Answer) -> None:
 def check_rope_attention(answer: Answer) -> None:
     """Check ``answer(query, key, value)``: causal attention with RoPE, one head."""
     n, dim = 5, 8
-    query, key, value = _vectors(3, n, dim)
-    got = _tensor(answer(query, key, value), (n, dim))
+    query, key, value = draw(3, n, dim)
+    got = as_tensor(answer(query, key, value), (n, dim))
 
     def attend(q: Tensor, k: Tensor, v: Tensor, scale: float = dim**-0.5) -> Tensor:
         scores = (q @ k.T * scale).masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf)
         return scores.softmax(-1) @ v
 
     q, k, v = (apply_rope(x, range(n)) for x in (query, key, value))
-    if _same(got, attend(q, k, value)):
+    if same(got, attend(q, k, value)):
         return
-    if _same(got, attend(q, k, v)):
+    if same(got, attend(q, k, v)):
         raise Mistake("the values are rotated too; RoPE turns only queries and keys")
-    if _same(got, attend(query, key, value)):
+    if same(got, attend(query, key, value)):
         raise Mistake("nothing is rotated: without RoPE the weights do not know the distance")
-    if _same(got, attend(q, key, value)) or _same(got, attend(query, k, value)):
+    if same(got, attend(q, key, value)) or same(got, attend(query, k, value)):
         raise Mistake("rotate both: with one of the two the score depends on an absolute position")
-    if _same(got, attend(q, k, value, scale=1.0)):
+    if same(got, attend(q, k, value, scale=1.0)):
         raise Mistake("the scores are not divided by √d")
-    if _same(got, (q @ k.T * dim**-0.5).softmax(-1) @ value):
+    if same(got, (q @ k.T * dim**-0.5).softmax(-1) @ value):
         raise Mistake("the mask is missing: a token looks at tokens after it")
     raise Mistake("the first token sees only itself: its output should be its own value")
 
@@ -183,16 +164,16 @@ def check_rope_attention(answer: Answer) -> None:
 def check_cached_bias(answer: Answer) -> None:
     """Check ``answer(slope, n_new, n_keys)``: ALiBi's bias for the newest queries of one head."""
     slope, new, keys = 0.5, 2, 6
-    got = _tensor(answer(slope, new, keys), (new, keys))
+    got = as_tensor(answer(slope, new, keys), (new, keys))
     right = alibi_bias(8, new, keys)[0]  # with 8 heads the first slope is 1/2
-    if _same(got, right):
+    if same(got, right):
         return
-    if _same(got, -right):
+    if same(got, -right):
         raise Mistake("the sign is wrong: distance should cost, so the bias is never positive")
     from_zero = (torch.arange(new)[:, None] - torch.arange(keys)).abs()
-    if _same(got, -slope * from_zero):
+    if same(got, -slope * from_zero):
         raise Mistake("your queries stand at positions 0, 1, …; the newest tokens stand at the end")
-    if _same(got, right / slope) or _same(got, right * 2**-8 / slope):
+    if same(got, right / slope) or same(got, right * 2**-8 / slope):
         raise Mistake("multiply the distance by the slope you were given")
     raise Mistake("the last query should get 0 at the last key and −slope one step to the left")
 
@@ -201,19 +182,19 @@ def check_cached_bias(answer: Answer) -> None:
 def check_converted_weights(answer: Answer) -> None:
     """Check ``answer(weight)``: columns reordered so that half-split RoPE gives the old scores."""
     n, d_model, dim = 4, 6, 8
-    weights = _vectors(2, d_model, dim)
-    x = _vectors(n, d_model)
-    new = [_tensor(answer(w.clone()), (d_model, dim)) for w in weights]
+    weights = draw(2, d_model, dim)
+    x = draw(n, d_model, seed=1)
+    new = [as_tensor(answer(w.clone()), (d_model, dim)) for w in weights]
     query, key = (apply_rope(x @ w, range(n)) for w in weights)
     q, k = (apply_rope(x @ w.to(x), range(n), layout="half") for w in new)
-    if _same(q @ k.T, query @ key.T):
+    if same(q @ k.T, query @ key.T):
         return
     order = rope_permutation(dim)
-    if _same(new[0], weights[0]):
+    if same(new[0], weights[0]):
         raise Mistake("the weights are unchanged: half-split RoPE would now pair other coordinates")
-    if _same(new[0], weights[0][:, order.argsort()]):
+    if same(new[0], weights[0][:, order.argsort()]):
         raise Mistake("this is the way back, from half-split to interleaved")
-    if not _same(new[0].sort(dim=1).values, weights[0].sort(dim=1).values):
+    if not same(new[0].sort(dim=1).values, weights[0].sort(dim=1).values):
         raise Mistake("only the order of the columns should change: rows stay, numbers stay")
     raise Mistake("new column i should be old column 2i, and new column i + d/2 old column 2i + 1")
 
@@ -222,17 +203,17 @@ def check_converted_weights(answer: Answer) -> None:
 def check_base(answer: Answer) -> None:
     """Check ``answer(length, dim)``: the base with half a turn of the last pair in ``length``."""
     length, dim = 8192, 64
-    got = float(answer(length, dim))
+    got = as_number(answer(length, dim))
     exponent = dim / (dim - 2)
-    if math.isclose(got, (length / math.pi) ** exponent, rel_tol=1e-4):
+    if same(got, (length / math.pi) ** exponent):
         return
-    if math.isclose(got, (length / (2 * math.pi)) ** exponent, rel_tol=1e-4):
+    if same(got, (length / (2 * math.pi)) ** exponent):
         raise Mistake("with this base the last pair makes a whole turn; it should make half of one")
-    if math.isclose(got, length / math.pi, rel_tol=1e-4):
+    if same(got, length / math.pi):
         raise Mistake("the last pair is i = d/2 − 1: its exponent 2i/d is (d − 2)/d, not 1")
-    if math.isclose(got, (length / math.pi) ** (1 / exponent), rel_tol=1e-4):
+    if same(got, (length / math.pi) ** (1 / exponent)):
         raise Mistake("the exponent is upside down: solve b^((d−2)/d) = length/π for b")
-    if math.isclose(got, (length / 180) ** exponent, rel_tol=1e-4):
+    if same(got, (length / 180) ** exponent):
         raise Mistake("half a turn is π radians, not 180")
     raise Mistake(
         "set length · b^(−(d−2)/d), the angle of the last pair, equal to π and solve for b"

@@ -2,48 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from primer import regression
 from primer.notebook import Mistake, exercise
-
-Answer = Callable[..., Any]
-
-
-def _array(value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an answer as an array after checking that it has numbers in the right shape."""
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise Mistake(f"expected one array of shape {shape}, got parts of several sizes") from None
-    if array.dtype.kind not in "iuf":
-        raise Mistake(f"expected numbers, got {value!r}")
-    if array.shape != shape:
-        raise Mistake(f"expected the shape {shape}, got {array.shape}")
-    if np.isnan(array).any():
-        raise Mistake("the result holds NaN: was something divided by zero?")
-    return array
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Say whether two arrays agree to 6 digits."""
-    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
-
-
-def _explain(got: np.ndarray, right: Any, mistakes: dict[str, Any]) -> None:
-    """Raise the mistake whose result was given, or say that the numbers differ."""
-    expected = np.asarray(right)
-    if _same(got, expected):
-        return
-    for sentence, wrong in mistakes.items():
-        if np.shape(wrong) == got.shape and _same(got, wrong):
-            raise Mistake(sentence)
-    entry = np.unravel_index(int(np.abs(got - expected).argmax()), got.shape)
-    place = f"[{', '.join(map(str, entry))}] " if entry else ""
-    raise Mistake(f"the result {place}is {got[entry]:.4g}, but {expected[entry]:.4g} is right")
+from primer.notebook.answers import Answer, as_array, explain
 
 
 def _data(n: int = 12, p: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -61,8 +24,8 @@ def check_line(line: Answer) -> None:
     right = regression.simple_regression(x, y)
     swapped = regression.simple_regression(y, x)
     slope_mixed = np.cov(x, y)[0, 1] / x.var()  # n − 1 above, n below
-    _explain(
-        _array(line(x, y), (2,)),
+    explain(
+        as_array(line(x, y), (2,)),
         right,
         {
             "the two numbers are in the wrong order: return the intercept, then the slope": right[
@@ -92,8 +55,8 @@ def check_leave_one_out(leave_one_out: Answer) -> None:
     fit = regression.ols(X, y)
     room = 1 - regression.leverage(fit)
     without = regression.ols(X, y, intercept=False)
-    _explain(
-        _array(leave_one_out(table, y), (len(y),)),
+    explain(
+        as_array(leave_one_out(table, y), (len(y),)),
         fit.residuals / room,
         {
             "these are the ordinary residuals: every observation still predicts itself": (
@@ -121,8 +84,8 @@ def check_robust_errors(robust_errors: Answer) -> None:
     covariance = regression.robust_covariance(fit, "HC0")
     bread, e = fit.inverse_gram, fit.residuals
     not_squared = np.diag(bread @ (fit.X.T * np.abs(e)) @ fit.X @ bread)
-    _explain(
-        _array(robust_errors(fit.X, y), (4,)),
+    explain(
+        as_array(robust_errors(fit.X, y), (4,)),
         np.sqrt(np.diag(covariance)),
         {
             "these are the classical standard errors, which assume one variance for all": (
@@ -160,7 +123,7 @@ def check_ridge_rows(ridge_rows: Answer) -> None:
     if len(table) == len(X):
         raise Mistake("no row was added: the penalty is one more observation for each feature")
     got = np.linalg.lstsq(table, response, rcond=None)[0]
-    _explain(
+    explain(
         got,
         regression.ridge(X, y, penalty),
         {
@@ -192,8 +155,8 @@ def check_informed_ridge(informed_ridge: Answer) -> None:
     X, y = _data()
     guess, noise, prior = np.array([1.0, -1.0, 3.0]), 2.0, 0.5
     right = guess + regression.ridge(X, y - X @ guess, noise / prior)
-    _explain(
-        _array(informed_ridge(X, y, guess, noise, prior), (3,)),
+    explain(
+        as_array(informed_ridge(X, y, guess, noise, prior), (3,)),
         right,
         {
             "this is ordinary ridge: it shrinks towards 0, not towards the guess": (
@@ -225,8 +188,8 @@ def check_short_slope(short_slope: Answer) -> None:
     delta = regression.simple_regression(x, z).slope
     other = regression.simple_regression(z, x).slope
     right = regression.simple_regression(x, beta * x + gamma * z).slope
-    _explain(
-        _array(short_slope(beta, gamma, x, z), ()),
+    explain(
+        as_array(short_slope(beta, gamma, x, z), ()),
         right,
         {
             "this is β itself: leaving z out does move the slope, because x and z vary together": (

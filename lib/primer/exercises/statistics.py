@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
 from primer.notebook import Mistake, exercise
-
-Answer = Callable[..., Any]
-
-
-def _number(value: Any) -> float:
-    """Return an answer as a float after checking that it is one real number."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "iuf" or array.ndim:
-        raise Mistake(f"expected one number, got {value!r}")
-    if not np.isfinite(array):
-        raise Mistake(f"the result is {array}: was something divided by zero?")
-    return float(array)
+from primer.notebook.answers import Answer, as_number, explain
 
 
 def _explain(case: str, value: Any, right: float, mistakes: dict[str, float]) -> None:
-    """Raise the mistake whose result was given, or say that the numbers differ."""
-    got = _number(value)
-    if math.isclose(got, right, rel_tol=1e-9, abs_tol=1e-12):
-        return
-    for sentence, wrong in mistakes.items():
-        if math.isclose(got, wrong, rel_tol=1e-9, abs_tol=1e-12):
-            raise Mistake(sentence)
-    raise Mistake(f"{case} the result is {got:.6g}, but {right:.6g} is right")
+    """Raise the mistake whose result was given, or say for which case the numbers differ."""
+    got = as_number(value)
+    explain(got, right, mistakes, f"{case} the result is {got:.6g}, but {right:.6g} is right")
 
 
 @exercise("1.1")

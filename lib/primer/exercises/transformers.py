@@ -2,77 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn.functional import sigmoid, silu
 
 from primer.notebook import Mistake, exercise
+from primer.notebook.answers import Answer, as_whole, explain
+from primer.notebook.tensors import as_tensor, draw
 from primer.transformers import TransformerConfig, cache_bytes, layer_norm, rms_norm, route
 from primer.transformers.counting import weights
-
-Answer = Callable[..., Any]
-
-
-def _normal(seed: int, *shape: int) -> Tensor:
-    """Draw the test numbers, the same ones every time."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(shape, dtype=torch.float64, generator=generator)
-
-
-def _tensor(value: Any, shape: tuple[int, ...], name: str = "the result") -> Tensor:
-    """Read the reader's answer as a tensor of the wanted shape."""
-    got = torch.as_tensor(value).double()
-    if tuple(got.shape) != shape:
-        raise Mistake(f"{name} should have shape {shape}, yours has {tuple(got.shape)}")
-    if got.isnan().any():
-        raise Mistake(
-            f"{name} holds NaN: was infinity subtracted from infinity, or 0 divided by 0?"
-        )
-    return got
-
-
-def _same(got: Tensor, wanted: Tensor) -> bool:
-    """Compare as tensors of single precision deserve, so that both precisions may be used."""
-    return torch.allclose(got, wanted.double(), rtol=1e-4, atol=1e-5)
-
-
-def _explain(got: Tensor, right: Tensor, mistakes: dict[str, Tensor], otherwise: str) -> None:
-    """Raise the mistake whose result was given, or say what the answer should fulfill."""
-    if _same(got, right):
-        return
-    for sentence, wrong in mistakes.items():
-        if got.shape == wrong.shape and _same(got, wrong):
-            raise Mistake(sentence)
-    raise Mistake(otherwise)
-
-
-def _whole(value: Any) -> int:
-    """Read the reader's answer as a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or int(value) != value:
-        raise Mistake(f"expected a whole number, got {value!r}")
-    return int(value)
-
-
-def _count(got: int, right: int, mistakes: dict[str, int], otherwise: str) -> None:
-    """Do what :func:`_explain` does for a count."""
-    if got == right:
-        return
-    for sentence, wrong in mistakes.items():
-        if got == wrong:
-            raise Mistake(sentence)
-    raise Mistake(otherwise)
 
 
 @exercise("9.1")
 def check_rms_norm(answer: Answer) -> None:
     """Check ``answer(x, weight, eps)``: RMSNorm of the rows of ``x``."""
-    x, weight, eps = 3 * _normal(0, 4, 6) + 1, _normal(1, 6), 0.5
-    got = _tensor(answer(x, weight, eps), (4, 6))
+    x, weight, eps = 3 * draw(4, 6) + 1, draw(6, seed=1), 0.5
+    got = as_tensor(answer(x, weight, eps), (4, 6))
     square = x.square()
-    _explain(
+    explain(
         got,
         rms_norm(x, weight, eps),
         {
@@ -104,9 +51,9 @@ def check_rms_norm(answer: Answer) -> None:
 @exercise("9.2")
 def check_swiglu(answer: Answer) -> None:
     """Check ``answer(x, w1, w2, w3)``: SwiGLU with matrices that stand on the right."""
-    x, w1, w3, w2 = _normal(0, 5, 4), _normal(1, 4, 7), _normal(2, 4, 7), _normal(3, 7, 4)
-    got = _tensor(answer(x, w1, w2, w3), (5, 4))
-    _explain(
+    x, w1, w3, w2 = draw(5, 4), draw(4, 7, seed=1), draw(4, 7, seed=2), draw(7, 4, seed=3)
+    got = as_tensor(answer(x, w1, w2, w3), (5, 4))
+    explain(
         got,
         (silu(x @ w1) * (x @ w3)) @ w2,
         {
@@ -133,7 +80,7 @@ def check_swiglu(answer: Answer) -> None:
 @exercise("9.3")
 def check_block(answer: Answer) -> None:
     """Check ``answer(x, norm1, attention, norm2, feed_forward)``: a pre-norm block."""
-    x, mix, narrow = _normal(0, 5, 6), _normal(1, 5, 5), _normal(2, 6, 6)
+    x, mix, narrow = draw(5, 6), draw(5, 5, seed=1), draw(6, 6, seed=2)
 
     def norm1(x: Tensor) -> Tensor:
         return 2 * layer_norm(x)
@@ -147,11 +94,11 @@ def check_block(answer: Answer) -> None:
     def feed_forward(x: Tensor) -> Tensor:
         return torch.tanh(x @ narrow)
 
-    got = _tensor(answer(x, norm1, attention, norm2, feed_forward), (5, 6))
+    got = as_tensor(answer(x, norm1, attention, norm2, feed_forward), (5, 6))
     heard = x + attention(norm1(x))
     post = norm1(x + attention(x))
     on_path = norm1(x) + attention(norm1(x))
-    _explain(
+    explain(
         got,
         heard + feed_forward(norm2(heard)),
         {
@@ -190,8 +137,8 @@ def check_block_parameters(answer: Answer) -> None:
     parts = ("attention", "feed-forward")
     right = sum(weight.parameters for weight in weights(config) if weight.part in parts)
     key = d * d // heads * shared
-    _count(
-        _whole(answer(d, d_ff, heads, shared)),
+    explain(
+        as_whole(answer(d, d_ff, heads, shared)),
         right,
         {
             "keys and values have as many heads as queries in your count: W_K and W_V have only "
@@ -212,8 +159,8 @@ def check_block_parameters(answer: Answer) -> None:
 def check_receptive_field(answer: Answer) -> None:
     """Check ``answer(n_layers, window)``: how many tokens the newest one can depend on."""
     for n_layers, window in ((1, 4), (3, 4), (32, 4096), (5, 1)):
-        _count(
-            _whole(answer(n_layers, window)),
+        explain(
+            as_whole(answer(n_layers, window)),
             n_layers * (window - 1) + 1,
             {
                 "the token itself was counted again in every layer: each one adds window − 1 new "
@@ -238,12 +185,12 @@ def check_context_for(answer: Answer) -> None:
     n_bytes = 100_000
     layers, heads, width = config.n_layers, config.kv_heads, config.d_head
     per_token = cache_bytes(config, 1)
-    _count(
-        _whole(answer(n_bytes, layers, heads, width)),
+    explain(
+        as_whole(answer(n_bytes, layers, heads, width)),
         n_bytes // per_token,
         {
-            "a token leaves a key and a value: twice as many numbers": 2 * n_bytes // per_token,
-            "a number in half precision takes 2 bytes, not 1": 2 * n_bytes // per_token,
+            "a token leaves a key and a value, twice as many numbers, and each takes 2 bytes: you "
+            "forgot one of the two": 2 * n_bytes // per_token,
             "a number in half precision takes 2 bytes, not 4": n_bytes // (2 * per_token),
             "every layer keeps keys and values of its own": layers * n_bytes // per_token,
             "every key head keeps keys and values of its own": heads * n_bytes // per_token,
@@ -257,7 +204,7 @@ def check_context_for(answer: Answer) -> None:
 @exercise("9.8")
 def check_merge(answer: Answer) -> None:
     """Check ``answer(first, second)``: attention over two halves of the keys, put together."""
-    scores, value = 3 * _normal(0, 4, 10), _normal(1, 10, 3)
+    scores, value = 3 * draw(4, 10), draw(10, 3, seed=1)
 
     def attend(part: slice) -> tuple[Tensor, Tensor]:
         """Return the output over some keys, and the logarithm of the sum of exp(score)."""
@@ -268,11 +215,11 @@ def check_merge(answer: Answer) -> None:
         output, log_total = answer(first, second)
     except (TypeError, ValueError):
         raise Mistake("return two things: the output and the log of the sum") from None
-    got = _tensor(output, (4, 3), "the output")
+    got = as_tensor(output, (4, 3), "the output")
     (a, log_a), (b, log_b) = first, second
     by_logarithm = torch.stack([log_a, log_b]) / (log_a + log_b)
     shares = torch.stack([log_a, log_b]).softmax(0)
-    _explain(
+    explain(
         got,
         scores.softmax(-1) @ value,
         {
@@ -287,8 +234,8 @@ def check_merge(answer: Answer) -> None:
         },
         "each half should weigh with its share of the sum of all exp(score)",
     )
-    _explain(
-        _tensor(log_total, (4,), "the log of the sum"),
+    explain(
+        as_tensor(log_total, (4,), "the log of the sum"),
         scores.logsumexp(-1),
         {
             "logarithms were added: that multiplies the sums": log_a + log_b,
@@ -302,14 +249,14 @@ def check_merge(answer: Answer) -> None:
 @exercise("9.7")
 def check_top_k(answer: Answer) -> None:
     """Check ``answer(scores, k)``: the weight of every expert for every token."""
-    scores, k = 2 * _normal(0, 6, 5), 2
-    got = _tensor(answer(scores, k), (6, 5))
+    scores, k = 2 * draw(6, 5), 2
+    got = as_tensor(answer(scores, k), (6, 5))
     routing = route(scores, k)
     zeros = torch.zeros_like(scores)
     probabilities = scores.softmax(-1)
     kept = zeros.scatter(1, routing.chosen, probabilities.gather(1, routing.chosen))
     worst = scores.topk(k, largest=False)
-    _explain(
+    explain(
         got,
         zeros.scatter(1, routing.chosen, routing.weights),
         {

@@ -1,14 +1,12 @@
-"""Each check of chapter 01 accepts the right answer and names the usual mistakes."""
+"""Answers to the exercises on statistics."""
 
 import itertools
 import math
 
 import numpy as np
-import pytest
 from scipy.stats import norm
 
 from primer.exercises import statistics as exercises
-from primer.notebook import Mistake
 
 
 def arrangements(x, y, count):
@@ -106,23 +104,3 @@ WRONG = [
     ),
     (exercises.check_metropolis_step, lambda f, state, proposal, u: proposal, "refuses"),
 ]
-
-
-@pytest.mark.parametrize(("check", "answer"), RIGHT)
-def test_right_answers_are_accepted(check, answer, capsys):
-    check(answer)
-    assert "is solved" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("check", "answer", "sentence"), WRONG)
-def test_wrong_answers_are_named(check, answer, sentence):
-    with pytest.raises(Mistake, match=sentence):
-        check(answer)
-
-
-def test_every_check_meets_two_wrong_answers():
-    checks = [check for check, _ in RIGHT]
-    assert all(sum(check is c for c, *_ in WRONG) >= 2 for check in checks)
-    assert {name for name in vars(exercises) if name.startswith("check_")} == {
-        check.__name__ for check in checks
-    }

@@ -1,16 +1,11 @@
-"""Each check of chapter 3 names the mistakes that are usually made.
-
-That it accepts the chapter's own solution is shown where the chapter runs.
-"""
+"""Answers to the exercises on optimization."""
 
 import math
 
 import numpy as np
-import pytest
 
 from primer import optimization as opt
 from primer.exercises import optimization as exercises
-from primer.notebook import Mistake
 
 
 def descent(scale, extra=0):
@@ -56,14 +51,36 @@ def moments(x, s):
     return x**2 + s**2, x**4 + 6 * x**2 * s**2 + 3 * s**4
 
 
+def together(gradients, limit):
+    length = math.sqrt(sum((g**2).sum() for g in gradients))
+    return [g * min(1, limit / length) for g in gradients]
+
+
+RIGHT = [
+    (exercises.check_descent, descent(lambda X: 2)),
+    (
+        exercises.check_steps,
+        lambda tol, s, e: math.ceil(math.log(tol) / math.log(abs(1 - 2 * e * s**2))),
+    ),
+    (
+        exercises.check_adam,
+        adam(lambda g, m, v, a, b: -0.1 * m / a / (np.sqrt(v / b) + 1e-8)),
+    ),
+    (exercises.check_spectral, lambda G, r: -r * svd(G)[0] @ svd(G)[2]),
+    (exercises.check_orthogonalize, lambda G, steps: unnormalized(G / G.norm(), steps)),
+    (exercises.check_clip, together),
+    (exercises.check_transfer, lambda r, b, n: [r, r * b / n, r * b / n]),
+    (exercises.check_noisy, lambda x, s: 2 * moments(x, s)[0] / moments(x, s)[1]),
+]
+
 WRONG = [
     (exercises.check_descent, descent(lambda X: 1), "factor 2"),
     (exercises.check_descent, descent(lambda X: -2), "uphill"),
     (exercises.check_descent, descent(lambda X: 2 / len(X)), "divided by n"),
     (exercises.check_descent, descent(lambda X: 2, -1), "too few"),
     (exercises.check_descent, descent(lambda X: 2, 1), "too many"),
-    (exercises.check_descent, lambda X, y, step, steps: 0.0, r"shape \(3,\), got \(\)"),
-    (exercises.check_descent, lambda X, y, step, steps: X[0] * np.nan, "not finite"),
+    (exercises.check_descent, lambda X, y, step, steps: 0.0, r"shape \(3,\), yours has shape \(\)"),
+    (exercises.check_descent, lambda X, y, step, steps: X[0] * np.nan, "NaN"),
     (
         exercises.check_steps,
         lambda tol, s, e: math.ceil(math.log(tol) / math.log(1 - 2 * e * s**2)),
@@ -143,11 +160,5 @@ WRONG = [
         "fourth moment",
     ),
     (exercises.check_noisy, lambda x, s: moments(x, s)[0] / moments(x, s)[1], "the 2 is missing"),
-    (exercises.check_noisy, lambda x, s: "0.4", "expected numbers"),
+    (exercises.check_noisy, lambda x, s: "0.4", "one number, yours is '0.4'"),
 ]
-
-
-@pytest.mark.parametrize(("check", "answer", "complaint"), WRONG)
-def test_wrong_answers_are_named(check, answer, complaint):
-    with pytest.raises(Mistake, match=complaint):
-        check(answer)

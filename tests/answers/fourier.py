@@ -1,14 +1,9 @@
-"""Each check of chapter 16 names the mistakes that are usually made.
-
-That it accepts the chapter's own solution is shown where the chapter runs.
-"""
+"""Answers to the exercises on Fourier analysis."""
 
 import numpy as np
-import pytest
 
 from primer import fourier
 from primer.exercises import fourier as exercises
-from primer.notebook import Mistake
 
 TAU = 2 * np.pi
 
@@ -46,14 +41,36 @@ def product(x, h, size):
     return fourier.fft(pad(x)) * fourier.fft(pad(h))
 
 
+def right_window_length(separation, sample_rate):
+    length = 1
+    while 2 * sample_rate / length > separation:
+        length *= 2
+    return length
+
+
+RIGHT = [
+    (exercises.check_one_bin, lambda x, k: np.fft.fft(x)[k]),
+    (exercises.check_bin_frequency, lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[k]),
+    (exercises.check_bin_frequency, lambda k, n, rate: (k if k <= n / 2 else k - n) * rate / n),
+    (exercises.check_heard, lambda f, rate: min(f % rate, rate - f % rate)),
+    (exercises.check_recursive_fft, np.fft.fft),
+    (exercises.check_filter, np.convolve),
+    (exercises.check_window_length, right_window_length),
+    (
+        exercises.check_overlap_add,
+        lambda f, w, hop: added(f * w, hop) / added(0 * f + w**2, hop),
+    ),
+    (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1).real),
+]
+
 WRONG = [
     (exercises.check_one_bin, lambda x, k: x @ turns(len(x), k, +1), "wrong way"),
     (exercises.check_one_bin, lambda x, k: x @ turns(len(x), k).real, "cosine"),
     (exercises.check_one_bin, lambda x, k: fourier.dft(x)[k] / len(x), "divided by N"),
     (exercises.check_one_bin, lambda x, k: fourier.dft(np.roll(x, 1))[k], "from 1"),
     (exercises.check_one_bin, lambda x, k: x @ np.exp(-1j * k * np.arange(7) / 7), "2π"),
-    (exercises.check_one_bin, lambda x, k: fourier.dft(x), "shape"),
-    (exercises.check_one_bin, lambda x, k: "X", "expected numbers"),
+    (exercises.check_one_bin, lambda x, k: fourier.dft(x), r"one number, yours has shape \(7,\)"),
+    (exercises.check_one_bin, lambda x, k: "X", "one number, yours is 'X'"),
     (exercises.check_one_bin, lambda x, k: fourier.dft(x)[k] + 1, "is right"),
     (exercises.check_bin_frequency, lambda k, n, rate: k * rate / n, "negative frequencies"),
     (
@@ -137,38 +154,3 @@ WRONG = [
     (exercises.check_upsample, lambda x, factor: np.repeat(x, factor), "repeated"),
     (exercises.check_upsample, lambda x, factor: np.kron(x, [1] + [0] * (factor - 1)), "copies"),
 ]
-
-
-@pytest.mark.parametrize(("check", "answer", "message"), WRONG)
-def test_a_usual_mistake_is_named(check, answer, message):
-    with pytest.raises(Mistake, match=message):
-        check(answer)
-
-
-def right_window_length(separation, sample_rate):
-    length = 1
-    while 2 * sample_rate / length > separation:
-        length *= 2
-    return length
-
-
-RIGHT = [
-    (exercises.check_one_bin, lambda x, k: np.fft.fft(x)[k]),
-    (exercises.check_bin_frequency, lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[k]),
-    (exercises.check_bin_frequency, lambda k, n, rate: (k if k <= n / 2 else k - n) * rate / n),
-    (exercises.check_heard, lambda f, rate: min(f % rate, rate - f % rate)),
-    (exercises.check_recursive_fft, np.fft.fft),
-    (exercises.check_filter, np.convolve),
-    (exercises.check_window_length, right_window_length),
-    (
-        exercises.check_overlap_add,
-        lambda f, w, hop: added(f * w, hop) / added(0 * f + w**2, hop),
-    ),
-    (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1).real),
-]
-
-
-@pytest.mark.parametrize(("check", "answer"), RIGHT)
-def test_a_right_answer_is_accepted(check, answer, capsys):
-    check(answer)
-    assert "is solved" in capsys.readouterr().out

@@ -1,14 +1,9 @@
-"""Each check of chapter 2 names the mistakes that are usually made.
-
-That it accepts the chapter's own solution is shown where the chapter runs.
-"""
+"""Answers to the exercises on regression."""
 
 import numpy as np
-import pytest
 
 from primer import regression as reg
 from primer.exercises import regression as exercises
-from primer.notebook import Mistake
 
 
 def hat(X):
@@ -44,14 +39,40 @@ def informed(X, y, guess, lam):
     return guess + reg.ridge(X, y - X @ guess, lam)
 
 
+def left_out(X, y):
+    errors = []
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        errors.append(y[i] - X[i] @ np.linalg.lstsq(X[others], y[others])[0])
+    return errors
+
+
+def posterior_mean(X, y, guess, noise, prior):
+    precision = X.T @ X / noise + np.eye(len(guess)) / prior
+    return np.linalg.solve(precision, X.T @ y / noise + guess / prior)
+
+
+RIGHT = [
+    (exercises.check_line, lambda x, y: np.polyfit(x, y, 1)[::-1]),
+    (exercises.check_leave_one_out, left_out),
+    (exercises.check_robust_errors, lambda X, y: sandwich(X, y, lambda e, X: e**2)),
+    (exercises.check_ridge_rows, rows(lambda p, lam: np.sqrt(lam) * np.eye(p), np.zeros)),
+    (exercises.check_informed_ridge, posterior_mean),
+    (exercises.check_short_slope, lambda b, c, x, z: b + c * np.cov(x, z)[0, 1] / x.var(ddof=1)),
+]
+
 WRONG = [
     (exercises.check_line, lambda x, y: reg.simple_regression(x, y)[::-1], "wrong order"),
     (exercises.check_line, lambda x, y: reg.simple_regression(y, x), "regression of x on y"),
     (exercises.check_line, mixed, "np.cov divides by n − 1"),
     (exercises.check_line, lambda x, y: (y.mean(), slope(x, y)), "passes through"),
     (exercises.check_line, lambda x, y: (0.0, x @ y / (x @ x)), "deviations from the means"),
-    (exercises.check_line, lambda x, y: slope(x, y), r"shape \(2,\), got \(\)"),
-    (exercises.check_line, lambda x, y: ("a", "b"), "expected numbers"),
+    (exercises.check_line, lambda x, y: slope(x, y), r"shape \(2,\), yours has shape \(\)"),
+    (
+        exercises.check_line,
+        lambda x, y: ("a", "b"),
+        r"numbers .*, yours is \('a', 'b'\)",
+    ),
     (exercises.check_line, lambda x, y: (np.nan, 1.0), "NaN"),
     (exercises.check_line, lambda x, y: (1.0, [2.0, 3.0]), "several sizes"),
     (exercises.check_line, lambda x, y: (1.0, 2.0), "is right"),
@@ -140,15 +161,3 @@ WRONG = [
     ),
     (exercises.check_short_slope, lambda b, g, x, z: g * slope(x, z), "bias alone"),
 ]
-
-
-@pytest.mark.parametrize(("check", "answer", "sentence"), WRONG)
-def test_the_mistake_is_named(check, answer, sentence):
-    with pytest.raises(Mistake, match=sentence):
-        check(answer)
-
-
-def test_every_check_refuses_at_least_two_wrong_answers():
-    checks = {name for name in dir(exercises) if name.startswith("check_")}
-    tried = [check.__name__ for check, _, _ in WRONG]
-    assert all(tried.count(name) >= 2 for name in checks)

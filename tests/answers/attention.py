@@ -1,11 +1,9 @@
-"""The checks of the exercises on attention accept right answers and name plausible mistakes."""
+"""Answers to the exercises on attention."""
 
-import pytest
 import torch
 
 from primer.attention import causal_mask, scaled_dot_product_attention
 from primer.exercises import attention as checks
-from primer.notebook import Mistake
 
 
 def softmax_scores(scale=None, dim=1):
@@ -80,7 +78,7 @@ WRONG = [
     (checks.check_weights, softmax_scores(dim=0), "columns sum to 1"),
     (checks.check_weights, lambda q, k: (q @ k.T / 2).exp(), "divided by its sum"),
     (checks.check_weights, unstable, "e²⁰⁰⁰ is infinite"),
-    (checks.check_weights, lambda q, k: torch.ones(5, 3), r"should have shape \(3, 5\)"),
+    (checks.check_weights, lambda q, k: torch.ones(5, 3), r"numbers of shape \(3, 5\)"),
     (checks.check_weights, lambda q, k: torch.ones(3, 5), "all weights of a row"),
     (checks.check_mask, lambda n, k, w: ~window_mask(n, k, w), "swapped"),
     (checks.check_mask, lambda n, k, w: causal_mask(n, k), "window is missing"),
@@ -136,21 +134,3 @@ WRONG = [
     (checks.check_crossover, lambda d, h, kv: d * (1 + h / kv), "upside down"),
     (checks.check_crossover, lambda d, h, kv: 1.0, "the projections, equal"),
 ]
-
-
-@pytest.mark.parametrize(("check", "answer"), RIGHT)
-def test_right_answers_pass(check, answer, capsys):
-    check(answer)
-    assert capsys.readouterr().out.startswith("✓")
-
-
-@pytest.mark.parametrize(("check", "answer", "sentence"), WRONG)
-def test_mistakes_are_named(check, answer, sentence):
-    with pytest.raises(Mistake, match=sentence):
-        check(answer)
-
-
-@pytest.mark.parametrize("check", [check for check, _ in RIGHT])
-def test_no_answer_is_no_mistake(check, capsys):
-    check(lambda *_: ...)
-    assert capsys.readouterr().out.startswith("○")

@@ -1,13 +1,11 @@
-"""The checks of the exercises on transformers accept right answers and name plausible mistakes."""
+"""Answers to the exercises on transformers."""
 
 import math
 
-import pytest
 import torch
 from torch.nn.functional import layer_norm, silu
 
 from primer.exercises import transformers as checks
-from primer.notebook import Mistake
 
 
 def rms(x, weight, eps):
@@ -126,21 +124,3 @@ WRONG = [
     (checks.check_top_k, lambda s, k: (s * (top_k(s, k) > 0)).softmax(-1), "exp\\(0\\)"),
     (checks.check_top_k, bottom_k, "smallest"),
 ]
-
-
-@pytest.mark.parametrize(("check", "answer"), RIGHT)
-def test_right_answers_pass(check, answer, capsys):
-    check(answer)
-    assert "✓" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("check", "answer", "sentence"), WRONG)
-def test_mistakes_are_named(check, answer, sentence):
-    with pytest.raises(Mistake, match=sentence):
-        check(answer)
-
-
-@pytest.mark.parametrize("check", dict.fromkeys(check for check, _ in RIGHT))
-def test_an_untouched_stub_is_no_mistake(check, capsys):
-    check(lambda *inputs: ...)
-    assert "✓" not in capsys.readouterr().out

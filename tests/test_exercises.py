@@ -1,0 +1,47 @@
+"""Every exercise's check accepts right answers, names plausible mistakes and waits for an answer.
+
+The answers stand in ``answers``, in a module with the topic's name.
+"""
+
+import importlib
+import pkgutil
+
+import pytest
+
+from primer import exercises
+from primer.notebook import Mistake
+
+TOPICS = [module.name for module in pkgutil.iter_modules(exercises.__path__)]
+ANSWERS = [importlib.import_module(f"answers.{topic}") for topic in TOPICS]
+RIGHT = [case for answers in ANSWERS for case in answers.RIGHT]
+WRONG = [case for answers in ANSWERS for case in answers.WRONG]
+CHECKS = [
+    check
+    for topic in TOPICS
+    for name, check in vars(importlib.import_module(f"primer.exercises.{topic}")).items()
+    if name.startswith("check_")
+]
+
+
+@pytest.mark.parametrize(("check", "answer"), RIGHT)
+def test_right_answers_pass(check, answer, capsys):
+    check(answer)
+    assert "is solved" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("check", "answer", "sentence"), WRONG)
+def test_wrong_answers_are_named(check, answer, sentence):
+    with pytest.raises(Mistake, match=sentence):
+        check(answer)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_is_tried(check):
+    assert sum(other is check for other, _ in RIGHT) >= 1
+    assert sum(other is check for other, _, _ in WRONG) >= 2
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_waits_for_an_answer(check, capsys):
+    check(lambda *arguments: ...)
+    assert "waits for your answer" in capsys.readouterr().out
