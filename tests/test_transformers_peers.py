@@ -307,6 +307,20 @@ def test_gpt2s_we_do_not_compute(changes):
         load_gpt2({}, config)
 
 
+@pytest.mark.parametrize(
+    ("load", "config", "sentence"),
+    [
+        (load_llama, {"model_type": "granite"}, "model_type = 'granite'.*'llama' or 'mistral'"),
+        (load_gpt2, {"model_type": "llama"}, "model_type = 'llama': .* computes 'gpt2'"),
+        (load_llama, {"model_type": "llama"}, "no entry 'num_attention_heads'"),
+        (load_gpt2, {}, "no entry 'vocab_size'"),
+    ],
+)
+def test_configurations_of_other_models(load, config, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        load({}, config)
+
+
 def test_older_files_carry_what_a_model_computes():
     config = GPT2Config(vocab_size=61, n_positions=24, n_embd=8, n_head=2, n_layer=1, **NO_TOKENS)
     theirs = randomize(GPT2LMHeadModel(config))

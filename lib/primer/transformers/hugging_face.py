@@ -88,7 +88,8 @@ def load_gpt2(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
     >>> torch.allclose(ours(tokens), theirs(tokens).logits, atol=1e-5)
     True
     """
-    settings = _settings(config)
+    settings = _Settings(config)
+    _refuse(settings, "model_type", allowed=("gpt2",))
     _refuse(settings, "scale_attn_weights", allowed=(True,))
     _refuse(settings, "scale_attn_by_inverse_layer_idx", allowed=(False,))
     _refuse(settings, "add_cross_attention", allowed=(False,))
@@ -157,7 +158,9 @@ def load_llama(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
     >>> torch.allclose(ours(tokens), theirs(tokens).logits, atol=1e-5)
     True
     """
-    settings = _settings(config)
+    settings = _Settings(config)
+    # others, as Granite, have weights of the same names and compute something else with them
+    _refuse(settings, "model_type", allowed=("llama", "mistral"))
     _refuse(settings, "hidden_act", allowed=("silu", "swish"))
     _refuse(settings, "mlp_bias", allowed=(settings.get("attention_bias", False),))
     heads, width = settings["num_attention_heads"], settings["hidden_size"]
@@ -199,9 +202,14 @@ def _renamed(
         yield name, weight
 
 
-def _settings(config: Any) -> dict[str, Any]:
-    """Return their configuration as a dictionary."""
-    return dict(config) if isinstance(config, Mapping) else config.to_dict()
+class _Settings(dict[str, Any]):
+    """Their configuration as a dictionary that says what it lacks."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config if isinstance(config, Mapping) else config.to_dict())
+
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(f"their configuration has no entry {name!r}: give model.config")
 
 
 def _refuse(settings: Mapping[str, Any], name: str, allowed: tuple[object, ...]) -> None:
