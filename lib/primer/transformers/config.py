@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 Positions = Literal["rope", "learned", "sinusoidal", "alibi", "none"]
@@ -241,17 +241,7 @@ GPT2_SMALL = TransformerConfig(
     feed_forward="gelu_tanh",
     bias=True,
 )
-GPT3 = TransformerConfig(
-    vocab_size=50_257,
-    n_layers=96,
-    d_model=12_288,
-    n_heads=96,
-    context_length=2048,
-    positions="learned",
-    norm="layer",
-    feed_forward="gelu_tanh",
-    bias=True,
-)
+GPT3 = replace(GPT2_SMALL, n_layers=96, d_model=12_288, n_heads=96, context_length=2048)
 LLAMA_2_7B = TransformerConfig(
     vocab_size=32_000,
     n_layers=32,

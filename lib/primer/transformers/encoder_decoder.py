@@ -9,12 +9,12 @@ from primer.attention import MultiHeadAttention, causal_mask, padding_mask
 from primer.transformers.config import TransformerConfig
 from primer.transformers.model import (
     Block,
+    Stack,
     add_positions,
     check_tokens,
     initialize,
     look_up,
     make_norm,
-    make_positions,
     make_sublayer,
 )
 
@@ -23,7 +23,7 @@ Hidden = Float[Tensor, "batch seq d_model"]
 Lengths = Int[Tensor, " batch"]
 
 
-class Encoder(nn.Module):
+class Encoder(Stack):
     r"""A stack of blocks without a causal mask: every token hears the whole text.
 
     Parameters
@@ -51,14 +51,8 @@ class Encoder(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
         _check_config(config)
-        self.config = config
-        self.embed = nn.Embedding(config.vocab_size, config.d_model)
-        self.positions = make_positions(config)
-        self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.norm = make_norm(config) if config.norm_position == "pre" else nn.Identity()
+        super().__init__(config, Block)
         initialize(self, config.n_layers)
 
     def forward(self, tokens: Tokens, lengths: Lengths | None = None) -> Hidden:
@@ -135,7 +129,7 @@ class DecoderBlock(nn.Module):
         return self.norm3(x + self.dropout(self.feed_forward(x)))
 
 
-class EncoderDecoder(nn.Module):
+class EncoderDecoder(Stack):
     r"""The original transformer: it reads one text and predicts another, token by token.
 
     .. math::
@@ -169,14 +163,8 @@ class EncoderDecoder(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config, DecoderBlock)
         self.encoder = Encoder(config)
-        self.embed = nn.Embedding(config.vocab_size, config.d_model)
-        self.positions = make_positions(config)
-        self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(DecoderBlock(config) for _ in range(config.n_layers))
-        self.norm = make_norm(config) if config.norm_position == "pre" else nn.Identity()
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         initialize(self, config.n_layers)
         if config.tied_embeddings:

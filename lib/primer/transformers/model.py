@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -71,7 +71,30 @@ class Block(nn.Module):
         return self.norm2(x + self.dropout(self.feed_forward(x))), weights
 
 
-class Transformer(nn.Module):
+class Stack(nn.Module):
+    """What all transformers are made of: embedding, positions, blocks and a last norm.
+
+    Parameters
+    ----------
+    config : TransformerConfig
+        The shape of the model.
+    make_block : callable
+        What builds one of its ``n_layers`` blocks from the configuration.
+    """
+
+    def __init__(
+        self, config: TransformerConfig, make_block: Callable[[TransformerConfig], nn.Module]
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.embed = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = make_positions(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(make_block(config) for _ in range(config.n_layers))
+        self.norm = make_norm(config) if config.norm_position == "pre" else nn.Identity()
+
+
+class Transformer(Stack):
     r"""A decoder-only transformer that predicts the next token at every position.
 
     .. math::
@@ -97,13 +120,7 @@ class Transformer(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.embed = nn.Embedding(config.vocab_size, config.d_model)
-        self.positions = make_positions(config)
-        self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.norm = make_norm(config) if config.norm_position == "pre" else nn.Identity()
+        super().__init__(config, Block)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         initialize(self, config.n_layers)
         if config.tied_embeddings:
