@@ -15,16 +15,16 @@ from tests.widget_page import show_widget
 INPUTS = 200
 BUDGET = 16.0  # milliseconds: 60 frames in a second
 
-# Moves the sliders in turn, or presses the arrow keys where a widget has none; a time is that of
-# the input's handler, the frame's script and layout.
+# Moves the sliders in turn, or presses the arrow keys where a widget has none.  An input's time is
+# that of the slower of the two frames after it, script and layout; the first bears the handler too.
 MEASURE = """async (inputs) => {
   const frame = window.requestAnimationFrame.bind(window);
-  let spent = 0;
+  let frames = new Map(); // what the calls of each frame took; all of them are told one time
   window.requestAnimationFrame = (call) => frame((now) => {
     const start = performance.now();
     call(now);
     document.body.getBoundingClientRect();
-    spent += performance.now() - start;
+    frames.set(now, (frames.get(now) ?? 0) + performance.now() - start);
   });
   const sliders = [...document.querySelectorAll("input[type=range]")];
   const drawings = [...document.querySelectorAll("#widget :is(svg, [role])[tabindex='0']")];
@@ -42,12 +42,13 @@ MEASURE = """async (inputs) => {
   const times = [];
   for (let i = 0; i < inputs; i++) {
     const [element, event] = sliders.length ? move(i) : press(i);
-    spent = 0;
+    frames = new Map();
     const start = performance.now();
     element.dispatchEvent(event);
     const handled = performance.now() - start;
     await new Promise((done) => frame(() => frame(done)));
-    times.push(handled + spent);
+    const [first = 0, ...others] = frames.values();
+    times.push(Math.max(handled + first, ...others));
   }
   return times;
 }"""

@@ -66,6 +66,8 @@ def test_entropy_choices_and_argmax_are_the_librarys(javascript, seed):
     np.testing.assert_allclose(got, tensor.log_softmax(-1), atol=1e-9)
     order = tensor.argsort(descending=True, stable=True)
     assert javascript(CHOOSING, "ranked", logits) == order.tolist()
+    for n in (1, 12, len(logits) + 1):
+        assert javascript(CHOOSING, "leading", logits, n) == order[:n].tolist()
 
 
 @given(seeds, st.floats(0, 1, exclude_max=True))

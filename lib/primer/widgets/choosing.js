@@ -2,12 +2,24 @@
 //
 //   const p = distribution(logits, { temperature, topK, topP });   // 0 for what is cut; topK null keeps all
 //   const token = draw(p, uniform);                                // uniform in [0, 1)
-//   entropy(p);  effectiveChoices(p);  logSoftmax(logits);  greedy(logits);  ranked(logits)
+//   entropy(p);  effectiveChoices(p);  logSoftmax(logits);  greedy(logits);  ranked(logits);  leading(logits, n)
 
 const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
 
 /** Token ids from the most probable to the least; of equal ones the smaller id comes first. */
 export const ranked = (logits) => Uint32Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
+
+/** The first n of ranked(logits), without sorting the others. */
+export function leading(logits, n) {
+  const best = [];
+  for (let id = 0; id < logits.length; id++) {
+    if (best.length === n && logits[id] <= logits[best[n - 1]]) continue;
+    let at = Math.min(best.length, n - 1); // the last place is given up
+    for (; at > 0 && logits[id] > logits[best[at - 1]]; at--) best[at] = best[at - 1];
+    best[at] = id;
+  }
+  return best;
+}
 
 /** The logarithms of the probabilities, in nats. */
 export function logSoftmax(logits) {
@@ -25,7 +37,7 @@ export function distribution(logits, { temperature = 1, topK = null, topP = 1 } 
   if (topK !== null && !(topK >= 1 && topK <= logits.length)) throw new RangeError(`top-k is 1 to ${logits.length}, not ${topK}.`);
   const top = largest(logits);
   const p = Float64Array.from(logits, (u) => Math.exp((u - top) / temperature));
-  const order = ranked(logits);
+  const order = topK === null && topP === 1 ? null : ranked(logits);
   const cutFrom = (rank) => { for (const id of order.subarray(rank)) p[id] = 0; };
   const normalize = () => {
     const total = p.reduce((a, b) => a + b, 0);

@@ -6,7 +6,7 @@
 //   beamText(model, prompt, nTokens, nBeams, end)           yields { steps, best } as it grows
 // where prompt is { cache, logits }, choose(logits) gives a token id, and end is the token that ends a text.
 
-import { logSoftmax, ranked } from "./choosing.js";
+import { leading, logSoftmax } from "./choosing.js";
 import { copyCache, nextLogits } from "./language_model.js";
 
 const CHUNK = 4; // tokens of a prompt read at once
@@ -44,7 +44,7 @@ export function* continueText(model, { cache: read, logits: first }, nTokens, ch
 /** One step of beam search: the best extensions of the hypotheses, those that end a text set apart. */
 export function extend(scores, logProbabilities, nBeams, end) {
   const candidates = logProbabilities.flatMap((row, parent) =>
-    Array.from(ranked(row).subarray(0, 2 * nBeams), (token) => ({ parent, token, score: scores[parent] + row[token] })));
+    leading(row, 2 * nBeams).map((token) => ({ parent, token, score: scores[parent] + row[token] })));
   candidates.sort((a, b) => b.score - a.score);
   const best = candidates.slice(0, 2 * nBeams).filter(({ score }) => score > -Infinity);
   return {
