@@ -18,9 +18,10 @@ from tokenizers import models, pre_tokenizers, trainers
 
 with install_import_hook("primer.language_models", "beartype.beartype"):
     from primer import language_models as lm
-    from primer.language_models import byte_pairs
+    from primer.language_models import byte_pairs, merges
 
 from primer.datasets import split_plays
+from primer.transformers import load_pretrained
 
 texts = st.text() | st.text("ab' \n1.é") | st.text("aA'ſ\u0301\u00a0\u200b\u2028\x1c\x85文😀\ufeff")
 # Libraries disagree on characters that only the newest of their Unicode tables know.
@@ -140,10 +141,29 @@ def test_merges_of_the_plays_equal_those_of_hugging_face(encoding, theirs):
     assert our_merges(encoding) == their_merges(theirs)
 
 
+def test_tokens_of_the_books_model_are_those_of_the_plays(encoding):
+    _, published = load_pretrained("plays")
+    assert (published.merges, published.tokens) == (encoding.merges, encoding.tokens)
+
+
 def test_merges_of_a_play_equal_those_of_the_rescan(plays):
     corpus = [plays[1]["Macbeth"][:20_000]]
     rescanned = lm.BytePairEncoding.train_by_rescan(corpus, 400)
     assert lm.BytePairEncoding.train(corpus, 400).merges == rescanned.merges
+
+
+def test_training_merges_only_in_words_that_change(plays, monkeypatch):
+    touched = 0
+
+    def merge_pair(*given):
+        nonlocal touched
+        touched += 1
+        return lm.merge_pair(*given)
+
+    monkeypatch.setattr(merges, "merge_pair", merge_pair)
+    counts = lm.count_words([plays[1]["Macbeth"]])
+    lm.learn_merges(counts, 767)
+    assert touched < len(counts) * 767 / 100  # the rescan merges every word every time
 
 
 def learn_up_to(counts, n_merges):
