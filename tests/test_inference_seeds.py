@@ -1,0 +1,9 @@
+"""No simulation of the chapter passes by luck of its seed."""
+
+from other_seeds import check_with_other_seeds
+
+CELLS = ["setup", "load", "loop-check", "five-decoders", "top-k-check", "speculative-check"]
+
+
+def test_every_simulation_holds_with_other_seeds(monkeypatch):
+    check_with_other_seeds(monkeypatch, "11-inference", drawing="top-k-check", only=CELLS)
