@@ -1,6 +1,7 @@
 """Our transformers beside those of Hugging Face and torch, with the same weights."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -54,6 +55,8 @@ LLAMA_SHAPES = [
         "rope_parameters": {"rope_type": "default", "rope_theta": 500.0},
     },
 ]
+
+SMALL = TransformerConfig(vocab_size=61, n_layers=2, d_model=32, n_heads=4, context_length=24)
 
 
 def randomize(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
@@ -157,16 +160,7 @@ def test_mpt_has_linear_biases(n_heads):
         ),
         joint="Wqkv",
     )
-    ours = TransformerConfig(
-        vocab_size=61,
-        n_layers=2,
-        d_model=32,
-        n_heads=n_heads,
-        context_length=24,
-        positions="alibi",
-        norm="layer",
-        feed_forward="gelu",
-    )
+    ours = replace(SMALL, n_heads=n_heads, positions="alibi", norm="layer", feed_forward="gelu")
     assert_same_logits(Transformer.from_weights(ours, weights).eval(), theirs)
 
 
@@ -194,12 +188,9 @@ def test_the_first_gpt_is_post_norm():
         ),
         joint="c_attn",
     )
-    ours = TransformerConfig(
-        vocab_size=61,
+    ours = replace(
+        SMALL,
         n_layers=3,
-        d_model=32,
-        n_heads=4,
-        context_length=24,
         positions="learned",
         norm="layer",
         norm_position="post",
@@ -213,35 +204,31 @@ def test_mixtral_has_experts():
     shape = {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2}
     experts = {"num_local_experts": 5, "num_experts_per_tok": 2, "head_dim": 8}
     theirs = randomize(MixtralForCausalLM(llama_config(MixtralConfig, **shape, **experts)))
-    ours = TransformerConfig(
-        vocab_size=61,
-        n_layers=2,
-        d_model=32,
-        n_heads=4,
+    ours = replace(
+        SMALL,
         n_kv_heads=2,
         d_ff=40,
-        context_length=24,
         rope_base=theirs.config.rope_parameters["rope_theta"],
         n_experts=5,
         tied_embeddings=False,
     )
+    state = renamed(
+        theirs.state_dict(),
+        (r"^model\.", ""),
+        (r"^embed_tokens\.", "embed."),
+        (r"^layers\.", "blocks."),
+        (r"\.input_layernorm\.", ".norm1."),
+        (r"\.post_attention_layernorm\.", ".norm2."),
+        (r"\.self_attn\.q_proj\.", ".attention.query."),
+        (r"\.self_attn\.k_proj\.", ".attention.key."),
+        (r"\.self_attn\.v_proj\.", ".attention.value."),
+        (r"\.self_attn\.o_proj\.", ".attention.output."),
+        (r"\.mlp\.gate\.", ".feed_forward.router."),
+        (r"\.mlp\.experts\.", ".feed_forward.experts."),
+        (r"^lm_head\.", "head."),
+    )
     weights = {}
-    for name, weight in theirs.state_dict().items():
-        name = renamed(
-            {name: weight},
-            (r"^model\.", ""),
-            (r"^embed_tokens\.", "embed."),
-            (r"^layers\.", "blocks."),
-            (r"\.input_layernorm\.", ".norm1."),
-            (r"\.post_attention_layernorm\.", ".norm2."),
-            (r"\.self_attn\.q_proj\.", ".attention.query."),
-            (r"\.self_attn\.k_proj\.", ".attention.key."),
-            (r"\.self_attn\.v_proj\.", ".attention.value."),
-            (r"\.self_attn\.o_proj\.", ".attention.output."),
-            (r"\.mlp\.gate\.", ".feed_forward.router."),
-            (r"\.mlp\.experts\.", ".feed_forward.experts."),
-            (r"^lm_head\.", "head."),
-        ).popitem()[0]
+    for name, weight in state.items():
         if name.endswith("gate_up_proj"):  # all experts, gate and up, in one tensor
             for number, joint in enumerate(weight):
                 gate, up = joint.chunk(2)
