@@ -287,7 +287,8 @@ def test_search_finds_a_word(chromium: Browser, site: Path, address: str, place:
     context.close()
 
 
-QUOTE = "To be, or not to be"
+QUOTE = "O Romeo, Romeo, wherefore art"
+"""Not what the widgets begin with, so that an answer to it comes from typing."""
 
 
 def type_into(seen: Visit, widget: str, field: str) -> Locator:
