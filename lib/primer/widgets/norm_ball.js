@@ -77,7 +77,7 @@ function plane({ point, turn }) {
     const across = [-g[1], g[0]].map((v) => (4 * v) / Math.hypot(...g));
     set(contact, { class: `contact ${norm}`, d: line([[x(a - across[0]), y(b - across[1])], [x(a + across[0]), y(b + across[1])]]) });
     set(gradient, { d: fromOrigin(x, y, g) });
-    set(name, { x: x(g[0]) + 8, y: y(g[1]) - 8 });
+    set(name, { x: x(g[0]) + 12, y: y(g[1]) - 8 });
     set(grip, { cx: x(g[0]), cy: y(g[1]), "aria-valuenow": Math.round(angle), "aria-valuetext": `${format(angle, 0)} degrees` });
   }
   return { drawing, draw };
