@@ -75,7 +75,7 @@ def test_the_worked_example_is_the_notes(javascript):
     [(0.25, "0.250"), (0.0005, "0.001"), (0.00049, "5·10⁻⁴"), (6.1e-29, "6·10⁻²⁹"), (0, "0")],
 )
 def test_small_weights_stay_visible(javascript, weight, text):
-    assert javascript(MODULE, "writeWeight", weight) == text
+    assert javascript("powers.js", "writeWeight", weight) == text
 
 
 # --- the Python side ------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 import { axes, button, checkbox, clamp, format, html, linear, mount, path, resultLine, set, slider, svg, ticks, update } from "./kit.js";
 import { arrow, grip, movable } from "./plane.js";
+import { writeWeight } from "./powers.js";
 
 const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
@@ -38,21 +39,12 @@ const FINEST = 10; // marks move in tenths, so that every number can be worked o
 const short = (x) => format(x, 2).replace(/\.?0+$/, "");
 const pair = (v) => `(${short(v[0])}, ${short(v[1])})`;
 
-const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-
-// A weight with three decimals, or as a power of ten where these would all be zero.
-export function writeWeight(w) {
-  if (w >= 0.0005 || w === 0) return format(w, w === 0 ? 0 : 3);
-  const [digits, exponent] = w.toExponential(0).split("e");
-  return `${digits}·10${[...String(Number(exponent))].map((c) => RAISED[c]).join("")}`;
-}
-
 // What the result line says.
 export function describe({ weights, context }) {
   const most = weights.indexOf(Math.max(...weights));
   const read = weights[most] > 0.995
     ? `The query reads key ${most + 1} alone`
-    : `The query reads ${weights.map((w, j) => `key ${j + 1} with weight ${writeWeight(w)}`).join(", ")}`;
+    : `The query reads ${weights.map((w, j) => `key ${j + 1} with ${j ? "" : "weight "}${writeWeight(w)}`).join(", ")}`;
   return `${read}: effectively ${format(effectiveKeys(weights), 2)} of 3 keys. The context vector is z = (${context.map((x) => format(x, 2)).join(", ")}).`;
 }
 
@@ -85,8 +77,8 @@ function plane({ kind, label, points, move, below = [], above = [] }) {
     places.forEach((place, i) => {
       const [px, py] = at(place);
       set(arrows[i], { d: arrow(at([0, 0]), [px, py]), "stroke-width": 1.6 + 4 * (weights[i] ?? 0.35) });
-      const right = place[0] >= 0 ? 1 : -1;
-      set(letters[i], { x: px + 9 * right, y: py - 7, "text-anchor": right > 0 ? "start" : "end" });
+      const right = (place[0] >= 0 ? px + 32 < size : px - 32 < box.x) ? 1 : -1; // outwards, if there is room
+      set(letters[i], { x: px + 12 * right, y: Math.max(py - 7, box.y + 12), "text-anchor": right > 0 ? "start" : "end" });
       set(grips[i], { cx: px, cy: py, "aria-label": `${points[i].label}, ${pair(place)}` });
     });
     return at;
@@ -135,7 +127,7 @@ function valuesPlane(move) {
     const [zx, zy] = at(z);
     set(context, { d: arrow(at([0, 0]), [zx, zy]) });
     set(tip, { cx: zx, cy: zy });
-    set(letter, { x: zx - 6, y: zy + 20 });
+    set(letter, { x: zx - 6, y: zy < size - 42 ? zy + 20 : zy - 10 });
   }
   return { drawing, draw };
 }

@@ -3,6 +3,7 @@
 // The functions above `strip` are the mathematics; the tests compare them with primer.statistics.
 
 import { axes, button, clamp, format, html, linear, logarithmic, mount, path, play, resultLine, select, set, slider, svg, update } from "./kit.js";
+import { scientific } from "./powers.js";
 import { random } from "./random.js";
 
 export const SIZES = [3, 5, 8, 12, 20, 32, 50, 80, 120, 200];
@@ -118,7 +119,7 @@ const BATCH = 12; // samples per frame
 const FIRST = 400; // samples before the reader does anything
 const between = (low, high, count) => Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
 const signed = (x, digits) => (x < 0 ? "" : "+") + format(x, digits);
-const plain = (x, digits) => (Math.abs(x) < 1000 ? format(x, digits) : x.toExponential(1).replace("+", ""));
+const plain = (x, digits) => (Math.abs(x) < 1000 ? format(x, digits) : scientific(x));
 
 // The population and the last sample drawn from it.
 function strip() {
@@ -184,7 +185,7 @@ function decline(choose) {
     const y = logarithmic([lowest, 10], [height - 42, 24]);
     const inside = (v) => v >= lowest && v <= 10;
     axes(grid, {
-      x, y, xTicks: [3, 10, 30, 100], yTicks: [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10].filter((v) => v >= lowest), yText: (v) => (v < 0.001 ? v.toExponential().replace("-", "−") : String(v)),
+      x, y, xTicks: [3, 10, 30, 100], yTicks: [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10].filter((v) => v >= lowest), yText: (v) => (v < 0.001 ? scientific(v, 0).replace("1·", "") : String(v)),
       xLabel: "sample size n", yLabel: "variance of the estimates",
     });
     set(line, { d: path(SIZES.map((size) => [x(size), y(bound(population, estimator, size))])) });

@@ -3,6 +3,7 @@
 // The functions above `NAMES` are the mathematics; the tests compare them with primer.optimization.
 
 import { axes, clamp, format, html, linear, logarithmic, mount, path as line, play, radio, resultLine, set, slider, svg, update } from "./kit.js";
+import { scientific } from "./powers.js";
 
 const STEPS = 100;
 const START = [-2, 1];
@@ -104,7 +105,7 @@ export function describe(rule, step, curvature, momentum) {
   const path = walk(rule, step, curvature, momentum);
   const limit = stepLimit(rule, curvature, momentum);
   const size = Math.hypot(...path.at(-1));
-  const end = size > LARGEST ? `the error exceeds a million after ${path.length - 1} steps` : `the error after ${path.length - 1} steps is ${size < 0.001 ? size.toExponential(1).replace("-", "−") : format(size, 3)}`;
+  const end = size > LARGEST ? `the error exceeds a million after ${path.length - 1} steps` : `the error after ${path.length - 1} steps is ${size < 0.001 ? scientific(size) : format(size, 3)}`;
   if (limit === null) return `There is no step limit, and no rest: steps keep a length near η. Here ${end}.`;
   const part = step / limit;
   const word = part > 1 + 1e-9 ? "Above the limit: it diverges" : part > 1 - 1e-9 ? "At the limit: it swings forever" : "Below the limit: it converges";
