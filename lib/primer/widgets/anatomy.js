@@ -115,7 +115,7 @@ function areas(choose) {
   const legend = html("p", { class: "legend" });
   let [shapes, drawn] = [{}, null];
 
-  function build({ weights }) {
+  function build({ weights, layers }) {
     const cells = mosaic(weights);
     const stored = weights.filter(({ name }) => cells[name].length);
     shapes = Object.fromEntries(stored.map(({ name, part }) => {
@@ -123,6 +123,7 @@ function areas(choose) {
       return [name, svg("path", { class: part, d, onclick: () => choose(name) }, svg("title", {}, name))];
     }));
     drawing.replaceChildren(...Object.values(shapes));
+    drawing.style.setProperty("--line", Math.min(1, 32 / layers)); // lines between many columns would hide them
     const present = PARTS.filter((part) => stored.some((weight) => weight.part === part));
     const shares = present.map((part) => sum(weights.filter((weight) => weight.part === part).map(({ parameters }) => parameters)));
     legend.replaceChildren(...present.map((part, i) => html("span", { class: part }, `${part} ${percent(shares[i] / sum(shares))}`)));
@@ -143,7 +144,7 @@ function areas(choose) {
 function table(choose) {
   const body = html("tbody");
   const element = html("table", {},
-    html("caption", {}, "Every weight; choose one with the arrow keys"),
+    html("caption", {}, "Every weight in all layers together; choose one with the arrow keys"),
     html("thead", {}, html("tr", {}, ...["weight", "shape", "layers", "parameters", "FLOP a token"].map((text) => html("th", { scope: "col" }, text)))),
     body);
   const group = `anatomy-${Math.random().toString(36).slice(2)}`;
@@ -228,7 +229,7 @@ function render({ model: traits, el }) {
   function draw() {
     const model = models[get("specimen")];
     const state = { model, tokens: get("tokens"), texts: get("texts"), bytes: get("bytes_per_number"), chosen: get("chosen") };
-    const side = el.clientWidth < 380 ? 42 : 52; // pixels for the width of the model
+    const side = el.clientWidth < 380 ? 46 : 52; // pixels for the width of the model
     specimen.set(get("specimen"));
     stored.set(state.bytes);
     set(tokens.input, { max: Math.log2(model.context_length) });
