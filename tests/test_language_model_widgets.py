@@ -377,9 +377,10 @@ def settle(page):
 
 
 def read_out(page):
-    """Give the number at the end of the read-out."""
+    """Give the number at the end of the read-out, which may be written as 3·10⁻⁵."""
     settle(page)
-    return float(page.locator(".result").inner_text().split()[-1].replace("−", "-"))
+    number = page.locator(".result").inner_text().split()[-1].replace("·10", "e")
+    return float(number.translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")))
 
 
 @pytest.mark.browser
@@ -460,6 +461,27 @@ def test_moving_the_read_out_computes_no_map_anew(widget_page):
     page.locator(".heads input").nth(5).check(force=True)
     settle(page)
     assert page.evaluate("painted") == 1
+
+
+@pytest.mark.browser
+def test_the_mouse_reads_out_the_map_and_the_arcs_and_moves_neither(widget_page):
+    page = widget_page(AttentionMaps(text=TEXT))
+    grid, n = page.locator(".grid").bounding_box(), len(AttentionMaps(text=TEXT).tokens())
+    said = set()
+    for across in (0.5, n - 0.5):  # a key in sight, and one that is masked
+        page.mouse.move(grid["x"] + grid["width"] * across / n, grid["y"] + grid["height"] / n / 2)
+        settle(page)
+        said.add(page.locator(".result").inner_text())
+        assert page.locator(".grid").bounding_box() == grid
+    assert len(said) == 2
+    page.locator(".arcs").scroll_into_view_if_needed()
+    arcs = page.locator(".arcs").bounding_box()
+    page.mouse.move(arcs["x"] + 3 * arcs["width"] / n, arcs["y"] + arcs["height"] / 2)
+    settle(page)
+    query, key = page.evaluate("[model.get('query'), model.get('key')]")
+    strongest = AttentionMaps(text=TEXT).maps()[0, 0, query, : query + 1].argmax()
+    assert 0 < query < n - 1
+    assert key == strongest
 
 
 @pytest.mark.browser

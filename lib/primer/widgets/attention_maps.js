@@ -7,6 +7,7 @@ import { attentionMap, attentionReader, behaviors, headTargets, nameOf } from ".
 import { checkbox, clamp, format, html, mount, resultLine, select, update } from "./kit.js";
 import { readModel } from "./language_model.js";
 import { memory } from "./memory.js";
+import { writeWeight } from "./powers.js";
 import { encode, tokenText, visible } from "./tokenizer.js";
 
 const TRAINED = { causal: true, scaled: true, normalized: true };
@@ -49,7 +50,7 @@ function rangeOf(map, { normalized }) {
 }
 
 const CHANGES = {
-  causal: "without the mask, later tokens are keys too",
+  causal: "nothing is masked, so that later tokens are keys too",
   scaled: "the scores are not divided by √d",
   normalized: "the map shows the scores before the softmax, the arcs the weights after it",
 };
@@ -63,7 +64,8 @@ function describe(settings) {
 
 /** What the read-out says of a pair. */
 export function readOut(query, key, value, { normalized }) {
-  const words = Number.isNaN(value) ? "masked, the key comes later" : `${normalized ? "weight" : "score"} ${format(value)}`;
+  const number = normalized ? `weight ${writeWeight(value)}` : `score ${format(value)}`;
+  const words = Number.isNaN(value) ? "masked, the key comes later" : number;
   return `query “${query}” → key “${key}”: ${words}`;
 }
 
@@ -84,11 +86,20 @@ function controls(model, limit) {
   const count = html("p", { class: "note" });
   const rows = Object.values(options).map((one) => one.row);
 
-  function draw(text, settings, all) {
+  /** How many tokens the text has, and what of it is read otherwise than it was typed. */
+  function describeText(all, names) {
+    const said = [`${all} ${all === 1 ? "token" : "tokens"}`];
+    if (!all) said.push("type something to see its maps");
+    if (all > limit) said.push(`the first ${limit} are read`);
+    if (names.some((name) => name.startsWith("‹"))) said.push("a character that the model has no token for is read byte by byte");
+    return `${said.join("; ")}.`;
+  }
+
+  function draw(text, settings, all, names) {
     if (area.value !== text) area.value = text;
     examples.set(texts.includes(text) ? text : "");
     for (const [name, value] of Object.entries(settings)) options[name].set(value);
-    count.textContent = all > limit ? `${all} tokens; the first ${limit} are read.` : `${all} ${all === 1 ? "token" : "tokens"}.`;
+    count.textContent = describeText(all, names);
   }
   return { element: html("div", { class: "controls" }, examples.row, area, count, html("div", { class: "options" }, ...rows)), draw };
 }
@@ -151,7 +162,7 @@ function render({ model, el }) {
     const settings = Object.fromEntries(Object.keys(TRAINED).map((name) => [name, model.get(name)]));
     const seen = look(text, settings);
     const { all, names, maps, labels } = seen;
-    choice.draw(text, settings, all);
+    choice.draw(text, settings, all, names);
     shown.hidden = all === 0;
     if (!all) return;
     const sizes = [large.clientWidth, shown.clientWidth];

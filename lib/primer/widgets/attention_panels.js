@@ -57,10 +57,21 @@ export function thumbnails({ n_layers: layers, n_heads: heads }, choose) {
 const SIDE = 76; // room for the queries' names
 const TOP = 64; // room for the keys' names
 const EDGE = 26; // room for the last of the slanted names
-const NAME = 10; // the height that a name needs
+const [UPRIGHT, SLANTED] = [10, 13]; // from one name to the next, at least
 
-/** Names along one side: as many as there is room for, the chosen one always. */
-const isNamed = (i, chosen, size) => i === chosen || (i % Math.ceil(NAME / size) === 0 && Math.abs(i - chosen) * size >= NAME);
+/** Names along one side: as many as there is room for, the chosen ones always. */
+const isNamed = (i, size, room, ...chosen) => chosen.includes(i)
+  || (i % Math.ceil(room / size) === 0 && chosen.every((other) => Math.abs(i - other) * size >= room));
+
+/** A token's name, cut to the room beside a drawing. */
+const label = (text) => (text.length > 8 ? `${text.slice(0, 7)}…` : text);
+
+/** Calls move(x, y), as a drag does, when the mouse passes over an element. */
+const hover = (element, move) => set(element, { onpointermove: (event) => {
+  if (event.pointerType !== "mouse" || event.buttons) return;
+  const box = element.getBoundingClientRect();
+  move((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+} });
 
 const LABEL = "Heat map of the chosen head, a row for each query and a column for each key. Arrow keys move from pair to pair.";
 
@@ -77,15 +88,12 @@ export function heatMap(pick) {
   let [n, chosen] = [1, [0, 0]];
 
   const bound = (i) => clamp(Math.floor(i), 0, n - 1);
+  const pickAt = (how) => (x, y) => pick(bound(y * n), bound(x * n), how);
+  hover(grid, pickAt("hover"));
   draggable(grid, {
-    move: (x, y) => pick(bound(y * n), bound(x * n), "press"),
+    move: pickAt("press"),
     step: (dx, dy) => pick(bound(chosen[0] - dy), bound(chosen[1] + dx), "key"),
   });
-  set(grid, { onpointermove: (event) => {
-    if (event.pointerType !== "mouse" || event.buttons) return;
-    const box = grid.getBoundingClientRect();
-    pick(bound(((event.clientY - box.top) / box.height) * n), bound(((event.clientX - box.left) / box.width) * n), "hover");
-  } });
 
   let size = 1;
   function draw(map, tokens, range, width) {
@@ -103,10 +111,10 @@ export function heatMap(pick) {
     chosen = [query, key];
     const x = (j) => SIDE + j * size;
     const y = (i) => TOP + i * size;
-    const queries = tokens.map((text, i) => isNamed(i, query, size)
-      && svg("text", { class: i === query ? "query" : "tick", x: SIDE - 6, y: y(i + 0.5) + 4, "text-anchor": "end" }, text));
-    const keys = tokens.map((text, j) => isNamed(j, key, size)
-      && svg("text", { class: j === key ? "key" : "tick", transform: `translate(${x(j + 0.5) + 3} ${TOP - 7}) rotate(-55)` }, text));
+    const queries = tokens.map((text, i) => isNamed(i, size, UPRIGHT, query)
+      && svg("text", { class: i === query ? "query" : "tick", x: SIDE - 6, y: y(i + 0.5) + 4, "text-anchor": "end" }, label(text)));
+    const keys = tokens.map((text, j) => isNamed(j, size, SLANTED, key)
+      && svg("text", { class: j === key ? "key" : "tick", transform: `translate(${x(j + 0.5) + 3} ${TOP - 7}) rotate(-55)` }, label(text)));
     names.replaceChildren(...[...queries, ...keys].filter(Boolean));
     set(cross, { d: `M${SIDE} ${y(query)}H${x(key)}M${SIDE} ${y(query + 1)}H${x(key)}M${x(key)} ${TOP}V${y(query)}M${x(key + 1)} ${TOP}V${y(query)}` });
     set(cursor, { x: x(key), y: y(query), width: size, height: size });
@@ -118,18 +126,20 @@ export function heatMap(pick) {
 
 const LEVELS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8]; // an arc is drawn as strong as the last of these that it reaches
 
-/** Arcs over the text from each query to its keys; a press on a token makes it the query, with its strongest key. */
+/** Arcs over the text from each query to its keys; who points at a token makes it the query, with its strongest key. */
 export function arcs(pick) {
   const bundle = (name) => LEVELS.map((level) => svg("path", { class: name, style: `--strength: ${level + 0.1}` }));
   const [all, earlier, later] = ["all", "earlier", "later"].map(bundle);
   const names = svg("g");
   const drawing = svg("svg", { class: "arcs", "aria-hidden": "true" }, ...all, ...later, ...earlier, names);
   let [weights, n, size, base] = [[], 1, 1, 1];
-  draggable(drawing, { move: (along) => {
+  const pickAt = (how) => (along) => {
     const query = clamp(Math.floor((along * (n * size + EDGE)) / size), 0, n - 1);
     const own = Array.from({ length: n }, (_, j) => weights[query * n + j] || 0); // 0 where it is masked
-    pick(query, own.indexOf(Math.max(...own)), "press");
-  } });
+    pick(query, own.indexOf(Math.max(...own)), how);
+  };
+  hover(drawing, pickAt("hover"));
+  draggable(drawing, { move: pickAt("press") });
 
   const x = (i) => (i + 0.5) * size;
   const arc = (i, j) => {
@@ -157,8 +167,8 @@ export function arcs(pick) {
     drawBundle(earlier, pairsOf(query).filter(([i, j]) => j <= i));
     drawBundle(later, pairsOf(query).filter(([i, j]) => j > i));
     const place = (i) => ({ transform: `translate(${x(i) + 4} ${base + 12}) rotate(-55)`, "text-anchor": "end" });
-    names.replaceChildren(...tokens.map((text, i) => (isNamed(i, query, size) || i === key)
-      && svg("text", { class: i === query ? "query" : i === key ? "key" : "tick", ...place(i) }, text)).filter(Boolean));
+    names.replaceChildren(...tokens.map((text, i) => isNamed(i, size, SLANTED, query, key)
+      && svg("text", { class: i === query ? "query" : i === key ? "key" : "tick", ...place(i) }, label(text))).filter(Boolean));
   }
   return { element: drawing, draw, point };
 }
