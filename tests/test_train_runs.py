@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -172,8 +173,12 @@ def test_killed_after_publishing_it_ends_again(
     assert not (tmp_path / "speech-state.pt").exists()
 
 
-def test_model_knows_what_it_was_trained_on(small: Configuration, tmp_path: Path) -> None:
+def test_model_knows_what_it_was_trained_on(
+    small: Configuration, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = train(small, tmp_path, "speech")
+    progress = r"10/10 \[\d\d:\d\d<\d\d:\d\d, .*step/s, loss \d\.\d{3}, [\d,]+ tokens/s\]"
+    assert re.search(progress, capsys.readouterr().err)
     last = read_log(tmp_path / "speech-log.csv")[-1]
     metadata = read_metadata(path)
     assert metadata["training"] == small.to_dict()
