@@ -260,6 +260,8 @@ def test_two_processes_continue_what_one_began(
     for mine, theirs in zip(*logs, strict=True):
         assert mine.train_loss == pytest.approx(theirs.train_loss, abs=1e-4)
         assert mine.tokens == theirs.tokens
+    said = re.findall(r"held-out loss (\d\.\d+) nats", done.stdout)  # once, and of the last step
+    assert said == [f"{logs[1][-1].validation_loss:.4f}"]
 
 
 # ── what the command says when it cannot do it ───────────────────────────────────────────────────

@@ -6,6 +6,7 @@ With several processes: ``torchrun --nproc-per-node 2 -m primer.train CONFIGURAT
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -36,10 +37,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, OSError, ArithmeticError, ModuleNotFoundError) as error:
         print(f"primer.train: {error}", file=sys.stderr)
         return 1
-    print(
-        f"{model}: held-out loss {last.validation_loss:.4f} nats per token, "
-        f"{last.bits_per_character:.4f} bits per character, after {last.seconds / 60:.1f} minutes"
-    )
+    if os.environ.get("RANK", "0") == "0":  # one of several processes speaks for all
+        print(
+            f"{model}: held-out loss {last.validation_loss:.4f} nats per token, "
+            f"{last.bits_per_character:.4f} bits per character, "
+            f"after {last.seconds / 60:.1f} minutes"
+        )
     return 0
 
 

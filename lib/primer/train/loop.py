@@ -78,6 +78,7 @@ def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
         progress = Progress(0, [])
         if state.exists():
             progress = load_state(state, run.model, run.optimizer, configuration, corpus.hash)
+        process.wait_for_others()  # all have read what the first will now write
         if process.is_first:
             corpus.tokenizer.save(folder / f"{name}-bpe.json")
             write_log(folder / f"{name}-log.csv", progress.log)
@@ -89,6 +90,7 @@ def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
         if process.is_first:
             _publish(finished, run, progress)
             state.unlink()
+        process.wait_for_others()  # so that nobody returns before the model is there
     return finished
 
 

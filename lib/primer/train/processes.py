@@ -40,6 +40,11 @@ class Process(NamedTuple):
             distributed.all_reduce(value)
         return float(value) / self.world_size
 
+    def wait_for_others(self) -> None:
+        """Go on when all processes have come this far."""
+        if self.world_size > 1:
+            distributed.barrier()
+
 
 @contextmanager
 def join_processes() -> Iterator[Process]:
