@@ -15,6 +15,7 @@ import pytest
 import torch
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
+from jaxtyping import config
 from playwright.sync_api import Browser, Page, sync_playwright
 from widget_page import show_widget
 
@@ -91,6 +92,14 @@ class JavaScript:
     def close(self) -> None:
         """End the Node process."""
         self.process.communicate()
+
+
+@pytest.fixture
+def as_readers_run_it() -> Iterator[None]:
+    """Turn the tests' own check of shapes off, which would speak before the library does."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,12 @@
 """Attention against torch's own implementations, explicit loops and the theorems themselves."""
 
-import doctest
-import importlib
 import math
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import config, install_import_hook
+from jaxtyping import install_import_hook
 from torch.autograd import gradcheck
 from torch.nn import functional
 
@@ -41,23 +39,6 @@ def make_mask(kind: str, batch: int, queries: int, keys: int) -> torch.Tensor | 
         "causal and padding": padding & attention.causal_mask(queries, keys),
         "holes": holes,
     }[kind]
-
-
-@pytest.fixture
-def as_readers_run_it():
-    """Turn the tests' own check of shapes off, which would speak before ours does."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
-
-
-@pytest.mark.parametrize(
-    "module", ["circuits", "dot_product", "heads", "induction", "masks", "multi_head"]
-)
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.attention.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # The formula --------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import config, install_import_hook
+from jaxtyping import install_import_hook
 
 with install_import_hook("primer.attention", "beartype.beartype"):
     from primer import attention
@@ -18,14 +18,6 @@ head_counts = st.sampled_from([(4, 4), (4, 2), (4, 1), (1, 1)])
 def normal(seed: int, *shape: int) -> torch.Tensor:
     """Draw a double-precision tensor."""
     return torch.randn(shape, dtype=F64, generator=torch.Generator().manual_seed(seed))
-
-
-@pytest.fixture
-def as_readers_run_it():
-    """Turn the tests' own check of shapes off, which would speak before ours does."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 def make_layer(heads: tuple[int, int], bias: bool = False) -> attention.MultiHeadAttention:

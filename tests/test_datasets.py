@@ -1,6 +1,5 @@
 """The plays against another reader of Markdown; what happens when they are not there."""
 
-import doctest
 import hashlib
 import importlib.metadata
 import re
@@ -14,12 +13,6 @@ from markdown_it import MarkdownIt
 
 with install_import_hook("primer.datasets", "beartype.beartype"):
     from primer import datasets
-
-
-def test_doctests():
-    result = doctest.testmod(datasets)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 def test_there_are_38_plays_in_plain_text():

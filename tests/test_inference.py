@@ -1,7 +1,5 @@
 """Choosing tokens and generating text, against Hugging Face's ``generate`` and its processors."""
 
-import doctest
-import importlib
 import math
 from functools import partial
 
@@ -69,16 +67,6 @@ def gpt2(seed: int):
     )
     theirs = GPT2LMHeadModel(config).eval()
     return theirs, load_gpt2(theirs.state_dict(), theirs.config)
-
-
-MODULES = ["beam", "choosing", "cost", "generation", "markov", "quality", "reading", "speculative"]
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.inference.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # Choosing -----------------------------------------------------------------------------------------

@@ -1,8 +1,6 @@
 """Byte-pair encoding against Hugging Face's tokenizers, the textbook's loop and JavaScript."""
 
-import doctest
 import errno
-import importlib
 import json
 import os
 import random
@@ -39,13 +37,6 @@ def plays():
 @pytest.fixture(scope="module")
 def encoding(plays):
     return lm.BytePairEncoding.train(plays[0].values(), vocab_size=1024)
-
-
-@pytest.mark.parametrize("module", ["byte_pairs", "merges", "words"])
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.language_models.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # Words --------------------------------------------------------------------------------------------

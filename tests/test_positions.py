@@ -1,7 +1,5 @@
 """Positions against Hugging Face's implementations, closed forms and the theorems themselves."""
 
-import doctest
-import importlib
 import math
 from concurrent.futures import ThreadPoolExecutor
 
@@ -34,15 +32,6 @@ layouts = st.sampled_from(["interleaved", "half"])
 def normal(seed: int, *shape: int) -> torch.Tensor:
     """Draw a double-precision tensor."""
     return torch.randn(shape, dtype=F64, generator=torch.Generator().manual_seed(seed))
-
-
-@pytest.mark.parametrize(
-    "module", ["absolute", "alibi", "experiment", "extension", "frequencies", "relative", "rope"]
-)
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.positions.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # Frequencies and angles ---------------------------------------------------------------------------

@@ -1,8 +1,6 @@
 """The decoder-only transformer: every option, its cache, and what it refuses."""
 
 import dataclasses
-import doctest
-import importlib
 import runpy
 
 import pytest
@@ -79,16 +77,6 @@ def draw_tokens(batch: int, length: int, seed: int = 1) -> torch.Tensor:
     """Draw random token ids."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(SMALL.vocab_size, (batch, length), generator=generator)
-
-
-@pytest.mark.parametrize(
-    "module",
-    ["cache", "checkpoint", "config", "encoder_decoder", "hugging_face", "model", "rotary"],
-)
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.transformers.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # Every option -------------------------------------------------------------------------------------

@@ -1,8 +1,5 @@
 """Norms, feed-forward networks, experts, blocks of attention and patches against other code."""
 
-import doctest
-import importlib
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -33,15 +30,6 @@ def normal(seed: int, *shape: int) -> torch.Tensor:
 
 def close(got: torch.Tensor, wanted: torch.Tensor, tolerance: float = 1e-10) -> None:
     torch.testing.assert_close(got, wanted, rtol=tolerance, atol=tolerance)
-
-
-@pytest.mark.parametrize(
-    "module", ["counting", "feed_forward", "mixture", "norms", "online_softmax", "patches"]
-)
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.transformers.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # Norms -------------------------------------------------------------------------------------------
