@@ -190,7 +190,7 @@ alone = reg.ols([[0.0], [0.0], [0.0], [1.0]], [1.0, 3.0, 2.0, 9.0])
         (lambda: reg.durbin_watson([0.0, 0.0]), "not all of them 0"),
         (lambda: reg.variance_inflation([[1, 2], [2, 4], [3, 6], [4, 8]]), "combination of x1"),
         (lambda: reg.sandwich([[1.0], [1.0]], [1.0]), "2 variances or 2×2"),
-        (lambda: reg.partial_out([1.0], [[1.0], [2.0]]), "x must have 2 numbers"),
+        (lambda: reg.partial_out([1.0], [[1.0], [2.0]]), "x must have length 2"),
     ],
 )
 def test_refusals_say_what_is_wrong(call, sentence):

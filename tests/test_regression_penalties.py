@@ -1,8 +1,5 @@
 """Ridge in all its forms, the lasso, the honest comparison: against scikit-learn and theorems."""
 
-import doctest
-import importlib
-
 import numpy as np
 import pytest
 import torch
@@ -18,19 +15,6 @@ from primer import regression as reg
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(st.integers(2, 25), st.integers(1, 25))  # p may exceed n
 penalties = st.floats(1e-3, 1e3)
-
-
-MODULES = (
-    "diagnostics examples gaussian inference noise projection qr robust shrinkage sparsity "
-    "validation variation"
-)
-
-
-@pytest.mark.parametrize("module", MODULES.split())
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.regression.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 def problem(seed, size):
@@ -271,18 +255,18 @@ X, y = [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]], [1.0, 2.0, 4.0]
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: reg.ridge(X, y, -1.0), "penalty must be one number, 0 or larger, got -1.0"),
-        (lambda: reg.ridge(X, y, np.nan), "penalty must be finite"),
+        (lambda: reg.ridge(X, y, -1.0), "penalty must be a finite number, 0 or larger, got -1.0"),
+        (lambda: reg.ridge(X, y, np.nan), "penalty must be one finite number, got nan"),
         (lambda: reg.ridge(X, y[:2], 1.0), "X has 3 observations"),
         (lambda: reg.ridge([[np.nan]], [1.0], 1.0), "X must be finite"),
-        (lambda: reg.ridge_dual(X, y, 0.0), "penalty must be above 0"),
+        (lambda: reg.ridge_dual(X, y, 0.0), "penalty must be a finite number above 0"),
         (lambda: reg.ridge_path(X, y, [1.0, -1.0]), "each penalty must be above 0, got -1"),
         (lambda: reg.filter_factors([1.0], -1.0), "0 or larger"),
         (lambda: reg.ridge_risk([[1, 1], [1, 1]], [1, 1], 1.0, [1.0]), "dependent"),
         (lambda: reg.ridge_risk(X, [1, 1], -1.0, [1.0]), "noise_variance must be"),
         (lambda: reg.tikhonov(X, y, [[1.0]]), "matrix must have 2 columns"),
         (lambda: reg.tikhonov([[1.0, 1.0]], [1.0], [[1.0, 1.0]]), "linear combination"),
-        (lambda: reg.ridge_posterior(X, y, 0.0), "noise_variance must be above 0"),
+        (lambda: reg.ridge_posterior(X, y, 0.0), "noise_variance must be a finite number above 0"),
         (lambda: reg.ridge_posterior(X, y, 1.0, -2.0), "prior_variance must be"),
         (lambda: reg.condition([0, 0], np.eye(2), [1.0, 1.0]), "fewer than 2 values"),
         (lambda: reg.condition([0, 0], np.diag([1.0, 0.0]), [1.0]), "positive definite"),
@@ -291,7 +275,7 @@ X, y = [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]], [1.0, 2.0, 4.0]
         (lambda: reg.expected_loss_with_noise(X, y, [1, 1], -0.1), "deviation must be"),
         (lambda: reg.dropout_matrix(X, 1.0), "strictly between 0 and 1"),
         (lambda: reg.dropout_regression(X, y, 0.0), "strictly between 0 and 1"),
-        (lambda: reg.lasso(X, y, 0.0), "penalty must be above 0"),
+        (lambda: reg.lasso(X, y, 0.0), "penalty must be a finite number above 0"),
         (lambda: reg.soft_threshold([1.0], -1.0), "threshold must be"),
         (lambda: reg.k_folds(3, 4, np.random.default_rng(0)), "between 2 and the 3"),
         (

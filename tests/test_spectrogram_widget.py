@@ -14,6 +14,7 @@ import scipy.signal
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widget_page import settle
 
 from primer import fourier
 from primer.notebook.figures import png
@@ -344,10 +345,10 @@ def test_bad_traits_are_refused(state, complaint):
 @pytest.mark.parametrize(
     ("samples", "rate", "complaint"),
     [
-        (np.zeros(100), 0, "sample_rate must be one number above 0"),
-        (np.zeros(100), float("nan"), "must be finite"),
+        (np.zeros(100), 0, "sample_rate must be a finite number above 0"),
+        (np.zeros(100), float("nan"), "sample_rate must be one finite number"),
         (np.full(100, np.nan), 8000, "samples must be finite"),
-        (np.zeros(100, complex), 8000, "samples must be real"),
+        (np.zeros(100, complex), 8000, "samples must hold real numbers"),
         (np.zeros(63), 8000, "at least 64"),
         (np.zeros((2, 100)), 8000, "one sequence"),
         (np.zeros(100), None, "need their sample_rate"),
@@ -440,7 +441,7 @@ def open_widget(chromium):
 
 def displayed_peaks(page):
     """Return the frequencies of the peaks in the spectrum now shown."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+    settle(page)
     return [float(f) for f in (page.locator("main").get_attribute("data-peaks") or "").split()]
 
 

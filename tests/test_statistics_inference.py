@@ -1,7 +1,5 @@
 """Testing and Bayesian inference against SciPy, statsmodels and closed forms."""
 
-import doctest
-import importlib
 import math
 
 import numpy as np
@@ -21,13 +19,6 @@ SHIFTS = st.floats(-12, 12)
 ALTERNATIVES = ["two-sided", "greater", "less"]
 each_alternative = pytest.mark.parametrize("alternative", ALTERNATIVES)
 PEER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}
-
-
-@pytest.mark.parametrize("module", ["bayes", "evidence", "power", "student", "testing"])
-def test_doctests(module):
-    result = doctest.testmod(importlib.import_module(f"primer.statistics.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # Student's t --------------------------------------------------------------------------------------
@@ -288,27 +279,27 @@ def test_posterior_odds_are_factor_times_prior_odds(factor, prior):
     [
         (lambda s: s.t_test([2.0]), "at least 2 observations"),
         (lambda s: s.t_test([2.0, 2.0, 2.0]), "constant"),
-        (lambda s: s.t_test([1.0, math.nan]), "NaN or infinity"),
+        (lambda s: s.t_test([1.0, math.nan]), r"got nan at \[1\]; remove the gaps"),
         (lambda s: s.t_test([[1.0, 2.0]]), "one sample"),
         (lambda s: s.welch_t_test([1.0, 2.0], [3.0, 3.0]), "y is constant"),
         (lambda s: s.confidence_interval([1.0, 2.0], level=1.0), "strictly between 0 and 1"),
         (lambda s: s.HypothesisTest(sum, abs, level=1.5), "strictly between 0 and 1"),
-        (lambda s: s.t_density(1.0, df=0.0), "df must be above 0"),
-        (lambda s: s.noncentral_t_cdf(math.nan, 3.0), "NaN or infinity"),
+        (lambda s: s.t_density(1.0, df=0.0), "df must be a finite number above 0"),
+        (lambda s: s.noncentral_t_cdf(math.nan, 3.0), "t must be finite, got nan"),
         (lambda s: s.noncentral_t_cdf(0.0, 3.0, math.inf), "finite"),
         (lambda s: s.t_quantile(0.0, 3.0), "strictly between 0 and 1"),
-        (lambda s: s.t_power(0.5, 1), "at least 2"),
+        (lambda s: s.t_power(0.5, 1), "n must be a whole number ≥ 2"),
         (lambda s: s.t_power(0.5, 10, alpha=0.0), "strictly between 0 and 1"),
         (lambda s: s.t_sample_size(0.0), "above 0"),
         (lambda s: s.t_sample_size(-0.5, alternative="greater"), "direction of the test"),
         (lambda s: s.t_sample_size(0.5, power=0.04), "above alpha"),
-        (lambda s: s.Beta(0.0, 1.0).mean(), "a must be above 0"),
+        (lambda s: s.Beta(0.0, 1.0).mean(), "a must be a finite number above 0"),
         (lambda s: s.Beta(1.0, 1.0).update(3, 2), "3 successes in 2 trials"),
-        (lambda s: s.Beta(1.0, 1.0).update(-1, 2), "at least 0"),
+        (lambda s: s.Beta(1.0, 1.0).update(-1, 2), "successes must be a whole number ≥ 0"),
         (lambda s: s.Beta(2.0, 2.0).log_density(1.0), "strictly between 0 and 1"),
-        (lambda s: s.Normal(0.0, -1.0).update([1.0], 1.0), "sd must be above 0"),
-        (lambda s: s.Normal(0.0, 1.0).update([1.0], -1.0), "noise must be above 0"),
-        (lambda s: s.Normal(0.0, 1.0).update([], 1.0), "at least 1"),
+        (lambda s: s.Normal(0.0, -1.0).update([1.0], 1.0), "sd must be a finite number above 0"),
+        (lambda s: s.Normal(0.0, 1.0).update([1.0], -1.0), "noise must be a finite number above 0"),
+        (lambda s: s.Normal(0.0, 1.0).update([], 1.0), "x is empty"),
         (lambda s: s.grid_posterior([0.0, 1.0, 3.0], [0.0] * 3, [0.0] * 3), "evenly spaced"),
         (lambda s: s.grid_posterior([0.0, 1.0, 2.0], [0.0] * 2, [0.0] * 2), "shape"),
         (lambda s: s.grid_posterior([0.0, 1.0, 2.0], [-math.inf] * 3, [0.0] * 3), "zero every"),
@@ -318,7 +309,7 @@ def test_posterior_odds_are_factor_times_prior_odds(factor, prior):
         ),
         (
             lambda s: s.metropolis(lambda x: 0.0, 0.0, 0.0, 9, np.random.default_rng(0)),
-            "step must be above 0",
+            "step must be a finite number above 0",
         ),
         (lambda s: s.effective_sample_size([1.0] * 9), "never moved"),
         (lambda s: s.marginal_likelihood(lambda p: 1.0, lambda p: 1.0, 1, 0), "below high"),
@@ -326,8 +317,11 @@ def test_posterior_odds_are_factor_times_prior_odds(factor, prior):
         (lambda s: s.posterior_probability(1.0, prior=1.0), "strictly between 0 and 1"),
         (lambda s: s.posterior_probability(-1.0), "above 0"),
         (lambda s: s.coin_bayes_factor(3, 2), "3 successes in 2 trials"),
-        (lambda s: s.normal_bayes_factor(1.0, 0), "at least 1"),
-        (lambda s: s.normal_log_evidence([1.0], 0.0, 1.0, 1.0, -1.0), "scale must be above 0"),
+        (lambda s: s.normal_bayes_factor(1.0, 0), "n must be a whole number ≥ 1"),
+        (
+            lambda s: s.normal_log_evidence([1.0], 0.0, 1.0, 1.0, -1.0),
+            "scale must be a finite number above 0",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_words(call, sentence):

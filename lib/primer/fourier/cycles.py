@@ -9,8 +9,9 @@ from jaxtyping import Complex, Float
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import fft, ifft, rfft
-from primer.fourier.inputs import count, positive, signal
+from primer.fourier.inputs import signal
 from primer.fourier.windows import hann
+from primer.inputs import count, positive
 
 
 def _series(x: ArrayLike) -> np.ndarray:

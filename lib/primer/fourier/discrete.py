@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
-from primer.fourier.inputs import count, signal
+from primer.fourier.inputs import signal
+from primer.inputs import count
 
 
 def dft_matrix(length: int) -> Complex[np.ndarray, "k n"]:

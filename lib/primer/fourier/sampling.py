@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float, Num
 from numpy.typing import ArrayLike
 
-from primer.fourier.inputs import positive, real, signal
+from primer.fourier.inputs import sequence
+from primer.inputs import positive, real
 
 
 def alias_frequency(frequency: ArrayLike, sample_rate: float) -> Float[np.ndarray, "..."]:
@@ -79,8 +80,6 @@ def sinc_interpolate(
     >>> sinc_interpolate([0.0, 1.0, 0.0], sample_rate=2, t=[0.5, 0.75, 1.0]).round(4) + 0
     array([1.    , 0.6366, 0.    ])
     """
-    x, rate = signal("samples", samples), positive("sample_rate", sample_rate)
-    if x.ndim != 1:
-        raise ValueError(f"samples must be one sequence, got an array of shape {x.shape}")
+    x, rate = sequence("samples", samples), positive("sample_rate", sample_rate)
     times = real("t", t)
     return np.asarray(np.sinc(rate * times[..., None] - np.arange(len(x))) @ x)

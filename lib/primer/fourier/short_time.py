@@ -9,14 +9,13 @@ from jaxtyping import Complex, Float
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import ifft, rfft
-from primer.fourier.inputs import count, positive, signal
+from primer.fourier.inputs import signal
+from primer.inputs import count, positive, vector
 
 
 def _window(window: ArrayLike) -> np.ndarray:
     """Return a window after checking that it is one real sequence and not all zero."""
-    w = signal("window", window, complex_allowed=False)
-    if w.ndim != 1:
-        raise ValueError(f"a window is one sequence, got an array of shape {w.shape}")
+    w = vector("window", window)
     if not w.any():
         raise ValueError("the window is zero everywhere; nothing of the signal would be left")
     return w

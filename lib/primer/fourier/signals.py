@@ -11,7 +11,7 @@ from jaxtyping import Float
 from scipy.signal import lfilter
 from statsmodels.datasets import sunspots as sunspot_data
 
-from primer.fourier.inputs import positive
+from primer.inputs import positive
 
 
 def sample_times(sample_rate: float, duration: float) -> Float[np.ndarray, "n"]:

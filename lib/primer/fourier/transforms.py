@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
-from primer.fourier.inputs import count, finite, positive, real, signal
+from primer.fourier.inputs import sequence
+from primer.inputs import count, finite, positive, real
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -147,9 +148,7 @@ def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarra
     >>> dtft([1, 1], [0, np.pi / 2, np.pi, 2 * np.pi]).round(12)
     array([2.+0.j, 1.-1.j, 0.-0.j, 2.+0.j])
     """
-    samples, w = signal("x", x), real("omega", omega)
-    if samples.ndim != 1:
-        raise ValueError(f"x must be one sequence, got an array of shape {samples.shape}")
+    samples, w = sequence("x", x), real("omega", omega)
     n = start + np.arange(len(samples))
     return np.asarray(np.exp(-1j * w[..., None] * n) @ samples)
 

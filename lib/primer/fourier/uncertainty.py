@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import fft
-from primer.fourier.inputs import positive, signal
+from primer.fourier.inputs import sequence
+from primer.inputs import positive
 
 
 class Spread(NamedTuple):
@@ -73,9 +74,7 @@ def spread(x: ArrayLike, sample_rate: float = 1.0) -> Spread:
     >>> round(t, 4), round(f, 4), round(t * f, 4), round(1 / (4 * np.pi), 4)
     (0.0707, 1.1254, 0.0796, 0.0796)
     """
-    samples, rate = signal("x", x), positive("sample_rate", sample_rate)
-    if samples.ndim != 1:
-        raise ValueError(f"x must be one sequence, got an array of shape {samples.shape}")
+    samples, rate = sequence("x", x), positive("sample_rate", sample_rate)
     if not samples.any():
         raise ValueError("the signal is zero everywhere; it has no spread")
     length = len(samples)

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import rfft
-from primer.fourier.inputs import count, positive, signal
+from primer.inputs import count, positive, vector
 
 
 def rectangular(length: int) -> Float[np.ndarray, "n"]:
@@ -161,9 +161,7 @@ def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
     >>> main_lobe, round(sidelobe, 1)
     (2.0, -13.3)
     """
-    w = signal("window", window, complex_allowed=False)
-    if w.ndim != 1:
-        raise ValueError(f"a window is one sequence, got an array of shape {w.shape}")
+    w = vector("window", window)
     magnitude = np.abs(rfft(np.pad(w, (0, (count("oversampling", oversampling) - 1) * len(w)))))
     rising = np.flatnonzero(np.diff(magnitude) > 0)
     if len(rising) == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.optimization.inputs import finite, positive
+from primer.inputs import positive, real
 
 
 def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
@@ -41,6 +41,6 @@ def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
     >>> clip_by_norm([3.0, -4.0], 10.0)
     array([ 3., -4.])
     """
-    g = finite("gradient", gradient)
+    g = real("gradient", gradient)
     length = float(np.linalg.norm(g))
     return g * (positive("limit", limit) / length) if length > limit else g

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.optimization.inputs import fraction, positive
+from primer.inputs import fraction, positive
 
 
 def momentum_matrix(curvature: float, step: float, momentum: float) -> Float[np.ndarray, "2 2"]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from primer.optimization.inputs import fraction, positive
+from primer.inputs import fraction, positive
 from primer.optimization.newton_schulz import MUON, newton_schulz
 
 

@@ -20,7 +20,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.optimization.inputs import count, positive
+from primer.inputs import count, positive
 
 Parametrization = Literal["standard", "mup"]
 PIXELS, CLASSES = 64, 10

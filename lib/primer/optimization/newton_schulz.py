@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.inputs import count
+
 Coefficients = tuple[float, float, float]
 
 CUBIC: Coefficients = (1.5, -0.5, 0.0)
@@ -122,8 +124,7 @@ def newton_schulz(
         ...
     ArithmeticError: Newton–Schulz diverged at step 4: a singular value of 3 is too large; normalize
     """
-    if steps < 0:
-        raise ValueError(f"steps must be 0 or larger, got {steps}")
+    count("steps", steps, at_least=0)
     if not torch.isfinite(_matrix(W)).all():
         raise ValueError("W must be finite, got NaN or infinity")
     size = W.norm()
@@ -172,8 +173,8 @@ def step_cost(rows: int, columns: int, side: Side) -> int:
     >>> step_cost(4096, 1024, "left") / step_cost(4096, 1024, "right")
     4.0
     """
-    if min(rows, columns) < 1:
-        raise ValueError(f"sizes must be 1 or larger, got {rows} × {columns}")
+    count("rows", rows)
+    count("columns", columns)
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', got {side!r}")
     inner = rows if side == "left" else columns

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.optimization.inputs import finite, matrix, positive
+from primer.inputs import matrix, positive, real
 
 Norm = Literal["l1", "l2", "linf", "spectral"]
 """``"spectral"`` is for matrices; the others take an array as one long vector."""
@@ -61,7 +61,7 @@ def norm(values: ArrayLike, kind: Norm) -> float:
     _named(kind)
     if kind == "spectral":
         return float(np.linalg.norm(matrix("values", values), 2))
-    flat = finite("values", values).ravel()
+    flat = real("values", values).ravel()
     return float(np.linalg.norm(flat, {"l1": 1, "l2": 2, "linf": np.inf}[kind]))
 
 
@@ -176,7 +176,7 @@ def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
     [[0.0, 1.0], [-0.6, 0.8], [-1.0, 1.0]]
     """
     _named(kind)
-    g = finite("gradient", gradient)
+    g = real("gradient", gradient)
     eta = positive("radius", radius)
     if kind == "spectral":
         return -eta * orthogonal_factor(g)
@@ -224,6 +224,6 @@ def penalized_step(gradient: ArrayLike, alpha: float, kind: Norm) -> np.ndarray:
     >>> penalized_step([0.5, -2.0, 0.5], 1, "linf")  # −‖g‖₁/2 · sign(g)
     array([-1.5,  1.5, -1.5])
     """
-    g = finite("gradient", gradient)
+    g = real("gradient", gradient)
     length = positive("alpha", alpha) / 2 * dual_norm(g, kind)
     return steepest_step(g, length, kind) if length else np.zeros_like(g)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.optimization.inputs import count, finite, matrix, positive, spectrum, vector
+from primer.inputs import count, matrix, positive, real, vector
 from primer.optimization.rules import Divergence, GradientDescent, descend
 
 
@@ -140,6 +140,14 @@ def gradient_descent(
         ) from None
 
 
+def _spectrum(singular_values: ArrayLike) -> Float[np.ndarray, " n"]:
+    """Check singular values: where one is 0, the loss is flat and nothing moves."""
+    sigma = vector("singular_values", singular_values)
+    if sigma.min() <= 0:
+        raise ValueError(f"singular_values must be above 0, got {sigma.min():g}")
+    return sigma
+
+
 def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
     r"""Compute the factor by which one step multiplies the error along each singular direction.
 
@@ -167,7 +175,7 @@ def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
     >>> contraction([1.0, 0.5], 0.75)
     array([-0.5  ,  0.625])
     """
-    return 1 - 2 * finite("step", step)[..., None] * spectrum(singular_values) ** 2
+    return 1 - 2 * real("step", step)[..., None] * _spectrum(singular_values) ** 2
 
 
 def closed_form(
@@ -201,10 +209,10 @@ def closed_form(
     >>> closed_form([1.0], [2.0], [0.0], step=0.25, time=3)
     array([1.75])
     """
-    sigma = spectrum(singular_values)
+    sigma = _spectrum(singular_values)
     solution = vector("target", target, len(sigma)) / sigma
     error = vector("start", start, len(sigma)) - solution
-    return solution + contraction(sigma, step) ** count("time", time, 0) * error
+    return solution + contraction(sigma, step) ** count("time", time, at_least=0) * error
 
 
 def step_limit(singular_values: ArrayLike) -> float:
@@ -233,7 +241,7 @@ def step_limit(singular_values: ArrayLike) -> float:
     >>> step_limit([2.0, 1.0])
     0.25
     """
-    return float(1 / spectrum(singular_values).max() ** 2)
+    return float(1 / _spectrum(singular_values).max() ** 2)
 
 
 class BestStep(NamedTuple):
@@ -271,7 +279,7 @@ def best_step(singular_values: ArrayLike) -> BestStep:
     >>> best_step([3.0, 2.0, 1.0])
     BestStep(step=0.1, factor=0.8)
     """
-    curvature = spectrum(singular_values) ** 2
+    curvature = _spectrum(singular_values) ** 2
     high, low = float(curvature.max()), float(curvature.min())
     return BestStep(step=1 / (high + low), factor=(high - low) / (high + low))
 

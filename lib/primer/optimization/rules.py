@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.optimization.inputs import count, finite, fraction, positive
+from primer.inputs import count, fraction, not_negative, positive, real
 from primer.optimization.norms import Norm, steepest_step
 
 TOO_LARGE = 1e12
@@ -197,8 +197,7 @@ class Adam:
         fraction("beta1", self.beta1)
         fraction("beta2", self.beta2)
         positive("epsilon", self.epsilon)
-        if not self.decay >= 0:
-            raise ValueError(f"decay must be 0 or larger, got {self.decay}")
+        not_negative("decay", self.decay)
 
     def start(self, w: np.ndarray) -> AdamMemory:
         """Start with means of 0; the division by 1 − βᵗ makes up for it."""
@@ -292,13 +291,13 @@ def descend(
         ...
     primer.optimization.rules.Divergence: diverged after 40 steps: the largest weight is ...
     """
-    w = finite("start", start)
-    path = np.empty((count("steps", steps, 0) + 1, *w.shape))
+    w = real("start", start)
+    path = np.empty((count("steps", steps, at_least=0) + 1, *w.shape))
     path[0] = w
     bound = TOO_LARGE * max(1.0, float(abs(w).max()))
     memory = rule.start(w)
     for t in range(1, steps + 1):
-        slope = finite("the gradient", gradient(w))
+        slope = real("the gradient", gradient(w))
         if slope.shape != w.shape:
             raise ValueError(f"the gradient has shape {slope.shape}, the weights {w.shape}")
         w, memory = rule.move(w, slope, memory)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.optimization.inputs import count, matrix, positive, vector
+from primer.inputs import count, matrix, positive, vector
 
 
 def minimum_norm_solution(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, " d"]:

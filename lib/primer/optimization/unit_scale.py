@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.optimization.inputs import count
+from primer.inputs import count
 
 
 def unit_multiplier(d_in: int) -> float:

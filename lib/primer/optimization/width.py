@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.optimization.inputs import count, finite, matrix
+from primer.inputs import count, matrix, real
 
 
 def rms(values: ArrayLike) -> float:
@@ -40,7 +40,7 @@ def rms(values: ArrayLike) -> float:
     >>> rms([3.0, -3.0, 3.0, -3.0])
     3.0
     """
-    return float(np.sqrt(np.mean(finite("values", values) ** 2)))
+    return float(np.sqrt(np.mean(real("values", values) ** 2)))
 
 
 def rms_operator_norm(W: ArrayLike) -> float:

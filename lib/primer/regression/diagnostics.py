@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from primer.regression.inference import Fit, ols, partial_out
-from primer.regression.inputs import design, vector
+from primer.regression.inputs import column, design
 
 
 def leverage(fit: Fit) -> Float[np.ndarray, " n"]:
@@ -260,7 +260,7 @@ def durbin_watson(residuals: ArrayLike) -> float:
     >>> durbin_watson([1, -1, 1, -1])
     3.0
     """
-    e = vector("residuals", residuals)
+    e = column("residuals", residuals)
     if len(e) < 2 or not e.any():
         raise ValueError("the statistic needs two residuals or more, not all of them 0")
     return float(np.sum(np.diff(e) ** 2) / np.sum(e**2))

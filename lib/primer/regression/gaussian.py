@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.regression.inputs import design, positive, single_response, vector
+from primer.inputs import matrix, positive, vector
+from primer.regression.inputs import design, single_response
 
 
 class Gaussian(NamedTuple):
@@ -48,16 +49,16 @@ def decorrelating_matrix(
     >>> decorrelating_matrix([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0]])
     array([[0.5, 0. ]])
     """
-    cross = design(cross_covariance, "cross_covariance")
+    cross = matrix("cross_covariance", cross_covariance)
     sigma = _positive_definite("covariance", covariance)
     if cross.shape[1] != len(sigma):
         raise ValueError(f"shapes {cross.shape} and {sigma.shape} do not match")
     return np.linalg.solve(sigma, cross.T).T
 
 
-def _positive_definite(name: str, matrix: ArrayLike) -> Float[np.ndarray, "d d"]:
+def _positive_definite(name: str, values: ArrayLike) -> Float[np.ndarray, "d d"]:
     """Return a covariance matrix that can be inverted."""
-    sigma = design(matrix, name)
+    sigma = matrix(name, values)
     if sigma.shape[0] != sigma.shape[1] or not np.allclose(sigma, sigma.T):
         raise ValueError(f"{name} must be a symmetric matrix, got shape {sigma.shape}")
     if np.linalg.eigvalsh(sigma)[0] <= 0:
@@ -97,7 +98,7 @@ def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaus
     Gaussian(mean=array([1.5]), covariance=array([[1.75]]))
     """
     mu, y = vector("mean", mean), vector("values", values)
-    sigma = design(covariance, "covariance")
+    sigma = matrix("covariance", covariance)
     hidden = len(mu) - len(y)
     if hidden < 1 or sigma.shape != (len(mu), len(mu)):
         raise ValueError(

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.linalg import solve_triangular
 
-from primer.regression.inputs import column_names, design, probability, single_response, vector
+from primer.inputs import matrix, probability
+from primer.regression.inputs import column, column_names, design, single_response
 from primer.regression.projection import add_intercept
 from primer.regression.qr import independent_qr
 from primer.regression.variation import adjusted_r_squared, r_squared
@@ -227,13 +228,13 @@ def coefficient_tests(
     x                0.8    0.4243     1.89   0.2000   [-1.025, 2.625]
     """
     k = len(fit.names)
-    matrix = fit.covariance if covariance is None else design(covariance, "covariance")
-    if matrix.shape != (k, k) or (np.diag(matrix) <= 0).any():
+    spread = fit.covariance if covariance is None else matrix("covariance", covariance)
+    if spread.shape != (k, k) or (np.diag(spread) <= 0).any():
         raise ValueError(
             f"the covariance must be a {k}×{k} matrix with positive variances, "
-            f"got shape {matrix.shape} with diagonal {np.diag(matrix)}"
+            f"got shape {spread.shape} with diagonal {np.diag(spread)}"
         )
-    errors = np.sqrt(np.diag(matrix))
+    errors = np.sqrt(np.diag(spread))
     law = stats.t(fit.df_residual)
     t = fit.coefficients / errors
     reach = law.ppf((1 + probability("level", level)) / 2) * errors
@@ -400,6 +401,6 @@ def partial_out(x: ArrayLike, others: ArrayLike) -> Float[np.ndarray, " n"]:
     array([-2., -1.,  3.])
     """
     table = design(others, "others")
-    feature = vector("x", x, len(table))
+    feature = column("x", x, len(table))
     Q, _ = independent_qr(table)
     return feature - Q @ (Q.T @ feature)

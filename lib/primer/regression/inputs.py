@@ -1,4 +1,4 @@
-"""What the functions ask of their input, said once: finite numbers, in tables of matching shape."""
+"""What a regression is given: a table of observations, their responses, names of the columns."""
 
 from __future__ import annotations
 
@@ -8,28 +8,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.inputs import real, vector
 
-def real(name: str, values: ArrayLike) -> np.ndarray:
-    """Return ``values`` as a finite array of floats with at least one entry.
-
-    Raises
-    ------
-    ValueError
-        When an entry is no real number, is NaN or infinite, or there is none.
-    """
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got an array of type {array.dtype}")
-    if array.size == 0:
-        raise ValueError(f"{name} is empty: its shape is {array.shape}")
-    array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        place = ", ".join(str(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(
-            f"{name} must be finite, got NaN or infinity at [{place}]; "
-            "remove or fill incomplete observations first"
-        )
-    return array
+INCOMPLETE = "remove or fill incomplete observations first"
 
 
 def design(X: ArrayLike, name: str = "X") -> Float[np.ndarray, "n p"]:
@@ -40,7 +21,7 @@ def design(X: ArrayLike, name: str = "X") -> Float[np.ndarray, "n p"]:
     ValueError
         When ``X`` is not a finite, non-empty table.
     """
-    array = real(name, X)
+    array = real(name, X, INCOMPLETE)
     if array.ndim != 2:
         raise ValueError(
             f"{name} must be a table with one row for each observation, got shape {array.shape}; "
@@ -49,20 +30,15 @@ def design(X: ArrayLike, name: str = "X") -> Float[np.ndarray, "n p"]:
     return array
 
 
-def vector(name: str, values: ArrayLike, length: int | None = None) -> Float[np.ndarray, " n"]:
-    """Return a finite sequence of numbers, of a given length if one is asked for.
+def column(name: str, values: ArrayLike, length: int | None = None) -> Float[np.ndarray, " n"]:
+    """Return a vector with one number for each observation.
 
     Raises
     ------
     ValueError
-        When it is no finite sequence, or of another length.
+        When it is no finite, non-empty vector, or of another length than is asked for.
     """
-    array = real(name, values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be one sequence of numbers, got shape {array.shape}")
-    if length is not None and len(array) != length:
-        raise ValueError(f"{name} must have {length} numbers, got {len(array)}")
-    return array
+    return vector(name, values, length, INCOMPLETE)
 
 
 def observations(
@@ -75,7 +51,7 @@ def observations(
     ValueError
         When either is not finite or they differ in the number of observations.
     """
-    table, response = design(X), real("y", y)
+    table, response = design(X), real("y", y, INCOMPLETE)
     if response.ndim not in (1, 2) or len(response) != len(table):
         raise ValueError(
             f"X has {len(table)} observations, so y must have shape ({len(table)},), or "
@@ -95,49 +71,7 @@ def single_response(
         When either is not finite, or their shapes do not match.
     """
     table = design(X)
-    return table, vector("y", y, len(table))
-
-
-def not_negative(name: str, value: float) -> float:
-    """Return a finite number that is 0 or larger.
-
-    Raises
-    ------
-    ValueError
-        When it is negative, not finite or no single number.
-    """
-    array = real(name, value)
-    if array.ndim or array < 0:
-        raise ValueError(f"{name} must be one number, 0 or larger, got {value!r}")
-    return float(array)
-
-
-def positive(name: str, value: float) -> float:
-    """Return a finite number above 0.
-
-    Raises
-    ------
-    ValueError
-        When it is 0, negative, not finite or no single number.
-    """
-    number = not_negative(name, value)
-    if number == 0:
-        raise ValueError(f"{name} must be above 0, got {value!r}")
-    return number
-
-
-def probability(name: str, value: float) -> float:
-    """Return a number strictly between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        When it lies outside.
-    """
-    number = not_negative(name, value)
-    if not 0 < number < 1:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
-    return number
+    return table, column("y", y, len(table))
 
 
 def column_names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.regression.inputs import design, not_negative, probability, single_response, vector
+from primer.inputs import not_negative, probability, vector
+from primer.regression.inputs import design, single_response
 from primer.regression.shrinkage import tikhonov
 
 

@@ -10,7 +10,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from primer.regression.inputs import design, observations, single_response, vector
+from primer.inputs import vector
+from primer.regression.inputs import column, design, observations, single_response
 from primer.regression.qr import independent_qr
 
 
@@ -273,8 +274,8 @@ def simple_regression(x: ArrayLike, y: ArrayLike) -> Line:
     >>> simple_regression([0, 1, 2], [1, 2, 6])
     Line(intercept=0.5, slope=2.5)
     """
-    x = vector("x", x)
-    y = vector("y", y, len(x))
+    x = column("x", x)
+    y = column("y", y, len(x))
     if np.ptp(x) == 0:
         raise ValueError(f"a slope needs two different x, but all {len(x)} are {x[0]:g}")
     deviation = x - x.mean()

@@ -10,9 +10,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.inputs import real
 from primer.regression.diagnostics import residual_share
 from primer.regression.inference import Fit
-from primer.regression.inputs import design, real
+from primer.regression.inputs import design
 
 KINDS = ("HC0", "HC1", "HC2", "HC3")
 

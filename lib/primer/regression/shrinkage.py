@@ -13,14 +13,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.regression.inputs import (
-    design,
-    not_negative,
-    observations,
-    positive,
-    real,
-    vector,
-)
+from primer.inputs import not_negative, positive, real, vector
+from primer.regression.inputs import column, design, observations
 from primer.regression.projection import least_squares
 
 
@@ -180,7 +174,7 @@ def ridge_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.nda
     if lam.min() <= 0:
         raise ValueError(f"each penalty must be above 0, got {lam.min():g}")
     U, sigma, Vt = np.linalg.svd(table, full_matrices=False)
-    shrunk = sigma / (sigma**2 + lam[:, None]) * (U.T @ vector("y", response))  # (m, r)
+    shrunk = sigma / (sigma**2 + lam[:, None]) * (U.T @ column("y", response))  # (m, r)
     return shrunk @ Vt
 
 
@@ -221,8 +215,8 @@ def tikhonov(X: ArrayLike, y: ArrayLike, matrix: ArrayLike) -> Float[np.ndarray,
     array([1.3])
     """
     table, response = observations(X, y)
-    gamma = design(matrix, "matrix")
-    if gamma.shape[1] != table.shape[1]:
+    gamma = real("matrix", matrix)
+    if gamma.ndim != 2 or gamma.shape[1] != table.shape[1]:
         raise ValueError(f"matrix must have {table.shape[1]} columns, got shape {gamma.shape}")
     zeros = np.zeros((len(gamma), *response.shape[1:]))
     return least_squares(np.vstack([table, gamma]), np.concatenate([response, zeros]))

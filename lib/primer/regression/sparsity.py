@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.regression.inputs import not_negative, positive, real, single_response, vector
+from primer.inputs import not_negative, positive, real, vector
+from primer.regression.inputs import single_response
 
 MAX_SWEEPS = 10_000
 

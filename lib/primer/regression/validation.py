@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.regression.inputs import design, single_response, vector
+from primer.inputs import vector
+from primer.regression.inputs import design, single_response
 
 Solver = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Takes standardized features (n, p) and a centered response (n,), returns coefficients (p,)."""

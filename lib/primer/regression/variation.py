@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.regression.inputs import vector
+from primer.regression.inputs import column
 
 
 class SumsOfSquares(NamedTuple):
@@ -49,8 +49,8 @@ def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
     >>> sums_of_squares([1, 2, 6], [0.5, 3.0, 5.5])
     SumsOfSquares(residual=1.5, explained=12.5, total=14.0)
     """
-    y = vector("y", y)
-    fitted = vector("fitted", fitted, len(y))
+    y = column("y", y)
+    fitted = column("fitted", fitted, len(y))
     center = y.mean()
     return SumsOfSquares(
         residual=float(np.sum((y - fitted) ** 2)),
@@ -117,7 +117,7 @@ def adjusted_r_squared(y: ArrayLike, fitted: ArrayLike, n_features: int) -> floa
     >>> round(adjusted_r_squared([1, 2, 6], [0.5, 3.0, 5.5], n_features=1), 4)
     0.7857
     """
-    n = len(vector("y", y))
+    n = len(column("y", y))
     if n_features < 0 or n <= n_features + 1:
         raise ValueError(
             f"{n} observations and {n_features} features leave {n - n_features - 1} degrees of "

@@ -11,7 +11,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import betaln, gammaln
 
-from primer.statistics.inputs import count, finite, number, positive, probability, sample
+from primer.inputs import count, number, positive, probability, real
+from primer.statistics.inputs import sample
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Beta(NamedTuple):
     def log_density(self, theta: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the log-density at probabilities strictly between 0 and 1."""
         self._check()
-        p = finite("theta", theta)
+        p = real("theta", theta)
         if ((p <= 0) | (p >= 1)).any():
             raise ValueError("theta must lie strictly between 0 and 1")
         kernel = (self.a - 1) * np.log(p) + (self.b - 1) * np.log1p(-p)
@@ -260,7 +261,7 @@ def metropolis(
     >>> chain.draws.shape, 0.3 < chain.acceptance < 0.6
     ((2000,), True)
     """
-    state, h = finite("start", start), positive("step", step)
+    state, h = real("start", start), positive("step", step)
     n = count("n_draws", n_draws)
     height = float(log_density(state))
     if not np.isfinite(height):

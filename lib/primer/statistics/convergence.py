@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.statistics.inputs import finite, sample
+from primer.inputs import real
+from primer.statistics.inputs import sample
 
 
 def typewriter_interval(n: int) -> tuple[float, float]:
@@ -73,7 +74,7 @@ def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
     >>> typewriter(range(1, 8), 0.3).tolist()
     [1, 1, 0, 0, 1, 0, 0]
     """
-    steps, points = _steps(n), finite("u", u)
+    steps, points = _steps(n), real("u", u)
     if ((points < 0) | (points >= 1)).any():
         raise ValueError("u must lie in [0, 1)")
     pieces = 2 ** (np.frexp(steps)[1] - 1)  # frexp: n = mantissa · 2^exponent, mantissa in [½, 1)

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.statistics.inputs import finite, positive
+from primer.inputs import positive, real
 
 
 def cramer_rao_bound(
@@ -51,9 +51,9 @@ def cramer_rao_bound(
     >>> cramer_rao_bound([[2, 0], [0, 4]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    matrix = finite("information", information)
+    matrix = real("information", information)
     size = 1 if matrix.ndim == 0 else len(matrix)
-    jacobian = np.eye(size) if slope is None else finite("slope", slope)
+    jacobian = np.eye(size) if slope is None else real("slope", slope)
     square = matrix.reshape(1, 1) if matrix.ndim == 0 else matrix
     if square.shape != (size, size) or not np.allclose(square, square.T):
         raise ValueError(f"information must be a number or a symmetric matrix, got {information!r}")

@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.statistics.inputs import number, sample, samples
+from primer.inputs import number
+from primer.statistics.inputs import sample, samples
 
 
 def sample_mean(x: ArrayLike) -> Float[np.ndarray, "..."]:

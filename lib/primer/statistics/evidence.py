@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.integrate import quad
 from scipy.special import betaln, gammaln
 
-from primer.statistics.inputs import count, number, positive, probability, sample
+from primer.inputs import count, number, positive, probability
+from primer.statistics.inputs import sample
 
 
 def marginal_likelihood(

@@ -14,7 +14,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.statistics.inputs import number, positive, probability, sample
+from primer.inputs import number, positive, probability
+from primer.statistics.inputs import sample
 from primer.statistics.likelihood import maximize_likelihood
 
 Size = int | tuple[int, ...]

@@ -15,7 +15,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.statistics.inputs import finite, positive, sample
+from primer.inputs import positive, real
+from primer.statistics.inputs import sample
 
 LogDensity = Callable[[Tensor, Tensor], Tensor]
 """``(x, theta) -> log f(x_i; theta)`` of each observation, written with torch operations."""
@@ -23,7 +24,7 @@ LogDensity = Callable[[Tensor, Tensor], Tensor]
 
 def _tensors(x: ArrayLike, theta: ArrayLike) -> tuple[Tensor, Tensor]:
     """Check a sample and a parameter and return both in double precision."""
-    return torch.from_numpy(sample("x", x)), torch.from_numpy(np.array(finite("theta", theta)))
+    return torch.from_numpy(sample("x", x)), torch.from_numpy(np.array(real("theta", theta)))
 
 
 def _total(log_density: LogDensity, x: Tensor) -> Callable[[Tensor], Tensor]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from primer.statistics.inputs import count, number, positive, probability
+from primer.inputs import count, number, positive, probability
 from primer.statistics.student import noncentral_t_cdf, t_quantile
 from primer.statistics.testing import Alternative
 

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtr, ndtri
 
-from primer.statistics.inputs import finite, number, positive, probability
+from primer.inputs import number, positive, probability, real
 
 NEGLIGIBLE = 36.0
 """The integral leaves out scales whose density is below e⁻³⁶ of the highest."""
@@ -103,7 +103,7 @@ def noncentral_t_density(
     (0.3183098862, 0.3183098862)
     """
     scales, weights = scale_mixture(df, noncentrality)
-    gaps = finite("t", t)[..., None] * scales - noncentrality  # (..., nodes)
+    gaps = real("t", t)[..., None] * scales - noncentrality  # (..., nodes)
     return np.asarray(np.exp(-(gaps**2) / 2) @ (weights * scales) / math.sqrt(2 * math.pi))
 
 
@@ -139,7 +139,7 @@ def noncentral_t_cdf(
     0.75
     """
     scales, weights = scale_mixture(df, noncentrality)
-    return np.asarray(ndtr(finite("t", t)[..., None] * scales - noncentrality) @ weights)
+    return np.asarray(ndtr(real("t", t)[..., None] * scales - noncentrality) @ weights)
 
 
 def t_density(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
@@ -174,7 +174,7 @@ def t_density(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     >>> round(float(t_density(1.0, df=1)) * np.pi, 10)
     0.5
     """
-    nu, at = positive("df", df), finite("t", t)
+    nu, at = positive("df", df), real("t", t)
     constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - math.log(nu * math.pi) / 2
     return np.asarray(np.exp(constant - (nu + 1) / 2 * np.log1p(at**2 / nu)))
 

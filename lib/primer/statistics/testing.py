@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.statistics.inputs import number, probability, sample
+from primer.inputs import number, probability
+from primer.statistics.inputs import sample
 from primer.statistics.student import t_cdf, t_quantile
 
 Alternative = Literal["two-sided", "greater", "less"]

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from primer import fourier
-from primer.fourier.inputs import positive, signal
+from primer.fourier.inputs import signal
+from primer.inputs import positive
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
 
