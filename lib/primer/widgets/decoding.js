@@ -66,7 +66,8 @@ function controls(model, vocabulary) {
   const all = Math.log2(vocabulary);
   const count = (x) => (x >= all - 1e-9 ? null : Math.round(2 ** x));
   const whole = (label, name, min, max, text = String) => slider({ label, min, max, value: model.get(name), text, change: (v) => update(model, { [name]: v }) });
-  const temperature = slider({ label: "Temperature τ", min: -1, max: 0.7, step: 0.01, value: 0, text: (x) => format(10 ** x, 2), change: (x) => update(model, { temperature: 10 ** x }) });
+  const degrees = (x) => Math.min(10 ** x, 5); // the last step of the slider, 10^0.7, is a little more
+  const temperature = slider({ label: "Temperature τ", min: -1, max: 0.7, step: 0.01, value: 0, text: (x) => format(degrees(x), 2), change: (x) => update(model, { temperature: degrees(x) }) });
   const topK = slider({ label: "Top-k", min: 0, max: all, step: all / 100, value: all, text: (x) => `${count(x) ?? "all"}`, change: (x) => update(model, { top_k: count(x) }) });
   const topP = slider({ label: "Top-p", min: 0.01, max: 1, step: 0.01, value: 1, text: (x) => (x === 1 ? "all" : format(x, 2)), change: (x) => update(model, { top_p: x }) });
   const sliders = { n_tokens: whole("New tokens", "n_tokens", 1, 64), n_beams: whole("Beams", "n_beams", 1, 6), seed: whole("Seed", "seed", 0, SEEDS - 1) };
