@@ -10,6 +10,7 @@ import torch
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from widget_page import settle
 
 from primer.notebook.figures import png
 from primer.transformers import ORIGINAL, cache_bytes, count_parameters, flops_by_part
@@ -139,11 +140,6 @@ def test_module_is_light():
 
 
 # --- in a browser ---------------------------------------------------------------------------------
-
-
-def settle(page):
-    """Wait until the widget has drawn its state."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
 
 @pytest.mark.browser

@@ -10,6 +10,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widget_page import center, drag_by_finger, settle
 
 from primer.attention import scaled_dot_product_attention
 from primer.notebook.figures import png
@@ -110,21 +111,10 @@ def test_module_is_light():
 # --- in a browser ---------------------------------------------------------------------------------
 
 
-def settle(page):
-    """Wait until the widget has drawn its state."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
-
-
 def get(page, name):
     """Return a trait as the browser holds it."""
     settle(page)
     return page.evaluate("(name) => model.get(name)", name)
-
-
-def grip(page, name):
-    """Return the center of a mark on the page."""
-    box = page.get_by_role("button", name=name).bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 @pytest.mark.browser
@@ -175,20 +165,11 @@ def test_a_point_cannot_leave_its_plane(widget_page):
 @pytest.mark.parametrize("touch", [False, True])
 def test_points_are_dragged_by_mouse_and_touch(widget_page, touch):
     page = widget_page(AttentionByHand(), width=390, has_touch=touch)
-    x, y = grip(page, "Query,")
+    mark = page.get_by_role("button", name="Query,")
     if touch:
-        session = page.context.new_cdp_session(page)
-        for kind, dy in (
-            ("touchStart", 0),
-            ("touchMove", 25),
-            ("touchMove", 50),
-            ("touchMove", 75),
-        ):
-            at = [{"x": x, "y": y + dy}]
-            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
-            settle(page)
-        session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        drag_by_finger(page, mark, [25, 50, 75])
     else:
+        x, y = center(mark)
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x, y + 60, steps=3)

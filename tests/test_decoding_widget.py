@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widget_page import complaints, settle
 
 from primer.inference import (
     MarkovModel,
@@ -169,7 +169,7 @@ TEXTS = "[...document.querySelectorAll('.continuation .text')].map((text) => tex
 
 def finished(page):
     """Wait until the widget has read its prompt and written all texts."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+    settle(page)
     page.wait_for_selector("[aria-busy=false]", state="attached", timeout=120_000)
 
 
@@ -287,11 +287,7 @@ def test_readers_who_want_calm_see_whole_texts(widget_page):
 @pytest.mark.browser
 def test_it_is_accessible_and_leaves_nothing_behind(widget_page):
     page = widget_page(Decoding(), width=390, theme="dark")
-    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
-    page.evaluate(axe.read_text("utf-8"))
-    page.evaluate("document.body.style.background = getComputedStyle(widget).backgroundColor")
-    found = page.evaluate("axe.run(document.getElementById('widget'))")
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+    assert complaints(page) == []
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
     before = page.evaluate(TEXTS)

@@ -12,6 +12,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widget_page import complaints, settle
 
 from primer.attention import head_scores, scaled_dot_product_attention
 from primer.datasets import split_plays
@@ -371,11 +372,6 @@ def test_module_is_light():
 QUOTE = "To be, or not to be"
 
 
-def settle(page):
-    """Wait until the widget has drawn its state."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
-
-
 def read_out(page):
     """Give the number at the end of the read-out, which may be written as 3·10⁻⁵."""
     settle(page)
@@ -527,12 +523,5 @@ def test_maps_follow_changes_from_python_and_let_go(widget_page):
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (390, "dark")])
 def test_maps_are_accessible(widget_page, width, theme):
-    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
     page = widget_page(AttentionMaps(text=TEXT), width=width, theme=theme)
-    background = page.evaluate(
-        "getComputedStyle(document.getElementById('widget')).backgroundColor"
-    )
-    page.add_style_tag(content=f"body {{ background: {background}; }}")
-    page.evaluate(axe.read_text("utf-8"))
-    found = page.evaluate("axe.run(document.getElementById('widget'))")
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+    assert complaints(page) == []

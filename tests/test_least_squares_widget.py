@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widget_page import center, drag_by_finger, settle
 
 from primer import regression as reg
 from primer.notebook.figures import png
@@ -153,28 +154,17 @@ def test_module_is_light():
 # --- in a browser ---------------------------------------------------------------------------------
 
 
-def settle(page):
-    """Wait until the widget has drawn its state."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
-
-
 def points(page):
     """Return the points as the browser holds them."""
     settle(page)
     return np.array(page.evaluate("model.get('points')"))
 
 
-def grip(page, name):
-    """Return the center of a mark on the page."""
-    box = page.get_by_role("button", name=name).first.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
 @pytest.mark.browser
 def test_a_point_is_dragged_by_mouse_and_the_fit_follows(widget_page):
     page = widget_page(LeastSquaresByHand())
     before = points(page)
-    x, y = grip(page, "Point 10,")
+    x, y = center(page.get_by_role("button", name="Point 10,"))
     page.mouse.move(x + 3, y + 3)  # not quite in its middle: the point must not leap
     page.mouse.down()
     np.testing.assert_allclose(points(page), before, atol=1e-9)
@@ -223,16 +213,11 @@ def test_points_lines_and_controls_answer_to_the_keyboard(widget_page):
 @pytest.mark.browser
 def test_points_and_ends_are_dragged_by_touch(widget_page):
     page = widget_page(LeastSquaresByHand(), width=390, has_touch=True)
-    session = page.context.new_cdp_session(page)
     before, slope = points(page), page.evaluate("model.get('slope')")
     for name in ("Point 5,", "The right end"):
-        page.get_by_role("button", name=name).scroll_into_view_if_needed()
-        x, y = grip(page, name)
-        for kind, dy in [("touchStart", 0), ("touchMove", -15), ("touchMove", -40)]:
-            at = [{"x": x, "y": y + dy}]
-            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
-            settle(page)
-        session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        mark = page.get_by_role("button", name=name)
+        mark.scroll_into_view_if_needed()
+        drag_by_finger(page, mark, [-15, -40])
     after = points(page)
     assert after[4, 1] > before[4, 1] + 0.5
     assert page.evaluate("model.get('slope')") > slope

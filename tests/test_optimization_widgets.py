@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widget_page import center, drag_by_finger, settle
 
 from primer import optimization as opt
 from primer.notebook.figures import png
@@ -99,11 +100,6 @@ def test_module_is_light(widget):
 # --- in a browser ---------------------------------------------------------------------------------
 
 
-def settle(page):
-    """Wait until the widget has drawn its state."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
-
-
 @pytest.mark.browser
 def test_step_size_answers_to_the_keyboard(widget_page):
     page = widget_page(StepSize(), width=390)
@@ -139,8 +135,7 @@ def test_the_gradient_is_turned_by_mouse_keys_and_touch(widget_page):
     grip.press("ArrowUp")
     settle(page)
     assert page.evaluate("model.get('angle')") == 36
-    box = grip.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = center(grip)
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y + 130, steps=4)
@@ -148,13 +143,6 @@ def test_the_gradient_is_turned_by_mouse_keys_and_touch(widget_page):
     settle(page)
     turned = page.evaluate("model.get('angle')")
     assert turned < 0
-    session = page.context.new_cdp_session(page)
-    box = grip.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    for kind, dy in (("touchStart", 0), ("touchMove", -60), ("touchMove", -120)):
-        at = [{"x": x, "y": y + dy}]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
-        settle(page)
-    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    drag_by_finger(page, grip, [-60, -120])
     assert page.evaluate("model.get('angle')") > turned + 20
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

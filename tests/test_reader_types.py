@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page
 from test_site import WIDTHS, assert_quiet, visit
+from widget_page import settle
 
 from primer.book.pages import SITE, serve
 from primer.widgets import AttentionMaps, Decoding
@@ -29,11 +30,6 @@ def type_anew(page: Page, text: str) -> None:
     page.keyboard.press("Delete")
     page.keyboard.type(text)
     settle(page)
-
-
-def settle(page: Page) -> None:
-    """Wait until the page has drawn what was asked for."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
 
 def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:

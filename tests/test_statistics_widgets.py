@@ -11,6 +11,7 @@ import scipy.stats
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from widget_page import settle
 
 from primer import statistics
 from primer.notebook.figures import png
@@ -185,11 +186,6 @@ def test_modules_are_light(widget):
 
 
 # --- in a browser ---------------------------------------------------------------------------------
-
-
-def settle(page):
-    """Wait until the widget has drawn its state."""
-    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
 
 @pytest.mark.browser

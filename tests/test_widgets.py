@@ -16,6 +16,7 @@ import traitlets
 from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from widget_page import complaints, settle
 
 from primer import palette, widgets
 from primer.positions import apply_rope, rope_frequencies, rope_matrix, rope_permutation
@@ -294,7 +295,7 @@ def panel(counter):
 
 def frame_passed(page) -> dict[str, str]:
     """Return the panel's data after the next frame."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    settle(page)
     return page.evaluate("({...document.getElementById('widget').dataset})")
 
 
@@ -498,7 +499,7 @@ def score(page) -> float:
 
 def result(page) -> str:
     """Read the line that screen readers announce, after the next frame."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    settle(page)
     return page.locator(".result").inner_text()
 
 
@@ -560,8 +561,7 @@ def test_rope_answers_to_the_mouse(widget_page):
     page.locator(".pair").nth(2).click()
     result(page)
     assert page.evaluate("model.get('pair')") == 2
-    box = page.get_by_label("Query position m").bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.get_by_label("Query position m").click()
     assert 30 <= page.evaluate("model.get('m')") <= 34
     box = page.locator(".curve").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
@@ -575,8 +575,7 @@ def test_rope_answers_to_the_mouse(widget_page):
 def test_rope_answers_to_touch_on_a_phone(widget_page):
     page = widget_page(RopeRotation(), width=390, has_touch=True, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    box = page.get_by_label("Key position n").bounding_box()
-    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.get_by_label("Key position n").tap()
     result(page)
     assert 30 <= page.evaluate("model.get('n')") <= 34
     page.locator(".pair").nth(1).tap()
@@ -621,12 +620,5 @@ def test_rope_scores_nothing_when_a_vector_is_zero(widget_page):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
 def test_rope_is_accessible(widget_page, theme, width):
-    axe = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
     page = widget_page(RopeRotation(dim=16), width=width, theme=theme)
-    background = page.evaluate(
-        "getComputedStyle(document.getElementById('widget')).backgroundColor"
-    )
-    page.add_style_tag(content=f"body {{ background: {background}; }}")
-    page.evaluate(axe.read_text("utf-8"))
-    found = page.evaluate("axe.run(document.getElementById('widget'))")
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]] == []
+    assert complaints(page) == []

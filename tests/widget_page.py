@@ -1,14 +1,17 @@
-"""Open a widget on a page of its own, as a notebook without its kernel would."""
+"""Open a widget on a page of its own, as a notebook without its kernel would, and use it."""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable
+from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from primer.widgets.base import Widget
 
+AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
 <head>
@@ -49,3 +52,34 @@ def show_widget(page: Page, widget: Widget, theme: str = "light") -> None:
     source, literal = (json.dumps(text).replace("</", "<\\/") for text in (widget._esm, packed))
     page.set_content(PAGE.format(theme=theme, css=widget._css, source=source, state=literal))
     page.wait_for_selector("#widget[data-ready]")
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has drawn what was asked for."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
+def center(mark: Locator) -> tuple[float, float]:
+    """Return the middle of a mark on the page."""
+    box = mark.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag_by_finger(page: Page, mark: Locator, way: Iterable[float]) -> None:
+    """Touch a mark and move it up or down, so many pixels from where it was at each step."""
+    session = page.context.new_cdp_session(page)
+    x, y = center(mark)
+    for kind, dy in [("touchStart", 0.0), *(("touchMove", dy) for dy in way)]:
+        at = [{"x": x, "y": y + dy}]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+        settle(page)
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def complaints(page: Page) -> list[tuple[str, str]]:
+    """Return what axe-core finds wrong with the widget: its rules and the elements."""
+    page.evaluate("document.body.style.background = getComputedStyle(widget).backgroundColor")
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run(document.getElementById('widget'))")
+    return [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]]
