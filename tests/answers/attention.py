@@ -19,6 +19,12 @@ def unstable(query, key):
     return powers / powers.sum(1, keepdim=True)
 
 
+def one_maximum(query, key):
+    scores = query @ key.T / query.shape[1] ** 0.5
+    powers = (scores - scores.max()).exp()
+    return powers / powers.sum(1, keepdim=True)
+
+
 def distances(new, keys):
     return torch.arange(keys - new, keys)[:, None] - torch.arange(keys)
 
@@ -78,9 +84,11 @@ WRONG = [
     (checks.check_weights, softmax_scores(dim=0), "columns sum to 1"),
     (checks.check_weights, lambda q, k: (q @ k.T / 2).exp(), "divided by its sum"),
     (checks.check_weights, unstable, "e²⁰⁰⁰ is infinite"),
+    (checks.check_weights, one_maximum, "its own maximum"),
     (checks.check_weights, lambda q, k: torch.ones(5, 3), r"numbers of shape \(3, 5\)"),
     (checks.check_weights, lambda q, k: torch.ones(3, 5), "all weights of a row"),
     (checks.check_mask, lambda n, k, w: ~window_mask(n, k, w), "swapped"),
+    (checks.check_mask, lambda n, k, w: window_mask(n, k, w).log(), "truth values"),
     (checks.check_mask, lambda n, k, w: causal_mask(n, k), "window is missing"),
     (checks.check_mask, lambda n, k, w: window_mask(n, k, w + 1), "one too wide"),
     (checks.check_mask, lambda n, k, w: window_mask(n, k, w, start=0), "stand at the end"),
@@ -95,6 +103,7 @@ WRONG = [
     (checks.check_variance, lambda m, n, s: 0.0, "try d = 1"),
     (checks.check_cross, lambda *a: cross(*a, mix=False), "multiply by w_o"),
     (checks.check_cross, lambda *a: cross(*a, mix=False) @ a[5].T, "transposed"),
+    (checks.check_cross, lambda *a: cross(*a, scale=1.0), "not divided by"),
     (checks.check_cross, lambda *a: cross(*a, scale=len(a[2]) ** -0.5), "one head has d/H"),
     (checks.check_cross, lambda *a: cross(*a[:6], 1), "one head of full width"),
     (checks.check_cross, lambda *a: cross(a[0], a[0], *a[2:]), "this is self-attention"),

@@ -38,10 +38,13 @@ def check_weights(answer: Answer) -> None:
         raise Mistake("the powers are right, but each row must be divided by its sum")
     if not same(got, scores.softmax(1)):
         raise Mistake("for equal scores all weights of a row should be one over the number of keys")
-    large = answer(torch.tensor([[4000.0]]), torch.tensor([[0.5], [0.25]]))
-    if torch.as_tensor(large).isnan().any():
+    large = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [0.25]]))
+    first, second = torch.as_tensor(large).isnan().any(dim=-1)
+    if first:
         raise Mistake("a score of 2000 gives NaN: e²⁰⁰⁰ is infinite. Subtract the row's maximum")
-    if not same(as_tensor(large, (1, 2)), [[1, 0]]):
+    if second:
+        raise Mistake("scores of −2000 give NaN: subtract from every row its own maximum")
+    if not same(as_tensor(large, (2, 2)), [[1, 0], [0, 1]]):
         raise Mistake("with scores 2000 and 1000 the first key should get all the weight")
 
 
@@ -49,7 +52,10 @@ def check_weights(answer: Answer) -> None:
 def check_mask(answer: Answer) -> None:
     """Check ``answer(n_new, n_keys, window)``: the mask of the newest queries."""
     new, keys, window = 4, 8, 2
-    got = as_tensor(answer(new, keys, window), (new, keys)).bool()
+    given = as_tensor(answer(new, keys, window), (new, keys))
+    if given.isinf().any():
+        raise Mistake("return truth values, True where reading is allowed, not what is added")
+    got = given.bool()
     right = sliding_window_mask(new, keys, window)
     if torch.equal(got, right):
         return
@@ -115,6 +121,8 @@ def check_cross(answer: Answer) -> None:
         raise Mistake("the heads are concatenated but not mixed: multiply by w_o")
     if same(got, attend(x, memory) @ w_o.T):
         raise Mistake("w_o is transposed: it multiplies from the right, as it is")
+    if same(got, attend(x, memory, scale=1.0) @ w_o):
+        raise Mistake("the scores are not divided by √(d/H), the root of the length of a key")
     if same(got, attend(x, memory, scale=d**-0.5) @ w_o):
         raise Mistake("you divide by √d; a key of one head has d/H numbers")
     if same(got, attend(x, memory, n_heads=1, scale=d**-0.5) @ w_o):
