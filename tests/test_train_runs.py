@@ -18,23 +18,28 @@ from typing import Any
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from primer.language_models import BytePairEncoding
 from primer.train import (
     PLAYS,
+    Batches,
     Configuration,
     DataSettings,
     TrainingSettings,
     held_out_loss,
     join_processes,
+    learning_rate,
     loop,
+    make_optimizer,
     read_configuration,
+    read_corpus,
     read_log,
     token_stream,
     train,
 )
 from primer.train.__main__ import main
-from primer.transformers import TransformerConfig, load_checkpoint, read_metadata
+from primer.transformers import Transformer, TransformerConfig, load_checkpoint, read_metadata
 
 CONFIGURATION = """
 [data]
@@ -196,8 +201,42 @@ def test_model_knows_what_it_was_trained_on(
 
 
 def weights(path: Path) -> torch.Tensor:
+    """Join all weights of a saved model."""
+    return weights_of(load_checkpoint(path))
+
+
+def weights_of(model: Transformer) -> torch.Tensor:
     """Join all weights of a model."""
-    return torch.cat([p.detach().flatten() for p in load_checkpoint(path).parameters()])
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def test_a_run_is_the_textbooks_loop(small: Configuration, tmp_path: Path) -> None:
+    settings = replace(small.training, clip_norm=0.3)
+    path = train(replace(small, training=settings), tmp_path, "m")
+    tokens = read_corpus(small.data.texts, small.data.vocab_size).training
+    torch.manual_seed(settings.seed)
+    model = Transformer(small.model)
+    optimizer = make_optimizer(model, weight_decay=settings.weight_decay)
+    losses, lengths = [], []
+    for step in range(10):
+        rate = learning_rate(step, peak=1e-2, final=1e-3, warmup_steps=2, total_steps=10)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        batch = Batches(tokens, context_length=16, batch_size=4, seed=0).at(step)
+        loss = cross_entropy(model(batch[:, :-1]).mT, batch[:, 1:])
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        losses.append(loss.item())
+        lengths.append(torch.cat([gradient.flatten() for gradient in gradients]).norm().item())
+        for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+            parameter.grad = gradient * min(1, 0.3 / lengths[-1])
+        optimizer.step()
+    assert max(lengths) > 2 * 0.3  # some are clipped
+    torch.testing.assert_close(
+        weights(path), weights_of(model).half().float(), atol=2e-4, rtol=2e-3
+    )
+    log = read_log(tmp_path / "m-log.csv")
+    means = [sum(losses[:5]) / 5, sum(losses[5:]) / 5]
+    assert [line.train_loss for line in log] == pytest.approx(means, abs=2e-5)
 
 
 @pytest.mark.parametrize("accumulate", [2, 4])
