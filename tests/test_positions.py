@@ -132,7 +132,7 @@ def test_learned_positions_are_a_lookup_with_gradient_only_where_used():
     assert table.weight.grad[0, 0] == 2  # position 0 occurs twice
     with pytest.raises(ValueError, match="position 10 has no vector"):
         table([10])
-    with pytest.raises(ValueError, match="≥ 1"):
+    with pytest.raises(ValueError, match="max_length must be a whole number ≥ 1"):
         positions.LearnedPositions(0, 4)
 
 

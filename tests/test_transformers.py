@@ -1,8 +1,10 @@
 """The decoder-only transformer: every option, its cache, and what it refuses."""
 
 import dataclasses
+import json
 import runpy
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings
@@ -350,7 +352,7 @@ def test_a_full_context_leaves_the_cache_as_it_was():
         ({"norm_position": "both"}, "norm_position must be one of"),
         ({"feed_forward": "tanh"}, "feed_forward must be one of"),
         ({"rope_layout": "thirds"}, "rope_layout must be one of"),
-        ({"rope_base": "large"}, "rope_base must lie between 1 and inf, got 'large'"),
+        ({"rope_base": "large"}, "rope_base must be one finite number, got 'large'"),
         ({"bias": 1}, "bias must be true or false, got 1"),
         ({"layers": 4}, "no entry 'layers'"),
         ({"d_model": "wide"}, "d_model must be a whole number ≥ 1, got 'wide'"),
@@ -362,6 +364,13 @@ def test_configurations_that_cannot_be_built(changes, sentence):
     assert unchecked.from_dict(SMALL.to_dict()).to_dict() == SMALL.to_dict()
     with pytest.raises(ValueError, match=sentence):
         unchecked.from_dict(SMALL.to_dict() | changes)
+
+
+def test_a_configuration_in_numpys_numbers_can_be_saved():
+    unchecked = runpy.run_path(config.__file__)["TransformerConfig"]
+    widths = {"d_model": np.int64(SMALL.d_model), "norm_eps": np.float32(2**-10)}
+    stored = json.loads(json.dumps(unchecked.from_dict(SMALL.to_dict() | widths).to_dict()))
+    assert stored == SMALL.to_dict() | {"norm_eps": 2**-10}
 
 
 def test_configuration_survives_a_dictionary():

@@ -82,7 +82,7 @@ def test_gradients_of_norms():
         (lambda: norms.layer_norm(torch.ones(3), torch.ones(2)), "each of the 3 features"),
         (lambda: norms.rms_norm(torch.ones(3), eps=-1.0), "0 or larger"),
         (lambda: norms.rms_norm(torch.ones(3), eps=float("nan")), "0 or larger"),
-        (lambda: norms.RMSNorm(0), "1 or larger"),
+        (lambda: norms.RMSNorm(0), "dim must be a whole number ≥ 1"),
         (lambda: norms.RMSNorm(3, eps=-1.0), "0 or larger"),
     ],
 )
@@ -140,8 +140,8 @@ def test_relu_is_the_formula_and_a_sum_over_memories():
     ("call", "sentence"),
     [
         (lambda: feed_forward.FeedForward(4, 8, "tanh"), "one of relu, gelu, gelu_tanh"),
-        (lambda: feed_forward.FeedForward(0, 8), "1 or larger"),
-        (lambda: feed_forward.SwiGLU(4, 0), "1 or larger"),
+        (lambda: feed_forward.FeedForward(0, 8), "d_model must be a whole number ≥ 1"),
+        (lambda: feed_forward.SwiGLU(4, 0), "d_ff must be a whole number ≥ 1"),
         (lambda: feed_forward.make_feed_forward("glu", 4, 8, bias=False), "swiglu"),
     ],
 )
@@ -281,7 +281,10 @@ def test_gradients_of_blocks():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda x: online_softmax.blockwise_attention(x, x, x, block_size=0), "1 or larger"),
+        (
+            lambda x: online_softmax.blockwise_attention(x, x, x, block_size=0),
+            "block_size must be a whole number ≥ 1",
+        ),
         (lambda x: online_softmax.blockwise_attention(x, x[:0], x[:0]), "at least one key"),
         (
             lambda x: online_softmax.blockwise_attention(x, x[:1], x[:1], causal=True),

@@ -139,5 +139,5 @@ def test_parts_add_up():
     ],
 )
 def test_counts_refuse_nothing_to_count(call):
-    with pytest.raises(ValueError, match="1 or larger"):
+    with pytest.raises(ValueError, match="must be a whole number ≥ 1"):
         call()

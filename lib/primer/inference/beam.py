@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inference.reading import LanguageModel, Prompt, Reader, check_count, read_prompt
+from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
+from primer.inputs import count
 
 
 class Hypothesis(NamedTuple):
@@ -95,7 +96,7 @@ def beam_steps(
     tokens = read_prompt(model, prompt, n_tokens)
     if len(tokens) != 1:
         raise ValueError(f"beam search takes one prompt at a time, got {len(tokens)}")
-    check_count("n_beams", n_beams)
+    count("n_beams", n_beams)
     reader, start = Reader(model, cache), tokens.shape[1]
     scores = torch.zeros(1, dtype=torch.float64, device=tokens.device)
     for _ in range(n_tokens):

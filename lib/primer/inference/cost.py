@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from primer.inference.reading import check_count
+from primer.inputs import count
 
 
 def generation_scores(n_tokens: int, *, cache: bool) -> int:
@@ -38,7 +38,7 @@ def generation_scores(n_tokens: int, *, cache: bool) -> int:
     >>> generation_scores(3, cache=False), generation_scores(3, cache=True)  # 1 + 4 + 9, 1 + 2 + 3
     (14, 6)
     """
-    check_count("n_tokens", n_tokens)
+    count("n_tokens", n_tokens)
     n = n_tokens
     return n * (n + 1) // 2 if cache else n * (n + 1) * (2 * n + 1) // 6
 
@@ -95,8 +95,8 @@ def generation_flops(n_tokens: int, d_model: int, *, cache: bool) -> GenerationF
     >>> generation_flops(2, d_model=1, cache=True)
     GenerationFlops(projections=16, attention=12)
     """
-    check_count("n_tokens", n_tokens)
-    check_count("d_model", d_model)
+    count("n_tokens", n_tokens)
+    count("d_model", d_model)
     tokens_read = n_tokens if cache else n_tokens * (n_tokens + 1) // 2
     scores = generation_scores(n_tokens, cache=cache)
     return GenerationFlops(8 * tokens_read * d_model**2, 4 * scores * d_model)

@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inference.reading import LanguageModel, check_count
+from primer.inference.reading import LanguageModel
+from primer.inputs import count
 
 
 def log_likelihoods(
@@ -82,7 +83,7 @@ def distinct_ngrams(tokens: Int[Tensor, "*batch seq"], n: int) -> float:
     >>> distinct_ngrams(torch.tensor([1, 2, 1, 2, 1]), n=2)  # 12, 21, 12, 21
     0.5
     """
-    check_count("n", n)
+    count("n", n)
     if tokens.numel() == 0 or n > tokens.shape[-1]:
         raise ValueError(f"texts of shape {tuple(tokens.shape)} have no {n}-gram")
     grams = tokens.unfold(-1, n, 1).reshape(-1, n)

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from primer.inputs import count
 from primer.transformers import KeyValueCache, Transformer
 
 Prompt = Sequence[int] | Sequence[Sequence[int]] | Tensor
@@ -49,7 +50,7 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
             f"token ids must lie between 0 and {model.config.vocab_size - 1}, "
             f"got {int(tokens.min())} … {int(tokens.max())}; use the tokenizer of this model"
         )
-    check_count("n_tokens", n_tokens)
+    count("n_tokens", n_tokens)
     length, context = tokens.shape[-1], model.config.context_length
     if length + n_tokens > context:
         raise ValueError(
@@ -57,18 +58,6 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
             f"ask for fewer, or keep the end of the prompt"
         )
     return torch.atleast_2d(tokens.long())
-
-
-def check_count(name: str, value: int) -> None:
-    """Refuse what is not a whole number of at least 1.
-
-    Raises
-    ------
-    ValueError
-        When it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
 
 
 class Reader:

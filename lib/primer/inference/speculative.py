@@ -9,7 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.choosing import probabilities
-from primer.inference.reading import LanguageModel, Prompt, Reader, check_count, read_prompt
+from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
+from primer.inputs import count
 
 Distribution = Float[Tensor, "*batch vocab"]
 
@@ -107,7 +108,7 @@ def expected_tokens(rate: float, n_drafts: int) -> float:
     """
     if not 0 <= rate <= 1:
         raise ValueError(f"rate must be a probability, got {rate}")
-    check_count("n_drafts", n_drafts)
+    count("n_drafts", n_drafts)
     return sum(rate**i for i in range(n_drafts + 1))
 
 
@@ -190,7 +191,7 @@ def speculative_decode(
     >>> speculative_decode(circle, circle, [0], n_tokens=10, n_drafts=4)
     Speculation(tokens=tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]), n_guessed=8, n_kept=8, n_passes=2)
     """
-    check_count("n_drafts", n_drafts)
+    count("n_drafts", n_drafts)
     if target.config.vocab_size != draft.config.vocab_size:
         raise ValueError(
             f"target and draft must share a vocabulary, "

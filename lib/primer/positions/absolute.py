@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from primer.inputs import count
 from primer.positions.frequencies import Positions, as_positions, check_pairs, rope_angles
 
 
@@ -90,8 +91,8 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, max_length: int, dim: int) -> None:
         super().__init__()
-        if max_length < 1 or dim < 1:
-            raise ValueError(f"max_length and dim must be ≥ 1, got {max_length} and {dim}")
+        count("max_length", max_length)
+        count("dim", dim)
         self.weight = nn.Parameter(torch.empty(max_length, dim))
         nn.init.normal_(self.weight, std=0.02)  # as GPT-2 initializes it
 

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.inputs import count
+
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
     r"""Compute the slope of each head.
@@ -44,9 +46,8 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
     >>> alibi_slopes(3)
     tensor([0.0625, 0.0039, 0.2500], dtype=torch.float64)
     """
-    if isinstance(n_heads, bool) or int(n_heads) != n_heads or n_heads < 1:
-        raise ValueError(f"n_heads must be a whole number ≥ 1, got {n_heads}")
-    power = 2 ** (int(n_heads).bit_length() - 1)  # the largest power of two that is not above H
+    n_heads = count("n_heads", n_heads)
+    power = 2 ** (n_heads.bit_length() - 1)  # the largest power of two that is not above H
     slopes = _power_of_two_slopes(power)
     between = _power_of_two_slopes(2 * power)[0::2]
     return torch.cat([slopes, between[: n_heads - power]])

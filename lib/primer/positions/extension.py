@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.inputs import count
 from primer.positions.frequencies import rope_frequencies
 
 
@@ -160,8 +161,7 @@ def yarn_frequencies(
     tensor([1.0000, 0.7692, 0.2500], dtype=torch.float64)
     """
     _check_factor(factor)
-    if trained_length < 1:
-        raise ValueError(f"trained_length must be ≥ 1, got {trained_length}")
+    count("trained_length", trained_length)
     if not fast_turns > slow_turns > 0:
         raise ValueError(f"need fast_turns > slow_turns > 0, got {fast_turns} and {slow_turns}")
     frequencies = rope_frequencies(dim, base)

@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from primer.inputs import count
+
 
 def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tensor, "queries keys"]:
     r"""Compute the offset from each query to each key, clipped to a window.
@@ -52,8 +54,7 @@ def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tenso
     """
     if not 1 <= n_queries <= n_keys:
         raise ValueError(f"need 1 ≤ n_queries ≤ n_keys, got {n_queries} and {n_keys}")
-    if max_distance < 1:
-        raise ValueError(f"max_distance must be ≥ 1, got {max_distance}")
+    count("max_distance", max_distance)
     query_positions = torch.arange(n_keys - n_queries, n_keys)
     offsets = torch.arange(n_keys) - query_positions[:, None]  # j - i
     return offsets.clamp(-max_distance, max_distance)
@@ -192,8 +193,7 @@ class ShawRelativeAttention(nn.Module):
         super().__init__()
         if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model, got {n_heads} and {d_model}")
-        if max_distance < 1:
-            raise ValueError(f"max_distance must be ≥ 1, got {max_distance}")
+        count("max_distance", max_distance)
         self.n_heads, self.causal = n_heads, causal
         d_head = d_model // n_heads
         self.to_qkv = nn.Linear(d_model, 3 * d_model, bias=False)

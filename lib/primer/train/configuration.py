@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from primer.inputs import count, fraction, not_negative, positive
 from primer.transformers import TransformerConfig
 
 
@@ -85,12 +85,9 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "save_every", "held_out_windows", "accumulate"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+            count(name, getattr(self, name))
         for name in ("learning_rate", "clip_norm"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a positive number, got {value}")
+            positive(name, getattr(self, name))
         if not 0 <= self.final_learning_rate <= self.learning_rate:
             raise ValueError(
                 f"final_learning_rate must lie between 0 and learning_rate = {self.learning_rate}, "
@@ -101,11 +98,9 @@ class TrainingSettings:
                 f"warmup_steps must be at least 0 and less than steps = {self.steps}, "
                 f"got {self.warmup_steps}"
             )
-        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
-            raise ValueError(f"weight_decay must be 0 or more, got {self.weight_decay}")
+        not_negative("weight_decay", self.weight_decay)
         for name in ("beta1", "beta2"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
+            fraction(name, getattr(self, name))
         if self.batch_size % self.accumulate:
             raise ValueError(
                 f"a batch of {self.batch_size} sequences cannot be worked through in "

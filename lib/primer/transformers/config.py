@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
+import numpy as np
+
+from primer.inputs import count, fraction, number
+
 Positions = Literal["rope", "learned", "sinusoidal", "alibi", "none"]
 RopeLayout = Literal["half", "interleaved"]
 Norm = Literal["rms", "layer"]
@@ -117,27 +121,26 @@ class TransformerConfig:
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context_length"):
-            _check_count(name, getattr(self, name))
+            count(name, getattr(self, name))
         for name in ("n_kv_heads", "d_ff", "window", "n_experts"):
             if getattr(self, name) is not None:
-                _check_count(name, getattr(self, name))
+                count(name, getattr(self, name))
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 choices = ", ".join(map(repr, allowed))
                 raise ValueError(f"{name} must be one of {choices}, got {getattr(self, name)!r}")
         self._check_heads()
-        _check_count("experts_per_token", self.experts_per_token)
+        count("experts_per_token", self.experts_per_token)
         if self.n_experts is not None and self.experts_per_token > self.n_experts:
             raise ValueError(
                 f"experts_per_token must lie between 1 and n_experts = {self.n_experts}, "
                 f"got {self.experts_per_token}"
             )
         for name, low, high in (("rope_base", 1, math.inf), ("norm_eps", 0, 1)):
-            value = getattr(self, name)
-            if not (_is_number(value) and low < value < high):
-                raise ValueError(f"{name} must lie between {low} and {high}, got {value!r}")
-        if not (_is_number(self.dropout) and 0 <= self.dropout < 1):
-            raise ValueError(f"dropout must be at least 0 and less than 1, got {self.dropout!r}")
+            value = number(name, getattr(self, name))
+            if not low < value < high:
+                raise ValueError(f"{name} must lie between {low} and {high}, got {value}")
+        fraction("dropout", self.dropout)
         for name in ("bias", "tied_embeddings"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")
@@ -179,7 +182,10 @@ class TransformerConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration as plain values, ready for JSON or TOML."""
-        return asdict(self)
+        values = asdict(
+            self
+        ).items()  # NumPy's numbers, which JSON does not know, become plain ones
+        return {name: v.item() if isinstance(v, np.generic) else v for name, v in values}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TransformerConfig:
@@ -205,17 +211,6 @@ class TransformerConfig:
         if missing:
             raise ValueError(f"a transformer's configuration needs {', '.join(missing)}")
         return cls(**values)
-
-
-def _is_number(value: object) -> bool:
-    """Tell numbers from texts and truth values, which a file may hold in their place."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _check_count(name: str, value: object) -> None:
-    """Refuse what is not a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a whole number ≥ 1, got {value!r}")
 
 
 ORIGINAL = TransformerConfig(

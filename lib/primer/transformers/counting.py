@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
+from primer.inputs import count
 from primer.transformers.config import TransformerConfig
 
 
@@ -187,7 +188,7 @@ def flops_by_part(config: TransformerConfig, n_tokens: int) -> dict[str, int]:
     >>> parts["scores"] == parts["projections"] + parts["feed-forward"]
     True
     """
-    _check_tokens(n_tokens)
+    count("n_tokens", n_tokens)
     table = weights(config)
     return {
         "projections": sum(weight.flops for weight in table if weight.part == "attention"),
@@ -265,14 +266,7 @@ def cache_bytes(config: TransformerConfig, n_tokens: int, bytes_per_number: int 
     >>> cache_bytes(GPT3, 2048) / 1e9
     9.663676416
     """
-    _check_tokens(n_tokens)
-    if bytes_per_number < 1:
-        raise ValueError(f"bytes_per_number must be 1 or larger, got {bytes_per_number}")
+    count("n_tokens", n_tokens)
+    count("bytes_per_number", bytes_per_number)
     per_token = 2 * config.n_layers * config.kv_heads * config.d_head
     return per_token * n_tokens * bytes_per_number
-
-
-def _check_tokens(n_tokens: int) -> None:
-    """Raise a ``ValueError`` unless there is a text to count for."""
-    if n_tokens < 1:
-        raise ValueError(f"n_tokens must be 1 or larger, got {n_tokens}")

@@ -14,6 +14,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
+from primer.inputs import count
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu,
     "gelu": gelu,
@@ -151,5 +153,5 @@ def _check_kind(kind: str) -> None:
 
 def _check_widths(d_model: int, d_ff: int) -> None:
     """Raise a ``ValueError`` unless both widths are positive."""
-    if d_model < 1 or d_ff < 1:
-        raise ValueError(f"d_model and d_ff must be 1 or larger, got {d_model} and {d_ff}")
+    count("d_model", d_model)
+    count("d_ff", d_ff)

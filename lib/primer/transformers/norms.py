@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from primer.inputs import count
+
 
 def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
     """Raise a ``ValueError`` unless ``x`` has features to normalize and ``weight`` fits them."""
@@ -144,8 +146,7 @@ class RMSNorm(nn.Module):
 
     def __init__(self, dim: int, eps: float = 1e-5) -> None:
         super().__init__()
-        if dim < 1:
-            raise ValueError(f"dim must be 1 or larger, got {dim}")
+        count("dim", dim)
         if not eps >= 0:
             raise ValueError(f"eps must be 0 or larger, got {eps}")
         self.weight = nn.Parameter(torch.ones(dim))

@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.inputs import count
+
 
 class Running(NamedTuple):
     """What is known about attention after the keys seen so far, for each query."""
@@ -107,8 +109,7 @@ def blockwise_attention(
     tensor([1., 0., 0.])
     """
     n_queries, n_keys = query.shape[-2], key.shape[-2]
-    if block_size < 1:
-        raise ValueError(f"block_size must be 1 or larger, got {block_size}")
+    count("block_size", block_size)
     if n_keys == 0:
         raise ValueError("attention needs at least one key, got none")
     if causal and n_queries > n_keys:
