@@ -214,6 +214,9 @@ def test_bars_are_the_distribution_and_settings_act_on_them(widget_page):
     first = float(widget.distribution().max())
     assert page.locator(".bars .value").first.inner_text() == f"{100 * first:.1f}%"
     assert page.evaluate("model.get('top_k')") is None
+    page.get_by_label("Temperature").press("End")
+    finished(page)
+    assert page.evaluate("model.get('temperature')") == 5
 
 
 @pytest.mark.browser
