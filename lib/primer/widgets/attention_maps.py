@@ -19,18 +19,9 @@ from primer.attention import (
     head_targets,
     share_heads,
 )
-from primer.language_models import BytePairEncoding
 from primer.palette import LIGHT
 from primer.transformers import Transformer
-from primer.widgets.base import Widget
-from primer.widgets.quantized import book_model, unpacked
-
-EXAMPLES = (
-    "To be, or not to be: that is the question",
-    "Tybalt, the kinsman of old Capulet. Tybalt, the kinsman of old Capulet.",
-    "ROMEO\nIs the day so young?\n\nBENVOLIO\nBut new struck nine.\n\nROMEO\n",
-    "Tomorrow, and tomorrow, and tomorrow, creeps in this petty pace",
-)
+from primer.widgets.language_model import LanguageModelWidget
 
 SHARE = 0.4
 """A head has a name when it gives at least this much of its weight to keys of one kind …"""
@@ -77,7 +68,7 @@ def head_products(
     return torch.stack(products)
 
 
-class AttentionMaps(Widget):
+class AttentionMaps(LanguageModelWidget):
     r"""The attention of all layers and heads of a language model to a text of the reader's.
 
     The reader types a text; the model runs in the page.  Every head is a thumbnail, the chosen one
@@ -120,7 +111,12 @@ class AttentionMaps(Widget):
         "large, a row for each token that asks and a column for each token it may look at."
     )
 
-    text = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    EXAMPLES = (
+        "To be, or not to be: that is the question",
+        "Tybalt, the kinsman of old Capulet. Tybalt, the kinsman of old Capulet.",
+        "ROMEO\nIs the day so young?\n\nBENVOLIO\nBut new struck nine.\n\nROMEO\n",
+        "Tomorrow, and tomorrow, and tomorrow, creeps in this petty pace",
+    )
     layer = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
     query = traitlets.Int(0, min=0).tag(sync=True)
@@ -128,29 +124,7 @@ class AttentionMaps(Widget):
     causal = traitlets.Bool(True).tag(sync=True)
     scaled = traitlets.Bool(True).tag(sync=True)
     normalized = traitlets.Bool(True).tag(sync=True)
-    examples = traitlets.List(traitlets.Unicode(), list(EXAMPLES)).tag(sync=True)
     longest = traitlets.Int(48, min=2).tag(sync=True)
-    checkpoint = traitlets.Bytes().tag(sync=True)
-
-    @traitlets.default("checkpoint")
-    def _default_checkpoint(self) -> bytes:
-        return book_model()
-
-    @traitlets.validate("checkpoint")
-    def _check_checkpoint(self, proposal: dict[str, Any]) -> bytes:
-        try:
-            unpacked(proposal["value"])
-        except ValueError as error:
-            raise traitlets.TraitError(f"checkpoint: {error}") from None
-        return bytes(proposal["value"])
-
-    @traitlets.validate("text")
-    def _check_text(self, proposal: dict[str, Any]) -> str:
-        try:
-            proposal["value"].encode("utf-8")
-        except UnicodeEncodeError:
-            raise traitlets.TraitError("text holds half a character, a lone surrogate") from None
-        return str(proposal["value"])
 
     @traitlets.validate("layer", "head")
     def _check_head(self, proposal: dict[str, Any]) -> int:
@@ -161,14 +135,6 @@ class AttentionMaps(Widget):
                 f"the model's {name}s are 0 to {count - 1}, got {proposal['value']}"
             )
         return int(proposal["value"])
-
-    def model(self) -> Transformer:
-        """Return the model that the page runs."""
-        return unpacked(self.checkpoint)[0]
-
-    def encoding(self) -> BytePairEncoding:
-        """Return the model's tokens."""
-        return unpacked(self.checkpoint)[1]
 
     def tokens(self) -> list[int]:
         """Encode the part of the text that is read."""

@@ -10,23 +10,14 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from primer.inference import Hypothesis, beam_search, effective_choices, generate, probabilities
-from primer.language_models import BytePairEncoding
 from primer.palette import LIGHT
-from primer.transformers import Transformer
-from primer.widgets.base import Widget
-from primer.widgets.quantized import book_model, unpacked
+from primer.widgets.language_model import LanguageModelWidget
 
-EXAMPLES = (
-    "To be, or not to be",
-    "ROMEO\nBut soft, what light",
-    "Enter the King of ",
-    "My lord, my lord, my lord,",
-)
 MOST_TOKENS, MOST_BEAMS, SEEDS = 64, 6, 100
 SHOWN = 14
 
 
-class Decoding(Widget):
+class Decoding(LanguageModelWidget):
     r"""The next token of a language model, and what different ways to choose it make of a prompt.
 
     The reader types a prompt; the model runs in the page.  The next-token distribution is drawn
@@ -60,35 +51,18 @@ class Decoding(Widget):
         "cut marked as cut. Below, a greedy continuation, one by beam search and three samples."
     )
 
-    text = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    EXAMPLES = (
+        "To be, or not to be",
+        "ROMEO\nBut soft, what light",
+        "Enter the King of ",
+        "My lord, my lord, my lord,",
+    )
     temperature = traitlets.Float(1.0).tag(sync=True)
     top_k = traitlets.Int(10, allow_none=True).tag(sync=True)
     top_p = traitlets.Float(0.9).tag(sync=True)
     n_tokens = traitlets.Int(40, min=1, max=MOST_TOKENS).tag(sync=True)
     n_beams = traitlets.Int(3, min=1, max=MOST_BEAMS).tag(sync=True)
     seed = traitlets.Int(1, min=0, max=SEEDS - 1).tag(sync=True)
-    examples = traitlets.List(traitlets.Unicode(), list(EXAMPLES)).tag(sync=True)
-    checkpoint = traitlets.Bytes().tag(sync=True)
-
-    @traitlets.default("checkpoint")
-    def _default_checkpoint(self) -> bytes:
-        return book_model()
-
-    @traitlets.validate("checkpoint")
-    def _check_checkpoint(self, proposal: traitlets.Bunch) -> bytes:
-        try:
-            unpacked(proposal.value)
-        except ValueError as error:
-            raise traitlets.TraitError(f"checkpoint: {error}") from None
-        return bytes(proposal.value)
-
-    @traitlets.validate("text")
-    def _check_text(self, proposal: traitlets.Bunch) -> str:
-        try:
-            proposal.value.encode("utf-8")
-        except UnicodeEncodeError:
-            raise traitlets.TraitError("text holds half a character, a lone surrogate") from None
-        return str(proposal.value)
 
     @traitlets.validate("temperature")
     def _check_temperature(self, proposal: traitlets.Bunch) -> float:
@@ -114,14 +88,6 @@ class Decoding(Widget):
                 f"top_p must lie in (0, 1], got {proposal.value}; 1 keeps all"
             )
         return float(proposal.value)
-
-    def model(self) -> Transformer:
-        """Return the model that the page runs."""
-        return unpacked(self.checkpoint)[0]
-
-    def encoding(self) -> BytePairEncoding:
-        """Return the model's tokens."""
-        return unpacked(self.checkpoint)[1]
 
     def tokens(self) -> list[int]:
         """Encode the part of the prompt that leaves room for the new tokens."""
