@@ -263,13 +263,14 @@ def test_characters_of_tokens_add_up_to_those_of_the_text(text: str) -> None:
 
 @pytest.mark.parametrize("n_experts", [None, 2])
 def test_rounded_model_is_the_one_in_the_file(n_experts: int | None, tmp_path: Path) -> None:
-    model = Transformer(replace(TINY, n_experts=n_experts))
+    model = Transformer(replace(TINY, n_experts=n_experts)).eval()
     model(torch.tensor([[1, 2, 3]]))  # experts remember how they were chosen
     save_checkpoint(tmp_path / "m.safetensors", model, dtype=torch.float16)
     saved = load_checkpoint(tmp_path / "m.safetensors").state_dict()
     for name, weight in rounded(model).state_dict().items():
         assert torch.equal(weight, saved[name]), name
     assert not torch.equal(model.embed.weight, saved["embed.weight"])  # a copy was rounded
+    assert not rounded(model).training
 
 
 # ── log and state ────────────────────────────────────────────────────────────────────────────────

@@ -170,4 +170,4 @@ def rounded(model: Transformer) -> Transformer:
     """
     weights = {name: weight.half() for name, weight in model.state_dict().items()}
     copy = Transformer.from_weights(model.config, weights)
-    return copy.to(model.embed.weight.device)
+    return copy.to(model.embed.weight.device).train(model.training)
