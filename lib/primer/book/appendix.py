@@ -53,31 +53,26 @@ class Generated(SphinxDirective):
 
     def link(self, label: str, text: str = "") -> nodes.Element:
         """Refer to a label, with its section's title where no text is given."""
-        reference = addnodes.pending_xref(
-            text,
-            nodes.inline(text, text or label),
-            refdomain="std",
-            reftype="ref",
-            reftarget=label,
-            refexplicit=bool(text),
-            refwarn=True,
-            refdoc=self.env.docname,
-        )
-        self.set_source_info(reference)
-        return reference
+        return self._reference("ref", label, text or label, explicit=bool(text))
 
     def page(self, chapter: str) -> nodes.Element:
         """Refer to a chapter by its number and name, as a link where it is written."""
         name = titled(chapter)
         if chapter not in self.chapters:
             return nodes.inline(name, name)
+        return self._reference("doc", f"/chapters/{chapter}", name)
+
+    def _reference(
+        self, kind: str, target: str, text: str, *, explicit: bool = True
+    ) -> nodes.Element:
+        """Build what Sphinx resolves to a link; an unknown target is a warning."""
         reference = addnodes.pending_xref(
-            name,
-            nodes.inline(name, name),
+            text,
+            nodes.inline(text, text),
             refdomain="std",
-            reftype="doc",
-            reftarget=f"/chapters/{chapter}",
-            refexplicit=True,
+            reftype=kind,
+            reftarget=target,
+            refexplicit=explicit,
             refwarn=True,
             refdoc=self.env.docname,
         )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 import inspect
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -135,6 +136,17 @@ def _constants(names: str, source: tuple[str, list[str]]) -> str:
     if missing := {name for name, *_ in wanted} - set(exported):
         raise ValueError(f"{module}.js exports {exported}, but not {sorted(missing)}")
     return f"const {{ {', '.join(': '.join(name) for name in wanted)} }} = ${module};"
+
+
+class Number(traitlets.Float[float, Any]):
+    """A trait that holds a number between two bounds; NaN, which passes them, is refused."""
+
+    def validate(self, obj: Any, value: Any) -> float:
+        """Return the number, or raise a ``TraitError`` that says what is wrong with it."""
+        number = float(super().validate(obj, value))
+        if math.isnan(number):
+            raise traitlets.TraitError(f"{self.name} must be a number, got NaN")
+        return number
 
 
 class Widget(anywidget.AnyWidget):

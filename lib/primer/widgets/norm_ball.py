@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from primer import optimization as opt
 from primer.optimization.norms import Norm
 from primer.palette import LIGHT
-from primer.widgets.base import Widget
+from primer.widgets.base import Number, Widget
 
 KINDS: tuple[Norm, ...] = ("l1", "l2", "linf")
 SYMBOLS = {"l1": "ℓ1", "l2": "ℓ2", "linf": "ℓ∞"}
@@ -48,16 +48,10 @@ class NormBall(Widget):
         "most; it lies where a line across the gradient touches the ball last."
     )
 
-    angle = traitlets.Float(35.0, min=-180.0, max=180.0).tag(sync=True)
-    length = traitlets.Float(1.2, min=0.2, max=1.6).tag(sync=True)
-    radius = traitlets.Float(0.8, min=0.1, max=1.0).tag(sync=True)
+    angle = Number(35.0, min=-180.0, max=180.0).tag(sync=True)
+    length = Number(1.2, min=0.2, max=1.6).tag(sync=True)
+    radius = Number(0.8, min=0.1, max=1.0).tag(sync=True)
     norm = traitlets.Enum(KINDS, "linf").tag(sync=True)
-
-    @traitlets.validate("angle", "length", "radius")
-    def _number(self, proposal: traitlets.Bunch) -> float:
-        if math.isnan(proposal.value):
-            raise traitlets.TraitError(f"{proposal.trait.name} must be a number, got NaN")
-        return float(proposal.value)
 
     def gradient(self) -> Float[np.ndarray, "2"]:
         """Compute the gradient's two coordinates."""

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from primer import statistics
 from primer.palette import LIGHT
 from primer.statistics.testing import Alternative
-from primer.widgets.base import Widget
+from primer.widgets.base import Number, Widget
 
 LARGEST_EFFECT = 1.5
 ALTERNATIVES: list[Alternative] = ["two-sided", "greater", "less"]
@@ -45,16 +45,10 @@ class PowerExplorer(Widget):
         "the second the type II error. Below, the probability of rejecting against the true effect."
     )
 
-    effect = traitlets.Float(0.5, min=-LARGEST_EFFECT, max=LARGEST_EFFECT).tag(sync=True)
+    effect = Number(0.5, min=-LARGEST_EFFECT, max=LARGEST_EFFECT).tag(sync=True)
     n = traitlets.Int(16, min=2, max=200).tag(sync=True)
-    alpha = traitlets.Float(0.05, min=0.001, max=0.3).tag(sync=True)
+    alpha = Number(0.05, min=0.001, max=0.3).tag(sync=True)
     alternative = traitlets.Enum(ALTERNATIVES, "two-sided").tag(sync=True)
-
-    @traitlets.validate("effect", "alpha")
-    def _finite(self, proposal: traitlets.Bunch) -> float:
-        if math.isnan(proposal.value):
-            raise traitlets.TraitError(f"{proposal.trait.name} must be a number, got NaN")
-        return float(proposal.value)
 
     def power(self) -> float:
         """Compute the probability that the test finds the effect."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 
 from primer import optimization as opt
 from primer.palette import LIGHT
-from primer.widgets.base import Widget
+from primer.widgets.base import Number, Widget
 
 STEPS = 100
 START = (-2.0, 1.0)
@@ -57,15 +56,9 @@ class StepSize(Widget):
     )
 
     rule = traitlets.Enum(RULES, "gradient").tag(sync=True)
-    step = traitlets.Float(0.18, min=0.001, max=3.0).tag(sync=True)
-    curvature = traitlets.Float(10.0, min=1.0, max=100.0).tag(sync=True)
-    momentum = traitlets.Float(0.8, min=0.0, max=0.99).tag(sync=True)
-
-    @traitlets.validate("step", "curvature", "momentum")
-    def _number(self, proposal: traitlets.Bunch) -> float:
-        if math.isnan(proposal.value):
-            raise traitlets.TraitError(f"{proposal.trait.name} must be a number, got NaN")
-        return float(proposal.value)
+    step = Number(0.18, min=0.001, max=3.0).tag(sync=True)
+    curvature = Number(10.0, min=1.0, max=100.0).tag(sync=True)
+    momentum = Number(0.8, min=0.0, max=0.99).tag(sync=True)
 
     def limit(self) -> float | None:
         """Compute the step limit; None for rules that never stop moving."""
