@@ -173,7 +173,10 @@ alone = reg.ols([[0.0], [0.0], [0.0], [1.0]], [1.0, 3.0, 2.0, 9.0])
         (lambda: reg.coefficient_tests(full), "no degree of freedom"),
         (lambda: reg.coefficient_tests(exact), "the fit is exact"),
         (lambda: reg.robust_covariance(full), "no degree of freedom"),
-        (lambda: reg.robust_covariance(line, "HC4"), "one of HC0, HC1, HC2, HC3, got 'HC4'"),
+        (
+            lambda: reg.robust_covariance(line, "HC4"),
+            "one of 'HC0', 'HC1', 'HC2', 'HC3', got 'HC4'",
+        ),
         (lambda: reg.robust_covariance(alone), r"observations \[3\] have leverage 1"),
         (lambda: reg.cooks_distance(alone), r"observations \[3\] have leverage 1"),
         (lambda: reg.newey_west_covariance(line, 4), "between 0 and 3"),
@@ -185,7 +188,10 @@ alone = reg.ols([[0.0], [0.0], [0.0], [1.0]], [1.0, 3.0, 2.0, 9.0])
         (lambda: reg.f_test(line, reg.ols([[1], [0], [0], [0]], line.y)), "not nested"),
         (lambda: reg.f_test(line, full), "same response"),
         (lambda: reg.predict(line, [[1.0, 2.0]]), "the fit has 1 features, got 2"),
-        (lambda: reg.predict(line, [[1.0]], of="median"), "of must be"),
+        (
+            lambda: reg.predict(line, [[1.0]], of="median"),
+            "of must be one of 'observation', 'mean'",
+        ),
         (lambda: reg.studentized_residuals(reg.ols([[0], [1], [3]], [1, 3, 2])), "two more"),
         (lambda: reg.durbin_watson([0.0, 0.0]), "not all of them 0"),
         (lambda: reg.variance_inflation([[1, 2], [2, 4], [3, 6], [4, 8]]), "combination of x1"),

@@ -88,7 +88,7 @@ def test_training_a_variant(monkeypatch: pytest.MonkeyPatch) -> None:
     points = ablations.train_variant("modern", rate=4e-3, seed=5, steps=LOG_EVERY)
     assert [point[:4] for point in points] == [("modern", 4e-3, 5, LOG_EVERY)]
     assert points[0].held_out < 0.5 < points[0].training < math.log2(257)
-    with pytest.raises(ValueError, match=r"variant must be one of modern, .*got 'ancient'"):
+    with pytest.raises(ValueError, match=r"variant must be one of 'modern', .*got 'ancient'"):
         ablations.train_variant("ancient", rate=4e-3, seed=0)
 
 

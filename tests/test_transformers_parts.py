@@ -139,7 +139,10 @@ def test_relu_is_the_formula_and_a_sum_over_memories():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: feed_forward.FeedForward(4, 8, "tanh"), "one of relu, gelu, gelu_tanh"),
+        (
+            lambda: feed_forward.FeedForward(4, 8, "tanh"),
+            "activation must be one of 'relu', 'gelu', 'gelu_tanh'",
+        ),
         (lambda: feed_forward.FeedForward(0, 8), "d_model must be a whole number ≥ 1"),
         (lambda: feed_forward.SwiGLU(4, 0), "d_ff must be a whole number ≥ 1"),
         (lambda: feed_forward.make_feed_forward("glu", 4, 8, bias=False), "swiglu"),

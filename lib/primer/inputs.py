@@ -1,4 +1,4 @@
-"""What functions ask of their input, said once: numbers that are finite, of a shape and a range.
+"""What functions ask of their input, said once: finite numbers of a shape, in a range; a choice.
 
 Each function takes the name its argument has in the caller, so that a ``ValueError`` can name it,
 and returns the argument ready to compute with.
@@ -6,9 +6,14 @@ and returns the argument ready to compute with.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import TypeVar
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
+
+Choice = TypeVar("Choice")
 
 
 def finite(name: str, values: ArrayLike, hint: str = "") -> np.ndarray:
@@ -372,3 +377,39 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ValueError(f"{name} must be a whole number ≥ {at_least}, got {value!r}")
     return int(value)
+
+
+def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
+    """Return one of the things there are to choose from.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    value : object
+        What was given for it.
+    choices : collection of object
+        What is allowed.
+
+    Returns
+    -------
+    object
+        The value.
+
+    Raises
+    ------
+    ValueError
+        When it is none of the choices.
+
+    Examples
+    --------
+    >>> one_of("norm", "l2", ["l1", "l2"])
+    'l2'
+    >>> one_of("norm", "l3", ["l1", "l2"])
+    Traceback (most recent call last):
+        ...
+    ValueError: norm must be one of 'l1', 'l2', got 'l3'
+    """
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return value

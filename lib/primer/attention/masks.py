@@ -11,7 +11,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 
-def _query_offsets(n_queries: int, n_keys: int | None) -> Int[Tensor, "queries keys"]:
+def query_offsets(n_queries: int, n_keys: int | None) -> Int[Tensor, "queries keys"]:
     """Compute how far each key stands before each query; both sequences end together."""
     keys = n_queries if n_keys is None else n_keys
     if not 1 <= n_queries <= keys:
@@ -53,7 +53,7 @@ def causal_mask(n_queries: int, n_keys: int | None = None) -> Bool[Tensor, "quer
     tensor([[1, 1, 1, 0],
             [1, 1, 1, 1]], dtype=torch.int32)
     """
-    return _query_offsets(n_queries, n_keys) >= 0
+    return query_offsets(n_queries, n_keys) >= 0
 
 
 def sliding_window_mask(
@@ -93,7 +93,7 @@ def sliding_window_mask(
     """
     if window < 1:
         raise ValueError(f"window must be ≥ 1: a query sees at least itself, got {window}")
-    behind = _query_offsets(n_queries, n_keys)
+    behind = query_offsets(n_queries, n_keys)
     return (behind >= 0) & (behind < window)
 
 

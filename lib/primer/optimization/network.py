@@ -20,7 +20,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count, positive
+from primer.inputs import count, one_of, positive
 
 Parametrization = Literal["standard", "mup"]
 PIXELS, CLASSES = 64, 10
@@ -83,10 +83,7 @@ class Mlp(nn.Module):
 
     def __init__(self, width: int, parametrization: Parametrization) -> None:
         super().__init__()
-        if parametrization not in get_args(Parametrization):
-            raise ValueError(
-                f"parametrization must be 'standard' or 'mup', got {parametrization!r}"
-            )
+        one_of("parametrization", parametrization, get_args(Parametrization))
         self.width = count("width", width)
         self.parametrization = parametrization
         sizes = [PIXELS, *[width] * HIDDEN_LAYERS, CLASSES]

@@ -8,13 +8,13 @@ decomposition was computed.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import count, one_of
 
 Coefficients = tuple[float, float, float]
 
@@ -71,8 +71,7 @@ def odd_polynomial(
     rows, columns = _matrix(W).shape
     a, b, c = coefficients
     chosen = side or ("left" if rows <= columns else "right")
-    if chosen not in ("left", "right"):
-        raise ValueError(f"side must be 'left' or 'right', got {side!r}")
+    one_of("side", chosen, get_args(Side))
     gram = W @ W.T if chosen == "left" else W.T @ W
     inner = b * gram + c * gram @ gram if c else b * gram
     return a * W + (inner @ W if chosen == "left" else W @ inner)
@@ -175,7 +174,6 @@ def step_cost(rows: int, columns: int, side: Side) -> int:
     """
     count("rows", rows)
     count("columns", columns)
-    if side not in ("left", "right"):
-        raise ValueError(f"side must be 'left' or 'right', got {side!r}")
+    one_of("side", side, get_args(Side))
     inner = rows if side == "left" else columns
     return 2 * (2 * inner * rows * columns)  # the Gram matrix, then its product with W

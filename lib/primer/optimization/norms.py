@@ -13,17 +13,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import matrix, positive, real
+from primer.inputs import matrix, one_of, positive, real
 
 Norm = Literal["l1", "l2", "linf", "spectral"]
 """``"spectral"`` is for matrices; the others take an array as one long vector."""
 
 NORMS: tuple[Norm, ...] = get_args(Norm)
-
-
-def _named(kind: str) -> None:
-    if kind not in NORMS:
-        raise ValueError(f"norm must be one of {', '.join(NORMS)}, got {kind!r}")
 
 
 def norm(values: ArrayLike, kind: Norm) -> float:
@@ -58,7 +53,7 @@ def norm(values: ArrayLike, kind: Norm) -> float:
     >>> norm([[3.0, 0.0], [0.0, -4.0]], "spectral")
     4.0
     """
-    _named(kind)
+    one_of("norm", kind, NORMS)
     if kind == "spectral":
         return float(np.linalg.norm(matrix("values", values), 2))
     flat = real("values", values).ravel()
@@ -99,7 +94,7 @@ def dual_norm(gradient: ArrayLike, kind: Norm) -> float:
     """
     if kind == "spectral":
         return float(np.linalg.svd(matrix("gradient", gradient), compute_uv=False).sum())
-    _named(kind)
+    one_of("norm", kind, NORMS)
     partners: dict[str, Norm] = {"l1": "linf", "l2": "l2", "linf": "l1"}
     return norm(gradient, partners[kind])
 
@@ -175,7 +170,7 @@ def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
     >>> [steepest_step([3.0, -4.0], 1, kind).tolist() for kind in ("l1", "l2", "linf")]
     [[0.0, 1.0], [-0.6, 0.8], [-1.0, 1.0]]
     """
-    _named(kind)
+    one_of("norm", kind, NORMS)
     g = real("gradient", gradient)
     eta = positive("radius", radius)
     if kind == "spectral":

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.attention.masks import query_offsets
 from primer.inputs import count
 
 
@@ -94,9 +95,5 @@ def alibi_bias(
             [-0.5000, -0.0000, -0.5000],
             [-1.0000, -0.5000, -0.0000]], dtype=torch.float64)
     """
-    keys = n_queries if n_keys is None else n_keys
-    if not 1 <= n_queries <= keys:
-        raise ValueError(f"need 1 ≤ n_queries ≤ n_keys, got {n_queries} and {keys}")
-    query_positions = torch.arange(keys - n_queries, keys)
-    distance = (query_positions[:, None] - torch.arange(keys)).abs()
+    distance = query_offsets(n_queries, n_keys).abs()
     return -alibi_slopes(n_heads)[:, None, None] * distance

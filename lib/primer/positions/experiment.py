@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
+from primer.inputs import one_of
 from primer.positions.absolute import sinusoidal_positions
 from primer.positions.alibi import alibi_bias
 from primer.positions.frequencies import rope_angles
@@ -58,8 +59,7 @@ class SmallModel(nn.Module):
 
     def __init__(self, encoding: str) -> None:
         super().__init__()
-        if encoding not in ENCODINGS:
-            raise ValueError(f"encoding must be one of {', '.join(ENCODINGS)}, got {encoding!r}")
+        one_of("encoding", encoding, ENCODINGS)
         self.encoding = encoding
         self.embed = nn.Embedding(DIGITS, D_MODEL)
         self.norm1, self.norm2 = nn.LayerNorm(D_MODEL), nn.LayerNorm(D_MODEL)

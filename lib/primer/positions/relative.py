@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from primer.attention.masks import query_offsets
 from primer.inputs import count
 
 
@@ -52,11 +53,8 @@ def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tenso
             [-2, -1,  0,  1],
             [-2, -2, -1,  0]])
     """
-    if not 1 <= n_queries <= n_keys:
-        raise ValueError(f"need 1 ≤ n_queries ≤ n_keys, got {n_queries} and {n_keys}")
     count("max_distance", max_distance)
-    query_positions = torch.arange(n_keys - n_queries, n_keys)
-    offsets = torch.arange(n_keys) - query_positions[:, None]  # j - i
+    offsets = -query_offsets(n_queries, n_keys)  # j - i
     return offsets.clamp(-max_distance, max_distance)
 
 

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
+from primer.inputs import one_of
 from primer.positions.frequencies import (
     Positions,
     as_positions,
@@ -21,12 +22,6 @@ from primer.positions.frequencies import (
 )
 
 LAYOUTS = ("interleaved", "half")
-
-
-def _check_layout(layout: str) -> None:
-    """Raise a ``ValueError`` unless the layout is one of the two that exist."""
-    if layout not in LAYOUTS:
-        raise ValueError(f"layout must be one of {', '.join(map(repr, LAYOUTS))}, got {layout!r}")
 
 
 def _check_vectors(x: Tensor, positions: Tensor) -> None:
@@ -119,7 +114,7 @@ def rotate_pairs(
     >>> rotate_pairs(torch.tensor([1.0, 0.0, 0.0, 2.0]), torch.tensor([torch.pi / 2, 0.0])).round()
     tensor([-0., 1., 0., 2.])
     """
-    _check_layout(layout)
+    one_of("layout", layout, LAYOUTS)
     check_pairs(x.shape[-1], "rotate_pairs")
     if angles.shape[-1] != x.shape[-1] // 2:
         raise ValueError(
@@ -187,7 +182,7 @@ def apply_rope(
         ...
     ValueError: RoPE groups coordinates in pairs: dim must be even and ≥ 2, got 3
     """
-    _check_layout(layout)
+    one_of("layout", layout, LAYOUTS)
     places = as_positions(positions)
     _check_vectors(x, places)
     return rotate_pairs(x, rope_angles(places, x.shape[-1], base).to(x.device), layout)
@@ -273,7 +268,7 @@ def rope_matrix(
             [ 0.0000,  0.0000,  0.8776, -0.4794],
             [ 0.0000,  0.0000,  0.4794,  0.8776]], dtype=torch.float64)
     """
-    _check_layout(layout)
+    one_of("layout", layout, LAYOUTS)
     if int(offset) != offset:
         raise ValueError(f"offset must be a whole number, got {offset}")
     blocks = rotation_matrix(offset * rope_frequencies(dim, base))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.linalg import solve_triangular
 
-from primer.inputs import matrix, probability
+from primer.inputs import matrix, one_of, probability
 from primer.regression.inputs import column, column_names, design, single_response
 from primer.regression.projection import add_intercept
 from primer.regression.qr import independent_qr
@@ -349,8 +349,7 @@ def predict(fit: Fit, X: ArrayLike, level: float = 0.95, *, of: str = "observati
     >>> [float(v[0].round(3)) for v in predict(fit, [[1.5]], of="mean")]
     [2.5, 0.459, 4.541]
     """
-    if of not in ("observation", "mean"):
-        raise ValueError(f"of must be 'observation' or 'mean', got {of!r}")
+    one_of("of", of, ("observation", "mean"))
     table = add_intercept(X) if fit.has_intercept else design(X)
     if table.shape[1] != fit.X.shape[1]:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import real
+from primer.inputs import one_of, real
 from primer.regression.diagnostics import residual_share
 from primer.regression.inference import Fit
 from primer.regression.inputs import design
@@ -90,8 +90,7 @@ def robust_covariance(fit: Fit, kind: str = "HC3") -> Float[np.ndarray, "k k"]:
     >>> np.sqrt(np.diag(robust_covariance(fit, "HC0"))).round(4)
     array([0.4306, 0.18  ])
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    one_of("kind", kind, KINDS)
     if fit.df_residual < 1:
         raise ValueError("no degree of freedom is left: all residuals are 0")
     weights = fit.residuals**2

@@ -3,8 +3,9 @@ r"""How often a t test finds what is there: power, and the sample size for a wan
 from __future__ import annotations
 
 import math
+from typing import get_args
 
-from primer.inputs import count, number, positive, probability
+from primer.inputs import count, number, one_of, positive, probability
 from primer.statistics.student import noncentral_t_cdf, t_quantile
 from primer.statistics.testing import Alternative
 
@@ -41,15 +42,14 @@ def t_critical_values(
     >>> [round(c, 3) for c in t_critical_values(15, alternative="greater")]
     [-inf, 1.753]
     """
+    one_of("alternative", alternative, get_args(Alternative))
     if alternative == "two-sided":
         bound = t_quantile(1 - probability("alpha", alpha) / 2, df)
         return -bound, bound
     bound = t_quantile(1 - probability("alpha", alpha), df)
     if alternative == "greater":
         return -math.inf, bound
-    if alternative == "less":
-        return -bound, math.inf
-    raise ValueError(f'alternative must be "two-sided", "greater" or "less", got {alternative!r}')
+    return -bound, math.inf
 
 
 def t_power(

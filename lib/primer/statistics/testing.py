@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import number, probability
+from primer.inputs import number, one_of, probability
 from primer.statistics.inputs import sample
 from primer.statistics.student import t_cdf, t_quantile
 
@@ -106,13 +106,12 @@ def tail_probability(t: float, df: float, alternative: Alternative = "two-sided"
     >>> round(tail_probability(1.0, df=1), 10), round(tail_probability(1.0, 1, "greater"), 10)
     (0.5, 0.25)
     """
+    one_of("alternative", alternative, get_args(Alternative))
     if alternative == "two-sided":
         return 2 * float(t_cdf(-abs(t), df))
     if alternative == "greater":
         return float(t_cdf(-t, df))
-    if alternative == "less":
-        return float(t_cdf(t, df))
-    raise ValueError(f'alternative must be "two-sided", "greater" or "less", got {alternative!r}')
+    return float(t_cdf(t, df))
 
 
 def t_test(x: ArrayLike, mean: float = 0.0, alternative: Alternative = "two-sided") -> TTest:

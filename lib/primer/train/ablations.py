@@ -28,6 +28,7 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from primer.datasets import split_plays
+from primer.inputs import one_of
 from primer.language_models import BytePairEncoding
 from primer.train.data import Batches, token_stream
 from primer.train.evaluation import held_out_loss
@@ -166,8 +167,7 @@ def train_variant(variant: str, rate: float, seed: int, steps: int = STEPS) -> l
     ValueError
         When the variant is unknown.
     """
-    if variant not in VARIANTS:
-        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}, got {variant!r}")
+    one_of("variant", variant, VARIANTS)
     training, held_out = _streams()
     torch.manual_seed(seed)
     model = VARIANTS[variant]()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from primer.inputs import count, fraction, not_negative, positive
+from primer.inputs import count, fraction, not_negative, one_of, positive
 from primer.transformers import TransformerConfig
 
 
@@ -202,9 +202,8 @@ def _build(kind: type[Any], table: str, values: dict[str, Any]) -> Any:
 
 def _convert(name: str, value: Any, wanted: Any) -> Any:
     """Check one value against its annotation; an integer may stand for a float, nothing else."""
-    if get_origin(wanted) is Literal and value not in get_args(wanted):
-        choices = ", ".join(map(repr, get_args(wanted)))
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+    if get_origin(wanted) is Literal:
+        return one_of(name, value, get_args(wanted))
     if isinstance(value, int) and not isinstance(value, bool) and wanted is float:
         return float(value)
     allowed = [kind for kind in get_args(wanted) or (wanted,) if kind in (bool, int, float, str)]

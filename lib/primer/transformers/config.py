@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from primer.inputs import count, fraction, number
+from primer.inputs import count, fraction, number, one_of
 
 Positions = Literal["rope", "learned", "sinusoidal", "alibi", "none"]
 RopeLayout = Literal["half", "interleaved"]
@@ -126,9 +126,7 @@ class TransformerConfig:
             if getattr(self, name) is not None:
                 count(name, getattr(self, name))
         for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                choices = ", ".join(map(repr, allowed))
-                raise ValueError(f"{name} must be one of {choices}, got {getattr(self, name)!r}")
+            one_of(name, getattr(self, name), allowed)
         self._check_heads()
         count("experts_per_token", self.experts_per_token)
         if self.n_experts is not None and self.experts_per_token > self.n_experts:

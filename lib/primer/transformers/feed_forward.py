@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
-from primer.inputs import count
+from primer.inputs import count, one_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu,
@@ -61,10 +61,7 @@ class FeedForward(nn.Module):
     ) -> None:
         super().__init__()
         _check_widths(d_model, d_ff)
-        if activation not in ACTIVATIONS:
-            raise ValueError(
-                f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}"
-            )
+        one_of("activation", activation, ACTIVATIONS)
         self.up = nn.Linear(d_model, d_ff, bias=bias)
         self.activation = ACTIVATIONS[activation]
         self.down = nn.Linear(d_ff, d_model, bias=bias)
@@ -139,16 +136,10 @@ def make_feed_forward(kind: str, d_model: int, d_ff: int, bias: bool) -> FeedFor
     ValueError
         When the form is unknown or a width not positive.
     """
-    _check_kind(kind)
+    one_of("feed_forward", kind, KINDS)
     if kind == "swiglu":
         return SwiGLU(d_model, d_ff, bias)
     return FeedForward(d_model, d_ff, kind, bias)
-
-
-def _check_kind(kind: str) -> None:
-    """Raise a ``ValueError`` unless the form of the network is known."""
-    if kind not in KINDS:
-        raise ValueError(f"feed_forward must be one of {', '.join(KINDS)}, got {kind!r}")
 
 
 def _check_widths(d_model: int, d_ff: int) -> None:
