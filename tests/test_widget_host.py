@@ -201,6 +201,28 @@ def test_data_that_does_not_come_is_said_and_spares_the_others(
     assert page.locator("#view-1 button").inner_text() == "count 1"
 
 
+TALL = """export default { render({ el }) {
+  const style = "display: block; height: 2000px";
+  el.append(Object.assign(document.createElement("button"), { style }));
+} };"""
+
+
+def test_a_page_loaded_again_stays_where_it_was(open_page: Open, tmp_path: Path) -> None:
+    models = {"far": large(), "tall": counter(esm=TALL)}
+    state = move_large_buffers({"state": models}, tmp_path / "widget-data")["state"]
+    page = open_page(state, ["tall", "tall", "far"], extra=FAR)
+    waiting = place(page, 2).evaluate("view => view.offsetHeight")
+    page.evaluate("scrollTo(0, 8000)")  # into the second view, below the first
+    page.wait_for_function("scrollY === 8000")
+    page.reload()
+    page.wait_for_selector("html[data-widgets=ready]")
+    page.wait_for_function("scrollY === 8000")
+    heights = [place(page, view).evaluate("view => view.style.minHeight") for view in range(3)]
+    assert heights == ["2000px", "2000px", f"{waiting}px"]
+    page.locator("#view-1 button").click()  # from now on it is as high as it needs to be
+    assert place(page, 1).evaluate("view => view.style.minHeight") == ""
+
+
 def test_boxes_nest_and_links_connect(open_page: Open) -> None:
     page = open_page(
         {

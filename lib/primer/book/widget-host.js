@@ -304,6 +304,7 @@
   function apologize(element, error, words = SORRY) {
     console.warn("[widget-host]", error);
     element.className = "widget-view widget-unavailable";
+    element.style.minHeight = "";
     element.dataset.widget = "unavailable";
     const sentence = document.createElement("p");
     sentence.textContent = words;
@@ -320,6 +321,7 @@
       const model = manager.model(id);
       const dispose = model.complete ? await manager.view(id, element) : showNear(manager, model, element);
       element.dataset.widget = model.complete ? "ready" : "waiting";
+      if (model.complete) releaseHeight(element);
       return dispose;
     } catch (error) {
       apologize(element, error);
@@ -346,12 +348,47 @@
       observer.observe(element);
     });
 
+  // A page that is loaded again gives each view the height that it had, before anything is shown, so that
+  // readers find the place where they were.
+  const HEIGHTS = `widget heights ${location.pathname} ${innerWidth}`;
+  const places = []; // the elements of the page's views, in their order
+  const heightsBefore = (() => {
+    try {
+      return JSON.parse(sessionStorage.getItem(HEIGHTS)) ?? [];
+    } catch {
+      return []; // a browser may forbid to keep anything
+    }
+  })();
+  addEventListener("pagehide", () => {
+    try {
+      sessionStorage.setItem(HEIGHTS, JSON.stringify(places.map((element) => element.offsetHeight)));
+    } catch {
+      // then the next visit begins without
+    }
+  });
+
+  /** Make the place of the page's next view. */
+  function makePlace() {
+    const element = document.createElement("div");
+    element.className = "widget-view";
+    if (heightsBefore[places.length]) element.style.minHeight = `${heightsBefore[places.length]}px`;
+    places.push(element);
+    return element;
+  }
+
+  /** Let a view take the height it needs, from the moment when the reader does something with it. */
+  function releaseHeight(element) {
+    const release = () => (element.style.minHeight = "");
+    for (const act of ["pointerdown", "keydown"]) element.addEventListener(act, release, { once: true });
+    addEventListener("resize", release, { once: true });
+  }
+
   /** Show a view whose data is not in the page as soon as the page is complete and the reader near. */
   function showNear(manager, model, element) {
     const sentence = element.appendChild(document.createElement("p"));
     sentence.setAttribute("role", "status");
     sentence.textContent = WAITING;
-    element.style.minHeight = "60vh"; // about what the widget will take
+    element.style.minHeight ||= "60vh"; // about what the widget will take
     let left = false;
     const start = async () => {
       try {
@@ -362,7 +399,6 @@
         apologize(element, error, NOT_LOADED);
         return undefined;
       } finally {
-        element.style.minHeight = "";
         sentence.remove();
       }
       return left ? undefined : show(manager, model.model_id, element);
@@ -416,7 +452,7 @@
       for (const tag of document.querySelectorAll(VIEW)) {
         if (found.has(tag) || !isWhole(tag)) continue;
         found.add(tag);
-        const element = document.createElement("div");
+        const element = makePlace();
         tag.after(element);
         // To ask which of them are in sight would cost a layout of what has arrived so far.
         if (first) later.push([tag, element]);
