@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from primer import fourier
-from primer.inputs import count
 
 finite = st.floats(-1e3, 1e3, allow_subnormal=False)
 lengths = st.integers(1, 200)
@@ -207,7 +206,6 @@ def test_what_is_no_signal_is_refused(function, x, message):
     [
         (lambda: fourier.rfft([1j, 2]), "must hold real numbers"),
         (lambda: fourier.dft_matrix(0), "length must be a whole number ≥ 1"),
-        (lambda: count("hop", 1.5), "whole number"),
         (lambda: fourier.dtft([[1.0, 2]], 0.0), "one sequence"),
         (lambda: fourier.dtft([1.0, 2], 1j), "must hold real numbers"),
         (

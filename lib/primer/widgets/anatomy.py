@@ -19,7 +19,7 @@ from primer.transformers import (
     load_pretrained,
 )
 from primer.transformers.counting import Weight, weights
-from primer.widgets.base import Widget
+from primer.widgets.base import Widget, known
 
 COLORS = {
     "embedding": "gold",
@@ -218,11 +218,7 @@ class Anatomy(Widget):
 
     @traitlets.validate("specimen")
     def _known_specimen(self, proposal: traitlets.Bunch) -> str:
-        if proposal.value not in self.models:
-            raise traitlets.TraitError(
-                f"specimen must be one of {list(self.models)}, got {proposal.value!r}"
-            )
-        return str(proposal.value)
+        return known("specimen", proposal.value, self.models)
 
     @traitlets.validate("tokens")
     def _short_enough(self, proposal: traitlets.Bunch) -> int:
@@ -236,9 +232,7 @@ class Anatomy(Widget):
     @traitlets.validate("chosen")
     def _known_weight(self, proposal: traitlets.Bunch) -> str:
         names = [weight["name"] for weight in self.models[self.specimen]["weights"]]
-        if proposal.value not in names:
-            raise traitlets.TraitError(f"chosen must be one of {names}, got {proposal.value!r}")
-        return str(proposal.value)
+        return known("chosen", proposal.value, names)
 
     @traitlets.observe("specimen")
     def _follow_specimen(self, change: traitlets.Bunch) -> None:

@@ -18,7 +18,7 @@ import base64
 import inspect
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ import traitlets
 from matplotlib.figure import Figure
 
 from primer import palette
+from primer.inputs import one_of
 from primer.notebook.figures import png, use_book_style
 
 KIT = Path(__file__).with_name("kit.js")
@@ -147,6 +148,14 @@ class Number(traitlets.Float[float, Any]):
         if math.isnan(number):
             raise traitlets.TraitError(f"{self.name} must be a number, got NaN")
         return number
+
+
+def known(trait: str, name: object, names: Collection[object]) -> str:
+    """Return the name proposed for a trait, or raise traitlets' error that says which there are."""
+    try:
+        return str(one_of(trait, name, names))
+    except ValueError as error:
+        raise traitlets.TraitError(str(error)) from None
 
 
 class Widget(anywidget.AnyWidget):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from primer import regression
 from primer.palette import LIGHT
-from primer.widgets.base import Widget
+from primer.widgets.base import Widget, known
 
 FEWEST, MOST = 2, 40
 LARGEST_PENALTY = 999.0
@@ -132,9 +132,7 @@ class LeastSquaresByHand(Widget):
             own = Points().validate(self, points)
             datasets["your points"] = {"points": own, "frame": frame_around(own)}
         datasets |= {name: {"points": p, "frame": common} for name, p in examples.items()}
-        name = state.setdefault("data", next(iter(datasets)))
-        if name not in datasets:
-            raise traitlets.TraitError(f"data must be one of {list(datasets)}, got {name!r}")
+        name = known("data", state.setdefault("data", next(iter(datasets))), datasets)
         first = datasets[name]
         state.setdefault("intercept", round(float(np.mean(first["points"], axis=0)[1]), 2))
         super().__init__(datasets=datasets, **first, **state)
@@ -155,11 +153,7 @@ class LeastSquaresByHand(Widget):
 
     @traitlets.validate("data")
     def _valid_data(self, proposal: traitlets.Bunch) -> str:
-        if proposal.value not in self.datasets:
-            raise traitlets.TraitError(
-                f"data must be one of {list(self.datasets)}, got {proposal.value!r}"
-            )
-        return str(proposal.value)
+        return known("data", proposal.value, self.datasets)
 
     @traitlets.validate("penalty")
     def _valid_penalty(self, proposal: traitlets.Bunch) -> float:

@@ -16,7 +16,7 @@ from primer import fourier
 from primer.fourier.inputs import signal
 from primer.inputs import positive
 from primer.palette import LIGHT
-from primer.widgets.base import Widget
+from primer.widgets.base import Widget, known
 
 SHORTEST_WINDOW = 8
 SHORTEST_SIGNAL = 64
@@ -228,9 +228,7 @@ class SpectrogramExplorer(Widget):
             state.setdefault("signal", "your samples")
         for order, record in enumerate(signals.values()):
             record["order"] = order  # a notebook's file sorts the names
-        name = state.setdefault("signal", "chirp")
-        if name not in signals:
-            raise traitlets.TraitError(f"signal must be one of {list(signals)}, got {name!r}")
+        name = known("signal", state.setdefault("signal", "chirp"), signals)
         super().__init__(signals=signals, **{**self._first_view(signals[name]), **state})
         self.observe(self._follow_signal, "signal")
 
@@ -257,11 +255,7 @@ class SpectrogramExplorer(Widget):
 
     @traitlets.validate("signal")
     def _valid_signal(self, proposal: traitlets.Bunch) -> str:
-        if proposal.value not in self.signals:
-            raise traitlets.TraitError(
-                f"signal must be one of {list(self.signals)}, got {proposal.value!r}"
-            )
-        return str(proposal.value)
+        return known("signal", proposal.value, self.signals)
 
     @traitlets.validate("window_length", "hop")
     def _within_signal(self, proposal: traitlets.Bunch) -> int:
