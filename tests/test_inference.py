@@ -143,6 +143,8 @@ def test_equal_logits_keep_exactly_k_and_the_smallest_ids():
     logits = torch.tensor([1.0, 2.0, 2.0, 2.0])
     assert inference.top_k_filter(logits, 2).tolist() == [-math.inf, 2, 2, -math.inf]
     assert inference.top_p_filter(logits, 0.5).tolist() == [-math.inf, 2, 2, -math.inf]
+    even = inference.top_p_filter(torch.zeros(4), 0.5)  # two quarters are one half: enough
+    assert even.tolist() == [0, 0, -math.inf, -math.inf]
     assert inference.greedy(logits).item() == 1
 
 
