@@ -265,7 +265,7 @@ function pairing(title, layout) {
   const [zero, before, after, arcs, chosen] = ["axis", "before", "after", "arcs", "chosen"].map(shape);
   const names = svg("g");
   const label = `${title}: arcs join the coordinates of a pair, bars are the query before and after its rotation`;
-  const drawing = svg("svg", { viewBox: "0 0 240 150", role: "img", "aria-label": label }, zero, before, after, arcs, chosen, names);
+  const drawing = svg("svg", { role: "img", "aria-label": label }, zero, before, after, arcs, chosen, names);
   const score = html("b");
   let named = "";
 
@@ -285,8 +285,9 @@ function pairing(title, layout) {
     set(before, { d: bars(x, step * 0.8) });
     set(after, { d: bars(turned, step * 0.44) });
     if (named !== `${order}`) {
-      set(names, { class: x.length > 12 ? "small" : null });
-      names.replaceChildren(...order.map((name, i) => svg("text", { x: center(i), y: 147, "text-anchor": "middle" }, name)));
+      const rows = x.length > 10 ? 2 : 1; // of names, so that they have room beside each other
+      set(drawing, { viewBox: `0 0 240 ${138 + 12 * rows}` });
+      names.replaceChildren(...order.map((name, i) => svg("text", { x: center(i), y: 147 + 12 * (i % rows), "text-anchor": "middle" }, name)));
       named = `${order}`;
     }
     [...names.children].forEach((text, i) => set(text, { class: pairs[pair].includes(i) ? "tick chosen" : "tick" }));
