@@ -223,7 +223,7 @@ def test_power_experiments_agree_with_the_numbers(widget_page):
     )
     page.get_by_role("button", name="Pause").click()
     for tile, expected in (("alpha", 0.05), ("right", statistics.t_power(0.5, 16))):
-        share, runs = page.locator(f".tile.{tile} .seen").inner_text().split(" % of ")
+        share, runs = page.locator(f".tile.{tile} .seen").inner_text().split("% of ")
         runs = int(runs.split()[0])
         error = math.sqrt(expected * (1 - expected) / runs)
         assert abs(float(share) / 100 - expected) < 5 * error + 1e-3

@@ -106,7 +106,7 @@ export function experiment(n, uniform) {
 const WANTED = 0.8;
 const LARGEST = 1.5; // the largest effect the controls reach
 const BATCH = 25; // experiments per frame
-const percent = (p) => `${format(100 * p, 1)} %`;
+const percent = (p) => `${format(100 * p, 1)}%`;
 const between = (low, high, count) => Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
 
 function readout(name, title) {

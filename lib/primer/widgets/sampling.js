@@ -165,7 +165,7 @@ function histogram() {
     set(truth, { d: `M${x(1)} ${y(0)}V${y.range[1]}` });
     set(average, { d: read.mean > LOW && read.mean < HIGH ? `M${x(read.mean)} ${y.range[1] + 11}l-6 -10h12Z` : "" });
     set(note, { x: width - 16, y: 14, "text-anchor": "end" });
-    note.textContent = outside ? `${format((100 * outside) / read.count, 1)} % fall outside` : "";
+    note.textContent = outside ? `${format((100 * outside) / read.count, 1)}% fall outside` : "";
     set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
   }
   return { drawing, draw };
