@@ -63,7 +63,9 @@ def tiny_chapter() -> nbformat.NotebookNode:
             [("show()", figure), ("verify()", check), ("Widget()", widget)], 1
         )
     ]
-    chapter = new_notebook(cells=[new_markdown_cell(TEXT, id="text"), *cells])
+    solution = new_code_cell("answer = 1", execution_count=4, id="solution")
+    solution.metadata["tags"] = ["hide-cell", "solution"]
+    chapter = new_notebook(cells=[new_markdown_cell(TEXT, id="text"), *cells, solution])
     chapter.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     chapter.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     chapter.metadata["widgets"] = {
@@ -182,6 +184,13 @@ def test_checks_stand_out(without_addresses: tuple[Path, BeautifulSoup]) -> None
     assert held["class"] == ["check", "held"]
     assert [tag.text for tag in held.select(".row-tag")] == ["FOU-01", "ERR-22"]
     assert measured["class"] == ["check", "measured"]
+
+
+def test_a_solution_is_hidden_under_its_name(
+    without_addresses: tuple[Path, BeautifulSoup],
+) -> None:
+    closed, opened = without_addresses[1].select(".tag_solution details > summary > p")
+    assert (closed.text, opened.text) == ("Show the solution", "Hide the solution")
 
 
 def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSoup]) -> None:
