@@ -65,9 +65,9 @@ def test_single_precision_is_good_enough_and_a_wrong_digit_is_not():
     assert not same(np.array(np.inf), np.array(1.0))
 
 
-def test_whole_numbers_are_compared_exactly():
-    assert same(4096**32, 4096**32)
-    assert not same(4096**32 + 1, 4096**32)
+def test_whole_numbers_of_any_length_are_compared_exactly():
+    assert same(as_whole(4096**32), 4096**32)
+    assert not same(as_whole(4096**32 + 1), 4096**32)
 
 
 @pytest.mark.parametrize(
