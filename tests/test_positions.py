@@ -312,7 +312,7 @@ def test_shaw_layer_serves_any_length_and_shares_its_tables():
         (lambda: positions.clipped_offsets(0, 3, 1), "n_queries"),
         (lambda: positions.clipped_offsets(4, 3, 1), "n_queries"),
         (lambda: positions.clipped_offsets(3, 3, 0), "max_distance"),
-        (lambda: positions.ShawRelativeAttention(8, 3, 2), "n_heads must divide"),
+        (lambda: positions.ShawRelativeAttention(8, 3, 2), "n_heads = 3: choose a number"),
         (lambda: positions.ShawRelativeAttention(8, 2, 0), "max_distance"),
     ],
 )

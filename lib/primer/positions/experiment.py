@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
+from primer.attention import merge_heads, split_heads
 from primer.inputs import one_of
 from primer.positions.absolute import sinusoidal_positions
 from primer.positions.alibi import alibi_bias
@@ -90,7 +91,7 @@ class SmallModel(nn.Module):
     def attend(self, x: Float[Tensor, "*batch seq d_model"]) -> Float[Tensor, "*batch seq d_model"]:
         """Let each digit gather from itself and the digits before it."""
         length = x.shape[-2]
-        heads = self.to_qkv(x).unflatten(-1, (3 * N_HEADS, D_HEAD)).transpose(-3, -2)
+        heads = split_heads(self.to_qkv(x), 3 * N_HEADS)
         query, key, value = heads.chunk(3, dim=-3)  # each (*batch, heads, seq, d_head)
         if self.encoding == "Shaw":
             output = shaw_attention(
@@ -105,7 +106,7 @@ class SmallModel(nn.Module):
                 scores = scores + alibi_bias(N_HEADS, length).to(scores)
             future = torch.ones(length, length, dtype=torch.bool).triu(1)
             output = scores.masked_fill(future, -torch.inf).softmax(-1) @ value
-        return self.to_output(output.transpose(-3, -2).flatten(-2))
+        return self.to_output(merge_heads(output))
 
 
 class Result(NamedTuple):

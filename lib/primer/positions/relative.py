@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from primer.attention.masks import query_offsets
+from primer.attention.multi_head import check_heads, merge_heads, split_heads
 from primer.inputs import count
 
 
@@ -189,8 +190,7 @@ class ShawRelativeAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, max_distance: int, causal: bool = False) -> None:
         super().__init__()
-        if n_heads < 1 or d_model % n_heads:
-            raise ValueError(f"n_heads must divide d_model, got {n_heads} and {d_model}")
+        check_heads(d_model, n_heads)
         count("max_distance", max_distance)
         self.n_heads, self.causal = n_heads, causal
         d_head = d_model // n_heads
@@ -203,9 +203,9 @@ class ShawRelativeAttention(nn.Module):
         self, x: Float[Tensor, "*batch seq d_model"]
     ) -> Float[Tensor, "*batch seq d_model"]:
         """Let every token gather from the others."""
-        heads = self.to_qkv(x).unflatten(-1, (3 * self.n_heads, -1)).transpose(-3, -2)
+        heads = split_heads(self.to_qkv(x), 3 * self.n_heads)
         query, key, value = heads.chunk(3, dim=-3)  # each (*batch, heads, seq, d_head)
         output = shaw_attention(
             query, key, value, self.key_offsets, self.value_offsets, causal=self.causal
         )
-        return self.to_output(output.transpose(-3, -2).flatten(-2))
+        return self.to_output(merge_heads(output))
