@@ -144,7 +144,7 @@ function areas(choose) {
 function table(choose) {
   const body = html("tbody");
   const element = html("table", {},
-    html("caption", {}, "Every weight in all layers together; choose one with the arrow keys"),
+    html("caption", {}, "All layers together; choose a weight with the arrow keys"),
     html("thead", {}, html("tr", {}, ...["weight", "shape", "layers", "parameters", "FLOP a token"].map((text) => html("th", { scope: "col" }, text)))),
     body);
   const group = `anatomy-${Math.random().toString(36).slice(2)}`;
