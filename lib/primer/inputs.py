@@ -83,8 +83,6 @@ def real(name: str, values: ArrayLike, hint: str = "") -> Float[np.ndarray, "...
 
     Examples
     --------
-    >>> real("x", [1, 2])
-    array([1., 2.])
     >>> real("x", [1, 2j])
     Traceback (most recent call last):
         ...
@@ -122,8 +120,6 @@ def vector(
 
     Examples
     --------
-    >>> vector("y", [1, 2])
-    array([1., 2.])
     >>> vector("y", [1, 2], length=3)
     Traceback (most recent call last):
         ...
@@ -157,8 +153,6 @@ def matrix(name: str, values: ArrayLike) -> Float[np.ndarray, "rows columns"]:
 
     Examples
     --------
-    >>> matrix("W", [[1, 2]])
-    array([[1., 2.]])
     >>> matrix("W", [1, 2])
     Traceback (most recent call last):
         ...
@@ -197,8 +191,6 @@ def number(name: str, value: object) -> float:
 
     Examples
     --------
-    >>> number("mean", 2)
-    2.0
     >>> number("mean", [1.0, 2.0])
     Traceback (most recent call last):
         ...
@@ -231,8 +223,6 @@ def positive(name: str, value: object) -> float:
 
     Examples
     --------
-    >>> positive("step", 0.5)
-    0.5
     >>> positive("step", -0.1)
     Traceback (most recent call last):
         ...
@@ -264,8 +254,6 @@ def not_negative(name: str, value: object) -> float:
 
     Examples
     --------
-    >>> not_negative("penalty", 0)
-    0.0
     >>> not_negative("penalty", -1)
     Traceback (most recent call last):
         ...
@@ -297,8 +285,6 @@ def probability(name: str, value: object) -> float:
 
     Examples
     --------
-    >>> probability("level", 0.95)
-    0.95
     >>> probability("level", 95)
     Traceback (most recent call last):
         ...
@@ -403,8 +389,6 @@ def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
 
     Examples
     --------
-    >>> one_of("norm", "l2", ["l1", "l2"])
-    'l2'
     >>> one_of("norm", "l3", ["l1", "l2"])
     Traceback (most recent call last):
         ...
