@@ -25,14 +25,15 @@ export function piecewise(file, ids, lengths) {
   return last;
 }
 
-/** The logits after `kept` tokens and `ids`, in a copied cache that had read something else in between. */
+/** The logits after `kept` and `ids`, in a copied cache and in the first, which read something else in between. */
 export function afterBranch(file, kept, other, ids) {
   const cache = newCache(model(file));
   nextLogits(model(file), kept, cache);
   const branch = copyCache(cache);
+  nextLogits(model(file), ids.slice(0, 2), branch);
   nextLogits(model(file), other, cache);
   cache.length = kept.length;
-  return [cache, branch].map((one) => Array.from(nextLogits(model(file), ids, one)));
+  return [nextLogits(model(file), ids.slice(2), branch), nextLogits(model(file), ids, cache)].map((one) => Array.from(one));
 }
 
 export function greedy(file, ids, count) {

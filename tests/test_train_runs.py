@@ -173,7 +173,10 @@ def test_killed_after_publishing_it_ends_again(
         with pytest.raises(SystemExit):
             train(small, tmp_path, "speech")
     first = (tmp_path / "speech.safetensors").rename(tmp_path / "first.safetensors")
+    log = read_log(tmp_path / "speech-log.csv")
+    (tmp_path / "speech-log.csv").unlink()
     train(small, tmp_path, "speech")
+    assert read_log(tmp_path / "speech-log.csv") == log  # the state has it, too
     assert_same_model(tmp_path / "speech.safetensors", first)
     assert not (tmp_path / "speech-state.pt").exists()
 
