@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -28,6 +28,8 @@ def test_a_count_is_what_is_large_enough(value, least):
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
+@example(0.0)
+@example(1.0)
 def test_each_range_holds_its_numbers_and_no_others(x):
     ranges = {
         inputs.number: True,
@@ -84,6 +86,18 @@ def test_what_is_not_whole_is_no_count(value):
 def test_arrays_are_refused_with_a_reason(check, values, sentence):
     with pytest.raises(ValueError, match=sentence):
         check("X", values)
+
+
+def test_a_vector_has_the_length_asked_for():
+    np.testing.assert_array_equal(inputs.vector("y", [1, 2], 2), [1, 2])
+    with pytest.raises(ValueError, match="y must have length 3, got length 2"):
+        inputs.vector("y", [1, 2], 3)
+
+
+def test_a_choice_is_one_of_those_there_are():
+    assert inputs.one_of("norm", "l2", ("l1", "l2")) == "l2"
+    with pytest.raises(ValueError, match="norm must be one of 'l1', 'l2', got 'l3'"):
+        inputs.one_of("norm", "l3", ("l1", "l2"))
 
 
 def test_what_to_do_about_a_gap_is_said_where_it_is_known():
