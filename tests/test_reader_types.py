@@ -24,11 +24,10 @@ def tab_to(page: Page, selector: str) -> None:
     pytest.fail(f"the keyboard does not reach {selector}")
 
 
-def type_anew(page: Page, text: str) -> None:
-    """Replace the text of the field that has the focus."""
+def clear(page: Page) -> None:
+    """Delete what stands in the field that has the focus, so that the answer is to what follows."""
     page.keyboard.press("Control+a")
     page.keyboard.press("Delete")
-    page.keyboard.type(text)
     settle(page)
 
 
@@ -39,7 +38,10 @@ def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
         page = seen.page
         page.wait_for_selector(".attention-maps[data-ready]")
         tab_to(page, ".attention-maps textarea")
-        type_anew(page, QUOTE)
+        clear(page)
+        assert "type something" in page.locator(".attention-maps .controls .note").inner_text()
+        page.keyboard.type(QUOTE)
+        settle(page)
         widget = AttentionMaps(text=QUOTE)
         result = page.locator(".attention-maps .result")
         tab_to(page, ".attention-maps .heads input")
@@ -66,7 +68,7 @@ def test_typing_gives_the_continuation_of_torch(chromium: Browser) -> None:
     page = seen.page
     page.wait_for_selector(".decoding[data-ready]")
     tab_to(page, ".decoding textarea")
-    type_anew(page, "")
+    clear(page)
     assert "needs a token" in page.locator(".decoding .prompt .note").inner_text()
     page.keyboard.type(QUOTE)
     finish(page)

@@ -14,10 +14,9 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route
+from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 from primer.book.pages import SITE, page_names, serve
-from primer.widgets import AttentionMaps, Decoding
 
 pytestmark = pytest.mark.browser
 
@@ -283,47 +282,6 @@ def test_search_finds_a_word(chromium: Browser, site: Path, address: str, place:
     result.wait_for(timeout=15_000)
     result.click()
     seen.page.wait_for_url("**/notation.html*")
-    assert_quiet(seen)
-    context.close()
-
-
-QUOTE = "O Romeo, Romeo, wherefore art"
-"""Not what the widgets begin with, so that an answer to it comes from typing."""
-
-
-def type_into(seen: Visit, widget: str, field: str) -> Locator:
-    """Come to a widget that waits for the language model and type the quote by keyboard."""
-    assert not any("widget-data" in url for url in seen.loaded), "the model came unasked"
-    seen.page.locator("[data-widget=waiting]").first.scroll_into_view_if_needed()
-    view = seen.page.locator(f".{widget}")
-    view.get_by_role("textbox", name=field).focus()
-    seen.page.keyboard.press("Control+a")
-    seen.page.keyboard.type(QUOTE)
-    return view
-
-
-def test_a_text_typed_into_a_page_from_disk_gives_the_attention_of_torch(
-    chromium: Browser, site: Path
-) -> None:
-    context = chromium.new_context(viewport=WIDTHS["desk"])
-    seen = visit(context, (site / "chapters/07-attention.html").as_uri(), site.as_uri())
-    view = type_into(seen, "attention-maps", "Text")
-    view.locator(".grid").focus()
-    for arrow in ["ArrowDown"] * 5 + ["ArrowRight"] * 2:
-        seen.page.keyboard.press(arrow)
-    expected = float(AttentionMaps(text=QUOTE).maps()[0, 0, 5, 2])
-    view.locator(".result", has_text=f"{expected:.3f}").wait_for()
-    assert_quiet(seen)
-    context.close()
-
-
-def test_a_typed_prompt_is_continued_as_by_torch(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
-    seen = visit(context, f"{address}/chapters/11-inference.html", address)
-    view = type_into(seen, "decoding", "Prompt")
-    widget = Decoding(text=QUOTE)
-    expected = widget.encoding().decode(widget.greedy())
-    view.locator(".continuation").first.get_by_text(expected.strip()).wait_for()
     assert_quiet(seen)
     context.close()
 
