@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "node_modules" / "katex"
 
 @pytest.fixture(scope="module")
 def katex() -> Iterator[Katex]:
-    renderer = Katex(PACKAGE, {r"\R": r"\mathbb{R}"})
+    renderer = Katex(PACKAGE)
     yield renderer
     renderer.close()
 
@@ -31,10 +31,6 @@ def test_html_and_mathml(katex: Katex) -> None:
 
 def test_inline_is_not_displayed(katex: Katex) -> None:
     assert "katex-display" not in katex.render("x", display=False)
-
-
-def test_shared_macros(katex: Katex) -> None:
-    assert "mathbb" in katex.render(r"\R", display=False)
 
 
 def test_a_macro_of_one_formula_does_not_reach_the_next(katex: Katex) -> None:
@@ -59,11 +55,11 @@ def test_refusals(katex: Katex, tex: str, message: str) -> None:
 
 def test_missing_package_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="make book"):
-        Katex(tmp_path / "katex", {})
+        Katex(tmp_path / "katex")
 
 
 def test_node_leaves_with_the_renderer() -> None:
-    renderer = Katex(PACKAGE, {})
+    renderer = Katex(PACKAGE)
     assert renderer.render("x", display=False)
     renderer.close()
     assert renderer._process.returncode == 0

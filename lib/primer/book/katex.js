@@ -2,14 +2,13 @@
 "use strict";
 const readline = require("node:readline");
 const katex = require(process.argv[2]);
-const macros = JSON.parse(process.argv[3]);
 
 readline.createInterface({ input: process.stdin }).on("line", (line) => {
   const { tex, display } = JSON.parse(line);
   let reply;
   try {
-    // A fresh copy of the macros: \gdef in one formula must not reach the next one.
-    const html = katex.renderToString(tex, { displayMode: display, strict: "error", macros: { ...macros } });
+    // Macros of its own for each formula: \gdef in one must not reach the next.
+    const html = katex.renderToString(tex, { displayMode: display, strict: "error", macros: {} });
     reply = { html };
   } catch (error) {
     if (!(error instanceof katex.ParseError)) throw error;

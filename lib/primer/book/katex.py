@@ -1,11 +1,11 @@
-r"""Sphinx extension: formulas become HTML and MathML while the book is built.
+"""Sphinx extension: formulas become HTML and MathML while the book is built.
 
 KaTeX runs in one Node process that reads formulas on its standard input.  The reader's browser
 gets finished HTML, a style sheet and fonts, and no script.  A formula that KaTeX rejects is a
 Sphinx warning, so a build with warnings as errors fails on it.
 
-Configuration: ``katex_macros`` (a dictionary from ``\name`` to its TeX) and ``katex_folder`` (the
-installed npm package, relative to the source folder).
+Configuration: ``katex_folder``, the installed npm package, relative to the source folder.  The book
+has no macros of its own: JupyterLab, where a notebook must read alike, would not know them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ class Katex:
     ----------
     folder : Path
         The npm package, usually ``node_modules/katex``.
-    macros : dict
-        TeX macros known to every formula.
 
     Raises
     ------
@@ -50,14 +48,14 @@ class Katex:
         When KaTeX is not installed there.
     """
 
-    def __init__(self, folder: Path, macros: dict[str, str]) -> None:
+    def __init__(self, folder: Path) -> None:
         script = folder / "dist" / "katex.min.js"
         if not script.exists():
             raise FileNotFoundError(
                 f"KaTeX is not installed in {folder}: run `make book`, or `npm ci` beside it"
             )
         self._process = subprocess.Popen(
-            [find_node(), str(SERVER), str(script.resolve()), json.dumps(macros)],
+            [find_node(), str(SERVER), str(script.resolve())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -113,7 +111,7 @@ def _render(translator: Any, node: nodes.Element, *, display: bool) -> str:
     if os.getpid() not in _running:
         folder = Path(translator.builder.srcdir) / config.katex_folder
         try:
-            _running[os.getpid()] = Katex(folder, config.katex_macros)
+            _running[os.getpid()] = Katex(folder)
         except (FileNotFoundError, RuntimeError) as error:
             raise ExtensionError(str(error)) from error
     tex = node.astext()
@@ -163,7 +161,6 @@ def copy_style(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer ``katex`` for ``html_math_renderer``."""
-    app.add_config_value("katex_macros", {}, "html")
     app.add_config_value("katex_folder", "node_modules/katex", "html")
     app.add_html_math_renderer("katex", (visit_math, None), (visit_displaymath, None))
     app.add_css_file("katex/katex.min.css", priority=300)
