@@ -601,6 +601,23 @@ def test_play_moves_the_playhead_and_pause_keeps_it(open_widget, name):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("name", ["chirp", "sunspots"])
+def test_play_ends_with_the_signal_and_begins_anew(open_widget, name):
+    record = SpectrogramExplorer().signals[name]
+    duration = len(record["samples"]) / 2 / record["rate"]
+    page = open_widget(signal=name, time=0.95 * duration)
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Pause").wait_for(state="detached")
+    assert page.evaluate("state.time") == pytest.approx(duration)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function(
+        "(({ value, max }) => value < max / 2)(document.querySelector('.cursor'))"
+    )
+    page.get_by_role("button", name="Pause").click()
+    assert page.evaluate("state.time") < duration / 2
+
+
+@pytest.mark.browser
 def test_everything_has_a_name_and_takes_its_own_keys(open_widget):
     page = open_widget()
     controls = """[...document.querySelectorAll("main input, main button")]

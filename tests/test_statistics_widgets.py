@@ -265,6 +265,19 @@ def test_laboratory_grows_while_it_plays(widget_page):
 
 
 @pytest.mark.browser
+def test_long_names_leave_room_for_the_sample_size(widget_page):
+    page = widget_page(SamplingLaboratory())
+    page.get_by_role("combobox", name="Population").select_option("uniform")
+    settle(page)
+    estimator = page.get_by_role("combobox", name="Estimator")
+    for label in estimator.locator("option").all_inner_texts():
+        estimator.select_option(label=label)
+        settle(page)
+        outside = "(e) => e.scrollWidth - e.clientWidth"
+        assert page.locator("#widget").evaluate(outside) <= 0, label
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("widget", [PowerExplorer, SamplingLaboratory])
 def test_nothing_leaves_a_narrow_page(widget_page, widget, theme):

@@ -92,19 +92,22 @@ export function soundPlayer({ current, view, write, kept, redraw, notice }) {
     }
   };
   const rest = () => {
+    const time = playhead;
+    playhead = null; // before the player stops, which asks for a last frame
+    if (time !== null) write({ time });
     player.stop();
     speaker.stop();
-    const time = playhead;
-    playhead = null;
-    if (time !== null) write({ time });
   };
   const frame = (seconds) => {
+    if (playhead !== null) advance(seconds);
+    redraw();
+  };
+  const advance = (seconds) => {
     const { duration } = current();
     // What cannot be heard passes in eight seconds.
     const next = speaker.position() ?? playhead + (silent() ? duration / 8 : 1) * seconds;
     playhead = Math.min(duration, next);
     if (playhead >= duration) rest();
-    redraw();
   };
   const player = play({ label: "Play", frame });
   player.button.addEventListener("click", () => {
