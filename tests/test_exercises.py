@@ -9,18 +9,20 @@ import pkgutil
 import pytest
 
 from primer import exercises
-from primer.notebook import Mistake
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise
 
 TOPICS = [module.name for module in pkgutil.iter_modules(exercises.__path__)]
 ANSWERS = [importlib.import_module(f"answers.{topic}") for topic in TOPICS]
 RIGHT = [case for answers in ANSWERS for case in answers.RIGHT]
 WRONG = [case for answers in ANSWERS for case in answers.WRONG]
-CHECKS = [
+DECLARED = [
     check
     for topic in TOPICS
     for name, check in vars(importlib.import_module(f"primer.exercises.{topic}")).items()
     if name.startswith("check_")
 ]
+ON_PAGE = [check for check in DECLARED if isinstance(check, NumberExercise | ChoiceExercise)]
+CHECKS = [check for check in DECLARED if check not in ON_PAGE]
 
 
 @pytest.mark.parametrize(("check", "answer"), RIGHT)
@@ -45,3 +47,16 @@ def test_every_check_is_tried(check):
 def test_every_check_waits_for_an_answer(check, capsys):
     check(lambda *arguments: ...)
     assert "waits for your answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("check", ON_PAGE, ids=lambda check: check.number)
+def test_an_answer_on_the_page_is_told_the_same_in_jupyter(check, capsys):
+    check(...)
+    check(check.right)
+    assert capsys.readouterr().out.splitlines()[0].endswith("run the cell again.")
+    replies = check.wrong if isinstance(check, NumberExercise) else check.replies
+    for answer, reply in replies.items():
+        if answer != check.right:
+            with pytest.raises(Mistake) as mistake:
+                check(answer)
+            assert reply in str(mistake.value)

@@ -20,6 +20,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from primer.book.form import FOLDED, tags_of
+
 CHAPTERS = Path("chapters")
 STRIPPED = re.compile(r"image/.*|application/vnd\.jupyter\.widget-view\+json")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -38,7 +40,8 @@ def normalize(notebook: NotebookNode) -> NotebookNode:
     -------
     NotebookNode
         The same notebook: text outputs, tags and ids kept; images, widget views and state,
-        timestamps and versions removed.  Normalizing twice changes nothing more.
+        timestamps and versions removed.  Cells that are folded on the page are closed in
+        JupyterLab too.  Normalizing twice changes nothing more.
     """
     notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info={"name": "python"})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -53,7 +56,18 @@ def normalize(notebook: NotebookNode) -> NotebookNode:
                 output.data = {k: v for k, v in output.data.items() if not STRIPPED.fullmatch(k)}
                 output.metadata = {}
         cell.outputs = _joined_streams(cell.outputs)
+        _fold(cell)
     return notebook
+
+
+def _fold(cell: NotebookNode) -> None:
+    """Close in JupyterLab what the tags of a cell close on the page."""
+    tags = tags_of(cell)
+    cell.metadata.pop("jupyter", None)
+    if set(tags) & set(FOLDED):
+        cell.metadata["jupyter"] = NotebookNode(source_hidden=True)
+        if "check" in tags:
+            cell.metadata["jupyter"]["outputs_hidden"] = True
 
 
 def _joined_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:

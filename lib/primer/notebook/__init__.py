@@ -2,6 +2,7 @@
 
 from primer.notebook.exercises import Mistake, exercise
 from primer.notebook.figures import show, use_book_style
+from primer.notebook.page_answers import ChoiceExercise, NumberExercise
 from primer.notebook.simulate import (
     Estimate,
     generator,
@@ -19,8 +20,10 @@ from primer.notebook.verify import (
 )
 
 __all__ = [
+    "ChoiceExercise",
     "Estimate",
     "Mistake",
+    "NumberExercise",
     "exercise",
     "generator",
     "measured",

@@ -17,7 +17,7 @@ class Mistake(AssertionError):
         return [f"✗ {self}"]
 
 
-def exercise(number: str) -> Callable[[Check], Check]:
+def exercise(number: str, because: str = "") -> Callable[[Check], Check]:
     """Make an exercise's check out of a function that raises :class:`Mistake`.
 
     The check takes the reader's function.  While that function still returns ``...`` it only says
@@ -27,6 +27,8 @@ def exercise(number: str) -> Callable[[Check], Check]:
     ----------
     number : str
         The number of the exercise, for example ``"16.1"``.
+    because : str
+        A sentence to add when the answer is right.
 
     Examples
     --------
@@ -74,7 +76,7 @@ def exercise(number: str) -> Callable[[Check], Check]:
                 raise Mistake(
                     f"Exercise {number}: your code stopped with {type(error).__name__}: {error}"
                 ) from error
-            print(f"✓ Exercise {number} is solved.")
+            print(f"✓ Exercise {number} is solved." + (f" {because}" if because else ""))
 
         return run
 

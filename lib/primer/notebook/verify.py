@@ -42,14 +42,29 @@ def _number(x: complex, atol: float, digits: int) -> str:
 
 
 def _describe(array: np.ndarray, atol: float, digits: int) -> str:
-    """Write an array: all of it up to four entries, else its shape and its first three."""
+    """Write a number, or an array: all of it up to four entries, else its shape and first three."""
     flat = [_number(x, atol, digits) for x in array.ravel()[:4]]
     if array.ndim == 0:
         return flat[0]
     if array.size <= 4:
         return "[" + ", ".join(flat) + "]"
-    shape = "×".join(map(str, array.shape))
-    return f"{shape} numbers [{', '.join(flat[:3])}, …]"
+    return f"{_shape(array)} numbers [{', '.join(flat[:3])}, …]"
+
+
+def _shape(array: np.ndarray) -> str:
+    """Write a shape as ``3×4``."""
+    return "×".join(map(str, array.shape))
+
+
+def _agreement(a: np.ndarray, b: np.ndarray, atol: float, digits: int, bound: str) -> str:
+    """Say what was seen: few numbers are written out, of many only that they agree."""
+    left, right = _describe(a, atol, digits), _describe(b, atol, digits)
+    within = "exactly" if bound == "0" else f"to within {bound}"
+    if a.size > 4:
+        return f"{_shape(a)} numbers " + (f"agree {within}" if b.ndim else f"are {right} {within}")
+    if not b.any():
+        return f"{right} {within}"
+    return f"{left} {'=' if left == right else '≈'} {right} (tolerance {bound})"
 
 
 def _pass(name: str, detail: str, rows: str) -> None:
@@ -99,15 +114,14 @@ def verify(
     a, b = _array(name, got), _array(name, expected)
     if b.ndim and a.shape != b.shape:
         raise ValueError(f"verify({name!r}): shape {a.shape} compared with shape {b.shape}")
-    left, right = _describe(a, atol, digits), _describe(b, atol, digits)
     bound = f"{atol:g}" + (f" + {rtol:g}·|expected|" if rtol else "")
     if not np.all(np.abs(a - b) <= atol + rtol * np.abs(b)):
         worst = float(np.abs(a - b).max())
         raise AssertionError(
-            f"✗ {name}: got {left}, expected {right}; "
+            f"✗ {name}: got {_describe(a, 0, digits)}, expected {_describe(b, 0, digits)}; "
             f"the largest difference {worst:.3g} exceeds the tolerance {bound}"
         )
-    _pass(name, f"{left} = {right} (tolerance {bound})", rows)
+    _pass(name, _agreement(a, b, atol, digits, bound), rows)
 
 
 def verify_between(

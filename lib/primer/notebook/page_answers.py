@@ -1,0 +1,178 @@
+"""Exercises whose answer is a number or a choice, declared once as data.
+
+Such an exercise can be answered in Jupyter, where its check is called with the answer, and on the
+page, where no kernel runs: the site reads the same object (:mod:`primer.book.page_answers`) and a
+small script compares.  Both give the same reply, word for word.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from primer.notebook.answers import as_number
+from primer.notebook.exercises import Mistake, exercise
+
+
+@dataclass(frozen=True)
+class NumberExercise:
+    r"""An exercise whose answer is one number.
+
+    An answer :math:`x` is right when :math:`|x - right| \le within`.
+
+    Parameters
+    ----------
+    number : str
+        The number of the exercise, for example ``"8.3"``.
+    right, within : float
+        The right answer and how far from it an answer may be.
+    low, high : float
+        The range in which an answer makes sense, ends included.
+    expects : str
+        What the reader should type, for example ``"a whole number of positions"``.
+    wrong : mapping of float to str
+        Answers that a plausible mistake leads to, and what to say to each.
+    otherwise : str
+        What to say to any other answer: a hint with a number or a formula of the chapter.
+    because : str
+        What to add when the answer is right.
+
+    Raises
+    ------
+    ValueError
+        When an answer lies outside the range, when a wrong one would count as right, when two
+        wrong ones cannot be told apart, or when a sentence is missing.
+
+    Examples
+    --------
+    >>> check = NumberExercise(
+    ...     "0.1", right=12, within=0.5, low=0, high=100, expects="a whole number",
+    ...     wrong={7: "you added the two numbers"}, otherwise="four times three",
+    ...     because="Three fours are twelve.",
+    ... )
+    >>> check(12)
+    ✓ Exercise 0.1 is solved. Three fours are twelve.
+    >>> check(...)
+    ○ Exercise 0.1 waits for your answer: replace the `...` and run the cell again.
+    >>> check(7)
+    Traceback (most recent call last):
+        ...
+    primer.notebook.exercises.Mistake: Exercise 0.1: you added the two numbers
+    """
+
+    number: str
+    right: float
+    within: float
+    low: float
+    high: float
+    expects: str
+    wrong: Mapping[float, str]
+    otherwise: str
+    because: str
+
+    def __post_init__(self) -> None:
+        """Check the declaration, so that a faulty exercise is noticed where it is written."""
+        place = f"exercise {self.number}"
+        if not (math.isfinite(self.within) and self.within >= 0):
+            raise ValueError(f"{place}: within must be 0 or more, got {self.within}")
+        if not self.low < self.high:
+            raise ValueError(f"{place}: low {self.low} must be less than high {self.high}")
+        for value in (self.right, *self.wrong):
+            if not self.low <= value <= self.high:
+                raise ValueError(
+                    f"{place}: the answer {value} lies outside {self.low} … {self.high}"
+                )
+        values = sorted([self.right, *self.wrong])
+        for one, other in itertools.pairwise(values):
+            if other - one <= 2 * self.within:
+                raise ValueError(
+                    f"{place}: within {self.within} the answers {one} and {other} are the same"
+                )
+        if not self.wrong:
+            raise ValueError(f"{place}: name at least one plausible wrong answer")
+        if not all([self.expects, self.otherwise, self.because, *self.wrong.values()]):
+            raise ValueError(f"{place}: every answer needs a sentence")
+
+    def __call__(self, answer: Any) -> None:
+        """Check the reader's answer, in the notebook."""
+
+        @exercise(self.number, self.because)
+        def check(given: Any) -> None:
+            value = as_number(given(), "your answer")
+            if not self.low <= value <= self.high:
+                raise Mistake(f"{self.expects} between {self.low:g} and {self.high:g} is expected")
+            if abs(value - self.right) <= self.within:
+                return
+            for wrong, sentence in self.wrong.items():
+                if abs(value - wrong) <= self.within:
+                    raise Mistake(sentence)
+            raise Mistake(self.otherwise)
+
+        check(lambda: answer)
+
+
+@dataclass(frozen=True)
+class ChoiceExercise:
+    """An exercise whose answer is one of several statements.
+
+    Parameters
+    ----------
+    number : str
+        The number of the exercise, for example ``"8.3"``.
+    choices : mapping of str to str
+        A letter for each choice, and its text; the page shows them in this order.
+    right : str
+        The letter of the right one.
+    replies : mapping of str to str
+        What to say to each choice: why it tempts and what is so.
+
+    Raises
+    ------
+    ValueError
+        When the right letter is no choice, or when a choice has no reply.
+
+    Examples
+    --------
+    >>> check = ChoiceExercise(
+    ...     "0.2", choices={"a": "It halves.", "b": "It stays."}, right="b",
+    ...     replies={"a": "halving needs n/2 tokens", "b": "Nothing in it depends on n."},
+    ... )
+    >>> check("b")
+    ✓ Exercise 0.2 is solved. Nothing in it depends on n.
+    >>> check("c")
+    Traceback (most recent call last):
+        ...
+    primer.notebook.exercises.Mistake: Exercise 0.2: answer with one of the letters a, b
+    """
+
+    number: str
+    choices: Mapping[str, str]
+    right: str
+    replies: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        """Check the declaration, so that a faulty exercise is noticed where it is written."""
+        place = f"exercise {self.number}"
+        if len(self.choices) < 2:
+            raise ValueError(f"{place}: a choice needs two or more choices")
+        if self.right not in self.choices:
+            raise ValueError(f"{place}: the right answer {self.right!r} is none of the choices")
+        silent = [letter for letter in self.choices if not self.replies.get(letter)]
+        if silent or set(self.replies) - set(self.choices):
+            raise ValueError(f"{place}: every choice needs its reply, and no other letter has one")
+
+    def __call__(self, answer: Any) -> None:
+        """Check the reader's answer, in the notebook."""
+
+        @exercise(self.number, self.replies[self.right])
+        def check(given: Any) -> None:
+            letter = given()
+            if letter not in self.choices:
+                raise Mistake(f"answer with one of the letters {', '.join(self.choices)}")
+            if letter != self.right:
+                raise Mistake(self.replies[letter])
+
+        check(lambda: answer)
