@@ -217,7 +217,8 @@ def _choices(body: list[str]) -> tuple[str, list[tuple[str, str]]]:
     """Split the body of a guess into its question and its choices."""
     question: list[str] = []
     answers: list[tuple[str, str]] = []
-    fence, title, reply = "", "", []
+    fence, title = "", ""
+    reply: list[str] = []
     for line in body:
         opened = _OPENING.fullmatch(line)
         if not fence and opened and opened[2] == "dropdown":
