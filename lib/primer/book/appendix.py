@@ -22,12 +22,15 @@ from primer.book.coverage import (
     CHAPTERS,
     Erratum,
     Row,
+    errata_of,
     listed_chapters,
     notebook_of,
     proofs_of,
     read_errata,
     read_rows,
 )
+from primer.book.folds import check_label
+from primer.book.proofs import Proof
 
 
 class Generated(SphinxDirective):
@@ -43,6 +46,7 @@ class Generated(SphinxDirective):
         sources = [book / "_toc.yml", book / "chapters/appendix/coverage.csv"]
         sources += [book / "chapters/appendix/errata.yml"]
         sources += [notebook_of(book, chapter) for chapter in self.chapters]
+        sources += [path for one in self.chapters if (path := errata_of(book, one)).exists()]
         for source in sources:
             self.env.note_dependency(str(source))
 
@@ -107,6 +111,11 @@ def titled(chapter: str) -> str:
     '8 Positions'
     """
     return f"{int(chapter[:2])} {CHAPTERS[chapter]}"
+
+
+def label_of(proof: Proof) -> str:
+    """Name the check that proves something; a link to it opens the fold it stands in."""
+    return check_label(proof.document, proof.cell)
 
 
 def words(text: str) -> nodes.Text:
@@ -184,7 +193,7 @@ class SourceMap(Generated):
         items = []
         for row in rows:
             proof = self.proofs.get(row.id)
-            state = [self.link(proof.section.label)] if proof else [words("to come")]
+            state = [self.link(label_of(proof))] if proof else [words("to come")]
             item = nodes.list_item(
                 "",
                 nodes.paragraph(
@@ -254,8 +263,10 @@ class Errata(Generated):
     def proof_of(self, erratum: Erratum) -> nodes.paragraph:
         """Write where the erratum is proved, or that it is not yet."""
         if proof := self.proofs.get(erratum.id):
-            box = self.link(erratum.id.lower(), titled(proof.document))
-            content = [words("Proved in chapter "), box, words(".")]
+            place = titled(proof.document.removeprefix("errata/"))
+            where = "on the errata page of" if proof.document.startswith("errata/") else "in"
+            content = [words(f"Proved {where} chapter "), self.link(label_of(proof), place)]
+            content.append(words("."))
             return nodes.paragraph("", "", phrase("map-proved", *content))
         text = f"The proof is to come with chapter {titled(erratum.chapter)}."
         return nodes.paragraph("", "", phrase("map-to-come", words(text)))
