@@ -26,7 +26,7 @@ SUMMARIES = {
 }
 
 
-class fold(nodes.General, nodes.Element):  # noqa: N801 - docutils names its nodes in lower case
+class fold(nodes.General, nodes.Element):  # type: ignore[misc]
     """A ``<details>`` with its ``summary``; ``kind`` is one of :data:`FOLDED`."""
 
 

@@ -1,9 +1,9 @@
 """Read from the notebooks which claims they prove, where, and whether the checks were seen to hold.
 
 The metadata of a check cell names what it proves, a row of the source map or an erratum, and the
-printed names of the checks that prove it: ``"proves": {"POS-01": ["words swapped, …"]}``.  That, the
-section the cell stands in and the ``✓`` lines in its stored output are all the source map, the list
-of errata and the coverage test go by: nobody keeps a second list by hand.
+printed names of the checks that prove it: ``"proves": {"POS-01": ["words swapped, …"]}``.  That,
+the section the cell stands in and the ``✓`` lines in its stored output are all the source map, the
+list of errata and the coverage test go by: nobody keeps a second list by hand.
 """
 
 from __future__ import annotations
