@@ -315,15 +315,17 @@ def test_theme_can_be_chosen_and_is_kept(chromium: Browser, address: str) -> Non
 FORM = """() => {
   const article = document.querySelector(".bd-article");
   const height = (e) => e.getBoundingClientRect().height;
-  const share = (boxes) => boxes.map(height).reduce((a, b) => a + b, 0) / height(article);
+  // What a closed fold holds has a height, too, but is not to be seen.
+  const seen = (boxes) => [...boxes].filter((e) => e.checkVisibility());
+  const share = (boxes) => seen(boxes).map(height).reduce((a, b) => a + b, 0) / height(article);
   const outputs = [...article.querySelectorAll(".cell_output")];
   const shares = {
-    code: share([...article.querySelectorAll(".cell_input")]),
+    code: share(article.querySelectorAll(".cell_input")),
     output: share(outputs.filter((e) => !e.querySelector("img, .widget-view"))),
   };
   const text = article.innerText;
   for (const fold of article.querySelectorAll("details")) fold.open = true;
-  const wide = [...article.querySelectorAll("pre, .highlight")]
+  const wide = seen(article.querySelectorAll("pre, .highlight"))
     .filter((e) => height(e) > 0 && e.scrollWidth > e.clientWidth + 1)
     .map((e) => e.textContent.slice(0, 80));
   return { ...shares, text, wide };
