@@ -218,7 +218,7 @@ def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSo
     assert [tag.text.strip() for tag in words.select(".section-number")] == ["8", "8.1"]
     assert "Theorem 8.1" in words.text
     assert next(tag.text for tag in words.select(".eqno")).startswith("(8.1)")
-    assert "[SAL+24]" in words.text
+    assert "(Su et al., 2024)" in words.text
 
 
 def test_the_map_links_the_one_chapter(without_addresses: tuple[Path, BeautifulSoup]) -> None:
