@@ -35,9 +35,14 @@ TEXT = r"""# A tiny chapter
 $$ a = b $$ (eq-small)
 :::
 
-See {eq}`eq-small`, {prf:ref}`thm-small` and {cite}`su2024roformer`.
+See {eq}`eq-small`, {prf:ref}`thm-small`, RoFormer ([Su et al., 2024][paper]) and
+[Shaw and colleagues](http://dx.doi.org/10.18653/V1/N18-2074), who knew nothing of
+[this page](https://example.org/paper).
+
+[paper]: https://doi.org/10.1016/j.neucom.2023.127063
 
 ```{bibliography}
+:filter: docname in docnames
 ```
 """
 
@@ -132,6 +137,19 @@ def links(page: BeautifulSoup) -> list[str]:
     return [str(a["href"]) for a in page.select(".bd-header-article a[href]")]
 
 
+def test_links_to_works_are_citations(without_addresses: tuple[Path, BeautifulSoup]) -> None:
+    page = without_addresses[1]
+    cited = {str(link["href"]): link.text for link in page.select("article p a.internal")}
+    listed = {f"#{entry['id']}": entry.text.strip() for entry in page.select("div.citation")}
+    assert len(listed) == 2
+    texts = {cited[target]: entry for target, entry in listed.items()}
+    assert texts["Su et al., 2024"].startswith("Jianlin Su, ")
+    assert texts["Shaw and colleagues"].startswith("Peter Shaw, ")
+    outside = [str(link["href"]) for link in page.select("article a.external")]
+    assert "https://example.org/paper" in outside  # no work: a link as any other
+    assert "https://doi.org/10.1016/j.neucom.2023.127063" in outside  # from the entry
+
+
 def test_buttons_come_with_the_repository(with_addresses: tuple[Path, BeautifulSoup]) -> None:
     found = links(with_addresses[1])
     path = "chapters/08-positions.ipynb"
@@ -223,7 +241,7 @@ def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSo
     assert [tag.text.strip() for tag in words.select(".section-number")] == ["8", "8.1"]
     assert "Theorem 8.1" in words.text
     assert next(tag.text for tag in words.select(".eqno")).startswith("(8.1)")
-    assert "[SAL+24]" in words.text
+    assert "(Su et al., 2024)" in words.text
 
 
 def test_the_map_links_the_one_chapter(without_addresses: tuple[Path, BeautifulSoup]) -> None:
