@@ -36,10 +36,10 @@ check_who = ChoiceExercise(
     },
     right="c",
     replies={
-        "a": "text 1 is greedy; but 'gaved' in text 2 is no word: at temperature 1.5 a fifth of the "
-        "words are unknown, at p = 0.9 very few",
-        "b": "text 1 repeats itself word for word, which no text did at temperature 0.5 or above in "
-        "200 tries; it is greedy",
+        "a": "text 1 is greedy; but 'gaved' in text 2 is no word: at temperature 1.5 a quarter of "
+        "the words are unknown, at p = 0.9 three in a hundred",
+        "b": "text 1 repeats itself word for word, which no text did at temperature 0.5 or above "
+        "in 200 tries; it is greedy",
         "c": "A circle, words that do not exist, and neither.",
         "d": "text 3 does not repeat itself; greedy texts do, two thirds of their runs of four are "
         "repeated",
@@ -74,12 +74,12 @@ check_diagnosis = ChoiceExercise(
     right="b",
     replies={
         "a": "a token that is read alone needs no mask: the cache holds no key of the future",
-        "b": "In prefill the positions 0 to 49 come by themselves; a single token must be told that "
-        "it stands at 50. A wrong distance to every key changes every score.",
+        "b": "In prefill the positions 0 to 49 come by themselves; a single token must be told "
+        "that it stands at 50. A wrong distance to every key changes every score.",
         "c": "that is slower and gives the same numbers: the rotation depends on a key's own "
         "position, which never changes",
-        "d": "half precision keeps three digits: the logits would differ in the second decimal, not "
-        "by units, and the prompt's keys are as rough as the others",
+        "d": "half precision keeps three digits: the logits would differ in the second decimal, "
+        "not by units, and the prompt's keys are as rough as the others",
     },
 )
 

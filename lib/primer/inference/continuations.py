@@ -1,9 +1,10 @@
-"""Two hundred held-out passages continued by 192 tokens: ``python -m primer.inference.continuations``.
+"""Held-out passages, continued and judged: ``python -m primer.inference.continuations``.
 
-Each decoder, and each memory that greedy decoding is left, is one block of lines in
-``continuations.csv``: a measure, its mean over texts (or contexts, or loops), the standard error of
-that mean, and how many there were.  What stands in the file is not computed again, so that an
-interrupted run goes on where it stopped; all of it takes about half an hour on one core.
+Two hundred passages are continued by 192 tokens.  Each decoder, and each memory that greedy
+decoding is left, is one block of lines in ``continuations.csv``: a measure, its mean over texts (or
+contexts, or loops), the standard error of that mean, and how many there were.  What stands in the
+file is not computed again, so that an interrupted run goes on where it stopped; all of it takes
+about half an hour on one core.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from torch import Tensor
 
 from primer.datasets import split_plays
 from primer.inference.beam import beam_search
-from primer.inference.choosing import greedy, sample, top_k_filter, top_p_filter
+from primer.inference.choosing import greedy, sample
 from primer.inference.generation import generate
 from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.quality import distinct_ngrams
@@ -34,7 +35,7 @@ from primer.transformers import Transformer, load_pretrained
 RESULTS = Path(__file__).with_suffix(".csv")
 N_TEXTS, PROMPT, NEW, N_CONTEXTS = 200, 32, 192, 1000
 MEMORIES = (1, 2, 4, 8, 16, 32, 64, 128)
-FORGETFUL = {1: 200, 2: 200, 4: 200, 8: 200, 16: 200, 32: 100}
+FORGETFUL = {1: 200, 2: 200, 4: 200, 8: 200, 16: 200, 32: 100, 64: 50}
 """How many texts are written with a memory of m tokens: each token reads all of them anew."""
 SEARCHED, LISTENED = 60, 100
 """How many texts beam search writes; from how many it writes to the first full stop."""
@@ -70,7 +71,13 @@ def read_results(path: Path = RESULTS) -> dict[tuple[str, str], Line]:
         return {}
     with path.open(encoding="utf-8", newline="") as file:
         lines = [
-            Line(row["setting"], row["measure"], float(row["mean"]), float(row["error"]), int(row["n"]))
+            Line(
+                row["setting"],
+                row["measure"],
+                float(row["mean"]),
+                float(row["error"]),
+                int(row["n"]),
+            )
             for row in csv.DictReader(file)
         ]
     return {(line.setting, line.measure): line for line in lines}
@@ -179,7 +186,7 @@ class Laboratory:
             "repeated after 40": 1 - distinct_ngrams(early, 4),
             "distinct pairs": distinct_ngrams(new, 2),
             "middle": float(((rank >= 10) & (rank < 200)).double().mean()),
-            "known words": float(np.mean([word in self.known for word in words] or [1.0])),
+            "known words": float(np.mean([float(word in self.known) for word in words] or [1.0])),
             "ends in a loop": float(last is not None),
             "left a loop": float(any(one.end < len(new) for one in found)),
         }
@@ -213,7 +220,7 @@ class Laboratory:
         return bool(torch.equal(more, text[end - one.period : end]))
 
     def lengths(self) -> list[Line]:
-        """Compare the lengths of what beam search finds with and without a correction for length."""
+        """Compare the lengths of what beam search finds with and without a correction for it."""
         stop = self.encoding.encode(".")[0]
         sizes = {
             power: [
@@ -227,13 +234,16 @@ class Laboratory:
         return [*lines, _line("lengths", "λ = 1 less λ = 0", more)]
 
     def memory(self) -> list[Line]:
-        """Measure loss and greedy choice at held-out places when only the last m tokens are seen."""
+        """Measure loss and greedy choice at held-out places when the last m tokens are seen."""
         contexts = held_out_passages(self.n_contexts, 129)
         truth, losses, choices = contexts[:, -1], {}, {}
         for m in MEMORIES:
             with torch.no_grad():
                 last = torch.cat(
-                    [self.model(rows[:, -m - 1 : -1], n_last=1)[:, -1] for rows in contexts.split(50)]
+                    [
+                        self.model(rows[:, -m - 1 : -1], n_last=1)[:, -1]
+                        for rows in contexts.split(50)
+                    ]
                 )
             losses[m] = torch.nn.functional.cross_entropy(last, truth, reduction="none").numpy()
             choices[m] = greedy(last).numpy()
@@ -242,7 +252,9 @@ class Laboratory:
             setting = f"last {m}"
             lines.append(_line(setting, "loss", losses[m]))
             lines.append(_line(setting, "loss over 128", losses[m] - losses[MEMORIES[-1]]))
-            lines.append(_line(setting, "greedy choice of 128", choices[m] == choices[MEMORIES[-1]]))
+            lines.append(
+                _line(setting, "greedy choice of 128", choices[m] == choices[MEMORIES[-1]])
+            )
         return lines
 
 
@@ -262,7 +274,16 @@ def run(path: Path = RESULTS, laboratory: Laboratory | None = None, only: str = 
         When given, the one setting to measure.
     """
     forgetful = [f"m = {m}" for m in FORGETFUL]
-    names = ["Shakespeare", "greedy", "loops", *SETTINGS, *forgetful, "lengths", "last 128", "4 beams"]
+    names = [
+        "Shakespeare",
+        "greedy",
+        "loops",
+        *SETTINGS,
+        *forgetful,
+        "lengths",
+        "last 128",
+        "4 beams",
+    ]
     known = read_results(path)
     lab = laboratory or Laboratory()
     for name in [only] if only else names:
@@ -288,4 +309,4 @@ def run(path: Path = RESULTS, laboratory: Laboratory | None = None, only: str = 
 if __name__ == "__main__":
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
-    run(*map(Path, sys.argv[1:2]))
+    run(Path(sys.argv[1]) if sys.argv[1:] else RESULTS)
