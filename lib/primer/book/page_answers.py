@@ -1,0 +1,157 @@
+"""Sphinx extension: an exercise whose answer is a number or a choice is answered on the page.
+
+Behind such an exercise stands a cell tagged ``exercise`` that hands the reader's answer to a check
+of :mod:`primer.exercises`.  When that check is declared as data (``NumberExercise``,
+``ChoiceExercise`` of :mod:`primer.notebook`), the page gets a form in front of the cell, and the
+cell itself is closed.  The form carries the data and every sentence; :file:`page-answers.js`
+compares, and shows the sentence that Python would print.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import importlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from primer.notebook import ChoiceExercise, NumberExercise
+
+logger = logging.getLogger(__name__)
+
+PageExercise = NumberExercise | ChoiceExercise
+
+
+def called_checks(source: str) -> list[tuple[str, str]]:
+    r"""Name the checks of ``primer.exercises`` that a cell calls: module and function.
+
+    Examples
+    --------
+    >>> called_checks("from primer.exercises.positions import check_shift\\ncheck_shift(...)")
+    [('primer.exercises.positions', 'check_shift')]
+    """
+    tree = ast.parse(source)
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return [
+        (node.module or "", alias.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("primer.exercises.")
+        for alias in node.names
+        if alias.name in called
+    ]
+
+
+def sentences(exercise: PageExercise) -> dict[str, Any]:
+    """Return what the page must know: the data, and the replies as Python prints them.
+
+    Examples
+    --------
+    >>> check = ChoiceExercise(
+    ...     "0.2", choices={"a": "It halves.", "b": "It stays."}, right="b",
+    ...     replies={"a": "halving needs n/2 tokens", "b": "Nothing in it depends on n."},
+    ... )
+    >>> sentences(check)["replies"]["b"]
+    '✓ Exercise 0.2 is solved. Nothing in it depends on n.'
+    """
+    number = exercise.number
+
+    def solved(because: str) -> str:
+        return f"✓ Exercise {number} is solved. {because}"
+
+    def mistaken(sentence: str) -> str:
+        return f"✗ Exercise {number}: {sentence}"
+
+    if isinstance(exercise, ChoiceExercise):
+        return {
+            "number": number,
+            "replies": {
+                letter: solved(reply) if letter == exercise.right else mistaken(reply)
+                for letter, reply in exercise.replies.items()
+            },
+            "expected": mistaken(f"answer with one of the letters {', '.join(exercise.choices)}"),
+        }
+    return {
+        "number": number,
+        "right": exercise.right,
+        "within": exercise.within,
+        "low": exercise.low,
+        "high": exercise.high,
+        "solved": solved(exercise.because),
+        "wrong": [[value, mistaken(sentence)] for value, sentence in exercise.wrong.items()],
+        "otherwise": mistaken(exercise.otherwise),
+        "expected": mistaken(
+            f"{exercise.expects} between {exercise.low:g} and {exercise.high:g} is expected"
+        ),
+    }
+
+
+def form(exercise: PageExercise) -> str:
+    """Write the form of an exercise as HTML."""
+    data = html.escape(json.dumps(sentences(exercise), ensure_ascii=False))
+    name = f"answer-{exercise.number.replace('.', '-')}"
+    if isinstance(exercise, ChoiceExercise):
+        field = "".join(
+            [
+                "<fieldset><legend>Your answer</legend>",
+                *(
+                    f'<label><input type="radio" name="{name}" value="{html.escape(letter)}">'
+                    f"<span>({html.escape(letter)}) {html.escape(text)}</span></label>"
+                    for letter, text in exercise.choices.items()
+                ),
+                "</fieldset>",
+            ]
+        )
+    else:
+        field = (
+            f'<label for="{name}">Your answer: {html.escape(exercise.expects)}</label>'
+            f'<input id="{name}" name="{name}" type="text" autocomplete="off" spellcheck="false">'
+        )
+    return (
+        f'<form class="page-answer" data-exercise="{data}">{field}'
+        '<button type="submit">Check</button><p class="reply" role="status"></p></form>'
+    )
+
+
+def exercises_of(cell: nodes.container) -> Iterator[PageExercise]:
+    """Give the exercises that a cell checks and that the page can check as well."""
+    for module, name in called_checks(cell[0].astext()):
+        check = getattr(importlib.import_module(module), name)
+        if isinstance(check, NumberExercise | ChoiceExercise):
+            yield check
+
+
+def add_forms(app: Sphinx, document: nodes.document) -> None:
+    """Put a form in front of each cell whose answer the page can check, and close the cell."""
+    for cell in list(document.findall(nodes.container)):
+        if cell.get("nb_element") != "cell_code" or "tag_exercise" not in cell["classes"]:
+            continue
+        try:
+            exercises = list(exercises_of(cell))
+        except (SyntaxError, ImportError, AttributeError, ValueError) as error:
+            logger.warning("the exercise's check: %s", error, location=cell, type="page-answer")
+            continue
+        if exercises:
+            place = cell.parent.index(cell)
+            cell.parent.insert(
+                place, [nodes.raw("", form(one), format="html") for one in exercises]
+            )
+            cell["hide_mode"] = "all"
+            cell["prompt_show"] = cell["prompt_hide"] = "In Jupyter"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the forms to each page once it is read."""
+    app.connect("doctree-read", add_forms)
+    app.add_css_file("page-answers.css", priority=910)
+    app.add_js_file("memory.js", priority=490, defer="defer")
+    app.add_js_file("page-answers.js", defer="defer")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
