@@ -41,7 +41,6 @@ def violations_on(page: Page) -> list[str]:
     """Return what axe-core finds on a page as it is open now, a sentence each."""
     page.evaluate(AXE.read_text("utf-8"))
     page.evaluate(SHORTEN)
-    page.evaluate("scrollTo(0, 0)")  # a button that fades in after scrolling is pale for a moment
     found = []
     for scheme, width, rules in LOOKS:
         page.emulate_media(color_scheme=scheme)
