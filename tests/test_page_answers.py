@@ -189,7 +189,7 @@ def test_the_cell_waits_in_a_fold_and_is_all_there_is_without_a_script(reading_p
     for script in (True, False):
         page = reading_page(java_script_enabled=script)
         assert page.locator("form.page-answer").first.is_visible() == script
-        folds = page.locator(".tag_exercise details")
+        folds = page.locator(".fold-exercise")
         assert folds.count() == 2  # the third exercise wants a function
         code = page.locator(".tag_exercise pre")
         assert [code.nth(number).is_visible() for number in range(3)] == [False, False, True]
@@ -205,7 +205,7 @@ def test_targets_are_large_and_axe_finds_nothing(reading_page: Open, reading_hom
         button.click()
     for target in page.locator(
         ".page-answer button, .page-answer input[type=text], .page-answer fieldset label, "
-        ".tag_exercise summary"
+        ".fold-exercise summary"
     ).all():
         box = target.bounding_box()
         assert box is not None
@@ -235,7 +235,10 @@ def test_a_check_that_cannot_be_had_is_a_warning_with_its_place(
     chapter = chapter_of([new_markdown_cell("# A page", id="title"), stub])
     nbformat.write(chapter, tmp_path / "index.ipynb")
     warnings = io.StringIO()
-    options = {"extensions": ["myst_nb", "primer.book.page_answers"], "nb_execution_mode": "off"}
+    options = {
+        "extensions": ["myst_nb", "primer.book.folds", "primer.book.page_answers"],
+        "nb_execution_mode": "off",
+    }
     with docutils_namespace():
         out = tmp_path / "out"
         app = Sphinx(tmp_path, None, out, out, "dummy", options, status=None, warning=warnings)

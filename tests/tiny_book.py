@@ -88,7 +88,8 @@ NOTHING_KEPT = """for (const name of ["localStorage", "sessionStorage"]) {
 
 READING = r"""# Positions
 
-The {term}`softmax` does not know places, and neither do {term}`keys <key>` {cite}`su2024roformer`.
+The {term}`softmax` does not know places, and neither do {term}`keys <key>`
+([Su et al., 2024](https://doi.org/10.1016/j.neucom.2023.127063)).
 
 (positions-order)=
 ## Without positions, order is lost
@@ -181,7 +182,10 @@ def reading_book(folder: Path) -> Path:
         *stub("check_count"),
         *stub("check_order", "```{exercise} Which\nWhat becomes of it? (a) … (b) …\n```"),
         *stub("check_function", "```{exercise} A function\nWrite it.\n```"),
-        new_markdown_cell("## Further reading\n\n```{bibliography}\n```", id="reading"),
+        new_markdown_cell(
+            "## Further reading\n\n```{bibliography}\n:filter: docname in docnames\n```",
+            id="reading",
+        ),
     ]
     pages = {
         "chapters/appendix/glossary": READING_GLOSSARY,

@@ -28,6 +28,11 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 TIMEOUT = 300  # seconds for one cell; a whole chapter should take less than 45
 
 
+def notebooks() -> list[Path]:
+    """List the notebooks of the book: the chapters, and their pages of errata."""
+    return sorted([*CHAPTERS.glob("*.ipynb"), *CHAPTERS.glob("errata/*.ipynb")])
+
+
 def normalize(notebook: NotebookNode) -> NotebookNode:
     """Strip a notebook, in place, of everything that a fresh run may write differently.
 
@@ -129,9 +134,9 @@ def main() -> int:
     """Normalize, and on request execute, the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description="Execute and normalize notebooks.")
     parser.add_argument("--execute", action="store_true", help="run from a clean kernel first")
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: chapters/*.ipynb")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the book")
     arguments = parser.parse_args()
-    for path in arguments.notebooks or sorted(CHAPTERS.glob("*.ipynb")):
+    for path in arguments.notebooks or notebooks():
         if not path.is_file():
             print(f"{path}: there is no such notebook", file=sys.stderr)
             return 1

@@ -20,6 +20,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from primer.book.folds import cells_of, closed
 from primer.notebook import ChoiceExercise, NumberExercise
 
 logger = logging.getLogger(__name__)
@@ -130,22 +131,18 @@ def exercises_of(cell: nodes.container) -> Iterator[PageExercise]:
 
 
 def add_forms(app: Sphinx, document: nodes.document) -> None:
-    """Put a form in front of each cell whose answer the page can check, and close the cell."""
-    for cell in list(document.findall(nodes.container)):
-        if cell.get("nb_element") != "cell_code" or "tag_exercise" not in cell["classes"]:
-            continue
+    """Put a form in front of each cell whose answer the page can check, and fold the cell."""
+    for cell in cells_of(document, "exercise"):
         try:
             exercises = list(exercises_of(cell))
         except (SyntaxError, ImportError, AttributeError, ValueError) as error:
             logger.warning("the exercise's check: %s", error, location=cell, type="page-answer")
             continue
         if exercises:
-            place = cell.parent.index(cell)
-            cell.parent.insert(
-                place, [nodes.raw("", form(one), format="html") for one in exercises]
-            )
-            cell["hide_mode"] = "all"
-            cell["prompt_show"] = cell["prompt_hide"] = "In Jupyter"
+            forms = [nodes.raw("", form(one), format="html") for one in exercises]
+            parent, place = cell.parent, cell.parent.index(cell)
+            parent.remove(cell)
+            parent.insert(place, [*forms, closed("exercise", "In Jupyter", cell)])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

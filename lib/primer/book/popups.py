@@ -50,7 +50,8 @@ def targets(tree: nodes.document) -> dict[str, list[nodes.Element]]:
     for formula in tree.findall(nodes.math_block):
         found |= {id: [formula] for id in formula["ids"] if id.startswith("equation-")}
     for entry in tree.findall(nodes.citation):
-        found |= dict.fromkeys(entry["ids"], entry[1:])  # without the label, which the link shows
+        words = [node for node in entry if not isinstance(node, nodes.label)]
+        found |= dict.fromkeys(entry["ids"], words)
     return found
 
 
