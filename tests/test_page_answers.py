@@ -24,7 +24,7 @@ from sphinx.util.docutils import docutils_namespace
 from tiny_book import NOTHING_KEPT, chapter_of
 
 from primer.book.form import tags_of
-from primer.book.page_answers import called_checks, sentences
+from primer.book.page_answers import called_checks, imported_names, sentences
 from primer.book.pages import SITE
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise
 
@@ -214,8 +214,12 @@ def test_targets_are_large_and_axe_finds_nothing(reading_page: Open, reading_hom
 
 
 def test_a_cell_names_the_checks_it_calls() -> None:
-    source = "from primer.exercises.a import x, y\nfrom primer.b import z\nz(1)\ny(2)"
-    assert called_checks(source) == [("primer.exercises.a", "y")]
+    names = imported_names(
+        ["%matplotlib inline", "from primer.exercises import a as checks\nfrom primer.b import z"]
+    )
+    source = "from primer.exercises.c import x, y\nz(1)\ny(2)\nchecks.w(3)\n(lambda: 1)()"
+    found = called_checks(source, names | imported_names([source]))
+    assert found == [("primer.exercises.c", "y"), ("primer.exercises.a", "w")]
 
 
 @pytest.mark.parametrize(
@@ -249,11 +253,14 @@ def test_a_check_that_cannot_be_had_is_a_warning_with_its_place(
 
 def page_exercises(chapter: str) -> list[NumberExercise | ChoiceExercise]:
     """Return the exercises of a chapter's stubs that are declared as data."""
+    notebook = nbformat.read(BOOK / "chapters" / f"{chapter}.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    names = imported_names(cell.source for cell in cells)
     checks = [
         getattr(importlib.import_module(module), name)
-        for cell in nbformat.read(BOOK / "chapters" / f"{chapter}.ipynb", as_version=4).cells
+        for cell in cells
         if "exercise" in tags_of(cell)
-        for module, name in called_checks(cell.source)
+        for module, name in called_checks(cell.source, names)
     ]
     return [check for check in checks if isinstance(check, NumberExercise | ChoiceExercise)]
 
@@ -270,6 +277,8 @@ def test_every_chapter_has_two_exercises_answered_by_keyboard(
     assert len(exercises) >= 2
     assert forms.count() == len(exercises)
     for form, exercise in zip(forms.all(), exercises, strict=True):
+        title = form.locator("xpath=preceding::p[contains(@class, 'admonition-title')][1]")
+        assert title.inner_text().startswith(f"Exercise {exercise.number} ")
         reply = form.get_by_role("status")
         said = sentences(exercise)
         if "replies" in said:

@@ -10,10 +10,11 @@ compares, and shows the sentence that Python would print.
 from __future__ import annotations
 
 import ast
+import contextlib
 import html
 import importlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from docutils import nodes
@@ -28,27 +29,48 @@ logger = logging.getLogger(__name__)
 PageExercise = NumberExercise | ChoiceExercise
 
 
-def called_checks(source: str) -> list[tuple[str, str]]:
-    r"""Name the checks of ``primer.exercises`` that a cell calls: module and function.
+def imported_names(sources: Iterable[str]) -> dict[str, str]:
+    r"""Return what the names stand for that the cells of a page import.
 
     Examples
     --------
-    >>> called_checks("from primer.exercises.positions import check_shift\\ncheck_shift(...)")
+    >>> imported_names(["%config x = 1", "from primer.exercises import positions as checks"])
+    {'checks': 'primer.exercises.positions'}
+    """
+    names: dict[str, str] = {}
+    for source in sources:
+        with contextlib.suppress(SyntaxError):  # a cell of IPython's own commands
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.ImportFrom):
+                    for alias in node.names:
+                        names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def called_checks(source: str, names: dict[str, str]) -> list[tuple[str, str]]:
+    """Name the checks of ``primer.exercises`` that a cell calls: module and function.
+
+    Parameters
+    ----------
+    source : str
+        The cell.
+    names : dict of str to str
+        What the names that the page imports stand for.
+
+    Examples
+    --------
+    >>> called_checks("checks.check_shift(...)", {"checks": "primer.exercises.positions"})
     [('primer.exercises.positions', 'check_shift')]
     """
-    tree = ast.parse(source)
-    called = {
-        node.func.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    return [
-        (node.module or "", alias.name)
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("primer.exercises.")
-        for alias in node.names
-        if alias.name in called
-    ]
+    found: dict[tuple[str, str], None] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            first, dot, rest = ast.unparse(node.func).partition(".")
+            path = names.get(first, first) + dot + rest
+            if path.startswith("primer.exercises."):
+                module, _, name = path.rpartition(".")
+                found[module, name] = None
+    return list(found)
 
 
 def sentences(exercise: PageExercise) -> dict[str, Any]:
@@ -122,19 +144,29 @@ def form(exercise: PageExercise) -> str:
     )
 
 
-def exercises_of(cell: nodes.container) -> Iterator[PageExercise]:
+def exercises_of(
+    app: Sphinx, cell: nodes.container, names: dict[str, str]
+) -> Iterator[PageExercise]:
     """Give the exercises that a cell checks and that the page can check as well."""
-    for module, name in called_checks(cell[0].astext()):
-        check = getattr(importlib.import_module(module), name)
+    for path, name in called_checks(cell[0].astext(), names):
+        module = importlib.import_module(path)
+        check = getattr(module, name)
         if isinstance(check, NumberExercise | ChoiceExercise):
+            app.env.note_dependency(str(module.__file__))  # the page is read again when it changes
             yield check
 
 
 def add_forms(app: Sphinx, document: nodes.document) -> None:
     """Put a form in front of each cell whose answer the page can check, and fold the cell."""
+    sources = [
+        cell.astext()
+        for cell in document.findall(nodes.container)
+        if cell.get("nb_element") == "cell_code_source"
+    ]
+    names = imported_names(sources)
     for cell in cells_of(document, "exercise"):
         try:
-            exercises = list(exercises_of(cell))
+            exercises = list(exercises_of(app, cell, names))
         except (SyntaxError, ImportError, AttributeError, ValueError) as error:
             logger.warning("the exercise's check: %s", error, location=cell, type="page-answer")
             continue

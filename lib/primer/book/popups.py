@@ -55,14 +55,14 @@ def targets(tree: nodes.document) -> dict[str, list[nodes.Element]]:
     return found
 
 
-def fragment(app: Sphinx, parts: list[nodes.Element]) -> str:
+def fragment(builder: Any, parts: list[nodes.Element]) -> str:
     """Write some nodes as HTML that can stand anywhere: without ids and links to themselves."""
     whole = nodes.container("", *(part.deepcopy() for part in parts))
-    app.builder.add_permalinks = False
+    builder.add_permalinks = False
     try:
-        return _ID.sub("", app.builder.render_partial(whole)["fragment"])
+        return _ID.sub("", builder.render_partial(whole)["fragment"])
     finally:
-        app.builder.add_permalinks = True
+        builder.add_permalinks = True
 
 
 def write_popups(
@@ -71,7 +71,7 @@ def write_popups(
     """Write the pop-ups of a page beside it."""
     if tree is None or app.builder.format != "html":
         return
-    found = {id: fragment(app, parts) for id, parts in targets(tree).items()}
+    found = {id: fragment(app.builder, parts) for id, parts in targets(tree).items()}
     if found:
         file = Path(app.outdir) / "_static" / "popups" / f"{page}.js"
         file.parent.mkdir(parents=True, exist_ok=True)
