@@ -54,22 +54,34 @@ def tiny_chapter() -> nbformat.NotebookNode:
         data={"image/svg+xml": SVG, "text/plain": "<Figure>"},
         metadata={"image/svg+xml": {"alt": "a blue square"}},
     )
-    check = new_output(
-        "stream", name="stdout", text="✓ one: 1 = 1  [FOU-01 ERR-22]\n~ 0.3 s\nplain\n"
-    )
+    plain = new_output("stream", name="stdout", text="plain\n")
+    check = new_output("stream", name="stdout", text="✓ one: 1 = 1\n~ 0.3 s\nplain\n")
     widget = new_output(
         "display_data",
         data={VIEW: {"model_id": "m"}, "image/png": PIXEL, "text/plain": "Widget()"},
         metadata={"image/png": {"alt": "two arrows"}},
     )
     cells = [
-        new_code_cell(source, outputs=[output], execution_count=number, id=f"cell-{number}")
-        for number, (source, output) in enumerate(
-            [("show()", figure), ("verify()", check), ("Widget()", widget)], 1
+        new_code_cell(
+            source,
+            outputs=[output],
+            execution_count=number,
+            id=f"cell-{number}",
+            metadata={"tags": tags},
+        )
+        for number, (source, output, tags) in enumerate(
+            [
+                ("show()", figure, ["figure"]),
+                ("print('plain')", plain, []),
+                ("Widget()", widget, ["figure"]),
+                ("verify()", check, ["check"]),
+                ("verify_that()", check, ["check"]),
+            ],
+            1,
         )
     ]
-    solution = new_code_cell("answer = 1", execution_count=4, id="solution")
-    solution.metadata["tags"] = ["hide-cell", "solution"]
+    solution = new_code_cell("answer = 1", execution_count=6, id="solution")
+    solution.metadata["tags"] = ["solution"]
     chapter = new_notebook(cells=[new_markdown_cell(TEXT, id="text"), *cells, solution])
     chapter.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     chapter.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
@@ -197,18 +209,29 @@ def test_a_widget_has_its_picture_where_no_script_runs(
     assert page.select("script[src*='widget-host.js']")
 
 
-def test_checks_stand_out(without_addresses: tuple[Path, BeautifulSoup]) -> None:
-    held, measured = without_addresses[1].select("pre.checks .check")
+def test_checks_stand_out_in_one_fold(without_addresses: tuple[Path, BeautifulSoup]) -> None:
+    (fold,) = without_addresses[1].select("details.fold-check")
+    assert [tag.text for tag in fold.select("summary")] == ["✓ 2 checks"]
+    held, measured, *_ = fold.select("pre.checks .check")
     assert held["class"] == ["check", "held"]
-    assert [tag.text for tag in held.select(".row-tag")] == ["FOU-01", "ERR-22"]
     assert measured["class"] == ["check", "measured"]
+    assert [cell["id"] for cell in fold.select(".cell")] == [
+        "check-08-positions-cell-4",
+        "check-08-positions-cell-5",
+    ]
 
 
-def test_a_solution_is_hidden_under_its_name(
+def test_a_figure_shows_its_picture_and_a_solution_nothing(
     without_addresses: tuple[Path, BeautifulSoup],
 ) -> None:
-    closed, opened = without_addresses[1].select(".tag_solution details > summary > p")
-    assert (closed.text, opened.text) == ("Show the solution", "Hide the solution")
+    page = without_addresses[1]
+    figure, widget = page.select("details.fold-figure")
+    assert figure.text.split() == ["Code", "of", "this", "figure", "show()"]
+    assert figure.find_parent(class_="cell").select_one("img.figure").find_parent("details") is None
+    assert "Widget()" in widget.text
+    (solution,) = page.select("details.fold-solution")
+    assert "answer = 1" in solution.text
+    assert not solution.has_attr("open")
 
 
 def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSoup]) -> None:

@@ -6,6 +6,7 @@ These tests look at ``_build/html``; ``make test`` builds it first.
 from __future__ import annotations
 
 import gzip
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 
+from primer.book.form import AUDIT
 from primer.book.pages import SITE, page_names, serve
 
 pytestmark = pytest.mark.browser
@@ -307,6 +309,53 @@ def test_theme_can_be_chosen_and_is_kept(chromium: Browser, address: str) -> Non
     assert light != dark
     page.goto(f"{address}/chapters/appendix/notation.html")
     assert page.evaluate(paper) == dark
+    context.close()
+
+
+FORM = """() => {
+  const article = document.querySelector(".bd-article");
+  const height = (e) => e.getBoundingClientRect().height;
+  // What a closed fold holds has a height, too, but is not to be seen.
+  const seen = (boxes) => [...boxes].filter((e) => e.checkVisibility());
+  const share = (boxes) => seen(boxes).map(height).reduce((a, b) => a + b, 0) / height(article);
+  const outputs = [...article.querySelectorAll(".cell_output")];
+  const shares = {
+    code: share(article.querySelectorAll(".cell_input")),
+    output: share(outputs.filter((e) => !e.querySelector("img, .widget-view"))),
+  };
+  const text = article.innerText;
+  for (const fold of article.querySelectorAll("details")) fold.open = true;
+  const wide = seen(article.querySelectorAll("pre, .highlight"))
+    .filter((e) => height(e) > 0 && e.scrollWidth > e.clientWidth + 1)
+    .map((e) => e.textContent.slice(0, 80));
+  return { ...shares, text, wide };
+}"""
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapter_shows_the_learner_first(chromium: Browser, address: str, name: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/{name}", address).page
+    page.wait_for_function("document.documentElement.dataset.markedAt")
+    form = page.evaluate(FORM)
+    print(f"{name}: code {form['code']:.1%}, output {form['output']:.1%} of the height")
+    assert form["wide"] == [], "code boxes that scroll sideways"
+    assert AUDIT.findall(form["text"]) == [], "names of rows or errata in sight"
+    assert form["code"] < 0.2
+    assert form["output"] < 0.1
+    context.close()
+
+
+def test_a_row_of_the_source_map_opens_its_check(
+    chromium: Browser, address: str, documents: dict[str, BeautifulSoup]
+) -> None:
+    rows = documents["chapters/appendix/source-map.html"].select(".source-map .map-proved a")
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    for row in random.Random(0).sample(rows, 3):
+        page = visit(context, urljoin(f"{address}/chapters/appendix/", row["href"]), address).page
+        check = page.locator(f"#{urldefrag(row['href'])[1]}")
+        check.locator("pre").first.wait_for(state="visible")
+        assert "✓" in check.inner_text()
     context.close()
 
 
