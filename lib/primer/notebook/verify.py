@@ -1,8 +1,9 @@
 """Checks that print what they prove, and the one way to print what no other machine will repeat.
 
-The checks of a section stand at its end.  Which rows of the source map (``FOU-03``) and which errata
-(``ERR-22``) they prove is written in the metadata of their cell, by the names that they print; the
-coverage test reads both, so a removed or renamed check is noticed (:mod:`primer.book.proofs`).
+The checks of a section stand at its end.  Which rows of the source map (``FOU-03``) and which
+errata (``ERR-22``) they prove is written in the metadata of their cell, by the names that they
+print; the coverage test reads both, so a removed or renamed check is noticed
+(:mod:`primer.book.proofs`).
 """
 
 from __future__ import annotations
