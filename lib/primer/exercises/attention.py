@@ -41,7 +41,6 @@ check_divide = NumberExercise(
         64: "that is the variance before any division; then every score is multiplied by 8",
         512: "the score is multiplied by 8, so its variance is by 8², which is 64",
         8: "8 is the factor on the standard deviation, which is √64 to begin with",
-        0.015625: "you divided the variance twice; the program makes it larger",
     },
     otherwise="the variance of the raw score is 64, and a factor c multiplies a variance by c²; "
     "which factor is a division by 1/8?",
