@@ -11,41 +11,28 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 from primer.book.coverage import CHAPTERS, listed_chapters
+from primer.book.normalize import normalize
 
 BOOK = Path(__file__).parents[1]
 APPENDIX = BOOK / "chapters/appendix"
+TEXT = "# Fourier\n\n(fourier-dft)=\n## The transform of samples"
 PAGES = {
     "index.md": "# Book\n\n```{toctree}\nmap\nerrata\nchapters/16-fourier\n```\n",
     "map.md": "# Map\n\n```{source-map}\n```\n",
     "errata.md": "# Errata\n\n```{errata}\n```\n",
-    # The page stands for the notebook of the same name, from which the proofs are read.
-    "chapters/16-fourier.md": """# Fourier
-
-(fourier-dft)=
-## The transform of samples
-
-(err-22)=
-:::{admonition} Where the notes slip
-Text.
-:::
-
-## The rows of this chapter
-
-```{source-map} 16-fourier
-```
-""",
 }
 
 
 def write_notebook(book: Path, *rows: str) -> None:
     """Write a chapter that proves rows and prints that it does."""
-    cells = [nbformat.v4.new_markdown_cell("# Fourier\n\n(fourier-dft)=\n## The transform")]
+    cells = [nbformat.v4.new_markdown_cell(TEXT)]
     for row in rows:
-        printed = nbformat.v4.new_output("stream", text=f"✓ one: 1 = 1  [{row}]\n")
-        call = f'verify("one", 1, 1, atol=0, rows="{row}")'
-        cells.append(nbformat.v4.new_code_cell(call, id=row, outputs=[printed]))
+        printed = nbformat.v4.new_output("stream", text="✓ one: 1 = 1 (tolerance 0)\n")
+        call = 'verify("one", 1, 1, atol=0)'
+        metadata = {"tags": ["check"], "proves": {row: ["one"]}}
+        cells.append(nbformat.v4.new_code_cell(call, id=row, outputs=[printed], metadata=metadata))
     notebook = nbformat.v4.new_notebook(cells=cells)
-    nbformat.write(notebook, book / "chapters/16-fourier.ipynb")
+    nbformat.write(normalize(notebook), book / "chapters/16-fourier.ipynb")
 
 
 @pytest.fixture
@@ -64,10 +51,10 @@ def book(tmp_path: Path) -> Path:
 def build(book: Path) -> None:
     """Build the book as `make book` does: a warning is an error."""
     options = {
-        "extensions": ["myst_parser", "primer.book.appendix"],
+        "extensions": ["myst_nb", "primer.book.folds", "primer.book.appendix"],
         "myst_enable_extensions": ["dollarmath", "colon_fence"],
-        "exclude_patterns": ["chapters/appendix", "_build"],
-        "source_suffix": {".md": "markdown"},
+        "nb_execution_mode": "off",
+        "exclude_patterns": ["chapters/appendix", "_build", "jupyter_execute"],
     }
     with docutils_namespace():
         out = book / "_build"
@@ -90,7 +77,7 @@ def test_the_map_links_what_is_proved_and_follows_the_notebook(book: Path) -> No
     assert "1 of 530" in page
     assert "1 of 17" in page
     assert "46 to come" in page
-    assert 'href="chapters/16-fourier.html#fourier-dft"' in line_of(page, "fou-03")
+    assert 'href="chapters/16-fourier.html#check-16-fourier-fou-03"' in line_of(page, "fou-03")
     assert "The transform of samples" in line_of(page, "fou-03")
     assert "to come" in line_of(page, "fou-04")
     assert 'href="errata.html#erratum-24"' in line_of(page, "fou-07")
@@ -100,7 +87,7 @@ def test_the_map_links_what_is_proved_and_follows_the_notebook(book: Path) -> No
     build(book)
     page = (book / "_build/map.html").read_text()
     assert "to come" in line_of(page, "fou-03")
-    assert 'href="chapters/16-fourier.html#fourier-dft"' in line_of(page, "fou-04")
+    assert 'href="chapters/16-fourier.html#check-16-fourier-fou-04"' in line_of(page, "fou-04")
 
 
 def test_the_errata_link_to_the_box_that_proves_them(book: Path) -> None:
@@ -108,16 +95,24 @@ def test_the_errata_link_to_the_box_that_proves_them(book: Path) -> None:
     page = (book / "_build/errata.html").read_text()
     entries = dict(re.findall(r'<dt id="(erratum-\d+)">(.*?)</dd>', page, re.DOTALL))
     assert len(entries) == 107
-    assert 'href="chapters/16-fourier.html#err-22"' in entries["erratum-22"]
+    assert 'href="chapters/16-fourier.html#check-16-fourier-err-22"' in entries["erratum-22"]
     assert "to come with chapter 16 Fourier analysis" in entries["erratum-23"]
     assert "1 of 107 are proved" in page
 
 
-def test_a_chapter_lists_its_own_rows(book: Path) -> None:
+def test_the_page_of_errata_of_a_chapter_proves_what_its_text_does_not(book: Path) -> None:
+    (book / "chapters/errata").mkdir()
+    path = book / "chapters/16-fourier.ipynb"
+    text = path.read_text().replace("fourier-dft", "errata-of-16")
+    (book / "chapters/errata/16-fourier.ipynb").write_text(text)
+    write_notebook(book, "FOU-03")
+    with (book / "index.md").open("a") as index:
+        index.write("\n```{toctree}\nchapters/errata/16-fourier\n```\n")
     build(book)
-    page = (book / "_build/chapters/16-fourier.html").read_text()
-    rows = re.findall(r'class="map-id">([A-Z]+-\d+)<', page)
-    assert rows == [f"FOU-{n:02d}" for n in range(1, 18)]
+    page = (book / "_build/errata.html").read_text()
+    entry = re.search(r'<dt id="erratum-22">(.*?)</dd>', page, re.DOTALL)[0]
+    assert 'href="chapters/errata/16-fourier.html#check-errata-16-fourier-err-22"' in entry
+    assert "on the errata page of chapter" in entry
 
 
 def test_the_computations_on_the_page_of_conventions_hold() -> None:

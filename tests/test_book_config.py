@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 from bs4 import BeautifulSoup, Tag
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from tiny_book import CHAPTER, build_book, chapter_of
 
 from primer.palette import DARK, LIGHT
 
-BOOK = Path(__file__).parents[1]
 REPOSITORY = "https://github.com/reader/runnable-primer"
 SITE = "https://reader.github.io/runnable-primer/"
 
@@ -35,9 +31,14 @@ TEXT = r"""# A tiny chapter
 $$ a = b $$ (eq-small)
 :::
 
-See {eq}`eq-small`, {prf:ref}`thm-small` and {cite}`su2024roformer`.
+See {eq}`eq-small`, {prf:ref}`thm-small`, RoFormer ([Su et al., 2024][paper]) and
+[Shaw and colleagues](http://dx.doi.org/10.18653/V1/N18-2074), who knew nothing of
+[this page](https://example.org/paper).
+
+[paper]: https://doi.org/10.1016/j.neucom.2023.127063
 
 ```{bibliography}
+:filter: docname in docnames
 ```
 """
 
@@ -49,25 +50,35 @@ def tiny_chapter() -> nbformat.NotebookNode:
         data={"image/svg+xml": SVG, "text/plain": "<Figure>"},
         metadata={"image/svg+xml": {"alt": "a blue square"}},
     )
-    check = new_output(
-        "stream", name="stdout", text="✓ one: 1 = 1  [FOU-01 ERR-22]\n~ 0.3 s\nplain\n"
-    )
+    plain = new_output("stream", name="stdout", text="plain\n")
+    check = new_output("stream", name="stdout", text="✓ one: 1 = 1\n~ 0.3 s\nplain\n")
     widget = new_output(
         "display_data",
         data={VIEW: {"model_id": "m"}, "image/png": PIXEL, "text/plain": "Widget()"},
         metadata={"image/png": {"alt": "two arrows"}},
     )
     cells = [
-        new_code_cell(source, outputs=[output], execution_count=number, id=f"cell-{number}")
-        for number, (source, output) in enumerate(
-            [("show()", figure), ("verify()", check), ("Widget()", widget)], 1
+        new_code_cell(
+            source,
+            outputs=[output],
+            execution_count=number,
+            id=f"cell-{number}",
+            metadata={"tags": tags},
+        )
+        for number, (source, output, tags) in enumerate(
+            [
+                ("show()", figure, ["figure"]),
+                ("print('plain')", plain, []),
+                ("Widget()", widget, ["figure"]),
+                ("verify()", check, ["check"]),
+                ("verify_that()", check, ["check"]),
+            ],
+            1,
         )
     ]
-    solution = new_code_cell("answer = 1", execution_count=4, id="solution")
-    solution.metadata["tags"] = ["hide-cell", "solution"]
-    chapter = new_notebook(cells=[new_markdown_cell(TEXT, id="text"), *cells, solution])
-    chapter.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-    chapter.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
+    solution = new_code_cell("answer = 1", execution_count=6, id="solution")
+    solution.metadata["tags"] = ["solution"]
+    chapter = chapter_of([new_markdown_cell(TEXT, id="text"), *cells, solution])
     chapter.metadata["widgets"] = {
         "application/vnd.jupyter.widget-state+json": {
             "version_major": 2,
@@ -80,28 +91,8 @@ def tiny_chapter() -> nbformat.NotebookNode:
 
 def build(folder: Path, *, repository: str, site: str) -> BeautifulSoup:
     """Build a book of one chapter with our settings, but for the addresses and the execution."""
-    config = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))
-    config["repository"]["url"] = repository
-    config["html"]["baseurl"] = site
-    config["execute"]["execute_notebooks"] = "off"
-    extensions = config["sphinx"]["config"]["extensions"]
-    extensions.remove("primer.book.appendix")  # it reads the data of the whole book
-    (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    toc = {"format": "jb-book", "root": "index"}
-    part = {"caption": "Part", "numbered": 2, "chapters": [{"file": "chapters/08-positions"}]}
-    (folder / "_toc.yml").write_text(yaml.safe_dump({**toc, "parts": [part]}), encoding="utf-8")
-    (folder / "index.md").write_text("# A tiny book\n\nWords.\n\n```{chapter-map}\n```\n")
-    (folder / "chapters").mkdir()
-    nbformat.write(tiny_chapter(), folder / "chapters/08-positions.ipynb")
-    shutil.copy(BOOK / "references.bib", folder)
-    for shared in ("assets", "_templates", "node_modules"):
-        (folder / shared).symlink_to(BOOK / shared)
-    program = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
-    command = [*program, "build", "-W", "-n", "--keep-going", "--quiet", "."]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    html = (folder / "_build/html/chapters/08-positions.html").read_text("utf-8")
-    return BeautifulSoup(html, "html.parser")
+    pages = build_book(folder, tiny_chapter(), repository=repository, site=site)
+    return BeautifulSoup((pages / f"{CHAPTER}.html").read_text("utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +109,19 @@ def without_addresses(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, B
 
 def links(page: BeautifulSoup) -> list[str]:
     return [str(a["href"]) for a in page.select(".bd-header-article a[href]")]
+
+
+def test_links_to_works_are_citations(without_addresses: tuple[Path, BeautifulSoup]) -> None:
+    page = without_addresses[1]
+    cited = {str(link["href"]): link.text for link in page.select("article p a.internal")}
+    listed = {f"#{entry['id']}": entry.text.strip() for entry in page.select("div.citation")}
+    assert len(listed) == 2
+    texts = {cited[target]: entry for target, entry in listed.items()}
+    assert texts["Su et al., 2024"].startswith("Jianlin Su, ")
+    assert texts["Shaw and colleagues"].startswith("Peter Shaw, ")
+    outside = [str(link["href"]) for link in page.select("article a.external")]
+    assert "https://example.org/paper" in outside  # no work: a link as any other
+    assert "https://doi.org/10.1016/j.neucom.2023.127063" in outside  # from the entry
 
 
 def test_buttons_come_with_the_repository(with_addresses: tuple[Path, BeautifulSoup]) -> None:
@@ -179,18 +183,29 @@ def test_a_widget_has_its_picture_where_no_script_runs(
     assert page.select("script[src*='widget-host.js']")
 
 
-def test_checks_stand_out(without_addresses: tuple[Path, BeautifulSoup]) -> None:
-    held, measured = without_addresses[1].select("pre.checks .check")
+def test_checks_stand_out_in_one_fold(without_addresses: tuple[Path, BeautifulSoup]) -> None:
+    (fold,) = without_addresses[1].select("details.fold-check")
+    assert [tag.text for tag in fold.select("summary")] == ["✓ 2 checks"]
+    held, measured, *_ = fold.select("pre.checks .check")
     assert held["class"] == ["check", "held"]
-    assert [tag.text for tag in held.select(".row-tag")] == ["FOU-01", "ERR-22"]
     assert measured["class"] == ["check", "measured"]
+    assert [cell["id"] for cell in fold.select(".cell")] == [
+        "check-08-positions-cell-4",
+        "check-08-positions-cell-5",
+    ]
 
 
-def test_a_solution_is_hidden_under_its_name(
+def test_a_figure_shows_its_picture_and_a_solution_nothing(
     without_addresses: tuple[Path, BeautifulSoup],
 ) -> None:
-    closed, opened = without_addresses[1].select(".tag_solution details > summary > p")
-    assert (closed.text, opened.text) == ("Show the solution", "Hide the solution")
+    page = without_addresses[1]
+    figure, widget = page.select("details.fold-figure")
+    assert figure.text.split() == ["Code", "of", "this", "figure", "show()"]
+    assert figure.find_parent(class_="cell").select_one("img.figure").find_parent("details") is None
+    assert "Widget()" in widget.text
+    (solution,) = page.select("details.fold-solution")
+    assert "answer = 1" in solution.text
+    assert not solution.has_attr("open")
 
 
 def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSoup]) -> None:
@@ -200,7 +215,7 @@ def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSo
     assert [tag.text.strip() for tag in words.select(".section-number")] == ["8", "8.1"]
     assert "Theorem 8.1" in words.text
     assert next(tag.text for tag in words.select(".eqno")).startswith("(8.1)")
-    assert "[SAL+24]" in words.text
+    assert "(Su et al., 2024)" in words.text
 
 
 def test_the_map_links_the_one_chapter(without_addresses: tuple[Path, BeautifulSoup]) -> None:

@@ -14,7 +14,7 @@ import pytest
 from primer.book.normalize import normalize, unfinished_cells
 
 ROOT = Path(__file__).parents[1]
-CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+CHAPTERS = sorted((ROOT / "chapters").rglob("*.ipynb"))
 
 
 def notebook_with(*cells: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -29,7 +29,7 @@ def executed(source: str, output: str) -> nbformat.NotebookNode:
     )
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: f"{path.parent.stem}/{path.stem}")
 class TestCommitted:
     def test_every_code_cell_was_run_without_error_or_warning(self, path):
         assert unfinished_cells(nbformat.read(path, as_version=4)) == []
@@ -80,14 +80,14 @@ class TestNormalize:
         cell = nbformat.v4.new_code_cell(
             "figure",
             id="figure",
-            metadata={"tags": ["hide-input"], "execution": {"iopub.status.busy": "2026-01-01"}},
+            metadata={"tags": ["figure"], "execution": {"iopub.status.busy": "2026-01-01"}},
             outputs=[
                 nbformat.v4.new_output("display_data", data={**data, view: {"model_id": "x"}})
             ],
         )
         clean = normalize(notebook_with(cell)).cells[0]
         assert clean.outputs[0].data == {"text/plain": "<Figure: a line>"}
-        assert clean.metadata == {"tags": ["hide-input"]}
+        assert clean.metadata == {"tags": ["figure"], "jupyter": {"source_hidden": True}}
         assert clean.id == "figure"
 
     def test_joins_the_pieces_of_a_stream(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from primer import optimization as opt
-from primer.optimization import sweep
-from primer.optimization.network import BASE_WIDTH
+from primer.optimization import race, sweep
+from primer.optimization.network import BASE_WIDTH, Parametrization
 
 seeds = st.integers(0, 2**31 - 1)
 sizes = st.integers(1, 9)
@@ -136,15 +137,36 @@ def test_rounding_to_eight_bits():
 # --- the network of the sweep ---------------------------------------------------------------------
 
 
-def test_at_the_base_width_both_parametrizations_are_one():
+def test_at_the_base_width_all_parametrizations_are_one():
     models = []
-    for name in ("standard", "mup"):
+    for name in get_args(Parametrization):
         torch.manual_seed(0)
         model = opt.Mlp(BASE_WIDTH, name)
         opt.train(model, torch.optim.Adam(model.rates(0.01)), opt.digits(), steps=3, seed=0)
         models.append(model)
-    for a, b in zip(models[0].parameters(), models[1].parameters(), strict=True):
-        torch.testing.assert_close(a, b)
+    for model in models[1:]:
+        for a, b in zip(models[0].parameters(), model.parameters(), strict=True):
+            torch.testing.assert_close(a, b)
+
+
+def test_each_parametrization_changes_what_it_says():
+    spread, rates = {}, {}
+    for name in get_args(Parametrization):
+        torch.manual_seed(0)
+        model = opt.Mlp(16 * BASE_WIDTH, name)
+        spread[name] = float(model.layers[-1].weight.detach().std())
+        rates[name] = [group["lr"] for group in model.rates(0.16)]
+    for name in get_args(Parametrization):
+        small = name in ("mup", "start")
+        assert spread[name] == pytest.approx(spread["standard"] / (4 if small else 1))
+        divisor = {"mup": 16, "rates": 16, "root": 4}.get(name, 1)
+        assert rates[name] == pytest.approx([0.16] + [0.16 / divisor] * 3)
+
+
+def test_the_own_part_of_a_linear_layer_is_its_whole_change():
+    report = opt.feature_changes(24, "standard", 2.0**-8, steps=2, seed=0)
+    assert report.own[0] == pytest.approx(report.change[0], rel=1e-4)  # nothing lies below it
+    assert all(own < change for own, change in zip(report.own[1:], report.change[1:], strict=True))
 
 
 def test_digits_are_split_without_overlap():
@@ -155,15 +177,46 @@ def test_digits_are_split_without_overlap():
 
 def test_stored_trials_are_what_the_script_computes():
     stored = {trial[:4]: trial for trial in sweep.load_trials()}
-    for setting in [("standard", 32, 2.0**-7, 1), ("mup", 64, 2.0**-6, 0)]:
+    some = [("standard", 32, 2.0**-7, 1), ("mup", 64, 2.0**-6, 0), ("rates", 128, 2.0**-7, 2)]
+    for setting in some:
         again = sweep.run_trial(*setting, opt.digits())
         assert again.loss == pytest.approx(stored[setting].loss, rel=0.05)
         assert again.accuracy == pytest.approx(stored[setting].accuracy, abs=0.02)
 
 
+# --- the race of the optimizers -------------------------------------------------------------------
+
+
+def test_stored_runs_are_what_the_race_computes():
+    stored = {run[:4]: run for run in race.load_runs()}
+    for setting in [("sign, memory", 0.5, 2.0**-8, 5), ("momentum", 0.9, 2.0**-5, 1)]:
+        again, before = race.compete(*setting, opt.digits()), stored[setting]
+        assert again.loss == pytest.approx(before.loss, rel=0.05)
+        assert again.accuracy == pytest.approx(before.accuracy, abs=0.02)
+        assert again.steps == pytest.approx(before.steps, abs=3)
+
+
+def test_every_rule_is_tuned_over_the_same_number_of_rates_and_seeds():
+    runs = race.load_runs()
+    for rule, memories in race.MEMORIES.items():
+        tried = {run[1:4] for run in runs if run.rule == rule and run.seed in race.TUNING_SEEDS}
+        assert len(tried) == len(memories) * 8 * 3
+        assert len(race.finals(runs, rule)) == 10
+
+
+def test_sign_descent_with_memory_follows_the_running_mean():
+    w = torch.nn.Parameter(torch.tensor([0.0, 0.0]))
+    optimizer = race.SignDescent([w], lr=1.0, momentum=0.5)
+    for gradient in ([1.0, 1.0], [-3.0, -0.4]):  # running means: 0.5, 0.5, then -1.25, 0.05
+        w.grad = torch.tensor(gradient)
+        optimizer.step()
+    assert w.tolist() == [0.0, -2.0]
+
+
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
+        (lambda: race.make("newton", opt.Mlp(4, "mup"), 0.1, 0.0), "rule must be one of"),
         (lambda: opt.newton_schulz(torch.zeros(2, 2), 3), "W is 0"),
         (lambda: opt.newton_schulz(torch.tensor([[math.nan]]), 3), "must be finite"),
         (lambda: opt.newton_schulz(torch.ones(2, 2), -1), "steps must be a whole number ≥ 0"),

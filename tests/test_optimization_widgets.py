@@ -60,7 +60,14 @@ def test_the_result_line_says_what_happens(javascript):
     above = line("gradient", 0.25, 10, 0.8)
     assert above.startswith("Above the limit: it diverges")
     assert "exceeds a million" in above
-    assert line("adam", 0.1, 10, 0.8).startswith("There is no step limit")
+    assert line("sign", 0.1, 10, 0.8).startswith("No step limit, and no rest")
+    assert "the last 1.0 % of it" in line("adam", 0.18, 10, 0.8)
+
+
+def test_the_opening_state_is_one_where_momentum_helps():
+    state = {name: getattr(StepSize(), name) for name in ("step", "curvature", "momentum")}
+    plain, heavy = (StepSize(rule=rule, **state).path()[-1] for rule in ("gradient", "momentum"))
+    assert np.linalg.norm(plain) > 0.3 > 2e-5 > np.linalg.norm(heavy)
 
 
 # --- the Python side ------------------------------------------------------------------------------
@@ -112,7 +119,7 @@ def test_step_size_answers_to_the_keyboard(widget_page):
     page.get_by_label("momentum", exact=True).check()
     page.get_by_label("Step size η").press("Home")
     settle(page)
-    assert "limit is η = 0.360" in result.inner_text()
+    assert "limit is η = 0.036" in result.inner_text()
     assert page.get_by_label("Momentum β").is_enabled()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

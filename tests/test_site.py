@@ -6,6 +6,7 @@ These tests look at ``_build/html``; ``make test`` builds it first.
 from __future__ import annotations
 
 import gzip
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,11 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import nbformat
 import pytest
+from axe import WIDTHS, violations_on
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 
+from primer.book.form import AUDIT
 from primer.book.pages import SITE, page_names, serve
 
 pytestmark = pytest.mark.browser
@@ -23,7 +26,6 @@ pytestmark = pytest.mark.browser
 BOOK = Path(__file__).parents[1]
 PAGES = page_names(SITE) or ["the site is not built"]
 CHAPTERS = [name for name in PAGES if name.startswith("chapters/") and name[9].isdigit()]
-WIDTHS = {"desk": {"width": 1400, "height": 900}, "telephone": {"width": 390, "height": 844}}
 FIRST_VISIT = 300_000
 """Bytes that a first visit may take, compressed, besides figures and fonts."""
 
@@ -144,57 +146,9 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     context.close()
 
 
-# Every rule at each width and in each scheme; what depends on both, the colors, in all four.
-COLORS = "runOnly: ['color-contrast', 'link-in-text-block']"
-LOOKS = [
-    ("light", "desk", ""),
-    ("light", "telephone", COLORS),
-    ("dark", "telephone", ""),
-    ("dark", "desk", COLORS),
-]
-# Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, and words of
-# code, of which all of a kind look alike. A word stands in for each formula, as wide as the formula
-# where a wide one can be scrolled, and twenty words for each kind.
-SHORTEN = """() => {
-  const formulas = [...document.querySelectorAll(".katex")];
-  const widths = formulas.map((formula) => formula.getBoundingClientRect().width);
-  formulas.forEach((formula, i) => {
-    formula.textContent = "formula";
-    if (formula.closest(".formula")) {
-      formula.style.cssText = `display: inline-block; min-width: ${widths[i]}px`;
-    }
-  });
-  const seen = {};
-  for (const word of document.querySelectorAll(".highlight pre span[class]")) {
-    seen[word.className] = (seen[word.className] ?? 0) + 1;
-    if (seen[word.className] > 20) word.replaceWith(word.textContent);
-  }
-}"""
-
-
 def violations(context: BrowserContext, address: str, name: str) -> list[str]:
     """Return what axe-core finds on a page at each width and in each theme."""
-    axe = (BOOK / "node_modules/axe-core/axe.min.js").read_text("utf-8")
-    page = visit(context, f"{address}/{name}", address).page
-    page.evaluate(axe)
-    page.evaluate(SHORTEN)
-    found = []
-    for scheme, width, rules in LOOKS:
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size(WIDTHS[width])
-        page.wait_for_function(
-            "(theme) => document.documentElement.dataset.theme === theme", arg=scheme
-        )
-        page.wait_for_function(  # what scrolls at this width is marked for the keyboard
-            "(width) => document.documentElement.dataset.markedAt === String(width)",
-            arg=WIDTHS[width]["width"],
-        )
-        options = f"{{ resultTypes: ['violations'], {rules} }}"
-        report = page.evaluate(f"axe.run({options})")
-        for violation in report["violations"]:
-            nodes = [node["html"][:160] for node in violation["nodes"][:3]]
-            found.append(f"{scheme}, {width}: {violation['help']} ({violation['id']}): {nodes}")
-    return found
+    return violations_on(visit(context, f"{address}/{name}", address).page)
 
 
 class TestAccessibilityOfChapters:
@@ -307,6 +261,53 @@ def test_theme_can_be_chosen_and_is_kept(chromium: Browser, address: str) -> Non
     assert light != dark
     page.goto(f"{address}/chapters/appendix/notation.html")
     assert page.evaluate(paper) == dark
+    context.close()
+
+
+FORM = """() => {
+  const article = document.querySelector(".bd-article");
+  const height = (e) => e.getBoundingClientRect().height;
+  // What a closed fold holds has a height, too, but is not to be seen.
+  const seen = (boxes) => [...boxes].filter((e) => e.checkVisibility());
+  const share = (boxes) => seen(boxes).map(height).reduce((a, b) => a + b, 0) / height(article);
+  const outputs = [...article.querySelectorAll(".cell_output")];
+  const shares = {
+    code: share(article.querySelectorAll(".cell_input")),
+    output: share(outputs.filter((e) => !e.querySelector("img, .widget-view"))),
+  };
+  const text = article.innerText;
+  for (const fold of article.querySelectorAll("details")) fold.open = true;
+  const wide = seen(article.querySelectorAll("pre, .highlight"))
+    .filter((e) => height(e) > 0 && e.scrollWidth > e.clientWidth + 1)
+    .map((e) => e.textContent.slice(0, 80));
+  return { ...shares, text, wide };
+}"""
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapter_shows_the_learner_first(chromium: Browser, address: str, name: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/{name}", address).page
+    page.wait_for_function("document.documentElement.dataset.markedAt")
+    form = page.evaluate(FORM)
+    print(f"{name}: code {form['code']:.1%}, output {form['output']:.1%} of the height")
+    assert form["wide"] == [], "code boxes that scroll sideways"
+    assert AUDIT.findall(form["text"]) == [], "names of rows or errata in sight"
+    assert form["code"] < 0.2
+    assert form["output"] < 0.1
+    context.close()
+
+
+def test_a_row_of_the_source_map_opens_its_check(
+    chromium: Browser, address: str, documents: dict[str, BeautifulSoup]
+) -> None:
+    rows = documents["chapters/appendix/source-map.html"].select(".source-map .map-proved a")
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    for row in random.Random(0).sample(rows, 3):
+        page = visit(context, urljoin(f"{address}/chapters/appendix/", row["href"]), address).page
+        check = page.locator(f"#{urldefrag(row['href'])[1]}")
+        check.locator("pre").first.wait_for(state="visible")
+        assert "✓" in check.inner_text()
     context.close()
 
 

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from primer.notebook import (
     verify_raises,
     verify_that,
 )
+from primer.notebook.source import source_without_docstring
 
 reals = st.floats(-1e6, 1e6)
 
@@ -35,11 +37,9 @@ class TestVerify:
         with pytest.raises(AssertionError, match="exceeds the tolerance"):
             verify("x", x + 2.1 * atol + abs(x) * 1e-9, x, atol=atol)
 
-    def test_prints_name_numbers_tolerance_and_rows(self, capsys):
-        verify("a third", 1 / 3, 0.33333, atol=1e-4, rows="FOU-01 ERR-22")
-        assert capsys.readouterr().out == (
-            "✓ a third: 0.333333 ≈ 0.33333 (tolerance 0.0001)  [FOU-01 ERR-22]\n"
-        )
+    def test_prints_name_numbers_and_tolerance(self, capsys):
+        verify("a third", 1 / 3, 0.33333, atol=1e-4)
+        assert capsys.readouterr().out == ("✓ a third: 0.333333 ≈ 0.33333 (tolerance 0.0001)\n")
 
     def test_what_is_below_the_tolerance_prints_as_zero(self, capsys):
         verify("rounding", 3e-16, 0, atol=1e-12)
@@ -178,7 +178,15 @@ def test_show_source_quotes_the_code_that_runs_without_its_docstring(displayed):
     show_source(measured)
     ((data, _),) = displayed
     assert data["text/plain"] == "<Source of primer.notebook.verify.measured>"
-    assert 'print(f"~ {line}")' in data["text/markdown"]
-    assert "Examples" not in data["text/markdown"]
+    page = BeautifulSoup(data["text/html"], "html.parser")
+    assert page.details is not None
+    assert not page.details.has_attr("open")
+    assert page.summary is not None
+    assert page.summary.text == "In the library: primer.notebook.measured"
+    assert page.pre is not None
+    assert page.pre.text.strip() == source_without_docstring(measured)
+    assert 'print(f"~ {line}")' in page.pre.text
+    assert page.select("span.k")
+    assert "Examples" not in page.pre.text
     with pytest.raises(TypeError):
         show_source(len)

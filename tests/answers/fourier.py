@@ -24,13 +24,6 @@ def half_circle(size, sign=-1):
     return np.exp(sign * 1j * TAU * np.arange(size // 2) / size)
 
 
-def added(frames, hop):
-    total = np.zeros(frames.shape[1] + hop * (len(frames) - 1))
-    for i, frame in enumerate(frames):
-        total[i * hop : i * hop + len(frame)] += frame
-    return total
-
-
 def filled(x, factor, at, scale=None):
     X = np.insert(fourier.fft(x), [at] * (len(x) * (factor - 1)), 0)
     return fourier.ifft(X) * (factor if scale is None else scale)
@@ -50,16 +43,9 @@ def right_window_length(separation, sample_rate):
 
 RIGHT = [
     (exercises.check_one_bin, lambda x, k: np.fft.fft(x)[k]),
-    (exercises.check_bin_frequency, lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[k]),
-    (exercises.check_bin_frequency, lambda k, n, rate: (k if k <= n / 2 else k - n) * rate / n),
-    (exercises.check_heard, lambda f, rate: min(f % rate, rate - f % rate)),
     (exercises.check_recursive_fft, np.fft.fft),
     (exercises.check_filter, np.convolve),
     (exercises.check_window_length, right_window_length),
-    (
-        exercises.check_overlap_add,
-        lambda f, w, hop: added(f * w, hop) / added(0 * f + w**2, hop),
-    ),
     (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1).real),
 ]
 
@@ -72,28 +58,6 @@ WRONG = [
     (exercises.check_one_bin, lambda x, k: fourier.dft(x), r"one number, yours has shape \(7,\)"),
     (exercises.check_one_bin, lambda x, k: "X", "one number, yours is 'X'"),
     (exercises.check_one_bin, lambda x, k: fourier.dft(x)[k] + 1, "is right"),
-    (exercises.check_bin_frequency, lambda k, n, rate: k * rate / n, "negative frequencies"),
-    (
-        exercises.check_bin_frequency,
-        lambda k, n, rate: TAU * np.fft.fftfreq(n, 1 / rate)[k],
-        "angular",
-    ),
-    (
-        exercises.check_bin_frequency,
-        lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[k] * n / (n - 1),
-        "N - 1",
-    ),
-    (exercises.check_bin_frequency, lambda k, n, rate: np.fft.fftfreq(n, 1 / n)[k], "k alone"),
-    (
-        exercises.check_bin_frequency,
-        lambda k, n, rate: np.fft.fftfreq(n, 1 / rate)[(k + 1) % n],
-        "k = 0",
-    ),
-    (exercises.check_heard, lambda f, rate: f, "nothing was folded"),
-    (exercises.check_heard, lambda f, rate: f % rate, "fold it back"),
-    (exercises.check_heard, lambda f, rate: f if f <= rate / 2 else abs(rate - f), "once"),
-    (exercises.check_heard, lambda f, rate: f % (rate / 2), "half of one"),
-    (exercises.check_heard, lambda f, rate: f - rate * np.round(f / rate), "magnitude"),
     (exercises.check_recursive_fft, lambda x: recursion(x, lambda n: half_circle(n, 1)), "way"),
     (exercises.check_recursive_fft, lambda x: recursion(x, lambda n: 1), "not turned"),
     (exercises.check_recursive_fft, lambda x: recursion(x, lambda n: half_circle(n) ** 2), "half"),
@@ -130,18 +94,6 @@ WRONG = [
     (exercises.check_window_length, lambda df, rate: int(np.ceil(2 * rate / df)), "power of two"),
     (exercises.check_window_length, lambda df, rate: 2 * rate / df, "whole number"),
     (exercises.check_window_length, lambda df, rate: 1 << 20, "shortest power of two"),
-    (exercises.check_overlap_add, lambda f, w, hop: added(f, hop), "not divided"),
-    (exercises.check_overlap_add, lambda f, w, hop: added(f * w, hop), "squared windows"),
-    (
-        exercises.check_overlap_add,
-        lambda f, w, hop: added(f * w, hop) / added(0 * f + w, hop),
-        r"\*squared\*",
-    ),
-    (
-        exercises.check_overlap_add,
-        lambda f, w, hop: added(f, hop) / added(0 * f + w**2, hop),
-        "window once",
-    ),
     (
         exercises.check_upsample,
         lambda x, factor: filled(x, factor, len(x) // 2 + 1, 1).real,

@@ -15,9 +15,6 @@ REPAIRS = {
     '<th class="head"><p></p></th>': "<td></td>",
     # the label of a hidden cell hides the words that are seen
     '<summary aria-label="Toggle hidden content">': "<summary>",
-    # the cells that are hidden whole are the solutions of exercises
-    ">Show the content</p>": ">Show the solution</p>",
-    ">Hide the content</p>": ">Hide the solution</p>",
 }
 
 

@@ -1,10 +1,9 @@
 """Sphinx extension: the source map and the list of errata, written from data and notebooks.
 
-``{source-map}`` lists every row of ``coverage.csv`` by chapter, with a link to the section whose
-check proves it, or "to come".  With the name of a chapter, ``{source-map} 16-fourier``, it lists
-the rows of that chapter alone, for the end of the chapter itself.  ``{errata}`` lists
-``errata.yml`` with links to the boxes that prove each entry.  What is proved is read from the
-notebooks (:mod:`primer.book.proofs`), so the pages cannot claim what no cell shows.
+``{source-map}`` lists every row of ``coverage.csv`` by chapter, with a link to the check that
+proves it, or "to come".  ``{errata}`` lists ``errata.yml`` with links to the checks that prove
+each entry.  What is proved is read from the notebooks (:mod:`primer.book.proofs`), so the pages
+cannot claim what no cell shows.
 """
 
 from __future__ import annotations
@@ -16,18 +15,33 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from primer.book.coverage import (
     CHAPTERS,
     Erratum,
     Row,
+    errata_of,
     listed_chapters,
     notebook_of,
     proofs_of,
     read_errata,
     read_rows,
 )
+from primer.book.folds import check_label
+from primer.book.proofs import Proof
+
+
+def note_sources(env: BuildEnvironment, chapters: list[str]) -> None:
+    """Make a page depend on all that says what is owed and what is proved."""
+    book = Path(env.srcdir)
+    sources = [book / "_toc.yml", book / "chapters/appendix/coverage.csv"]
+    sources += [book / "chapters/appendix/errata.yml"]
+    sources += [notebook_of(book, chapter) for chapter in chapters]
+    sources += [path for chapter in chapters if (path := errata_of(book, chapter)).exists()]
+    for source in sources:
+        env.note_dependency(str(source))
 
 
 class Generated(SphinxDirective):
@@ -40,11 +54,7 @@ class Generated(SphinxDirective):
         listed = listed_chapters(book)
         self.chapters = [chapter for chapter in listed if notebook_of(book, chapter).exists()]
         self.proofs = proofs_of(book, self.chapters)
-        sources = [book / "_toc.yml", book / "chapters/appendix/coverage.csv"]
-        sources += [book / "chapters/appendix/errata.yml"]
-        sources += [notebook_of(book, chapter) for chapter in self.chapters]
-        for source in sources:
-            self.env.note_dependency(str(source))
+        note_sources(self.env, self.chapters)
 
     def markdown(self, text: str) -> list[nodes.Node]:
         """Parse one paragraph of text with formulas; names of errata become links."""
@@ -109,28 +119,52 @@ def titled(chapter: str) -> str:
     return f"{int(chapter[:2])} {CHAPTERS[chapter]}"
 
 
+def label_of(proof: Proof) -> str:
+    """Name the check that proves something; a link to it opens the fold it stands in."""
+    return check_label(proof.document, proof.cell)
+
+
 def words(text: str) -> nodes.Text:
     """Make plain text."""
     return nodes.Text(text)
 
 
+class Count(SphinxRole):
+    """The role ``{count}``: a number of the book, derived, so that no page states an old one.
+
+    Its text is one of ``rows``, ``rows proved``, ``errata``, ``errata proved`` and ``chapters``.
+    """
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Write the number."""
+        book = Path(self.env.srcdir)
+        chapters = [name for name in listed_chapters(book) if notebook_of(book, name).exists()]
+        proofs = proofs_of(book, chapters)
+        rows, errata = read_rows(book), read_errata(book)
+        counts = {
+            "rows": len(rows),
+            "rows proved": sum(row.id in proofs for row in rows),
+            "errata": len(errata),
+            "errata proved": sum(erratum.id in proofs for erratum in errata),
+            "chapters": len(chapters),
+        }
+        note_sources(self.env, chapters)
+        if self.text not in counts:
+            message = self.inliner.reporter.error(
+                f"count: {self.text!r} is unknown; one of {', '.join(counts)}", line=self.lineno
+            )
+            return [], [message]
+        return [nodes.Text(f"{counts[self.text]:,}")], []
+
+
 class SourceMap(Generated):
     """The directive ``{source-map}``."""
 
-    optional_arguments = 1
-
     def run(self) -> list[nodes.Node]:
-        """Write the whole map, or the rows of one chapter."""
+        """Write the whole map, a section for each chapter."""
         self.read()
-        if self.arguments:
-            chapter = self.arguments[0]
-            if chapter not in CHAPTERS:
-                raise self.error(f"source-map: no chapter {chapter!r}; one of {list(CHAPTERS)}")
-            return [self.list_rows(self.rows_of(chapter))]
         sections = [
-            self.section(
-                "map", chapter, self.summary(chapter), self.list_rows(rows, with_anchors=True)
-            )
+            self.section("map", chapter, self.summary(chapter), self.list_rows(rows))
             for chapter in CHAPTERS
             if (rows := self.rows_of(chapter))
         ]
@@ -179,12 +213,12 @@ class SourceMap(Generated):
         text = f"{proved} of {total} rows are proved in chapter "
         return nodes.paragraph("", "", words(text), self.page(chapter), words("."))
 
-    def list_rows(self, rows: list[Row], *, with_anchors: bool = False) -> nodes.bullet_list:
+    def list_rows(self, rows: list[Row]) -> nodes.bullet_list:
         """Write rows as a list whose lines the style sheet lays out as columns."""
         items = []
         for row in rows:
             proof = self.proofs.get(row.id)
-            state = [self.link(proof.section.label)] if proof else [words("to come")]
+            state = [self.link(label_of(proof))] if proof else [words("to come")]
             item = nodes.list_item(
                 "",
                 nodes.paragraph(
@@ -199,8 +233,7 @@ class SourceMap(Generated):
                     phrase("map-proved" if proof else "map-to-come", *state),
                 ),
             )
-            if with_anchors:
-                self.anchor(item, row.id.lower(), row.id)
+            self.anchor(item, row.id.lower(), row.id)
             items.append(item)
         return nodes.bullet_list("", *items, classes=["source-map"])
 
@@ -254,15 +287,18 @@ class Errata(Generated):
     def proof_of(self, erratum: Erratum) -> nodes.paragraph:
         """Write where the erratum is proved, or that it is not yet."""
         if proof := self.proofs.get(erratum.id):
-            box = self.link(erratum.id.lower(), titled(proof.document))
-            content = [words("Proved in chapter "), box, words(".")]
+            place = titled(proof.document.removeprefix("errata/"))
+            where = "on the errata page of" if proof.document.startswith("errata/") else "in"
+            content = [words(f"Proved {where} chapter "), self.link(label_of(proof), place)]
+            content.append(words("."))
             return nodes.paragraph("", "", phrase("map-proved", *content))
         text = f"The proof is to come with chapter {titled(erratum.chapter)}."
         return nodes.paragraph("", "", phrase("map-to-come", words(text)))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the two directives and their style sheet."""
+    """Register the two directives, the role and their style sheet."""
+    app.add_role("count", Count())
     app.add_directive("source-map", SourceMap)
     app.add_directive("errata", Errata)
     app.add_css_file("appendix.css", priority=910)

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from primer.book.proofs import Proof, read_labels, read_proofs
+from primer.book.proofs import Proof, read_proofs
 
 CHAPTERS = {
     "01-statistics": "Statistics",
@@ -91,13 +91,25 @@ def listed_chapters(book: Path) -> list[str]:
                 yield from files(value)
 
     toc = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
-    names = (Path(file).name.removesuffix(".ipynb") for file in files(toc))
+    names = (file.removesuffix(".ipynb").removeprefix("chapters/") for file in files(toc))
     return [name for name in names if name in CHAPTERS]
 
 
 def notebook_of(book: Path, chapter: str) -> Path:
     """Return where a chapter's notebook is."""
     return book / "chapters" / f"{chapter}.ipynb"
+
+
+def errata_of(book: Path, chapter: str) -> Path:
+    """Return where the notebook with the errata of a chapter is that stand not in its text."""
+    return book / "chapters" / "errata" / f"{chapter}.ipynb"
+
+
+def proofs_in(book: Path, chapter: str) -> list[Proof]:
+    """List what a chapter proves, in its text and on its page of errata."""
+    proofs = read_proofs(notebook_of(book, chapter), chapter)
+    errata = errata_of(book, chapter)
+    return proofs + (read_proofs(errata, f"errata/{chapter}") if errata.exists() else [])
 
 
 def proofs_of(book: Path, chapters: list[str]) -> dict[str, Proof]:
@@ -108,12 +120,12 @@ def proofs_of(book: Path, chapters: list[str]) -> dict[str, Proof]:
     """
     home = {entry.id: entry.chapter for entry in read_entries(book)}
     proofs: dict[str, Proof] = {}
+    shown_by: dict[str, str] = {}
     for chapter in chapters:
-        for proof in read_proofs(notebook_of(book, chapter)):
-            known = proofs.get(proof.row)
-            moves_home = chapter == home.get(proof.row) and known and known.document != chapter
-            if proof.holds and proof.row in home and (known is None or moves_home):
-                proofs[proof.row] = proof
+        for proof in proofs_in(book, chapter):
+            moves_home = chapter == home.get(proof.row) != shown_by.get(proof.row)
+            if proof.holds and proof.row in home and (proof.row not in proofs or moves_home):
+                proofs[proof.row], shown_by[proof.row] = proof, chapter
     return proofs
 
 
@@ -131,27 +143,24 @@ def gaps(book: Path) -> list[str]:
     chapters = listed_chapters(book)
     missing = [chapter for chapter in chapters if not notebook_of(book, chapter).exists()]
     sentences += [f"{chapter}: listed in _toc.yml, but there is no notebook" for chapter in missing]
-    chapters = [chapter for chapter in chapters if chapter not in missing]
-    proved = proofs_of(book, chapters)
-    for chapter in chapters:
-        notebook = notebook_of(book, chapter)
-        labels = read_labels(notebook)
-        for proof in read_proofs(notebook):
-            place = f"{chapter}, cell {proof.cell}"
+    for chapter in (chapter for chapter in chapters if chapter not in missing):
+        proofs = proofs_in(book, chapter)
+        for proof in proofs:
+            place = f"{proof.document}, cell {proof.cell}"
             if proof.row not in known:
                 sentences.append(f"{proof.row}: no such row or erratum ({place})")
             elif not proof.holds:
-                sentences.append(f"{proof.row}: no ✓ line in the stored output ({place})")
+                sentences.append(
+                    f"{proof.row}: a check named for it has no ✓ in the stored output ({place})"
+                )
             elif not proof.section.label:
                 sentences.append(
                     f"{proof.row}: the section {proof.section.title!r} has no label ({place})"
                 )
-        for entry in entries:
-            shown = proved.get(entry.id)
-            at_home = shown is not None and shown.document == chapter
-            if entry.chapter == chapter and not at_home:
-                sentences.append(f"{entry.id}: no check in {chapter} proves it")
-            box = entry.id.lower()
-            if isinstance(entry, Erratum) and at_home and box not in labels:
-                sentences.append(f"{entry.id}: no box ({box})= in {chapter}")
+        proved = {proof.row for proof in proofs if proof.holds}
+        sentences += [
+            f"{entry.id}: no check in {chapter} proves it"
+            for entry in entries
+            if entry.chapter == chapter and entry.id not in proved
+        ]
     return list(dict.fromkeys(sentences))

@@ -22,7 +22,7 @@ from jupyter_cache.base import JupyterCacheAbstract
 from jupyter_cache.executors import load_executor
 from jupyter_cache.executors.base import ExecutorRunResult
 
-from primer.book.normalize import CHAPTERS, TIMEOUT
+from primer.book.normalize import TIMEOUT, notebooks
 
 CACHE = Path("_build/.jupyter_cache")
 STAMP = "library.sha256"
@@ -86,14 +86,14 @@ def run(cache: JupyterCacheAbstract, notebooks: list[Path]) -> ExecutorRunResult
 def main() -> int:
     """Execute what changed; on an error print the notebook's traceback."""
     started = time.perf_counter()
-    notebooks = sorted(CHAPTERS.glob("*.ipynb"))
-    if not notebooks:
+    chapters = notebooks()
+    if not chapters:
         print("No chapters/*.ipynb here: run this in the root of the book.", file=sys.stderr)
         return 1
     os.environ["PRIMER_FIGURES"] = "svg"  # read by primer.notebook.figures in the kernels
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are as many kernels as cores
     cache = open_cache(CACHE, library_hash(LIBRARY, Path("requirements.txt")))
-    result = run(cache, notebooks)
+    result = run(cache, chapters)
     failed = [*result.excepted, *result.errored]
     for uri in failed:
         print(f"\n{uri}\n{cache.get_project_record(uri).traceback}", file=sys.stderr)

@@ -7,10 +7,12 @@ What a browser must measure (heights, sideways scrolling) is tested on the built
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -79,6 +81,28 @@ def faults(notebook: NotebookNode) -> list[str]:
     return found + _faults_of_order(notebook)
 
 
+def faults_of(path: Path) -> list[str]:
+    """List the faults of a file, with its name; a row named twice is seen only in the file itself.
+
+    Parameters
+    ----------
+    path : Path
+        A notebook.
+    """
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Remember names of rows that come twice in one object: JSON keeps the last in silence."""
+        names = [name for name, _ in pairs if AUDIT.fullmatch(name)]
+        twice.extend(sorted({name for name in names if names.count(name) > 1}))
+        return dict(pairs)
+
+    json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=note)
+    found = [f"`proves` of one cell names {name} twice" for name in twice]
+    found += faults(nbformat.read(path, as_version=4))
+    return [f"{path.name}, {sentence}" for sentence in found]
+
+
 def _faults_of_metadata(cell: NotebookNode) -> Iterator[str]:
     """Check tags and ``proves``."""
     tags = tags_of(cell)
@@ -98,10 +122,9 @@ def _faults_of_metadata(cell: NotebookNode) -> Iterator[str]:
             yield f"`proves` names {row!r}, which is no row and no erratum"
         if not names:
             yield f"`proves` says of {row} by no check that it holds"
+        if len(set(names)) < len(names):
+            yield f"`proves` names a check of {row} twice"
         for name in names:
-            if len(set(names)) < len(names):
-                yield f"`proves` names a check of {row} twice"
-                break
             if not holds(name, lines):
                 yield f"`proves` names the check {name!r} for {row}, which printed no ✓"
 
@@ -111,17 +134,29 @@ def _faults_of_text(text: str) -> Iterator[str]:
     if name := AUDIT.search(text):
         yield f"{name[0]} is visible; rows and errata are named in metadata only"
     for question, answers in guesses(text):
-        right = [choice for choice, reply in answers if is_right(reply)]
-        if len(answers) < 3:
-            yield f"the guess {question!r} has {len(answers)} choices; three or four are asked for"
-        if len(right) != 1:
-            yield (
-                f"the guess {question!r} has {len(right)} right choices: the reply to exactly one "
-                "begins with 'Right.'"
-            )
-        for choice, reply in answers:
-            if not reply.strip():
-                yield f"the guess {question!r} does not reply to {choice!r}"
+        yield from faults_of_guess(question, answers)
+
+
+def faults_of_guess(question: str, answers: list[tuple[str, str]]) -> Iterator[str]:
+    """Say what a guess lacks: three choices, a reply to each, exactly one that is right.
+
+    Examples
+    --------
+    >>> answers = [("two.", "Right. Count."), ("three.", "One more."), ("four.", "")]
+    >>> list(faults_of_guess("One and one is …", answers))
+    ["the guess 'One and one is …' does not reply to 'four.'"]
+    """
+    right = [choice for choice, reply in answers if is_right(reply)]
+    if len(answers) < 3:
+        yield f"the guess {question!r} has {len(answers)} choices; three or four are asked for"
+    if len(right) != 1:
+        yield (
+            f"the guess {question!r} has {len(right)} right choices: the reply to exactly one "
+            "begins with 'Right.'"
+        )
+    for choice, reply in answers:
+        if not reply.strip():
+            yield f"the guess {question!r} does not reply to {choice!r}"
 
 
 def _faults_of_code(cell: NotebookNode) -> Iterator[str]:
@@ -235,13 +270,9 @@ def _choices(body: list[str]) -> tuple[str, list[tuple[str, str]]]:
 
 def main() -> int:
     """Print the faults of the notebooks named on the command line."""
-    count = 0
-    for path in map(Path, sys.argv[1:]):
-        sentences = faults(nbformat.read(path, as_version=4))
-        count += len(sentences)
-        print(*(f"{path.name}, {sentence}" for sentence in sentences), sep="\n")
-        print(f"{path.name}: {len(sentences)} faults of form")
-    return int(count > 0)
+    sentences = [sentence for name in sys.argv[1:] for sentence in faults_of(Path(name))]
+    print(*sentences, f"{len(sentences)} faults of form", sep="\n")
+    return int(bool(sentences))
 
 
 if __name__ == "__main__":

@@ -21,11 +21,17 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from primer.book.form import FOLDED, tags_of
+from primer.book.numbering import FRONT_MATTER, chapter_number, front_matter
 
 CHAPTERS = Path("chapters")
 STRIPPED = re.compile(r"image/.*|application/vnd\.jupyter\.widget-view\+json")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 TIMEOUT = 300  # seconds for one cell; a whole chapter should take less than 45
+
+
+def notebooks() -> list[Path]:
+    """List the notebooks of the book: the chapters, and their pages of errata."""
+    return sorted([*CHAPTERS.glob("*.ipynb"), *CHAPTERS.glob("errata/*.ipynb")])
 
 
 def normalize(notebook: NotebookNode) -> NotebookNode:
@@ -58,6 +64,14 @@ def normalize(notebook: NotebookNode) -> NotebookNode:
         cell.outputs = _joined_streams(cell.outputs)
         _fold(cell)
     return notebook
+
+
+def number(notebook: NotebookNode, path: Path) -> None:
+    """Let JupyterLab number a chapter, in place, as the site does; see :func:`front_matter`."""
+    chapter = chapter_number(path.stem)
+    if path.parent.name == CHAPTERS.name and chapter is not None and notebook.cells:
+        first = notebook.cells[0]
+        first.source = front_matter(chapter) + FRONT_MATTER.sub("", first.source, count=1)
 
 
 def _fold(cell: NotebookNode) -> None:
@@ -129,9 +143,9 @@ def main() -> int:
     """Normalize, and on request execute, the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description="Execute and normalize notebooks.")
     parser.add_argument("--execute", action="store_true", help="run from a clean kernel first")
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: chapters/*.ipynb")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the book")
     arguments = parser.parse_args()
-    for path in arguments.notebooks or sorted(CHAPTERS.glob("*.ipynb")):
+    for path in arguments.notebooks or notebooks():
         if not path.is_file():
             print(f"{path}: there is no such notebook", file=sys.stderr)
             return 1
@@ -144,7 +158,8 @@ def main() -> int:
             except CellExecutionError as error:
                 print(f"{path}: left as it was, because a cell raised\n{error}", file=sys.stderr)
                 return 1
-        nbformat.write(normalize(notebook), path)
+        number(normalize(notebook), path)
+        nbformat.write(notebook, path)
         problems = unfinished_cells(notebook)
         print(f"{path}: {'; '.join(problems) or 'ok'} ({time.perf_counter() - started:.1f} s)")
         if arguments.execute and problems:

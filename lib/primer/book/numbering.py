@@ -2,10 +2,14 @@
 
 Sphinx numbers what it finds: with two chapters written, ``08-positions`` would be chapter 1, and
 its theorems and equations would change their names whenever another chapter is added.
+
+In JupyterLab the numbers come from a front matter at the top of the chapter's first cell; the site,
+which counts by itself, drops it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -28,6 +32,39 @@ def chapter_number(docname: str) -> int | None:
     """
     found = re.fullmatch(r"(?:.*/)?(\d+)-[^/]+", docname)
     return int(found[1]) if found else None
+
+
+FRONT_MATTER = re.compile(r"---\nnumbering:\n.*?\n---\n+", re.DOTALL)
+"""What :func:`front_matter` writes, at the beginning of a cell."""
+
+
+def front_matter(chapter: int) -> str:
+    """Write the lines that let jupyterlab-myst count as the site does.
+
+    Sections, equations, theorems and exercises begin with the number of the chapter.  Proofs have
+    no number on the site; in JupyterLab each has one, which therefore is written as a space.
+
+    Examples
+    --------
+    >>> FRONT_MATTER.fullmatch(front_matter(8)) is not None
+    True
+    """
+    return (
+        f"---\nnumbering:\n  enumerator: {chapter}.%s\n  heading_1: true\n"
+        '  proof:proof:\n    enumerator: "\\u200b"\n---\n\n'
+    )
+
+
+def drop_front_matter(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Take the front matter out of a notebook before it is parsed: the page would show it."""
+    if chapter_number(docname) is None or not app.env.doc2path(docname).endswith(".ipynb"):
+        return
+    notebook = json.loads(source[0])
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = FRONT_MATTER.sub("", "".join(cell["source"]), count=1)
+            break
+    source[0] = json.dumps(notebook)
 
 
 def renumber(env: BuildEnvironment) -> None:
@@ -53,7 +90,8 @@ def assign_section_numbers(self: TocTreeCollectorWithStyles, env: BuildEnvironme
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Replace the numbering of Jupyter Book's table of contents; there is no hook after it."""
+    """Replace the numbering of Jupyter Book's table of contents: there is no hook after it."""
     collector: Any = TocTreeCollectorWithStyles
     collector.assign_section_numbers = assign_section_numbers
+    app.connect("source-read", drop_front_matter)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

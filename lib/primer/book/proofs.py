@@ -1,26 +1,25 @@
-"""Read from the notebooks which claims they prove, where, and whether the check was seen to hold.
+"""Read from the notebooks which claims they prove, where, and whether the checks were seen to hold.
 
-A check names what it proves by a literal string, ``verify(…, rows="FOU-03 ERR-22")``.  That string,
-the section it stands in and the ``✓`` line in the cell's stored output are all the source map, the
+The metadata of a check cell names what it proves, a row of the source map or an erratum, and the
+printed names of the checks that prove it: ``"proves": {"POS-01": ["words swapped, …"]}``.  That,
+the section the cell stands in and the ``✓`` lines in its stored output are all the source map, the
 list of errata and the coverage test go by: nobody keeps a second list by hand.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from IPython.core.inputtransformer2 import TransformerManager
 
-CHECKS = frozenset({"verify", "verify_between", "verify_that", "verify_raises", "verify_simulated"})
+from primer.book.form import held_checks, holds
+
 LABEL = re.compile(r"\(([\w.:-]+)\)=\s*")
 HEADING = re.compile(r"(#{1,6})\s+(.+)")
 FENCE = re.compile(r"`{3,}|~{3,}")
-PASSED = re.compile(r"✓ .*\[([A-Z0-9 -]+)\]\s*")
 
 
 @dataclass(frozen=True)
@@ -33,21 +32,21 @@ class Section:
 
 @dataclass(frozen=True)
 class Proof:
-    """One name in the ``rows`` of one check: the claim, its place, and whether it was seen to hold.
+    """One name in the metadata of one check: the claim, its place, and whether it was seen to hold.
 
     Attributes
     ----------
     row : str
         A row of the source map or an erratum, for example ``"FOU-03"``.
     document : str
-        The chapter, for example ``"16-fourier"``.
+        The notebook's path below ``chapters``, for example ``"errata/16-fourier"``.
     section : Section
         The innermost section with a label that the cell stands in; where no heading above it has
         one, the innermost section.
     cell : str
         The id of the cell.
     holds : bool
-        Whether the cell's stored output has a ``✓`` line that ends with this name.
+        Whether every check named for the row has its ``✓`` line in the cell's stored output.
     """
 
     row: str
@@ -55,61 +54,6 @@ class Proof:
     section: Section
     cell: str
     holds: bool
-
-
-def claimed(source: str) -> list[str]:
-    """List the names that the checks of a code cell claim to prove, in order.
-
-    Raises
-    ------
-    ValueError
-        When ``rows`` is not a literal string, so that nobody can read it without running the cell.
-
-    Examples
-    --------
-    >>> claimed('verify("two", 1 + 1, 2, atol=0, rows="FOU-03 ERR-22")')
-    ['FOU-03', 'ERR-22']
-    >>> claimed('print("FOU-03")')
-    []
-    """
-    names: list[str] = []
-    for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
-        if not (isinstance(node, ast.Call) and _called(node) in CHECKS):
-            continue
-        for keyword in node.keywords:
-            if keyword.arg != "rows":
-                continue
-            if not (
-                isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
-            ):
-                raise ValueError(
-                    f"line {node.lineno}: rows must be a literal string such as "
-                    f'rows="FOU-03 ERR-22", got {ast.unparse(keyword.value)}'
-                )
-            names += keyword.value.value.split()
-    return names
-
-
-def _called(call: ast.Call) -> str:
-    """Return the last name of what is called: ``verify`` for ``notebook.verify(…)``."""
-    function = call.func
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
-def passed(text: str) -> set[str]:
-    """Collect the names at the end of the ``✓`` lines of a printed output.
-
-    Examples
-    --------
-    >>> sorted(passed("✓ a half: 0.5 = 0.5 (tolerance 0)  [FOU-03 ERR-22]"))
-    ['ERR-22', 'FOU-03']
-    >>> passed("✗ a half: got 0.4  [FOU-03]")
-    set()
-    """
-    matches = (PASSED.fullmatch(line) for line in text.splitlines())
-    return {name for match in matches if match for name in match[1].split()}
 
 
 def _marks(markdown: str) -> Iterator[tuple[str, str]]:
@@ -137,30 +81,15 @@ def _linked(sections: list[Section]) -> Section:
     return (labeled or sections or [Section("", "")])[-1]
 
 
-def read_labels(notebook: Path) -> set[str]:
-    """Collect every ``(label)=`` of a notebook."""
-    cells = nbformat.read(notebook, as_version=4).cells
-    return {
-        name
-        for cell in cells
-        if cell.cell_type == "markdown"
-        for kind, name in _marks(cell.source)
-        if kind == "label"
-    }
-
-
-def read_proofs(notebook: Path) -> list[Proof]:
+def read_proofs(notebook: Path, document: str) -> list[Proof]:
     """List what a notebook proves, in the order of its cells.
 
     Parameters
     ----------
     notebook : Path
         An executed notebook.
-
-    Raises
-    ------
-    ValueError
-        When a check's ``rows`` is not a literal string; the sentence names the cell.
+    document : str
+        Its name in the proofs.
     """
     proofs: list[Proof] = []
     sections: dict[str, Section] = {}  # the headings we are under, from "#" inwards
@@ -174,13 +103,8 @@ def read_proofs(notebook: Path) -> list[Proof]:
                 label = text if kind == "label" else ""
         elif cell.cell_type == "code":
             label = ""
-            try:
-                names = claimed(cell.source)
-            except ValueError as error:
-                raise ValueError(f"{notebook.name}, cell {cell.id}, {error}") from None
-            seen = set[str]().union(
-                *(passed(output.text) for output in cell.outputs if output.output_type == "stream")
-            )
-            section = _linked([*sections.values()])
-            proofs += [Proof(name, notebook.stem, section, cell.id, name in seen) for name in names]
+            lines, section = held_checks(cell), _linked([*sections.values()])
+            for row, names in cell.metadata.get("proves", {}).items():
+                seen = bool(names) and all(holds(name, lines) for name in names)
+                proofs.append(Proof(row, document, section, cell.id, seen))
     return proofs

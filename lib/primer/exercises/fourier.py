@@ -7,11 +7,65 @@ from collections.abc import Callable
 import numpy as np
 
 from primer import fourier
-from primer.notebook import Mistake, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
 from primer.notebook.answers import Answer, as_array, explain, same
 
+check_bin = NumberExercise(
+    "16.1",
+    right=-40,
+    within=0.01,
+    low=-8000,
+    high=8000,
+    expects="a frequency in hertz",
+    wrong={
+        7960: "bin 1990 of 2000 lies above the middle: take off one sampling rate, 8000 Hz",
+        40: "the arrow of bin 1990 turns the other way: 10 bins below 2000, so the sign is minus",
+        -10: "bins lie one over the duration apart, 4 Hz for a quarter of a second, not 1 Hz",
+        1990: "the number of a bin counts turns in the whole recording, not turns a second",
+    },
+    otherwise="there are 2000 samples, so bins are 4 Hz apart, and bin 2000 is bin 0 again",
+    because="Bin 1990 is bin -10, and bins are 4 Hz apart.",
+)
 
-@exercise("16.1")
+check_heard = NumberExercise(
+    "16.2",
+    right=2500,
+    within=0.5,
+    low=-20_000,
+    high=20_000,
+    expects="a frequency in hertz",
+    wrong={
+        13_500: "nothing was folded: above 4000 Hz no tone can come out at this rate",
+        5500: "5500 Hz is the remainder of 13,500 by 8000 and still above 4000 Hz: fold it back",
+        1500: "copies lie a whole sampling rate apart, 8000 Hz, not half of one",
+        -2500: "the sign is right for an arrow, but a tone of -2500 Hz sounds like one of 2500 Hz",
+        9500: "folding at half the rate once is not enough: 9500 Hz lies above it as well",
+    },
+    otherwise="the tone comes back at its distance from the nearest multiple of 8000 Hz",
+    because="The nearest multiple of 8000 is 16,000, and 16,000 - 13,500 = 2500.",
+)
+
+check_sum = ChoiceExercise(
+    "16.3",
+    choices={
+        "a": "stays the same",
+        "b": "doubles",
+        "c": "halves",
+        "d": "changes in phase only",
+    },
+    right="b",
+    replies={
+        "a": "that is what the program assumes; but twice as many samples a second are added up, "
+        "each as large as before",
+        "b": "The sum of the samples is the spectrum times 1/T; only T times the sum is an "
+        "integral's Riemann sum.",
+        "c": "T halves, but the factor of the copies is 1/T, not T",
+        "d": "at f = 0 all terms are plain samples: there is no phase, and twice as many of them",
+    },
+)
+
+
+@exercise("16.4")
 def check_one_bin(one_bin: Answer) -> None:
     """Check ``one_bin(x, k)``, one number of the discrete Fourier transform."""
     x = np.array([3.0, -1, 4, 1, -5, 9, 2])
@@ -39,56 +93,6 @@ def check_one_bin(one_bin: Answer) -> None:
         )
 
 
-@exercise("16.2")
-def check_bin_frequency(bin_frequency: Answer) -> None:
-    """Check ``bin_frequency(k, length, sample_rate)``, signed and in hertz."""
-    for length in (8, 9):
-        k = np.arange(length)
-        got = as_array([bin_frequency(int(j), length, 4000.0) for j in k], (length,))
-        expected = np.fft.fftfreq(length, 1 / 4000)
-        if length % 2 == 0 and np.isclose(got[length // 2], 2000):
-            expected[length // 2] = 2000  # half the rate may have either sign
-        explain(
-            got,
-            expected,
-            {
-                "these are angular frequencies; in hertz there is no 2π": 2 * np.pi * expected,
-                "the bins above N/2 are negative frequencies: take off one sampling rate": k
-                * 4000
-                / length,
-                "the bins are f_s/N apart, not f_s/(N - 1)": expected * length / (length - 1),
-                "the bins are f_s/N apart; k alone is the number of turns in the whole signal": (
-                    expected * length / 4000
-                ),
-                "the first bin, k = 0, is the frequency 0": np.roll(expected, -1),
-            },
-        )
-
-
-@exercise("16.3")
-def check_heard(heard: Answer) -> None:
-    """Check ``heard(frequency, sample_rate)``, the frequency a tone comes back as."""
-    frequency = np.array([300.0, 3999, 4000, 4001, 5000, 7900, 8000, 8100, 12500, 31000])
-    got = as_array([heard(float(f), 8000.0) for f in frequency], frequency.shape)
-    explain(
-        got,
-        fourier.alias_frequency(frequency, 8000.0),
-        {
-            "nothing was folded: tones above half the rate do not stay where they are": frequency,
-            "the remainder of f/f_s may still lie above half the rate: fold it back to f_s - f": (
-                frequency % 8000
-            ),
-            "folding at half the rate once is not enough for tones above the rate itself": np.where(
-                frequency > 4000, np.abs(8000 - frequency), frequency
-            ),
-            "copies lie a whole sampling rate apart, not half of one": frequency % 4000,
-            "a cosine of negative frequency sounds like the positive one: take the magnitude": (
-                frequency - 8000 * np.round(frequency / 8000)
-            ),
-        },
-    )
-
-
 def _wrong_fft(x: np.ndarray, turn: Callable[[int], np.ndarray], lower: int = -1) -> np.ndarray:
     """Compute the recursion with other twiddle factors or another sign in the second half."""
     if len(x) == 1:
@@ -98,7 +102,7 @@ def _wrong_fft(x: np.ndarray, turn: Callable[[int], np.ndarray], lower: int = -1
     return np.concatenate([even + twisted, even + lower * twisted])
 
 
-@exercise("16.4")
+@exercise("16.5")
 def check_recursive_fft(recursive_fft: Answer) -> None:
     """Check ``recursive_fft(x)`` for powers of two."""
 
@@ -133,7 +137,7 @@ def check_recursive_fft(recursive_fft: Answer) -> None:
         )
 
 
-@exercise("16.5")
+@exercise("16.6")
 def check_filter(apply_filter: Answer) -> None:
     """Check ``apply_filter(x, h)``, a linear convolution by multiplied transforms."""
     x, h = np.array([1.0, 4, 2, 8, 5, 7]), np.array([0.5, 0.3, 0.2])
@@ -167,7 +171,7 @@ def check_filter(apply_filter: Answer) -> None:
     )
 
 
-@exercise("16.6")
+@exercise("16.7")
 def check_window_length(window_length: Answer) -> None:
     """Check ``window_length(separation, sample_rate)``, long enough to tell two tones apart."""
     for separation, rate in [(60.0, 8000.0), (3.0, 44100.0), (250.0, 8000.0)]:
@@ -194,39 +198,6 @@ def check_window_length(window_length: Answer) -> None:
             f"for {separation:g} Hz at {rate:g} Hz the shortest power of two with 2 f_s/M at most "
             f"{separation:g} Hz is {right}, not {got}"
         )
-
-
-@exercise("16.7")
-def check_overlap_add(overlap_add: Answer) -> None:
-    """Check ``overlap_add(frames, window, hop)``, the way back from windowed frames."""
-    window, hop = fourier.hann(8) + 0.25, 4
-    x = np.sin(np.arange(32) ** 1.3)
-    starts = range(0, 25, hop)
-    frames = np.stack([x[s : s + 8] * window for s in starts])
-
-    def total(pieces: np.ndarray) -> np.ndarray:
-        result = np.zeros(32)
-        for s, piece in zip(starts, pieces, strict=True):
-            result[s : s + 8] += piece
-        return result
-
-    ones = np.ones((len(frames), 1))
-    plain, twice = total(frames), total(frames * window)
-    single, squared = total(ones * window), total(ones * window**2)
-    explain(
-        as_array(overlap_add(frames.copy(), window, hop), (32,)),
-        x,
-        {
-            "the frames were added, but not divided by what the windows add up to": plain,
-            "the frames were windowed again and added, but not divided by the sum of the squared "
-            "windows": twice,
-            "the frames were windowed twice, so the divisor is the sum of the *squared* windows": (
-                twice / single
-            ),
-            "the frames carry the window once: multiply by it again before dividing by the "
-            "squares": plain / squared,
-        },
-    )
 
 
 @exercise("16.8")

@@ -7,9 +7,8 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
-from primer.notebook import Mistake, exercise
+from primer.notebook import ChoiceExercise, NumberExercise, exercise
 from primer.notebook.answers import Answer, as_number, explain
 
 
@@ -19,10 +18,30 @@ def _explain(case: str, value: Any, right: float, mistakes: dict[str, float]) ->
     explain(got, right, mistakes, f"{case} the result is {got:.6g}, but {right:.6g} is right")
 
 
-@exercise("1.1")
+check_precision = NumberExercise(
+    "1.1",
+    right=400,
+    within=0.5,
+    low=1,
+    high=100_000,
+    expects="a whole number of observations",
+    wrong={
+        100: "four times the data only halves the error, to 0.2: the error falls like 1/√n",
+        50: "twice the data leaves 0.4/√2 = 0.28",
+        375: "that many are to be added; the question asks for all of them, with the first 25",
+        1600: "an eighth of the error would need 64 · 25 = 1600; a quarter is enough",
+    },
+    otherwise="the error is σ/√n with σ = 0.4 · √25 = 2; solve 2/√n = 0.1",
+    because="A quarter of the error costs sixteen times the data.",
+)
+
+
+@exercise("1.2")
 def check_best_shrinkage(best_shrinkage: Answer) -> None:
     """Check ``best_shrinkage(mean, sd, n)``, the c that minimizes the error of c·X̄."""
-    for mean, sd, n in ((2.0, 3.0, 4), (-0.5, 1.0, 10), (10.0, 1.0, 2)):
+    rng = np.random.default_rng()  # other numbers in every run: no table of answers passes
+    drawn = [(rng.uniform(0.5, 3), rng.uniform(0.5, 3), int(rng.integers(2, 50))) for _ in range(2)]
+    for mean, sd, n in ((2.0, 3.0, 4), (-0.5, 1.0, 10), (10.0, 1.0, 2), *drawn):
         signal, noise = mean**2, sd**2 / n
         _explain(
             f"for mean {mean:g}, sd {sd:g}, n = {n}",
@@ -40,12 +59,12 @@ def check_best_shrinkage(best_shrinkage: Answer) -> None:
         )
 
 
-@exercise("1.2")
+@exercise("1.3")
 def check_geometric_information(geometric_information: Answer) -> None:
-    """Check ``geometric_information(p)``, for the number of tosses up to the first head."""
-    for p in (0.2, 0.5, 0.9):
+    """Check ``geometric_information(theta)``, for the number of tosses up to the first head."""
+    for p in (0.2, 0.5, 0.9, *np.random.default_rng().uniform(0.1, 0.9, 2)):
         _explain(
-            f"for p = {p}",
+            f"for θ = {p:.4g}",
             geometric_information(p),
             1 / (p**2 * (1 - p)),
             {
@@ -53,38 +72,95 @@ def check_geometric_information(geometric_information: Answer) -> None:
                 "head": 1 / (p * (1 - p)),
                 "the sign: information is minus the expected second derivative": -1
                 / (p**2 * (1 - p)),
-                "the term with x is missing: E(x) = 1/p tosses, so E(x − 1) = (1 − p)/p": 1 / p**2,
-                "the expected number of failures is E(x − 1) = (1 − p)/p, not 1/p": 1 / p**2
+                "the term with x is missing: E(x) = 1/θ tosses, so E(x − 1) = (1 − θ)/θ": 1 / p**2,
+                "the expected number of failures is E(x − 1) = (1 − θ)/θ, not 1/θ": 1 / p**2
                 + 1 / (p * (1 - p) ** 2),
-                "that is the variance of x, not the information about p": (1 - p) / p**2,
+                "that is the variance of x, not the information about θ": (1 - p) / p**2,
             },
         )
 
 
-@exercise("1.3")
-def check_unbiased_maximum(unbiased_maximum: Answer) -> None:
-    """Check ``unbiased_maximum(x)``, an unbiased estimate of θ from the largest observation."""
-    for x in (np.array([0.3, 1.9, 1.2, 0.8]), np.array([5.0]), np.linspace(0.1, 3, 11)):
-        n, top = len(x), float(x.max())
-        mistakes = {
-            "the maximum itself is too small in every sample: its mean is nθ/(n + 1)": top,
-            "n/(n + 1) is how much too small the maximum is; divide by it instead": top
-            * n
-            / (n + 1),
-            "2x̄ is unbiased, but it does not use the maximum and is far less precise": 2
-            * float(x.mean()),
-        }
-        if n > 1:
-            mistakes["E(max) = nθ/(n + 1), not (n − 1)θ/n: integrate t·n tⁿ⁻¹/θⁿ once more"] = (
-                top * n / (n - 1)
-            )
-        _explain(f"for {x.round(2).tolist()}", unbiased_maximum(x), top * (n + 1) / n, mistakes)
+check_twice = NumberExercise(
+    "1.4",
+    right=4,
+    within=0.1,
+    low=0,
+    high=10_000,
+    expects="a variance, as a number",
+    wrong={
+        0.01: "that is what the notes predict; a cell of the section on much data measures it",
+        0.25: "that is the information of one waiting time, 1/θ²; the variance is its reciprocal",
+        2: "that is the standard deviation; the question asks for the variance",
+        1600: "with √n in front, the n = 400 observations have been counted already; use I₁ = 1/4",
+        100: "that is the information of the whole sample; use that of one observation, 1/4",
+    },
+    otherwise="√n(θ̂ − θ) has the limit N(0, 1/I₁), and one waiting time has I₁ = 1/θ² with θ = 2",
+    because="It is 1/I₁ = θ² (4.04 at n = 400): √n goes with the information of one observation.",
+)
+
+check_mixture = ChoiceExercise(
+    "1.5",
+    choices={
+        "a": "(R1): σ is at the edge of the parameter space.",
+        "b": "(R2): the support moves.",
+        "c": "(R4): there is no information about μ and σ.",
+        "d": "(R5): there is no maximum likelihood estimate.",
+    },
+    right="d",
+    replies={
+        "a": "(R1) speaks of the truth, and the true σ may well lie inside; it is the climb of the "
+        "likelihood that runs to the edge σ → 0, and never arrives.",
+        "b": "A mixture of normal laws has a positive density on the whole line for all μ and σ.",
+        "c": "At a true σ of 1, say, the slopes of the log-likelihood do vary from sample to "
+        "sample; (R4) holds. Ask what the log-likelihood does when σ goes from 1e-20 to 1e-100.",
+        "d": "With μ on an observation, the log-likelihood grows by −log σ without limit: it has "
+        "no highest value, for any data, and a larger one is no better fit.",
+    },
+)
+
+check_edge = NumberExercise(
+    "1.6",
+    right=1 / 2 - 1 / (2 * math.pi),
+    within=0.006,
+    low=0,
+    high=10,
+    expects="a variance, as a number with two decimals",
+    wrong={
+        1: "that is 1/I₁, what the theorem would say; but half of the samples give exactly 0",
+        0.5: "that is E of the square; subtract the square of the mean, 1/(2π)",
+        0.58: "that is the standard deviation; the question asks for the variance",
+        0.16: "that is the square of the mean, 1/(2π); subtract it from E of the square, 1/2",
+        0.1: "E of max(Z, 0) is 1/√(2π) = 0.399; its square, 1/(2π), is to be subtracted from 1/2",
+    },
+    otherwise="the variance of max(Z, 0) is E of its square, 1/2, less the square of 1/√(2π)",
+    because="It is 1/2 − 1/(2π) = 0.341: a third of 1/I₁, and half of the law sits on a point.",
+)
+
+check_walk = NumberExercise(
+    "1.7",
+    right=0.5,
+    within=0.01,
+    low=0,
+    high=1,
+    expects="a share",
+    wrong={
+        0.75: "that is the posterior, and what a walk tells that counts refused steps, too; here "
+        "after an accepted step to b the next accepted one leads to a",
+        0.25: "that is the posterior of a; which place follows an accepted step from a?",
+        1 / 3: "one in three is how often a step down is accepted; but refused ones leave no note",
+    },
+    otherwise="only accepted steps are noted, and each of them changes the place: a, b, a, b, …",
+    because="Accepted steps alternate. The posterior is in how long the walk stays.",
+)
 
 
-@exercise("1.4")
+@exercise("1.8")
 def check_permutation_p_value(permutation_p_value: Answer) -> None:
     """Check ``permutation_p_value(x, y)``, exact and one-sided, from the difference of means."""
     cases = [([3.0, 5.0, 4.0], [1.0, 2.0, 4.5]), ([1.0, 2.0], [3.0, 4.0, 9.0]), ([2.0], [1.0, 0.0])]
+    rng = np.random.default_rng()
+    for m, n in ((3, 4), (2, 5)):
+        cases.append((rng.normal(1, 1, m).round(2).tolist(), rng.normal(0, 1, n).round(2).tolist()))
     for x, y in cases:
         pooled, m = np.array(x + y), len(x)
         everything = set(range(len(pooled)))
@@ -107,81 +183,3 @@ def check_permutation_p_value(permutation_p_value: Answer) -> None:
         _explain(
             f"for x = {x} and y = {y}", permutation_p_value(x, y), float(at_least.mean()), mistakes
         )
-
-
-@exercise("1.5")
-def check_observations_needed(observations_needed: Answer) -> None:
-    """Check ``observations_needed(effect, alpha, power)`` of the one-sided z test."""
-    for effect, alpha, power in ((0.5, 0.05, 0.8), (0.2, 0.01, 0.9), (1.0, 0.05, 0.95)):
-        z_alpha, z_power = norm.isf(alpha), norm.ppf(power)
-        exact = float(((z_alpha + z_power) / effect) ** 2)
-        two_sided = float(((norm.isf(alpha / 2) + z_power) / effect) ** 2)
-        _explain(
-            f"for effect {effect}, α = {alpha}, power {power}",
-            observations_needed(effect, alpha, power),
-            math.ceil(exact),
-            {
-                "a sample has whole numbers of observations: round up": exact,
-                "rounded down the power is missed by a little: round up": math.floor(exact),
-                "that is the two-sided test; one side has the whole of α": math.ceil(two_sided),
-                "the effect of n observations grows like √n, so n is a square": math.ceil(
-                    float((z_alpha + z_power) / effect)
-                ),
-                "the quantile of the power is missing: this n has a power of one half": math.ceil(
-                    float((z_alpha / effect) ** 2)
-                ),
-            },
-        )
-
-
-@exercise("1.6")
-def check_streak(streak: Answer) -> None:
-    """Check ``streak(successes, trials, length)``, the chance that the next trials all succeed."""
-    for k, n, length in ((7, 10, 1), (7, 10, 3), (0, 0, 2), (5, 5, 4)):
-        right = math.prod((k + 1 + i) / (n + 2 + i) for i in range(length))
-        mistakes = {
-            "given the data the next trials are not independent: each success raises the chance "
-            "of the one after it": ((k + 1) / (n + 2)) ** length,
-            "that is the prior's word on one trial after another, without the data": 1
-            / (length + 1),
-        }
-        if n:
-            mistakes["that puts the estimate k/n in place of the unknown; average over it"] = (
-                k / n
-            ) ** length
-        _explain(
-            f"after {k} successes in {n} trials, for a streak of {length},",
-            streak(k, n, length),
-            right,
-            mistakes,
-        )
-
-
-@exercise("1.7")
-def check_metropolis_step(metropolis_step: Answer) -> None:
-    """Check ``metropolis_step(log_density, state, proposal, uniform)``, the next state."""
-
-    def log_density(x: float) -> float:
-        return -(x**2) / 2
-
-    if metropolis_step(log_density, 2.0, 1.0, 0.999) != 1.0:
-        raise Mistake("a proposal with a higher density is always accepted")
-    ratio = math.exp(log_density(1.0) - log_density(0.0))  # 0.607
-    refused = metropolis_step(log_density, 0.0, 1.0, ratio + 0.01)
-    if refused is None:
-        raise Mistake("a refused proposal leaves the old state; return it, it counts once more")
-    if refused == 1.0:
-        raise Mistake(
-            f"with the density ratio {ratio:.3f} a uniform number of {ratio + 0.01:.3f} refuses"
-        )
-    accepted = metropolis_step(log_density, 0.0, 1.0, ratio - 0.01)
-    if accepted == 0.0:
-        if metropolis_step(log_density, 0.0, 1.0, 1e-12) == 0.0:
-            raise Mistake(
-                "a proposal with a lower density must have its chance: only then does the walk "
-                "visit the hills in the right proportion. (Or did you compare the uniform number "
-                "with the logarithm of the ratio?)"
-            )
-        raise Mistake(f"the chance to accept is the ratio of the densities, here {ratio:.3f}")
-    if (refused, accepted) != (0.0, 1.0):
-        raise Mistake(f"the next state is the old one or the proposal, got {refused}, {accepted}")

@@ -1,10 +1,11 @@
-r"""A small network in two parametrizations, and what its width does to activations and updates.
+r"""A small network in several parametrizations, and what its width does to activations and updates.
 
 Three hidden layers of width :math:`n` between the 64 pixels of scikit-learn's digits and ten
 classes, without biases.  *Standard*: variance :math:`\propto 1/d_{\text{in}}` everywhere and one
-learning rate.  *Maximal update* (μP) for Adam: hidden and output layers learn at a rate
-:math:`\propto 1/n`, and the output starts at a size :math:`\propto 1/n`.  At the base width the two
-are the same network.
+learning rate.  *Maximal update* (μP) for Adam changes two things: hidden and output layers learn at
+a rate :math:`\propto 1/n`, and the output starts at a size :math:`\propto 1/n`.  To find out which
+of the two does what there are *rates* (only the first) and *start* (only the second); *root* is a
+rival of the first, rates :math:`\propto 1/\sqrt n`.  At the base width all are the same network.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from torch.nn.functional import cross_entropy
 
 from primer.inputs import count, one_of, positive
 
-Parametrization = Literal["standard", "mup"]
+Parametrization = Literal["standard", "mup", "rates", "start", "root"]
+SMALL_START = ("mup", "start")
+RATE_POWER = {"mup": 1.0, "rates": 1.0, "root": 0.5}
+"""How the rate of a layer falls that reads from a hidden one: like width to this power."""
 PIXELS, CLASSES = 64, 10
 BASE_WIDTH = 32
 HIDDEN_LAYERS = 3
@@ -67,7 +71,7 @@ class Mlp(nn.Module):
     ----------
     width : int
         The width of the hidden layers, 1 or more.
-    parametrization : {"standard", "mup"}
+    parametrization : {"standard", "mup", "rates", "start", "root"}
         How initial weights and learning rates depend on the width.
 
     Raises
@@ -90,7 +94,7 @@ class Mlp(nn.Module):
         layers = [nn.Linear(*shape, bias=False) for shape in itertools.pairwise(sizes)]
         for layer in layers:
             nn.init.normal_(layer.weight, std=math.sqrt(2 / layer.in_features))  # 2 for the ReLU
-        if parametrization == "mup":
+        if parametrization in SMALL_START:
             with torch.no_grad():
                 layers[-1].weight *= math.sqrt(BASE_WIDTH / width)
         self.layers = nn.ModuleList(layers)
@@ -116,7 +120,7 @@ class Mlp(nn.Module):
         [0.01, 0.0025, 0.0025, 0.0025]
         """
         positive("rate", rate)
-        scale = BASE_WIDTH / self.width if self.parametrization == "mup" else 1.0
+        scale = (BASE_WIDTH / self.width) ** RATE_POWER.get(self.parametrization, 0.0)
         return [
             {"params": [layer.weight], "lr": rate if i == 0 else rate * scale}
             for i, layer in enumerate(self.layers)
@@ -165,7 +169,7 @@ def train(
 
 
 class WidthReport(NamedTuple):
-    """What a few steps of training did to the features of each layer, as root mean squares.
+    r"""What a few steps of training did to the features of each layer, as root mean squares.
 
     Attributes
     ----------
@@ -173,10 +177,14 @@ class WidthReport(NamedTuple):
         The features of each layer before training, the logits last.
     change : list of float
         By how much they changed.
+    own : list of float
+        The part of the change that the layer's own update makes on its old inputs,
+        :math:`\Delta W_l\,x_l`.  The rest is handed on by the layers before it.
     """
 
     start: list[float]
     change: list[float]
+    own: list[float]
 
 
 def feature_changes(
@@ -188,7 +196,7 @@ def feature_changes(
     ----------
     width : int
         The width.
-    parametrization : {"standard", "mup"}
+    parametrization : {"standard", "mup", "rates", "start", "root"}
         How weights and rates are scaled.
     rate : float
         The learning rate at the base width, above 0.
@@ -213,10 +221,20 @@ def feature_changes(
         model = Mlp(width, parametrization)
     with torch.no_grad():
         before = [h.clone() for h in model.features(data.test_x)]
+        old = [layer.weight.clone() for layer in model.layers]
     train(model, torch.optim.Adam(model.rates(rate)), data, steps, seed)
     with torch.no_grad():
         after = list(model.features(data.test_x))
+        inputs = [data.test_x, *(h.relu() for h in before[:-1])]
+        updates = [layer.weight - W for layer, W in zip(model.layers, old, strict=True)]
+        own = [x @ dW.T for x, dW in zip(inputs, updates, strict=True)]
     return WidthReport(
-        start=[float(h.square().mean().sqrt()) for h in before],
-        change=[float((a - b).square().mean().sqrt()) for a, b in zip(after, before, strict=True)],
+        start=[_rms(h) for h in before],
+        change=[_rms(a - b) for a, b in zip(after, before, strict=True)],
+        own=[_rms(h) for h in own],
     )
+
+
+def _rms(features: Tensor) -> float:
+    """Compute the root mean square of all entries."""
+    return float(features.square().mean().sqrt())

@@ -1,9 +1,11 @@
 """Learning rates against widths: the sweep whose results the chapter reads.
 
-Run ``python -m primer.optimization.sweep`` to repeat it (about three minutes on two cores).  It
-trains the network of :mod:`primer.optimization.network` with Adam for a hundred steps, in both
-parametrizations, at every width, learning rate and seed, and writes ``sweep.csv`` and its log
-``sweep-log.txt`` beside this file.
+It trains the network of :mod:`primer.optimization.network` with Adam for a hundred steps: in the
+standard and the maximal update parametrization at five widths, in the three that take the latter
+apart at two of them, at ten learning rates and five seeds each.  Run
+``python -m primer.optimization.sweep`` to repeat it (about six minutes on two cores): it trains
+what is missing in ``sweep.csv`` beside this file, so remove that file first, and writes
+``sweep-log.txt``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import os
 import platform
 import time
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -24,9 +26,12 @@ from tqdm import tqdm
 from primer.optimization.network import Digits, Mlp, Parametrization, digits, train
 
 WIDTHS = (32, 64, 128, 256, 512)
+WIDTHS_APART = (128, 512)
 RATES = tuple(2.0**k for k in range(-12, -2))
 SEEDS = 5
 STEPS = 100
+COMPLETE: tuple[Parametrization, ...] = ("standard", "mup")
+APART: tuple[Parametrization, ...] = ("rates", "start", "root")
 RESULTS = Path(__file__).with_name("sweep.csv")
 LOG = Path(__file__).with_name("sweep-log.txt")
 
@@ -77,10 +82,10 @@ def load_trials() -> list[Trial]:
 
     Examples
     --------
-    >>> len(load_trials()) == 2 * len(WIDTHS) * len(RATES) * SEEDS
+    >>> len(load_trials()) == (2 * len(WIDTHS) + 3 * len(WIDTHS_APART)) * len(RATES) * SEEDS
     True
     """
-    names = get_args(Parametrization)
+    names = (*COMPLETE, *APART)
     with RESULTS.open(encoding="utf-8", newline="") as file:
         return [
             Trial(
@@ -93,6 +98,17 @@ def load_trials() -> list[Trial]:
             )
             for row in csv.DictReader(file)
         ]
+
+
+def widths_of(parametrization: Parametrization) -> tuple[int, ...]:
+    """Return the widths at which a parametrization was trained.
+
+    Examples
+    --------
+    >>> widths_of("mup"), widths_of("rates")
+    ((32, 64, 128, 256, 512), (128, 512))
+    """
+    return WIDTHS if parametrization in COMPLETE else WIDTHS_APART
 
 
 def mean_losses(trials: list[Trial], parametrization: Parametrization) -> np.ndarray:
@@ -111,36 +127,48 @@ def mean_losses(trials: list[Trial], parametrization: Parametrization) -> np.nda
     >>> mean_losses(load_trials(), "mup").shape
     (5, 10)
     """
-    table = np.full((len(WIDTHS), len(RATES), SEEDS), np.nan)
+    widths = widths_of(parametrization)
+    table = np.full((len(widths), len(RATES), SEEDS), np.nan)
     for trial in trials:
         if trial.parametrization == parametrization:
-            place = WIDTHS.index(trial.width), RATES.index(trial.rate), trial.seed
+            place = widths.index(trial.width), RATES.index(trial.rate), trial.seed
             table[place] = trial.loss
     return np.exp(np.log(table).mean(axis=2))
 
 
-def main() -> None:
-    """Run the whole sweep and write the results and the log."""
-    torch.set_num_threads(1)  # the matrices are too small to share
-    data = digits()
-    settings = list(itertools.product(get_args(Parametrization), WIDTHS, RATES, range(SEEDS)))
-    began = time.time()
-    trials = [
-        run_trial(name, width, rate, seed, data)
-        for name, width, rate, seed in tqdm(settings, desc="networks trained")
-    ]
+def write_trials(trials: list[Trial]) -> None:
+    """Store the results with the package."""
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Trial._fields)
         for trial in trials:
             writer.writerow([*trial[:4], f"{trial.loss:.5f}", f"{trial.accuracy:.4f}"])
+
+
+def main() -> None:
+    """Train what is missing and write the results and the log."""
+    torch.set_num_threads(1)  # the matrices are too small to share
+    data = digits()
+    settings = [
+        (name, *setting)
+        for name in (*COMPLETE, *APART)
+        for setting in itertools.product(widths_of(name), RATES, range(SEEDS))
+    ]
+    done = {trial[:4]: trial for trial in load_trials()} if RESULTS.exists() else {}
+    missing = [setting for setting in settings if setting not in done]
+    began = time.time()
+    for setting in tqdm(missing, desc="networks trained"):
+        done[setting] = run_trial(*setting, data)
+    trials = [done[setting] for setting in settings]
+    write_trials(trials)
     lines = [
-        f"{len(trials)} networks, {STEPS} steps of Adam each, {time.time() - began:.0f} s",
+        f"{len(trials)} networks, {STEPS} steps of Adam each; {len(missing)} of them trained now, "
+        f"{time.time() - began:.0f} s",
         f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
         f"{platform.machine()}, {os.cpu_count()} cores, one thread",
     ]
-    for name in get_args(Parametrization):
-        for width, row in zip(WIDTHS, mean_losses(trials, name), strict=True):
+    for name in (*COMPLETE, *APART):
+        for width, row in zip(widths_of(name), mean_losses(trials, name), strict=True):
             best = int(row.argmin())
             losses = " ".join(f"{loss:.3f}" for loss in row)
             lines.append(f"{name:8} width {width:4}: best rate 2^{best - 12:<3} losses {losses}")

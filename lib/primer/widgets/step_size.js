@@ -35,7 +35,7 @@ export function walk(rule, step, curvature, momentum) {
   return path;
 }
 
-// The step size at which a rule stops converging; null for rules that never come to rest.
+// The step size at which a rule stops converging; null for rules whose steps do not follow the gradient.
 export function stepLimit(rule, curvature, momentum) {
   if (rule === "gradient") return 2 / curvature;
   return rule === "momentum" ? (2 * (1 + momentum)) / curvature : null;
@@ -106,7 +106,11 @@ export function describe(rule, step, curvature, momentum) {
   const limit = stepLimit(rule, curvature, momentum);
   const size = Math.hypot(...path.at(-1));
   const end = size > LARGEST ? `the error exceeds a million after ${path.length - 1} steps` : `the error after ${path.length - 1} steps is ${size < 0.001 ? scientific(size) : format(size, 3)}`;
-  if (limit === null) return `There is no step limit, and no rest: steps keep a length near η. Here ${end}.`;
+  if (rule === "sign") return `No step limit, and no rest: every step has the length η in both weights, even the last. Here ${end}.`;
+  if (rule === "adam") {
+    const last = Math.max(...path.at(-1).map((x, i) => Math.abs(x - path.at(-2)[i])));
+    return `No fixed step limit: Adam divides by the size of its gradients. The first step is η, the last ${format((100 * last) / step, 1)} % of it; ${end}.`;
+  }
   const part = step / limit;
   const word = part > 1 + 1e-9 ? "Above the limit: it diverges" : part > 1 - 1e-9 ? "At the limit: it swings forever" : "Below the limit: it converges";
   return `${word}. The limit is η = ${format(limit, 3)}; ${end}.`;

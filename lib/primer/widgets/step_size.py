@@ -45,8 +45,8 @@ class StepSize(Widget):
 
     Examples
     --------
-    >>> StepSize(rule="momentum", step=0.1)
-    StepSize(rule='momentum', step=0.1, curvature=10.0, momentum=0.8)
+    >>> StepSize(rule="momentum", step=0.03)
+    StepSize(rule='momentum', step=0.03, curvature=100.0, momentum=0.8)
     """
 
     description = (
@@ -56,12 +56,12 @@ class StepSize(Widget):
     )
 
     rule = traitlets.Enum(RULES, "gradient").tag(sync=True)
-    step = Number(0.18, min=0.001, max=3.0).tag(sync=True)
-    curvature = Number(10.0, min=1.0, max=100.0).tag(sync=True)
+    step = Number(0.018, min=0.001, max=3.0).tag(sync=True)
+    curvature = Number(100.0, min=1.0, max=100.0).tag(sync=True)
     momentum = Number(0.8, min=0.0, max=0.99).tag(sync=True)
 
     def limit(self) -> float | None:
-        """Compute the step limit; None for rules that never stop moving."""
+        """Compute the step limit; None for the rules whose steps do not follow the gradient."""
         if self.rule == "gradient":
             return opt.momentum_limit(self.curvature, 0.0)
         if self.rule == "momentum":
