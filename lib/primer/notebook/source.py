@@ -50,10 +50,11 @@ def public_name(item: Callable[..., Any] | type) -> str:
     >>> public_name(show_source)
     'primer.notebook.show_source'
     """
-    parts = item.__module__.split(".")
-    for end in range(1, len(parts)):
+    parts, outer = item.__module__.split("."), item.__qualname__.split(".")[0]
+    defined = getattr(sys.modules[item.__module__], outer, None)
+    for end in range(1, len(parts) + 1):
         package = ".".join(parts[:end])
-        if getattr(sys.modules.get(package), item.__qualname__, None) is item:
+        if getattr(sys.modules.get(package), outer, None) is defined:
             return f"{package}.{item.__qualname__}"
     return f"{item.__module__}.{item.__qualname__}"
 
