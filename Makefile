@@ -13,12 +13,12 @@ READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint format notebooks bench pin clean
+.PHONY: help book serve lab test lab-test lint format notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "On a new machine 'make book' and 'make test' install everything they need into $(VENV)."
 
@@ -52,7 +52,7 @@ serve: $(READY)  ## show the built site on http://127.0.0.1:8000 (PORT=… for a
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
 
 lab: $(READY)  ## open the chapters in JupyterLab
-	$(BIN)/jupyter lab --notebook-dir=. chapters
+	$(BIN)/jupyter lab --notebook-dir=. --LabApp.app_settings_dir=binder/lab chapters
 
 # ---------------------------------------------------------------- check
 
@@ -63,6 +63,10 @@ test: $(READY)  ## every test: library, doctests, stored numbers, widgets, the s
 	$(BIN)/python -m pytest --numprocesses=auto --dist=loadscope --no-loadscope-reorder \
 	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
 	  tests/test_site.py chapters tests lib
+
+lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` runs one)
+	$(BIN)/python tests/chromium.py
+	LAB_RUNS=all $(BIN)/python -m pytest tests/test_lab.py
 
 lint: $(READY)  ## formatting, style, docstrings and types, notebooks too
 	$(BIN)/ruff format --check .

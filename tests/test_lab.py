@@ -1,19 +1,39 @@
-"""The widgets in JupyterLab with a real kernel: what the reader does reaches Python."""
+"""The chapters in JupyterLab with a real kernel read as on the site, and their widgets work.
+
+``make test`` opens every chapter with its stored outputs and runs one of them to its end;
+``make lab-test`` runs them all.  The site must have been built: its numbers are the measure.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from primer.book.form import FOLDED, tags_of
+from primer.book.pages import SITE
+from primer.widgets import RopeRotation
+
+pytestmark = pytest.mark.browser
+
+BOOK = Path(__file__).parents[1]
+CHAPTERS = sorted(path.stem for path in (BOOK / "chapters").glob("*.ipynb"))
+RUNS = CHAPTERS if os.environ.get("LAB_RUNS") == "all" else ["08-positions"]
+PATIENCE = 300_000  # ms; timings never decide a test
 
 # A label repeats what Python was told: the page shows it only after the way there and back.
 NOTEBOOK = """
@@ -29,6 +49,32 @@ def with_echo(widget):
 
 display(with_echo(RopeRotation(m=3)), with_echo(SpectrogramExplorer()))
 """
+
+# What jupyterlab-myst shows where it cannot read: red boxes, warnings, links that lead nowhere.
+TROUBLES = """() => [
+  ...[...document.querySelectorAll('.myst [title$="Not Found"], .myst a[href="#"]')]
+    .map((e) => `${e.title || "dead link"}: ${e.textContent}`),
+  ...[...document.querySelectorAll('.myst')]
+    .flatMap((e) => e.innerText.match(/.*Unknown (Directive|Role).*|^---$/gm) ?? []),
+  ...[...document.querySelectorAll('.jp-OutputArea-output')]
+    .filter((e) => /stderr|vnd.jupyter.error/.test(e.dataset.mimeType ?? "")
+      || e.querySelector('[data-mime-type="application/vnd.jupyter.stderr"]'))
+    .map((e) => `standard error: ${e.textContent.slice(0, 200)}`),
+]"""
+
+NUMBERS = """() => Object.fromEntries(Object.entries({
+  equations: '.myst a[title="Link to this Equation"]',
+  theorems: '.myst-proof-title > a',
+  exercises: '.myst-exercise-title > a',
+}).map(([kind, selector]) =>
+  [kind, [...document.querySelectorAll(selector)].map((e) => e.textContent.trim())
+    .filter((text) => text !== '#')]))"""
+
+# For each cell: is its code closed, and are its outputs?
+CLOSED = """() => [...document.querySelectorAll('.jp-Notebook .jp-Cell')].map((cell) => [
+  cell.querySelector('.jp-InputPlaceholder') !== null,
+  cell.querySelector('.jp-OutputPlaceholder') !== null,
+])"""
 
 
 def free_port() -> int:
@@ -50,25 +96,34 @@ def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) 
     pytest.fail(f"JupyterLab did not start within a minute:\n{log.read_text('utf-8')}")
 
 
-@pytest.fixture
-def lab(tmp_path):
-    """Run JupyterLab on a folder with one notebook; give its address."""
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run JupyterLab on a copy of the chapters; give its address."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(BOOK / "chapters", folder / "work/chapters")
+    for name in set(CHAPTERS) - set(RUNS):
+        with_text_in_one_cell(folder / "work/chapters" / f"{name}.ipynb")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK.strip())])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-    (tmp_path / "work").mkdir()
-    nbformat.write(notebook, tmp_path / "work" / "widgets.ipynb")
+    nbformat.write(notebook, folder / "work/widgets.ipynb")
+    # The settings of `make lab`, but every cell is on the page at once, not only those in sight.
+    settings = json.loads((BOOK / "binder/lab/overrides.json").read_text("utf-8"))
+    settings["@jupyterlab/notebook-extension:tracker"] = {"windowingMode": "none"}
+    (folder / "settings").mkdir()
+    (folder / "settings/overrides.json").write_text(json.dumps(settings), encoding="utf-8")
     # Settings and state of whoever runs the test play no part.
     own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    environment = {**os.environ, **{name: str(tmp_path / name.lower()) for name in own}}
-    port, log = free_port(), tmp_path / "lab.log"
+    environment = {**os.environ, **{name: str(folder / name.lower()) for name in own}}
+    port, log = free_port(), folder / "lab.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
             [
                 *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
                 *("--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"),
-                *("--IdentityProvider.token=", f"--ServerApp.root_dir={tmp_path / 'work'}"),
+                *("--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'work'}"),
                 *("--expose-app-in-browser", "--LabApp.extension_manager=readonly"),
-                f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}",
+                f"--LabApp.workspaces_dir={folder / 'workspaces'}",
+                f"--LabApp.app_settings_dir={folder / 'settings'}",
             ],
             stdout=output,
             stderr=output,
@@ -88,29 +143,111 @@ def lab(tmp_path):
                 server.wait()
 
 
-@pytest.mark.browser
-def test_widgets_work_in_jupyterlab_without_the_network(lab: str, chromium: Browser):
+@pytest.fixture
+def reader(lab: str, chromium: Browser) -> Iterator[BrowserContext]:
+    """Give a browser in which nothing but JupyterLab can be reached."""
     context = chromium.new_context(viewport={"width": 1300, "height": 900})
     outside: list[str] = []
     context.route(
         lambda url: url.startswith("http") and not url.startswith(lab),
         lambda route: (outside.append(route.request.url), route.abort()),
     )
-    page = context.new_page()
-    page.set_default_timeout(90_000)
-    page.goto(f"{lab}/lab/tree/widgets.ipynb")
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+    assert outside == []
+
+
+def with_text_in_one_cell(path: Path) -> None:
+    """Move the text of a notebook to its first cell; the code cells stay as they are.
+
+    Each cell of text makes jupyterlab-myst read all cells again, so a chapter of sixty takes long.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    text = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    text[0].source = "\n\n".join(cell.source for cell in text)
+    notebook.cells = [text[0], *(cell for cell in notebook.cells if cell.cell_type == "code")]
+    nbformat.write(notebook, path)
+
+
+def opened(reader: BrowserContext, lab: str, path: str) -> Page:
+    """Open a notebook and wait until its text is shown and its kernel is ready."""
+    page = reader.new_page()
+    page.goto(f"{lab}/lab/tree/{path}?reset")
     page.wait_for_selector(".jp-Notebook .jp-Cell")
     page.wait_for_function("jupyterapp.shell.currentWidget?.context?.isReady")
+    page.evaluate("jupyterapp.shell.currentWidget.sessionContext.ready")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.jp-Notebook .jp-MarkdownCell')]"
+        ".every((cell) => cell.querySelector('.myst')?.children.length)"
+    )
+    return page
+
+
+def run_all(page: Page) -> None:
+    """Run a notebook from a fresh kernel to its end."""
     page.evaluate(
-        "jupyterapp.shell.currentWidget.sessionContext.ready"
+        "jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
         ".then(() => jupyterapp.commands.execute('notebook:run-all-cells'))"
     )
+
+
+def numbers_on_the_site(name: str) -> dict[str, list[str]]:
+    """Read the numbers of a chapter from its page."""
+    path = SITE / "chapters" / f"{name}.html"
+    if not path.exists():
+        pytest.fail("the site is not built: run `make book`, then these tests")
+    page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    selectors = {
+        "equations": "article .eqno",
+        "theorems": "article .proof .caption-number",
+        "exercises": "article .exercise .caption-number",
+    }
+    return {
+        kind: [tag.text.removesuffix("#").strip() for tag in page.select(selector)]
+        for kind, selector in selectors.items()
+    }
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_reads_as_on_the_site(name: str, lab: str, reader: BrowserContext) -> None:
+    page = opened(reader, lab, f"chapters/{name}.ipynb")
+    cells = nbformat.read(BOOK / "chapters" / f"{name}.ipynb", as_version=4).cells
+    if name not in RUNS:
+        cells = [cells[0], *(cell for cell in cells if cell.cell_type == "code")]
+    folded = [bool(set(tags_of(cell)) & set(FOLDED)) for cell in cells]
+    checks = ["check" in tags_of(cell) for cell in cells]
+    assert [code for code, _ in page.evaluate(CLOSED)] == folded
+    assert [outputs for _, outputs in page.evaluate(CLOSED)] == checks
+    assert page.evaluate(NUMBERS) == numbers_on_the_site(name)
+    assert page.evaluate(TROUBLES) == []
+    assert page.locator(".Toastify__toast").count() == 0  # nobody asks about news
+    if name in RUNS:
+        run_all(page)
+        last = max(number for number, cell in enumerate(cells) if cell.cell_type == "code")
+        page.wait_for_function(
+            "(last) => /\\[\\d+\\]/.test(document.querySelectorAll('.jp-Notebook .jp-Cell')[last]"
+            ".querySelector('.jp-InputPrompt:not(.jp-Placeholder-prompt)')?.textContent)",
+            arg=last,
+        )
+        assert page.evaluate(TROUBLES) == []
+        assert [code for code, _ in page.evaluate(CLOSED)] == folded
+        assert page.locator(".primer-widget").count() > 0
+    page.evaluate("jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+def test_widgets_work_without_the_network(lab: str, reader: BrowserContext) -> None:
+    page = opened(reader, lab, "widgets.ipynb")
+    run_all(page)
     page.wait_for_function("document.querySelectorAll('.primer-widget[data-ready]').length === 2")
     rope, spectrogram = page.locator(".jp-OutputArea-output:has(.primer-widget)").all()
 
     rope.get_by_label("Query position m").press("ArrowRight")
     rope.get_by_text("Python has m = 4").wait_for()
-    assert rope.locator(".result").inner_text().startswith("m = 4, ")
+    said = re.fullmatch(r"m = 4, .*, score (\S+)", rope.locator(".result").inner_text())
+    assert said is not None
+    shown = float(said[1].replace("−", "-"))
+    assert shown == pytest.approx(RopeRotation(m=4).score(), abs=6e-4)
 
     slider = spectrogram.locator("input[type=range]").first
     slider.press("ArrowRight")
@@ -118,5 +255,3 @@ def test_widgets_work_in_jupyterlab_without_the_network(lab: str, chromium: Brow
 
     selected = page.locator(".jp-Notebook .jp-Cell.jp-mod-selected").count()
     assert selected == 1  # the arrow keys moved no cell
-    assert outside == []
-    context.close()

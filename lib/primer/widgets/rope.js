@@ -177,6 +177,7 @@ function circles(model) {
       label: "Each pair of coordinates is an arrow on a circle; choose the pair to follow",
       options: cards.map((card, i) => [i, card.element]), value: 0, change: (pair) => update(model, { pair }),
     });
+    choice.row.style.setProperty("--columns", Math.min(count, 4));
     element.replaceChildren(choice.row);
   }
   function draw(state) {
@@ -219,7 +220,8 @@ function curve(model) {
     axes(grid, { x, y, xTicks, xLabel: "distance n − m (tokens)", yLabel: "score" });
     set(total, { d: path(DISTANCES.map((r, i) => [x(r), y(scores[i])])) });
     set(part, { d: path(DISTANCES.map((r, i) => [x(r), y(share[i])])) });
-    alone.textContent = query.length > 2 ? `pair ${pair} alone` : "";
+    alone.textContent = `pair ${pair} alone`;
+    alone.hidden = query.length === 2; // it is the whole score
     drawMark(scores.filter((_, i) => i % 4 === 0)); // whole distances only
   }
 
