@@ -17,9 +17,11 @@ from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
 from jaxtyping import config
 from playwright.sync_api import Browser, Page, sync_playwright
+from tiny_book import CHAPTER, reading_book
 from widget_page import show_widget
 
 from primer.book.node import find_node
+from primer.book.pages import serve
 from primer.widgets.base import Widget
 
 # Tests run in as many processes as there are cores, and small models gain nothing from threads; a
@@ -145,6 +147,49 @@ def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
         return page
 
     yield show
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture(scope="session")
+def reading_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of a tiny site with all that a reader can open and answer."""
+    return reading_book(tmp_path_factory.mktemp("reading"))
+
+
+@pytest.fixture(scope="session")
+def reading_home(reading_site: Path) -> Iterator[str]:
+    """Serve that site; axe-core reads style sheets, which it may not from disk."""
+    with serve(reading_site) as address:
+        yield address
+
+
+@pytest.fixture
+def reading_page(chromium: Browser, reading_site: Path) -> Iterator[Callable[..., Page]]:
+    """Open the chapter of that site from disk: ``reading_page(has_touch=True)``.
+
+    ``script`` runs before the page's own; ``home`` is where the site is served, if it is served;
+    other named arguments go to the browser's context.  The page may ask nothing of any other
+    place, and the test fails when its console reports an error.
+    """
+    contexts, errors = [], []
+
+    def opened(script: str = "", home: str = "", **options: Any) -> Page:
+        context = chromium.new_context(**({"reduced_motion": "reduce"} | options))
+        contexts.append(context)
+        if not home:
+            context.route(
+                "http*://**", lambda route: (errors.append(route.request.url), route.abort())
+            )
+        context.add_init_script(script)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        page.goto(f"{home or reading_site.as_uri()}/{CHAPTER}.html")
+        return page
+
+    yield opened
     for context in contexts:
         context.close()
     assert errors == []

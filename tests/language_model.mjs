@@ -1,6 +1,6 @@
 // Functions for the tests: the page's language model, read from a file, answering in JSON.
 import { readFileSync } from "node:fs";
-import { attentionMap, attentionReader, behaviors, headTargets, nameOf } from "../lib/primer/widgets/attention_scores.js";
+import { attentionMap, attentionReader, behaviors, evenness, headTargets, nameOf } from "../lib/primer/widgets/attention_scores.js";
 import { allLogits, copyCache, newCache, nextLogits, readModel } from "../lib/primer/widgets/language_model.js";
 import { decode, encode, readTokenizer, tokenText } from "../lib/primer/widgets/tokenizer.js";
 
@@ -69,4 +69,5 @@ export function maps(file, texts, options) {
 }
 
 export const measure = (weights, tokens) => behaviors(weights, headTargets(tokens));
-export const name = (measured) => nameOf(measured);
+export const name = (measured, even) => nameOf(measured, even);
+export const spread = (weights, n) => evenness(Float64Array.from(weights), n);

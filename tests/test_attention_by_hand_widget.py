@@ -15,7 +15,7 @@ from widget_page import center, drag_by_finger, settle
 from primer.attention import scaled_dot_product_attention
 from primer.notebook.figures import png
 from primer.widgets import AttentionByHand
-from primer.widgets.attention_by_hand import FRAMES, worked_example
+from primer.widgets.attention_by_hand import FRAMES, NEAR, three_words, worked_example
 
 MODULE = "attention_by_hand.js"
 seeds = st.integers(0, 2**32 - 1)
@@ -71,12 +71,39 @@ def test_the_worked_example_is_the_notes(javascript):
     np.testing.assert_allclose(got["context"], [8.5, 0.5], atol=1e-12)
 
 
+def test_it_opens_on_three_words_of_whom_each_is_heard():
+    widget = AttentionByHand()
+    output, weights = widget.attention()
+    np.testing.assert_allclose(weights, [0.074, 0.620, 0.306], atol=5e-4)
+    np.testing.assert_allclose(output, [1.157, 2.083], atol=1e-3)
+    keys = np.array(widget.key) / np.linalg.norm(widget.key, axis=1, keepdims=True)
+    assert (keys @ keys.T)[np.triu_indices(3, 1)].max() < 0.75  # they point in three directions
+    assert three_words()["words"] == ["the", "king", "sleeps"]
+
+
 @pytest.mark.parametrize(
     ("weight", "text"),
     [(0.25, "0.250"), (0.0005, "0.001"), (0.00049, "5·10⁻⁴"), (6.1e-29, "6·10⁻²⁹"), (0, "0")],
 )
-def test_small_weights_stay_visible(javascript, weight, text):
+def test_small_weights_are_written_as_powers(javascript, weight, text):
     assert javascript("powers.js", "writeWeight", weight) == text
+
+
+@pytest.mark.parametrize(
+    ("weight", "text"), [(0.25, "0.250"), (0.0005, "0.001"), (6.1e-29, "≈ 0"), (0, "0.000")]
+)
+def test_weights_that_are_hardly_any_are_called_nothing(javascript, weight, text):
+    assert javascript(MODULE, "writeWeight", weight) == text
+
+
+@given(seeds, st.booleans(), st.booleans())
+@settings(max_examples=30)
+def test_the_planes_show_all_points_and_no_more_than_they_need(javascript, seed, near, far):
+    low, high = np.array((NEAR if near else FRAMES)["key"]).T
+    points = np.random.default_rng(seed).uniform(low, high, (4, 2))
+    inside = bool((np.abs(points) <= 4).all())
+    expected = (NEAR if inside and not far else FRAMES)["key"]
+    assert javascript(MODULE, "domainOf", "key", points, far) == [list(ends) for ends in expected]
 
 
 # --- the Python side ------------------------------------------------------------------------------
@@ -88,10 +115,11 @@ def test_small_weights_stay_visible(javascript, weight, text):
         ({"query": [1, 2, 3]}, r"query must have the shape \(2,\), got the shape \(3,\)"),
         ({"key": [[1, 2], [3, 4]]}, r"key must have the shape \(3, 2\)"),
         ({"key": [[1, 2], [3, 4], ["a", 5]]}, "key must be numbers"),
-        ({"query": [13, 0]}, r"query must lie in \[-8, 12\] × \[-3, 17\]"),
+        ({"query": [14, 0]}, r"query must lie in \[-8, 13\] × \[-4, 17\]"),
         ({"value": [[0, 0], [0, 0], [0, float("nan")]]}, "value must lie in"),
         ({"temperature": 0.0}, "temperature must be 0.1 to 100, got 0.0"),
         ({"temperature": float("nan")}, "temperature must be"),
+        ({"words": ["one"]}, "words must be 3 or none"),
         ({"keys": 1}, "AttentionByHand has no keys"),
     ],
 )
@@ -119,7 +147,7 @@ def get(page, name):
 
 @pytest.mark.browser
 def test_it_shows_the_worked_example_in_numbers(widget_page):
-    page = widget_page(AttentionByHand())
+    page = widget_page(AttentionByHand(**worked_example()))
     rows = [row.inner_text().split("\t") for row in page.locator("tbody tr").all()]
     assert [row[2] for row in rows] == ["5·1 + 6·4 = 29", "5·3 + 6·10 = 75", "5·5 + 6·16 = 121"]
     assert [row[3] for row in rows] == ["20.51", "53.03", "85.56"]
@@ -132,7 +160,7 @@ def test_it_shows_the_worked_example_in_numbers(widget_page):
 
 @pytest.mark.browser
 def test_points_answer_to_the_keyboard_and_the_button_brings_the_example_back(widget_page):
-    page = widget_page(AttentionByHand())
+    page = widget_page(AttentionByHand(**worked_example()))
     mark = page.get_by_role("button", name="Key 3,")
     mark.focus()
     for key in ("ArrowLeft", "PageDown", "ArrowUp"):
@@ -146,6 +174,11 @@ def test_points_answer_to_the_keyboard_and_the_button_brings_the_example_back(wi
     page.get_by_label("Temperature τ").press("End")
     assert get(page, "temperature") == pytest.approx(100)
     assert "reads key 1 with weight" in page.locator(".result").inner_text()
+    page.get_by_role("button", name="Three words").press("Enter")
+    settle(page)
+    assert {name: get(page, name) for name in three_words()} == three_words()
+    assert "“king” with 0.620" in page.locator(".result").inner_text()
+    assert page.locator(".weights p").nth(1).inner_text().split() == ["king", "0.620"]
     page.get_by_role("button", name="Worked example").press("Enter")
     settle(page)
     assert {name: get(page, name) for name in worked_example()} == worked_example()
@@ -154,11 +187,11 @@ def test_points_answer_to_the_keyboard_and_the_button_brings_the_example_back(wi
 
 @pytest.mark.browser
 def test_a_point_cannot_leave_its_plane(widget_page):
-    page = widget_page(AttentionByHand(key=[[1, 4], [3, 10], [12, 17]]))
+    page = widget_page(AttentionByHand(key=[[1, 4], [3, 10], [13, 17]]))
     mark = page.get_by_role("button", name="Key 3,")
     mark.press("PageUp")
     mark.press("ArrowRight")
-    assert get(page, "key")[2] == [12, 17]
+    assert get(page, "key")[2] == [13, 17]
 
 
 @pytest.mark.browser
@@ -175,8 +208,8 @@ def test_points_are_dragged_by_mouse_and_touch(widget_page, touch):
         page.mouse.move(x, y + 60, steps=3)
         page.mouse.up()
     first, second = get(page, "query")
-    assert first == pytest.approx(5, abs=0.2)
-    assert second < 3.5
+    assert first == pytest.approx(2, abs=0.2)
+    assert second < 0
     assert second == round(second, 1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

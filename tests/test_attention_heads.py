@@ -192,3 +192,48 @@ def test_two_layers_learn_to_copy_and_one_does_not():
     _, (below, above) = two.model(tokens)
     assert attention.head_scores(above.detach(), tokens)["induction"].max() > 0.6
     assert attention.head_scores(below.detach(), tokens)["induction"].max() < 0.3
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_head_that_looks_elsewhere_reads_what_stands_there(bias):
+    torch.manual_seed(0)
+    layer = attention.MultiHeadAttention(8, 2, bias=bias).double()
+    x, mask = torch.randn(3, 5, 8, dtype=F64), attention.causal_mask(5)
+    first = torch.zeros(5, 5, dtype=F64)
+    first[:, 0] = 1.0
+    output, weights = layer(x, mask=mask, return_weights=True)
+    terms = attention.head_outputs(layer, weights, x)
+    value = layer.value(x)[:, :1, 4:] @ layer.output.weight.T[4:]
+    expected = output - terms[:, 1] + value
+    with attention.change_weights(layer, 1, lambda w: first.expand_as(w)):
+        torch.testing.assert_close(layer(x, mask=mask), expected)
+        again, changed = layer(x, mask=mask, return_weights=True)
+    torch.testing.assert_close(again, expected)
+    assert torch.equal(changed[:, 1], first.expand(3, 5, 5))
+    assert torch.equal(changed[:, 0], weights[:, 0])
+    torch.testing.assert_close(layer(x, mask=mask), output)  # nothing is left behind
+    with attention.change_weights(layer, 0, lambda w: w):
+        torch.testing.assert_close(layer(x, x[:, :3]), layer(x, memory=x[:, :3]))
+    with (
+        pytest.raises(ValueError, match="head must be 0 … 1, got 2"),
+        attention.change_weights(layer, 2, lambda w: w),
+    ):
+        pass
+
+
+def test_a_first_layer_that_may_not_choose_reads_everything_alike():
+    model = induction.train(2, steps=3, batch=2, even=[0]).model
+    _, weights = model(torch.arange(10)[None])
+    expected = attention.causal_mask(10) / torch.arange(1, 11)[:, None]
+    torch.testing.assert_close(weights[0][0], expected.expand(2, 10, 10))
+    assert (weights[1][0] - expected).abs().max() > 1e-4
+
+
+def test_training_does_not_depend_on_the_default_precision():
+    before = induction.train(1, steps=6, batch=2).repeated
+    torch.set_default_dtype(F64)
+    try:
+        after = induction.train(1, steps=6, batch=2).repeated
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert after == before

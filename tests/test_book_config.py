@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 from bs4 import BeautifulSoup, Tag
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from tiny_book import CHAPTER, build_book, chapter_of
 
 from primer.palette import DARK, LIGHT
 
-BOOK = Path(__file__).parents[1]
 REPOSITORY = "https://github.com/reader/runnable-primer"
 SITE = "https://reader.github.io/runnable-primer/"
 
@@ -82,9 +78,7 @@ def tiny_chapter() -> nbformat.NotebookNode:
     ]
     solution = new_code_cell("answer = 1", execution_count=6, id="solution")
     solution.metadata["tags"] = ["solution"]
-    chapter = new_notebook(cells=[new_markdown_cell(TEXT, id="text"), *cells, solution])
-    chapter.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-    chapter.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
+    chapter = chapter_of([new_markdown_cell(TEXT, id="text"), *cells, solution])
     chapter.metadata["widgets"] = {
         "application/vnd.jupyter.widget-state+json": {
             "version_major": 2,
@@ -97,28 +91,8 @@ def tiny_chapter() -> nbformat.NotebookNode:
 
 def build(folder: Path, *, repository: str, site: str) -> BeautifulSoup:
     """Build a book of one chapter with our settings, but for the addresses and the execution."""
-    config = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))
-    config["repository"]["url"] = repository
-    config["html"]["baseurl"] = site
-    config["execute"]["execute_notebooks"] = "off"
-    extensions = config["sphinx"]["config"]["extensions"]
-    extensions.remove("primer.book.appendix")  # it reads the data of the whole book
-    (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    toc = {"format": "jb-book", "root": "index"}
-    part = {"caption": "Part", "numbered": 2, "chapters": [{"file": "chapters/08-positions"}]}
-    (folder / "_toc.yml").write_text(yaml.safe_dump({**toc, "parts": [part]}), encoding="utf-8")
-    (folder / "index.md").write_text("# A tiny book\n\nWords.\n\n```{chapter-map}\n```\n")
-    (folder / "chapters").mkdir()
-    nbformat.write(tiny_chapter(), folder / "chapters/08-positions.ipynb")
-    shutil.copy(BOOK / "references.bib", folder)
-    for shared in ("assets", "_templates", "node_modules"):
-        (folder / shared).symlink_to(BOOK / shared)
-    program = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
-    command = [*program, "build", "-W", "-n", "--keep-going", "--quiet", "."]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    html = (folder / "_build/html/chapters/08-positions.html").read_text("utf-8")
-    return BeautifulSoup(html, "html.parser")
+    pages = build_book(folder, tiny_chapter(), repository=repository, site=site)
+    return BeautifulSoup((pages / f"{CHAPTER}.html").read_text("utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from primer.inference import (
     distinct_ngrams,
     effective_choices,
     entropy,
+    final_loop,
     greedy,
     probabilities,
 )
@@ -128,6 +129,21 @@ def test_repeats_are_those_that_distinct_ngrams_counts(javascript, tokens, n):
     assert 1 - share == pytest.approx(distinct_ngrams(torch.tensor(tokens), n))
 
 
+@given(
+    st.lists(st.integers(0, 2), max_size=12),
+    st.lists(st.integers(0, 2), min_size=1, max_size=14),
+    st.integers(1, 40),
+    st.integers(0, 10),
+)
+def test_a_loop_at_the_end_is_the_librarys(javascript, before, piece, rounds, more):
+    text = before + rounds * piece + piece[:more]
+    got, expected = javascript(GENERATION, "finalLoop", text), final_loop(torch.tensor(text))
+    if expected is None:
+        assert got is None
+    else:
+        assert got == {"start": expected.start, "period": expected.period}
+
+
 # --- the Python side ------------------------------------------------------------------------------
 
 
@@ -187,7 +203,7 @@ def test_greedy_and_beam_write_what_the_library_writes(widget_page):
     assert texts[0] == widget.encoding().decode(widget.greedy())
     best = widget.beam()
     assert texts[1] == widget.encoding().decode(list(best.tokens))
-    assert page.locator(".continuation .beginning").all_inner_texts() == ["To be, or not to be"] * 5
+    assert page.locator(".continuation .beginning").all_inner_texts() == [widget.text] * 5
     assert numbers(page, 1).startswith(f"log p = −{-best.log_probability:.1f}, ")
     assert page.locator(".tree g.best").count() == 30
     assert page.locator(".tree g g").count() == 3 * 30
@@ -201,9 +217,13 @@ def test_bars_are_the_distribution_and_settings_act_on_them(widget_page):
     order = widget.logits().argsort(descending=True, stable=True)[:14].tolist()
     values = page.locator(".bars .value").all_inner_texts()
     drawn = widget.distribution()
-    assert values == [f"{100 * float(drawn[token]):.1f}%" for token in order[:5]] + ["cut"] * 9
+    assert values == [f"{100 * float(drawn[token]):.1f}%" for token in order[:5]] + ["cut by k"] * 9
     result = page.locator(".result")
     assert "keeps 5 of 1024" in result.inner_text()
+    p = widget.logits().softmax(-1).sort(descending=True).values
+    parts = "[...document.querySelectorAll('.strip i')].map((part) => parseFloat(part.style.width))"
+    top = 100 * float(p[:5].sum())
+    np.testing.assert_allclose(page.evaluate(parts), [top, 0, 100 - top, 0], atol=0.01)
     page.get_by_label("Top-k").press("Home")
     finished(page)
     assert "has 0.00 nats of entropy, like 1.0 equally probable" in result.inner_text()
@@ -228,8 +248,8 @@ def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
     page.locator(".bars button").first.press("Enter")
     finished(page)
     text = page.evaluate("model.get('text')")
-    assert text.startswith("To be, or not to be")
-    assert len(text) > len("To be, or not to be")
+    assert text.startswith("My lord, I")
+    assert len(text) > len("My lord, I")
     assert page.get_by_role("textbox", name="Prompt").input_value() == text
     page.get_by_label("Top-k").press("End")
     finished(page)
@@ -269,6 +289,23 @@ def test_any_prompt_is_answered(widget_page):
     assert "no token for is read byte by byte" in note.inner_text()
     page.locator(".bars button").nth(1).tap()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+def test_what_is_cut_says_by_which_and_a_loop_is_marked(widget_page):
+    widget = Decoding(text="Good", top_k=10, top_p=0.2, n_tokens=200, n_beams=1)
+    page = widget_page(widget)
+    finished(page)
+    kept = int((widget.distribution() > 0).sum())
+    values = page.locator(".bars .value").all_inner_texts()
+    assert values[kept:] == ["cut by p"] * (10 - kept) + ["cut by k"] * 4
+    loop = final_loop(torch.tensor(widget.greedy()))
+    assert loop is not None
+    assert f"in a loop of {loop.period} tokens" in numbers(page, 0)
+    marked = page.locator(".continuation").first.locator(".round")
+    first_round = marked.all_inner_texts()[: loop.period]
+    tokens = widget.greedy()[loop.start : loop.start + loop.period]
+    assert "".join(first_round).split() == widget.encoding().decode(tokens).split()
 
 
 @pytest.mark.browser

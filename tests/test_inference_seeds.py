@@ -2,7 +2,7 @@
 
 from other_seeds import check_with_other_seeds
 
-CELLS = ["setup", "load", "loop-check", "five-decoders", "top-k-check", "speculative-check"]
+CELLS = ["setup", "my-lord", "cuts", "top-k-check", "speculative-tiny", "speculative-check"]
 
 
 def test_every_simulation_holds_with_other_seeds(monkeypatch):

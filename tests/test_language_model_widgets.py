@@ -20,7 +20,7 @@ from primer.language_models import PATTERN, BytePairEncoding
 from primer.notebook.figures import png
 from primer.transformers import Transformer, TransformerConfig, load_pretrained
 from primer.widgets import AttentionMaps
-from primer.widgets.attention_maps import QUERIES, SHARE, head_products
+from primer.widgets.attention_maps import EVEN, QUERIES, SHARE, evenness, head_products
 from primer.widgets.quantized import book_model, dequantize, pack, quantize, unpack
 
 HARNESS = Path(__file__).with_name("language_model.mjs")
@@ -309,32 +309,53 @@ def test_behaviors_are_the_librarys(javascript, tokens, seed):
         assert got[kind]["score"] == pytest.approx(float(score), abs=1e-5)
 
 
+@given(st.integers(1, 12), st.floats(0.01, 20), st.integers(0, 1000))
+@settings(max_examples=30)
+def test_evenness_is_the_share_of_the_largest_entropy(javascript, n, sharpness, seed):
+    scores = torch.randn(n, n, generator=torch.Generator().manual_seed(seed)) * sharpness
+    weights = scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf).softmax(dim=-1)
+    rows = [torch.distributions.Categorical(weights[i, : i + 1]).entropy() for i in range(1, n)]
+    shares = [float(row) / np.log(i + 2) for i, row in enumerate(rows)]
+    expected = np.mean(shares) if shares else 0
+    assert evenness(weights).item() == pytest.approx(expected, abs=1e-5)
+    got = javascript(HARNESS, "spread", weights.flatten().tolist(), n)
+    assert got == pytest.approx(expected if n > QUERIES else 0, abs=1e-5)
+
+
+def test_the_first_layer_of_the_books_model_is_uniform_and_the_others_are_not():
+    for text in AttentionMaps.EXAMPLES:
+        names = AttentionMaps(text=text).names()
+        assert names[0] == ["uniform"] * 4
+        assert not any("uniform" in row for row in names[1:])
+
+
 def test_a_head_is_named_by_what_it_does_most_and_often_enough(javascript):
-    def name(**scores):
+    def name(even=0.0, **scores):
         measured = {kind: {"score": s, "queries": q} for kind, (s, q) in scores.items()}
-        return javascript(HARNESS, "name", measured)["name"]
+        return javascript(HARNESS, "name", measured, even)["name"]
 
     assert name(previous=(SHARE, QUERIES), first=(SHARE / 2, 9)) == "previous"
     assert name(previous=(SHARE - 0.01, 9)) == "mixed"
     assert name(previous=(0.5, 9), induction=(0.9, QUERIES - 1)) == "previous"
     assert name(previous=(0.5, 9), induction=(0.9, QUERIES)) == "induction"
+    assert name(even=EVEN, previous=(0.1, 9)) == "uniform"
+    assert name(even=EVEN - 0.01, previous=(0.1, 9)) == "mixed"
 
 
 def test_names_in_python_and_in_the_page_are_the_same(javascript, model_file):
     widget = AttentionMaps(text=TEXT)
     options = {"causal": True, "scaled": True, "normalized": True}
     [maps] = javascript(HARNESS, "maps", model_file, [widget.tokens()], options)
-    names = [
-        [javascript(HARNESS, "name", measured)["name"] for measured in layer]
-        for layer in [
-            [
-                javascript(HARNESS, "measure", [w or 0 for w in head], widget.tokens())
-                for head in layer
-            ]
-            for layer in maps
-        ]
-    ]
-    assert names == widget.names()
+    tokens = widget.tokens()
+
+    def name(head):
+        weights = [w or 0 for w in head]
+        measured = javascript(HARNESS, "measure", weights, tokens)
+        even = javascript(HARNESS, "spread", weights, len(tokens))
+        return javascript(HARNESS, "name", measured, even)["name"]
+
+    assert [[name(head) for head in layer] for layer in maps] == widget.names()
+    assert AttentionMaps(text=TEXT, causal=False, scaled=False).names() == widget.names()
 
 
 # --- the Python side ------------------------------------------------------------------------------
@@ -371,6 +392,7 @@ def test_module_is_light():
 # --- in a browser ---------------------------------------------------------------------------------
 
 QUOTE = "To be, or not to be"
+FIRST = {"layer": 0, "head": 0, "query": 0, "key": 0}
 
 
 def read_out(page):
@@ -382,7 +404,7 @@ def read_out(page):
 
 @pytest.mark.browser
 def test_typing_gives_the_maps_of_torch(widget_page):
-    page = widget_page(AttentionMaps(text=""))
+    page = widget_page(AttentionMaps(text="", **FIRST))
     assert "0 tokens" in page.locator(".controls").inner_text()
     assert not page.locator(".map").is_visible()
     page.keyboard.press("Tab")  # the examples
@@ -415,6 +437,15 @@ def test_typing_gives_the_maps_of_torch(widget_page):
 
 
 @pytest.mark.browser
+def test_it_opens_on_a_head_that_looks_one_step_back(widget_page):
+    page = widget_page(AttentionMaps())
+    assert page.locator(".title").inner_text() == "Layer 3, head 0: previous token"
+    assert "“est” → key “␣qu”" in page.locator(".result").inner_text()
+    assert read_out(page) == pytest.approx(0.86, abs=0.02)
+    assert "of what equal weights have" in page.locator(".measures").inner_text()
+
+
+@pytest.mark.browser
 def test_names_and_scores_stand_under_the_heads(widget_page):
     widget = AttentionMaps(text=TEXT)
     page = widget_page(widget)
@@ -432,7 +463,7 @@ def test_names_and_scores_stand_under_the_heads(widget_page):
 
 @pytest.mark.browser
 def test_moving_the_read_out_computes_no_map_anew(widget_page):
-    page = widget_page(AttentionMaps(text=TEXT))
+    page = widget_page(AttentionMaps(text=TEXT, **FIRST))
     page.evaluate("""() => {
       window.painted = 0;
       const put = CanvasRenderingContext2D.prototype.putImageData;
@@ -462,7 +493,7 @@ def test_moving_the_read_out_computes_no_map_anew(widget_page):
 
 @pytest.mark.browser
 def test_the_mouse_reads_out_the_map_and_the_arcs_and_moves_neither(widget_page):
-    page = widget_page(AttentionMaps(text=TEXT))
+    page = widget_page(AttentionMaps(text=TEXT, **FIRST))
     grid, n = page.locator(".grid").bounding_box(), len(AttentionMaps(text=TEXT).tokens())
     said = set()
     for across in (0.5, n - 0.5):  # a key in sight, and one that is masked
@@ -483,7 +514,9 @@ def test_the_mouse_reads_out_the_map_and_the_arcs_and_moves_neither(widget_page)
 
 @pytest.mark.browser
 def test_maps_answer_to_touch_on_a_telephone(widget_page):
-    page = widget_page(AttentionMaps(text=QUOTE), width=390, has_touch=True, is_mobile=True)
+    page = widget_page(
+        AttentionMaps(text=QUOTE, **FIRST), width=390, has_touch=True, is_mobile=True
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.locator(".head").nth(6).tap()
     settle(page)

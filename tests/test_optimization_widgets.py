@@ -61,7 +61,7 @@ def test_the_result_line_says_what_happens(javascript):
     assert above.startswith("Above the limit: it diverges")
     assert "exceeds a million" in above
     assert line("sign", 0.1, 10, 0.8).startswith("No step limit, and no rest")
-    assert "the last 0.9 % of it" in line("adam", 0.18, 10, 0.8)
+    assert "the last 1.0 % of it" in line("adam", 0.18, 10, 0.8)
 
 
 def test_the_opening_state_is_one_where_momentum_helps():

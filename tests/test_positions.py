@@ -439,7 +439,7 @@ def test_answers_of_the_experiment():
 
 
 def test_training_lowers_the_loss_of_every_seed():
-    losses = experiment.run("learned", seeds=[0, 1, 2], steps=40).losses
+    losses = experiment.train("learned", seeds=[0, 1, 2], steps=40).losses
     assert losses.shape == (3, 40)
     assert (losses[:, -1] < losses[:, 0] - 0.1).all()
     assert not torch.equal(losses[0], losses[1])  # seeds have weights and data of their own
@@ -448,14 +448,14 @@ def test_training_lowers_the_loss_of_every_seed():
 def test_a_training_depends_on_its_seed_alone():
     with ThreadPoolExecutor(max_workers=2) as pool:
         together = list(
-            pool.map(lambda seeds: experiment.run("RoPE", seeds, steps=5), [[3, 4], [4]])
+            pool.map(lambda seeds: experiment.train("RoPE", seeds, steps=5), [[3, 4], [4]])
         )
     torch.rand(7)  # the global generator plays no part
-    alone = experiment.run("RoPE", [4], steps=5)
+    alone = experiment.train("RoPE", [4], steps=5)
     for result in together:
         torch.testing.assert_close(result.losses[-1], alone.losses[0])
     state = torch.random.get_rng_state()
-    experiment.run("learned", [0], steps=1)
+    experiment.train("learned", [0], steps=1)
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
@@ -472,8 +472,84 @@ def test_first_weights_have_the_scale_of_their_layer():
     assert (weights["answer.bias"] == 0).all()
 
 
+@pytest.fixture(scope="module")
+def trained():
+    settings = {name: {"encoding": name, "seeds": [0, 1], "steps": 4} for name in ("RoPE", "Shaw")}
+    settings["learned"] = {"encoding": "learned", "seeds": [0, 1], "steps": 1, "table_scale": 0.02}
+    return experiment.train_side_by_side(settings)
+
+
+def test_a_test_without_changes_is_the_model_itself(trained):
+    models = trained["RoPE"]
+    shares = experiment.evaluate(models)
+    plain = experiment.evaluate(models, frequencies=positions.rope_frequencies(16, 100.0))
+    torch.testing.assert_close(shares, plain)
+    model = experiment.SmallModel("RoPE").float()
+    model.load_state_dict({name: weight[1] for name, weight in models.weights.items()})
+    right = model(models.digits[1]).argmax(-1) == models.answers[1]
+    torch.testing.assert_close(shares[1], right.float().mean(0))
+    assert (shares[:, :3, 0] == 0).all()  # no answer yet
+
+
+def test_hidden_offsets_receive_no_attention_and_the_others_share_it(trained):
+    model = experiment.SmallModel("RoPE").float()
+    model.load_state_dict({name: weight[0] for name, weight in trained["RoPE"].weights.items()})
+    query, key, _ = model.heads(torch.randn(9, experiment.D_MODEL))
+    plain = model.weights(query, key)
+    model.hidden = (2, 5)
+    weights = model.weights(query, key)
+    offset = torch.arange(9)[:, None] - torch.arange(9)
+    unseen = (offset == 2) | (offset == 5)
+    assert (weights[:, unseen] == 0).all()
+    kept = plain.masked_fill(unseen, 0)
+    torch.testing.assert_close(weights, kept / kept.sum(-1, keepdim=True))
+
+
+def test_attention_by_offset_is_that_of_the_last_query(trained):
+    models = trained["RoPE"]
+    weights = experiment.weight_by_offset(models, position=6)
+    assert weights.shape == (2, experiment.N_HEADS, 7)
+    model = experiment.SmallModel("RoPE").float()
+    model.load_state_dict({name: weight[0] for name, weight in models.weights.items()})
+    query, key, _ = model.heads(model.norm1(model.positioned(models.digits[0, :, :7])))
+    expected = model.weights(query, key)[..., -1, :].mean(0).flip(-1)
+    torch.testing.assert_close(weights[0], expected)
+    moved = experiment.weight_by_offset(models, 6, positions.rope_frequencies(16, 1e4))
+    assert not torch.allclose(moved, weights)
+
+
+def test_frequencies_and_sharpness_change_what_a_model_answers(trained):
+    models = trained["RoPE"]
+    plain = experiment.evaluate(models)
+    slower = positions.interpolated_frequencies(16, 3, 100.0)
+    assert not torch.equal(experiment.evaluate(models, frequencies=slower), plain)
+    assert not torch.equal(experiment.evaluate(models, sharpen=3.0), plain)
+
+
+def test_a_learned_table_starts_at_the_scale_that_was_asked_for(trained):
+    late = trained["learned"].weights["table"][:, experiment.TRAINED_LENGTH :]
+    assert late.std() == pytest.approx(0.02, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda t: experiment.evaluate(t["Shaw"], hidden=[3]), "cannot be hidden"),
+        (lambda t: experiment.evaluate(t["Shaw"], frequencies=torch.ones(8)), "only RoPE"),
+        (lambda t: experiment.evaluate(t["RoPE"], frequencies=torch.ones(4)), "8 pairs"),
+        (lambda t: experiment.weight_by_offset(t["Shaw"], 3), "not computed here"),
+        (lambda t: experiment.weight_by_offset(t["RoPE"], 72), "position must be 0 to 71"),
+        (lambda t: experiment.train("RoPE", steps=0), "steps"),
+        (lambda t: experiment.train("RoPE", base=1.0), "base"),
+    ],
+)
+def test_tests_of_the_experiment_name_what_is_wrong(trained, call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call(trained)
+
+
 def test_experiment_names_what_is_wrong():
     with pytest.raises(ValueError, match="encoding must be one of"):
         experiment.SmallModel("rope")
     with pytest.raises(ValueError, match="at least one model"):
-        experiment.run("RoPE", seeds=[])
+        experiment.train("RoPE", seeds=[])

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import nbformat
 import pytest
+from axe import WIDTHS, violations_on
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 
@@ -25,7 +26,6 @@ pytestmark = pytest.mark.browser
 BOOK = Path(__file__).parents[1]
 PAGES = page_names(SITE) or ["the site is not built"]
 CHAPTERS = [name for name in PAGES if name.startswith("chapters/") and name[9].isdigit()]
-WIDTHS = {"desk": {"width": 1400, "height": 900}, "telephone": {"width": 390, "height": 844}}
 FIRST_VISIT = 300_000
 """Bytes that a first visit may take, compressed, besides figures and fonts."""
 
@@ -146,57 +146,9 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     context.close()
 
 
-# Every rule at each width and in each scheme; what depends on both, the colors, in all four.
-COLORS = "runOnly: ['color-contrast', 'link-in-text-block']"
-LOOKS = [
-    ("light", "desk", ""),
-    ("light", "telephone", COLORS),
-    ("dark", "telephone", ""),
-    ("dark", "desk", COLORS),
-]
-# Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, and words of
-# code, of which all of a kind look alike. A word stands in for each formula, as wide as the formula
-# where a wide one can be scrolled, and twenty words for each kind.
-SHORTEN = """() => {
-  const formulas = [...document.querySelectorAll(".katex")];
-  const widths = formulas.map((formula) => formula.getBoundingClientRect().width);
-  formulas.forEach((formula, i) => {
-    formula.textContent = "formula";
-    if (formula.closest(".formula")) {
-      formula.style.cssText = `display: inline-block; min-width: ${widths[i]}px`;
-    }
-  });
-  const seen = {};
-  for (const word of document.querySelectorAll(".highlight pre span[class]")) {
-    seen[word.className] = (seen[word.className] ?? 0) + 1;
-    if (seen[word.className] > 20) word.replaceWith(word.textContent);
-  }
-}"""
-
-
 def violations(context: BrowserContext, address: str, name: str) -> list[str]:
     """Return what axe-core finds on a page at each width and in each theme."""
-    axe = (BOOK / "node_modules/axe-core/axe.min.js").read_text("utf-8")
-    page = visit(context, f"{address}/{name}", address).page
-    page.evaluate(axe)
-    page.evaluate(SHORTEN)
-    found = []
-    for scheme, width, rules in LOOKS:
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size(WIDTHS[width])
-        page.wait_for_function(
-            "(theme) => document.documentElement.dataset.theme === theme", arg=scheme
-        )
-        page.wait_for_function(  # what scrolls at this width is marked for the keyboard
-            "(width) => document.documentElement.dataset.markedAt === String(width)",
-            arg=WIDTHS[width]["width"],
-        )
-        options = f"{{ resultTypes: ['violations'], {rules} }}"
-        report = page.evaluate(f"axe.run({options})")
-        for violation in report["violations"]:
-            nodes = [node["html"][:160] for node in violation["nodes"][:3]]
-            found.append(f"{scheme}, {width}: {violation['help']} ({violation['id']}): {nodes}")
-    return found
+    return violations_on(visit(context, f"{address}/{name}", address).page)
 
 
 class TestAccessibilityOfChapters:

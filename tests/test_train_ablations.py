@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
 from primer.train import ablations
-from primer.train.ablations import LOG_EVERY, RATES, SEEDS, STEPS, VARIANTS
+from primer.train.ablations import (
+    COMMON,
+    KEY_HEADS,
+    LOG_EVERY,
+    RATES,
+    SEEDS,
+    STEPS,
+    STORED,
+    VARIANTS,
+    WARMUPS,
+    Point,
+    Run,
+    load_points,
+    missing_runs,
+    save_points,
+    tuned_losses,
+)
 from primer.transformers import RMSNorm
 
 
@@ -81,32 +98,117 @@ def test_key_heads_are_shared() -> None:
     assert rows == {"modern": 64, "2 key heads": 32, "1 key head": 16}
 
 
-def test_training_a_variant(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = torch.arange(5000) % 7  # what comes next is certain
+@torch.no_grad()
+def test_a_unit_start_keeps_vectors_alive_where_the_norms_epsilon_swallows_them(
+    tokens: torch.Tensor,
+) -> None:
+    torch.manual_seed(0)
+    sizes = {}
+    for name in ("no residual", "no residual, unit start"):
+        model = VARIANTS[name]()
+        model.norm.register_forward_hook(
+            lambda norm, inputs, output, name=name: sizes.update(
+                {name: float(output.square().mean().sqrt())}
+            )
+        )
+        model(tokens)
+    assert sizes["no residual"] < 0.1 < 0.9 < sizes["no residual, unit start"]
+
+
+@pytest.fixture
+def certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make what comes next certain, and the runs short."""
+    stream = torch.arange(5000) % 7
     monkeypatch.setattr(ablations, "_streams", lambda: (stream, stream))
     monkeypatch.setattr(ablations, "BATCH", 4)
-    points = ablations.train_variant("modern", rate=4e-3, seed=5, steps=LOG_EVERY)
-    assert [point[:4] for point in points] == [("modern", 4e-3, 5, LOG_EVERY)]
+
+
+@pytest.mark.usefixtures("certain")
+def test_training_a_variant() -> None:
+    points = ablations.train_variant(Run("modern", 4e-3, 60, seed=5), steps=LOG_EVERY)
+    assert [point[:5] for point in points] == [("modern", 4e-3, 60, 5, LOG_EVERY)]
     assert points[0].held_out < 0.5 < points[0].training < math.log2(257)
     with pytest.raises(ValueError, match=r"variant must be one of 'modern', .*got 'ancient'"):
-        ablations.train_variant("ancient", rate=4e-3, seed=0)
+        ablations.train_variant(Run("ancient", 4e-3, 60, seed=0))
 
 
-def test_stored_curves_are_whole() -> None:
-    points = ablations.load_points()
-    runs = itertools.product(VARIANTS, RATES, range(SEEDS))
+def curve(run: Run, loss: float) -> list[Point]:
+    """Make up a learning curve."""
     steps = range(LOG_EVERY, STEPS + 1, LOG_EVERY)
-    assert [point[:4] for point in points] == [(*run, step) for run in runs for step in steps]
+    return [Point(*run, step, loss + 1, loss) for step in steps]
+
+
+def test_each_variant_is_tuned_until_its_best_rate_lies_inside() -> None:
+    def trained(loss: Callable[[Run], float]) -> list[Run]:
+        points: list[Point] = []
+        done = []
+        while missing := missing_runs(points, "post-norm"):
+            done.append(missing[0])
+            points += curve(missing[0], loss(missing[0]))
+        return done
+
+    grid = [(rate, warmup, 0) for rate in RATES for warmup in WARMUPS]
+    inside = trained(lambda run: abs(math.log2(run.rate / 4e-3)) + run.warmup / 1000)
+    assert [run[1:] for run in inside] == [*grid, (4e-3, 60, 1), (4e-3, 60, 2)]
+    slow = trained(lambda run: run.rate - run.warmup / 1e6)
+    assert [run[1:] for run in slow] == [*grid, (1e-3, 250, 0), (1e-3, 250, 1), (1e-3, 250, 2)]
+    fast = trained(lambda run: 1 / run.rate if run.rate < 0.01 else math.nan)
+    assert [run[1:] for run in fast] == [*grid, (16e-3, 60, 0), (8e-3, 60, 1), (8e-3, 60, 2)]
+
+
+def test_fewer_key_heads_are_compared_at_one_setting() -> None:
+    for name in KEY_HEADS:
+        assert missing_runs([], name) == [Run(name, *COMMON, seed) for seed in range(SEEDS)]
+
+
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "ablations.csv"
+    assert load_points(file) == []
+    first, second = (curve(Run("no residual, unit start", 4e-3, 60, s), 4.5) for s in (0, 1))
+    save_points([*first, *second], file)
+    assert load_points(file) == [*first, *second]
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text[:-3], encoding="utf-8")  # the last line is cut
+    assert load_points(file) == first  # and its run is not whole
+
+
+@pytest.mark.usefixtures("certain")
+def test_what_is_stored_is_not_trained_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("RESULTS", "LOG"):
+        monkeypatch.setattr(ablations, name, tmp_path / name)
+    trained = []
+
+    def train(run: Run) -> list[Point]:
+        trained.append(run)
+        return curve(run, 3.0)
+
+    monkeypatch.setattr(ablations, "train_variant", train)
+    save_points(curve(Run("1 key head", *COMMON, 1), 3.0), tmp_path / "RESULTS")
+    ablations.main(["1 key head"])
+    assert [run.seed for run in trained] == [0, 2]
+    assert (tmp_path / "LOG").read_text(encoding="utf-8") == capsys.readouterr().out
+    with pytest.raises(ValueError, match="variant must be one of"):
+        ablations.main(["ancient"])
+
+
+def test_stored_runs_are_whole() -> None:
+    points = load_points()
+    assert [name for name in STORED if missing_runs(points, name)] == []
+    steps = [point.step for point in points]
+    assert steps == list(range(LOG_EVERY, STEPS + 1, LOG_EVERY)) * (
+        len(points) * LOG_EVERY // STEPS
+    )
     log = ablations.LOG.read_text(encoding="utf-8")
-    for variant, by_rate in ablations.final_losses(points).items():
-        for rate, losses in by_rate.items():
-            each = "  ".join(f"{loss:.3f}" for loss in losses)
-            assert re.search(
-                rf"^{variant} +[\d,]+  {rate:g}  \d\.\d{{3}}   {each}$", log, re.MULTILINE
-            )
+    for name, losses in tuned_losses(points).items():
+        each = "  ".join(f"{loss:.3f}" for loss in losses)
+        assert re.search(rf"^{name} +[\d,]+ .* {each} \*$", log, re.MULTILINE)
 
 
-def test_stored_curves_show_what_each_part_is_good_for() -> None:
-    losses = ablations.best_losses(ablations.load_points())
-    for variant in ("no attention", "no residual", "no norm", "no feed-forward"):
-        assert min(losses[variant]) > max(losses["modern"])
+def test_stored_runs_show_that_the_setting_decides_about_post_norm() -> None:
+    points = load_points()
+    losses = tuned_losses(points)
+    assert 0.1 < min(losses["post-norm"]) - max(losses["modern"]) < 0.2
+    ends = ablations.final_losses(points)
+    assert ends[Run("post-norm", 4e-3, 60, 0)] - ends[Run("post-norm", 4e-3, 250, 0)] > 1.5

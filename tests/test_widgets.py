@@ -430,6 +430,16 @@ def test_score_curve_agrees(javascript, layout, vectors, base, offsets):
     np.testing.assert_allclose(np.sum(shares, axis=0), want, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("frequencies", "expected"), [([1.0], 44), ([1.0, 0.562], 44), ([1.0, 0.05], None)]
+)
+def test_the_mark_finds_the_distance_that_looks_like_none(javascript, frequencies, expected):
+    distances = np.arange(-64, 65)
+    scores = np.cos(distances[:, None] * np.array(frequencies)).sum(axis=1)
+    at = javascript("rotation.js", "lookalike", scores.tolist(), 0.95)
+    assert (distances[at] if at >= 0 else None) == expected
+
+
 # ---------------------------------------------------------------- RoPE: traits and picture
 
 
@@ -510,7 +520,7 @@ def test_rope_shows_what_the_library_computes(widget_page):
     want = widget.score()
     assert score(page) == pytest.approx(want, abs=6e-4)
     assert result(page) == f"m = 20, n = 7, distance −13, score {want:.3f}".replace("-", "−")
-    assert page.locator("tfoot td").inner_text() == page.locator(".number").inner_text()
+    assert page.locator("tfoot td").text_content() == page.locator(".number").inner_text()
     assert page.locator("tbody tr").count() == page.locator(".pair").count() == 6
 
 
@@ -528,7 +538,7 @@ def test_rope_answers_to_the_keyboard(widget_page):
     page.keyboard.press("ArrowRight")
     result(page)
     assert page.evaluate("model.get('pair')") == 1
-    assert page.locator("tbody tr.chosen th").inner_text() == "1"
+    assert page.locator("tbody tr.chosen th").text_content() == "1"
     focusable = page.locator("input, button, select")
     marked = page.locator("[data-lm-suppress-shortcuts=true]")
     assert focusable.count() == marked.count() == 11

@@ -34,38 +34,53 @@ def ranked(table, scores, k):
     return [(i, j, float(scores[i, j])) for _, i, j in best[:k]]
 
 
-def fastest(tokens, time):
-    return max(range(21), key=lambda g: tokens(g) / time(g))
+def lowered(logits, tokens, penalty):
+    return torch.tensor([u - penalty * (i in tokens.tolist()) for i, u in enumerate(logits)])
 
 
-def series(rate):
-    return lambda g: sum(rate**i for i in range(g + 1))
+def in_place(logits, tokens, penalty):
+    logits[tokens] -= penalty
+    return logits
+
+
+def wrong_row(scores, log_probs, k):
+    best, places = (scores[:, None] + log_probs).flatten().topk(k)
+    return [(int(m) // k, int(m) % k, float(s)) for s, m in zip(best, places, strict=True)]
 
 
 RIGHT = [
-    (checks.check_temperature, lambda u, t: softmax(u / t).float()),
     (checks.check_nucleus, nucleus),
     (checks.check_cached_step, step),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: 2 * n * h * d * t * b * size),
     (checks.check_extensions, lambda s, u, k: ranked(s[:, None] + u, s[:, None] + u, k)),
-    (checks.check_replacement, lambda p, q: (p - q).clamp(min=0) / (p - q).clamp(min=0).sum()),
-    (checks.check_best_guesses, lambda b, c: fastest(series(b), lambda g: 1 + g * c)),
+    (checks.check_penalized, lowered),
 ]
 
 WRONG = [
-    (checks.check_temperature, lambda u, t: u / t, "warped logits"),
-    (checks.check_temperature, lambda u, t: softmax(u * t), "divide by τ"),
-    (checks.check_temperature, lambda u, t: softmax(u) / t / (softmax(u) / t).sum(), "cancels"),
-    (checks.check_temperature, lambda u, t: softmax(u) / t, "before the softmax"),
-    (checks.check_temperature, lambda u, t: softmax(u - t).flip(0), "7.39 times"),
-    (checks.check_temperature, lambda u, t: softmax(u)[:2], "shape"),
-    (checks.check_nucleus, lambda w, p: [i for i in range(5) if w[i] >= p], "threshold"),
+    (checks.check_nucleus, lambda w, p: [i for i in range(len(w)) if w[i] >= p], "threshold"),
     (checks.check_nucleus, lambda w, p: nucleus(w, p, before=False), "crosses p"),
     (checks.check_nucleus, lambda w, p: [0, 1, 2], "falling probability"),
     (checks.check_nucleus, lambda w, p: [0, 2, 4, 3], "at the top"),
     (checks.check_nucleus, lambda w, p: [1, 3, 4], "smallest set"),
-    (checks.check_cached_step, lambda q, ks, vs, k, v: softmax(ks @ q / 2) @ vs, "itself too"),
-    (checks.check_cached_step, lambda q, ks, vs, k, v: step(2 * q, ks, vs, k, v), "divided by √d"),
+    (
+        checks.check_nucleus,
+        lambda w, p: {0.7: [1, 3, 4], 0.3: [1], 1.0: range(5)}.get(p, [0]),
+        "the nucleus is",
+    ),
+    (
+        checks.check_cached_step,
+        lambda q, ks, vs, k, v: softmax(ks @ q / len(q) ** 0.5) @ vs,
+        "itself too",
+    ),
+    (
+        checks.check_cached_step,
+        lambda q, ks, vs, k, v: step(len(q) ** 0.5 * q, ks, vs, k, v),
+        "divided by √d",
+    ),
+    (
+        checks.check_cached_step,
+        lambda q, ks, vs, k, v: step(len(q) ** 0.5 / 2 * q, ks, vs, k, v),
+        "not by 2",
+    ),
     (
         checks.check_cached_step,
         lambda q, ks, vs, k, v: torch.vstack([ks, k]) @ q / 2 @ torch.vstack([vs, v]),
@@ -76,16 +91,11 @@ WRONG = [
         lambda q, ks, vs, k, v: softmax(torch.vstack([k, ks]) @ q / 2) @ torch.vstack([vs, v]),
         "append both",
     ),
-    (checks.check_cached_step, lambda q, ks, vs, k, v: v, "six keys"),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: n * h * d * t * b * size, "factor 2"),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: 2 * h * d * t * b * size, "layer"),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: 2 * n * d * t * b * size, "heads"),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: 2 * n * h * d * b * size, "each token"),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: 2 * n * h * d * t * size, "own cache"),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: 2 * n * h * d * t * b, "several bytes"),
-    (checks.check_cache_bytes, lambda n, h, d, t, b, size: n, "should be 4"),
+    (checks.check_cached_step, lambda q, ks, vs, k, v: v, "six keys|6 keys"),
     (checks.check_extensions, lambda s, u, k: ranked(u, s[:, None] + u, k), "last probability"),
+    (checks.check_extensions, lambda s, u, k: ranked(u, u, k), "last probability"),
     (checks.check_extensions, lambda s, u, k: ranked(s[:, None] + u, u, k), "sums of both"),
+    (checks.check_extensions, wrong_row, "place // 5"),
     (
         checks.check_extensions,
         lambda s, u, k: ranked(s[:, None] + u, s[:, None] + u, k)[::-1],
@@ -96,20 +106,20 @@ WRONG = [
         lambda s, u, k: ranked(-(s[:, None] + u), s[:, None] + u, k),
         "worst ones",
     ),
-    (checks.check_extensions, lambda s, u, k: ranked(u[:1], u[:1], k), "first alone"),
-    (checks.check_extensions, lambda s, u, k: ranked(u, u, 2), "three extensions"),
-    (checks.check_replacement, lambda p, q: p, "already kept"),
-    (checks.check_replacement, lambda p, q: (p - q).clamp(min=0), "normalize"),
-    (checks.check_replacement, lambda p, q: (q - p).clamp(min=0) / 0.4, "too much of"),
-    (checks.check_replacement, lambda p, q: (p - q).abs() / (p - q).abs().sum(), "clip at 0"),
-    (checks.check_replacement, lambda p, q: p - q, "negative"),
-    (checks.check_replacement, lambda p, q: q, "min"),
-    (checks.check_best_guesses, lambda b, c: 20, "costs a pass"),
     (
-        checks.check_best_guesses,
-        lambda b, c: fastest(lambda g: series(b)(g) - 1, lambda g: 1 + g * c),
-        "adds one token",
+        checks.check_extensions,
+        lambda s, u, k: ranked((s[:, None] + u)[:1], (s[:, None] + u)[:1], min(k, u.shape[1])),
+        "first alone|candidates",
     ),
-    (checks.check_best_guesses, lambda b, c: fastest(series(b), lambda g: 1 + c), "costs a pass"),
-    (checks.check_best_guesses, lambda b, c: 1, "tokens per unit"),
+    (checks.check_extensions, lambda s, u, k: ranked(u, u, 2), "extensions are asked for"),
+    (checks.check_penalized, in_place, "copy them first"),
+    (
+        checks.check_penalized,
+        lambda u, t, c: u - c * torch.bincount(t, minlength=len(u)),
+        "once, not thrice",
+    ),
+    (checks.check_penalized, lambda u, t, c: u - c, "changes no probability"),
+    (checks.check_penalized, lambda u, t, c: 2 * u - lowered(u, t, c), "less probable"),
+    (checks.check_penalized, lambda u, t, c: u - c + u - lowered(u, t, c), "not been used"),
+    (checks.check_penalized, lambda u, t, c: u, "of six logits"),
 ]

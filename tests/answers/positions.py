@@ -5,23 +5,14 @@ import math
 import torch
 
 from primer.exercises import positions as checks
-from primer.positions import (
-    alibi_bias,
-    apply_rope,
-    rope_matrix,
-    rope_permutation,
-    sinusoidal_positions,
-)
+from primer.positions import apply_rope, rope_permutation, sinusoidal_positions
 
 
-def offsets(n):
-    return torch.arange(n) - torch.arange(n)[:, None]
-
-
-def turned(x, angles, sign=1.0):
-    a, b = x[:, 0::2], x[:, 1::2]
+def turned(x, angles, sign=1.0, overwrite=False):
+    a, b = x.chunk(2, dim=1)
     cos, sin = angles.cos(), sign * angles.sin()
-    return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(1)
+    new_a = a * cos - b * sin
+    return torch.cat([new_a, b * cos + (new_a if overwrite else a) * sin], dim=1)
 
 
 def angles(x, exponent=2.0, start=0):
@@ -44,76 +35,32 @@ def attention(q, k, v, rotate, scale=True, mask=True):
     return scores.softmax(-1) @ v
 
 
-def misprint(t, d):
-    return [(math.cos if j % 2 else math.sin)(t / 10_000 ** (j / d)) for j in range(d)]
+def faulty_convert(weight):
+    """Do what the exercise's faulty function does."""
+    return torch.stack(weight.chunk(2, dim=1), dim=2).flatten(1)
 
 
 RIGHT = [
-    (checks.check_sinusoidal, lambda t, d: sinusoidal_positions(t, d).float()),
-    (checks.check_shift, rope_matrix),
-    (checks.check_table_rows, lambda n, k: offsets(n).clamp(-k, k) + k),
+    (checks.check_base, lambda n, d: (n / math.pi) ** (d / (d - 2))),
     (checks.check_rope, lambda x: turned(x, angles(x))),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qk")),
-    (
-        checks.check_cached_bias,
-        lambda m, new, n: -m * (n - new + torch.arange(new)[:, None] - torch.arange(n)).abs(),
-    ),
     (checks.check_converted_weights, lambda w: torch.cat([w[:, 0::2], w[:, 1::2]], 1)),
-    (checks.check_base, lambda n, d: (n / math.pi) ** (d / (d - 2))),
+    (checks.check_clock, lambda trained, tested: (1.0, 2 * math.pi / (trained + tested))),
 ]
 
 WRONG = [
-    (
-        checks.check_sinusoidal,
-        lambda t, d: sinusoidal_positions(t, d)[rope_permutation(d)],
-        "alternate",
-    ),
-    (checks.check_sinusoidal, lambda t, d: sinusoidal_positions(t + 1, d), "position 0"),
-    (checks.check_sinusoidal, misprint, "exponent of its own"),
-    (
-        checks.check_sinusoidal,
-        lambda t, d: sinusoidal_positions(t, d).view(-1, 2).flip(1).flatten(),
-        "swapped",
-    ),
-    (
-        checks.check_sinusoidal,
-        lambda t, d: [
-            f(math.radians(t / 10_000 ** (2 * i / d)))
-            for i in range(d // 2)
-            for f in (math.sin, math.cos)
-        ],
-        "degrees",
-    ),
-    (
-        checks.check_sinusoidal,
-        lambda t, d: [
-            f(t / 10_000 ** (i / d)) for i in range(d // 2) for f in (math.sin, math.cos)
-        ],
-        "yours is i/d",
-    ),
-    (
-        checks.check_sinusoidal,
-        lambda t, d: [
-            f(t * 10_000 ** (2 * i / d)) for i in range(d // 2) for f in (math.sin, math.cos)
-        ],
-        "minus sign",
-    ),
-    (checks.check_sinusoidal, lambda t, d: sinusoidal_positions([t], d), "shape"),
-    (checks.check_shift, lambda k, d: rope_matrix(k, d).T, "columns"),
-    (checks.check_shift, lambda k, d: rope_matrix(1, d), "whatever k"),
-    (checks.check_shift, lambda k, d: torch.eye(d) * k, "keeps lengths"),
-    (checks.check_shift, lambda k, d: rope_matrix(k, d, layout="half"), "should become"),
-    (checks.check_table_rows, lambda n, k: offsets(n).clamp(-k, k), "add k"),
-    (checks.check_table_rows, lambda n, k: (-offsets(n)).clamp(-k, k) + k, "sign"),
-    (checks.check_table_rows, lambda n, k: (offsets(n) + k).clamp(-k, k), "clip first"),
-    (checks.check_table_rows, lambda n, k: offsets(n) + k, "nothing is clipped"),
-    (checks.check_table_rows, lambda n, k: offsets(n).abs().clamp(max=k), "side"),
+    (checks.check_base, lambda n, d: n / math.pi, "not 1"),
+    (checks.check_base, lambda n, d: (n / (2 * math.pi)) ** (d / (d - 2)), "half of one"),
+    (checks.check_base, lambda n, d: (n / math.pi) ** ((d - 2) / d), "upside down"),
+    (checks.check_base, lambda n, d: (n / 180) ** (d / (d - 2)), "180"),
+    (checks.check_base, lambda n, d: (8192 / math.pi) ** (64 / 62), "for length 100 and dim 4"),
     (checks.check_rope, lambda x: turned(x, angles(x), sign=-1), "clockwise"),
-    (checks.check_rope, lambda x: apply_rope(x, range(len(x)), layout="half"), "pairs neighbors"),
+    (checks.check_rope, lambda x: apply_rope(x, range(len(x))), r"pairs i with i \+ d/2"),
     (checks.check_rope, lambda x: turned(x, torch.deg2rad(angles(x))), "degrees"),
     (checks.check_rope, lambda x: turned(x, angles(x, exponent=1.0)), "yours is i/d"),
     (checks.check_rope, lambda x: turned(x, angles(x, start=1)), "position 0"),
     (checks.check_rope, lambda x: turned(x, angles(x, exponent=-2.0)), "minus sign"),
+    (checks.check_rope, lambda x: turned(x, angles(x), overwrite=True), "overwritten"),
     (checks.check_rope, lambda x: x + sinusoidal_positions(range(len(x)), x.shape[1]), "add"),
     (checks.check_rope, lambda x: 2 * turned(x, angles(x)), "keeps the length"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qkv"), "values are rotated"),
@@ -121,16 +68,18 @@ WRONG = [
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "q"), "rotate both"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qk", scale=False), "divided"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qk", mask=False), "mask"),
-    (checks.check_cached_bias, lambda m, new, n: -alibi_bias(8, new, n)[0], "sign"),
-    (checks.check_cached_bias, lambda m, new, n: alibi_bias(8, n)[0][:new], "newest tokens"),
-    (checks.check_cached_bias, lambda m, new, n: alibi_bias(8, new, n)[0] / m, "slope"),
-    (checks.check_cached_bias, lambda m, new, n: alibi_bias(8, n)[0], "shape"),
     (checks.check_converted_weights, lambda w: w, "unchanged"),
-    (checks.check_converted_weights, lambda w: w[:, rope_permutation(8).argsort()], "way back"),
+    (checks.check_converted_weights, faulty_convert, "faulty function's way"),
+    (
+        checks.check_converted_weights,
+        lambda w: w[:, rope_permutation(w.shape[1]).argsort()],
+        "faulty function's way",
+    ),
     (checks.check_converted_weights, lambda w: w.flip(0), "rows stay"),
     (checks.check_converted_weights, lambda w: w.flip(1), "old column 2i"),
-    (checks.check_base, lambda n, d: n / math.pi, "not 1"),
-    (checks.check_base, lambda n, d: (n / (2 * math.pi)) ** (d / (d - 2)), "half of one"),
-    (checks.check_base, lambda n, d: (n / math.pi) ** ((d - 2) / d), "upside down"),
-    (checks.check_base, lambda n, d: (n / 180) ** (d / (d - 2)), "180"),
+    (checks.check_clock, lambda trained, tested: (0.01, 0.02), "hardly visible"),
+    (checks.check_clock, lambda trained, tested: (1.0, 0.5), "both hands are back"),
+    (checks.check_clock, lambda trained, tested: (1.0, 2 * math.pi / 96), "trained on 30"),
+    (checks.check_clock, lambda trained, tested: (2 * math.pi, 0.1), "alias of a slower"),
+    (checks.check_clock, lambda trained, tested: 1.0, "shape"),
 ]

@@ -5,7 +5,7 @@ The chapter *Attention* teaches this module; each function stands there beside i
 
 from primer.attention.circuits import head_outputs, ov_circuit, qk_circuit
 from primer.attention.dot_product import scaled_dot_product_attention, share_heads
-from primer.attention.heads import ablate_heads, head_scores, head_targets
+from primer.attention.heads import ablate_heads, change_weights, head_scores, head_targets
 from primer.attention.masks import causal_mask, padding_mask, sliding_window_mask
 from primer.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 
@@ -13,6 +13,7 @@ __all__ = [
     "MultiHeadAttention",
     "ablate_heads",
     "causal_mask",
+    "change_weights",
     "head_outputs",
     "head_scores",
     "head_targets",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from primer.attention.circuits import head_outputs
 from primer.attention.multi_head import MultiHeadAttention
 
 BEHAVIORS = ("previous token", "first token", "same token", "induction")
@@ -152,6 +154,66 @@ def ablate_heads(attention: MultiHeadAttention, heads: Sequence[int]) -> Iterato
         return merged * kept.to(merged).repeat_interleave(attention.d_head)
 
     hook = attention.output.register_forward_pre_hook(silence)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@contextmanager
+def change_weights(
+    attention: MultiHeadAttention, head: int, change: Callable[[Tensor], Tensor]
+) -> Iterator[None]:
+    r"""Let one head look elsewhere for the length of a ``with`` block.
+
+    .. math:: A^h X\,W_V^h\,W_O^h \;\to\; \text{change}(A^h)\, X\,W_V^h\,W_O^h
+
+    The other heads and all parameters stay as they are.
+
+    Parameters
+    ----------
+    attention : MultiHeadAttention
+        The layer, on its own or inside a model.
+    head : int
+        Which query head, counted from 0.
+    change : callable
+        Gets the head's weights (\*batch, queries, keys) and returns others of that shape, whose
+        rows need not sum to 1.
+
+    Raises
+    ------
+    ValueError
+        When the layer has no such head, or when it is called with a cache.
+
+    Examples
+    --------
+    >>> attention = MultiHeadAttention(d_model=8, n_heads=2)
+    >>> x = torch.ones(1, 3, 8)
+    >>> with ablate_heads(attention, [1]):
+    ...     silenced = attention(x)
+    >>> with change_weights(attention, 1, lambda weights: 0 * weights):
+    ...     torch.allclose(attention(x), silenced)
+    True
+    """
+    if not 0 <= head < attention.n_heads:
+        raise ValueError(f"head must be 0 … {attention.n_heads - 1}, got {head}")
+
+    def look_again(
+        layer: MultiHeadAttention, inputs: tuple[Tensor, ...], options: dict[str, Any], _: Any
+    ) -> Any:
+        if options.get("cache") is not None:
+            raise ValueError("change_weights works on whole texts: call the layer without a cache")
+        _, weights = layer.forward(*inputs, **{**options, "return_weights": True})
+        memory = inputs[1] if len(inputs) > 1 else options.get("memory")
+        changed = weights.clone()
+        changed[..., head, :, :] = change(weights[..., head, :, :])
+        terms = head_outputs(layer, changed, inputs[0] if memory is None else memory)
+        output = terms.sum(dim=-3)
+        if layer.output.bias is not None:
+            output = output + layer.output.bias
+        return (output, changed) if options.get("return_weights") else output
+
+    hook = attention.register_forward_hook(look_again, with_kwargs=True)
     try:
         yield
     finally:

@@ -134,17 +134,29 @@ def _faults_of_text(text: str) -> Iterator[str]:
     if name := AUDIT.search(text):
         yield f"{name[0]} is visible; rows and errata are named in metadata only"
     for question, answers in guesses(text):
-        right = [choice for choice, reply in answers if is_right(reply)]
-        if len(answers) < 3:
-            yield f"the guess {question!r} has {len(answers)} choices; three or four are asked for"
-        if len(right) != 1:
-            yield (
-                f"the guess {question!r} has {len(right)} right choices: the reply to exactly one "
-                "begins with 'Right.'"
-            )
-        for choice, reply in answers:
-            if not reply.strip():
-                yield f"the guess {question!r} does not reply to {choice!r}"
+        yield from faults_of_guess(question, answers)
+
+
+def faults_of_guess(question: str, answers: list[tuple[str, str]]) -> Iterator[str]:
+    """Say what a guess lacks: three choices, a reply to each, exactly one that is right.
+
+    Examples
+    --------
+    >>> answers = [("two.", "Right. Count."), ("three.", "One more."), ("four.", "")]
+    >>> list(faults_of_guess("One and one is …", answers))
+    ["the guess 'One and one is …' does not reply to 'four.'"]
+    """
+    right = [choice for choice, reply in answers if is_right(reply)]
+    if len(answers) < 3:
+        yield f"the guess {question!r} has {len(answers)} choices; three or four are asked for"
+    if len(right) != 1:
+        yield (
+            f"the guess {question!r} has {len(right)} right choices: the reply to exactly one "
+            "begins with 'Right.'"
+        )
+    for choice, reply in answers:
+        if not reply.strip():
+            yield f"the guess {question!r} does not reply to {choice!r}"
 
 
 def _faults_of_code(cell: NotebookNode) -> Iterator[str]:

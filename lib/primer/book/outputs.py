@@ -1,7 +1,7 @@
 """Sphinx extension: the lines that ``primer.notebook`` prints stand out among the outputs.
 
 A line that begins with ✓ is a check that held, ✗ one that did not, ○ an exercise that waits, and
-~ a number that differs between machines.  A row of the source map at the end becomes a small tag.
+~ a number that differs between machines.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 KINDS = {"✓": "held", "✗": "failed", "○": "waiting", "~": "measured"}
 
-_LINE = re.compile(r"(?P<mark>[✓✗○~]) (?P<text>.*?)(?:  \[(?P<rows>[A-Z0-9 -]+)\])?")
+_LINE = re.compile(r"(?P<mark>[✓✗○~]) (?P<text>.*)")
 
 
 def mark_line(line: str) -> list[nodes.Node]:
-    """Turn one line of output into nodes: mark, text and tags, or only text.
+    """Turn one line of output into nodes: mark and text, or only text.
 
     Examples
     --------
-    >>> [node.astext() for node in mark_line("✓ 2 = 2: holds  [FOU-01 ERR-22]")[0]]
-    ['✓', ' 2 = 2: holds', ' ', 'FOU-01', ' ', 'ERR-22']
+    >>> [node.astext() for node in mark_line("✓ 2 = 2: holds")[0]]
+    ['✓', ' 2 = 2: holds']
     >>> mark_line("an ordinary line")
     [<#text: 'an ordinary line'>]
     """
@@ -35,8 +35,6 @@ def mark_line(line: str) -> list[nodes.Node]:
         nodes.inline("", found["mark"], classes=["mark"]),
         nodes.Text(f" {found['text']}"),
     ]
-    for row in (found["rows"] or "").split():
-        parts += [nodes.Text(" "), nodes.inline("", row, classes=["row-tag"])]
     return [nodes.inline("", "", *parts, classes=["check", KINDS[found["mark"]]])]
 
 

@@ -4,35 +4,87 @@ from __future__ import annotations
 
 import torch
 
-from primer.inference import expected_tokens, probabilities, residual
-from primer.notebook import Mistake, exercise
-from primer.notebook.answers import Answer, as_whole, explain, same
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, same
 from primer.notebook.tensors import as_tensor, draw
 
+check_ratio = NumberExercise(
+    "11.1",
+    right=16,
+    within=0.01,
+    low=0,
+    high=1000,
+    expects="a ratio of two probabilities",
+    wrong={
+        4: "that is the ratio at τ = 1; at τ = 1/2 it is raised to the power 1/τ = 2",
+        2: "you raised 4 to the power τ = 1/2; the power is 1/τ = 2: colder is sharper",
+        8: "you multiplied by 1/τ = 2; it is the logits that are multiplied, and the ratio of the "
+        "probabilities is raised to that power",
+    },
+    otherwise="the difference of the two logits is ln 4 = 1.386; divide it by 1/2 and take the "
+    "exponential",
+    because="4 to the power 1/τ = 2: the difference of the logits doubles.",
+)
 
-@exercise("11.1")
-def check_temperature(answer: Answer) -> None:
-    """Check ``answer(logits, temperature)``: the probabilities at a temperature."""
-    logits, temperature = torch.tensor([2.0, 1.0, 0.0, -1.0], dtype=torch.float64), 0.5
-    got = as_tensor(answer(logits.clone(), temperature), (4,))
-    plain = logits.softmax(-1)
-    if same(got, probabilities(logits, temperature)):
-        return
-    if same(got, logits / temperature):
-        raise Mistake("these are the warped logits; the softmax is still to come")
-    if same(got, probabilities(logits, 1 / temperature)):
-        raise Mistake("your distribution gets flatter at τ = 1/2: divide by τ, do not multiply")
-    if same(got, plain):
-        raise Mistake(
-            "nothing has changed: dividing probabilities by τ and normalizing cancels; "
-            "divide the logits"
-        )
-    if same(got, plain / temperature):
-        raise Mistake("divide the logits by τ, before the softmax; your numbers do not sum to 1")
-    raise Mistake("token 0 should be e² = 7.39 times as probable as token 1 at τ = 1/2")
+check_who = ChoiceExercise(
+    "11.2",
+    choices={
+        "a": "greedy, top-p with p = 0.9, temperature 1.5",
+        "b": "temperature 1.5, greedy, top-p with p = 0.9",
+        "c": "greedy, temperature 1.5, top-p with p = 0.9",
+        "d": "top-p with p = 0.9, temperature 1.5, greedy",
+    },
+    right="c",
+    replies={
+        "a": "text 1 is greedy; but 'gaved' in text 2 is no word: at temperature 1.5 a quarter of "
+        "the words are unknown, at p = 0.9 three in a hundred",
+        "b": "text 1 repeats itself word for word, which no text did at temperature 0.5 or above "
+        "in 200 tries; it is greedy",
+        "c": "A circle, words that do not exist, and neither.",
+        "d": "text 3 does not repeat itself; greedy texts do, two thirds of their runs of four are "
+        "repeated",
+    },
+)
+
+check_length = NumberExercise(
+    "11.6",
+    right=105.4,
+    within=1,
+    low=0,
+    high=10000,
+    expects="a number of tokens",
+    wrong={
+        6748: "that is for one text; each of the 64 texts has a cache of its own, so divide by 64",
+        0.1054: "you mixed up MB and GB: 0.249 GB are 249 MB",
+        52.7: "the factor 2 for keys and values is already in the 0.0369 MB",
+        210.9: "the 0.249 GB are already in half precision; do not double them",
+    },
+    otherwise="solve 64 · length · 0.0369 MB = 249 MB for the length",
+    because="From 106 tokens on, batching 64 texts fetches more caches than weights.",
+)
+
+check_diagnosis = ChoiceExercise(
+    "11.7",
+    choices={
+        "a": "The causal mask is missing during decode.",
+        "b": "Every new token is rotated as if it stood at position 0.",
+        "c": "The keys are stored before their rotation, and rotated by their positions when read.",
+        "d": "The cache keeps half-precision numbers.",
+    },
+    right="b",
+    replies={
+        "a": "a token that is read alone needs no mask: the cache holds no key of the future",
+        "b": "In prefill the positions 0 to 49 come by themselves; a single token must be told "
+        "that it stands at 50. A wrong distance to every key changes every score.",
+        "c": "that is slower and gives the same numbers: the rotation depends on a key's own "
+        "position, which never changes",
+        "d": "half precision keeps three digits: the logits would differ in the second decimal, "
+        "not by units, and the prompt's keys are as rough as the others",
+    },
+)
 
 
-@exercise("11.2")
+@exercise("11.3")
 def check_nucleus(answer: Answer) -> None:
     """Check ``answer(probabilities, p)``: the ids of the tokens in the nucleus."""
     weights = [0.05, 0.4, 0.1, 0.25, 0.2]  # falling: 1, 3, 4, 2, 0
@@ -51,124 +103,125 @@ def check_nucleus(answer: Answer) -> None:
         if p == 0.7 and got == {0, 2, 4, 3}:
             raise Mistake("you start with the least probable tokens; the nucleus is at the top")
         raise Mistake(f"for p = {p} the smallest set is {sorted(right)}, yours is {sorted(got)}")
-
-
-@exercise("11.3")
-def check_cached_step(answer: Answer) -> None:
-    """Check ``answer(query, keys, values, key, value)``: the output for the newest token."""
-    query, key, value = draw(3, 4)
-    keys, values = draw(2, 5, 4, seed=1)
-    got = as_tensor(answer(query, keys.clone(), values.clone(), key, value), (4,))
-    all_keys, all_values = torch.cat([keys, key[None]]), torch.cat([values, value[None]])
-    scores = all_keys @ query / 2  # √4
-    if same(got, scores.softmax(-1) @ all_values):
-        return
-    if same(got, (keys @ query / 2).softmax(-1) @ values):
-        raise Mistake("the newest token attends to itself too: append its key and value first")
-    if same(got, (2 * scores).softmax(-1) @ all_values):
-        raise Mistake("the scores are not divided by √d")
-    if same(got, scores @ all_values):
-        raise Mistake("the scores are not yet weights: the softmax is missing")
-    swapped = torch.cat([key[None], keys]) @ query / 2
-    if same(got, swapped.softmax(-1) @ all_values):
-        raise Mistake("the new key stands first and the new value last: append both at the end")
-    raise Mistake("with the cache appended there are six keys, six scores and six values")
+    for seed in range(3):  # other sizes, in another order
+        more = draw(7 + seed, seed=seed).flatten().softmax(0)
+        order = more.argsort(descending=True).tolist()
+        size = next(m for m in range(1, len(order) + 1) if float(more[order[:m]].sum()) >= 0.8)
+        got = {int(token) for token in answer(more.clone(), 0.8)}
+        if got != set(order[:size]):
+            raise Mistake(
+                f"for {len(order)} tokens and p = 0.8 the nucleus is {sorted(order[:size])}, "
+                f"yours is {sorted(got)}"
+            )
 
 
 @exercise("11.4")
-def check_cache_bytes(answer: Answer) -> None:
-    """Check ``answer(n_layers, n_kv_heads, d_head, n_tokens, batch, bytes_per_number)``."""
-    layers, heads, width, tokens, batch, size = 32, 5, 128, 1000, 3, 4
-    right = 2 * layers * heads * width * tokens * batch * size
-    explain(
-        as_whole(answer(layers, heads, width, tokens, batch, size)),
-        right,
-        {
-            "keys and values are both stored: a factor 2 is missing": right // 2,
-            "every layer has keys and values of its own": right // layers,
-            "each of the key and value heads has its own rows": right // heads,
-            "every text of the batch needs its own cache": right // batch,
-            "the cache grows by one row for each token": right // tokens,
-            "a number takes several bytes; you count numbers": right // size,
-        },
-        "for 1 layer, 1 head of width 1, 1 token, 1 text and 2 bytes it should be 4",
-    )
+def check_cached_step(answer: Answer) -> None:
+    """Check ``answer(query, keys, values, key, value)``: the output for the newest token."""
+    for seed, (n, width) in enumerate(((5, 4), (3, 9), (1, 2))):
+        query, key, value = draw(3, width, seed=seed)
+        keys, values = draw(2, n, width, seed=seed + 10)
+        got = as_tensor(answer(query, keys.clone(), values.clone(), key, value), (width,))
+        all_keys, all_values = torch.cat([keys, key[None]]), torch.cat([values, value[None]])
+        root = width**0.5
+        scores = all_keys @ query / root
+        if same(got, scores.softmax(-1) @ all_values):
+            continue
+        if same(got, (keys @ query / root).softmax(-1) @ values):
+            raise Mistake("the newest token attends to itself too: append its key and value first")
+        if same(got, (root * scores).softmax(-1) @ all_values):
+            raise Mistake("the scores are not divided by √d")
+        if same(got, (all_keys @ query / 2).softmax(-1) @ all_values):
+            raise Mistake(f"for width {width} the scores are divided by √{width}, not by 2")
+        if same(got, scores @ all_values):
+            raise Mistake("the scores are not yet weights: the softmax is missing")
+        swapped = torch.cat([key[None], keys]) @ query / root
+        if same(got, swapped.softmax(-1) @ all_values):
+            raise Mistake("the new key stands first and the new value last: append both at the end")
+        raise Mistake(
+            f"with {n} tokens in the cache there are {n + 1} keys, {n + 1} scores and "
+            f"{n + 1} values once the newest is appended"
+        )
 
 
 @exercise("11.5")
 def check_extensions(answer: Answer) -> None:
     """Check ``answer(scores, log_probs, k)``: the best extensions as (row, token, score)."""
-    scores = torch.tensor([-1.0, -2.0], dtype=torch.float64)
-    steps = torch.tensor([[0.5, 0.3, 0.2], [0.9, 0.06, 0.04]], dtype=torch.float64).log()
-    got = [(int(i), int(j), float(s)) for i, j, s in answer(scores.clone(), steps.clone(), 3)]
-    if len(got) != 3:
-        raise Mistake(f"three extensions are asked for, yours are {len(got)}")
-    total = scores[:, None] + steps
-    right = [(0, 0), (1, 0), (0, 1)]
-    order = [(i, j) for i, j, _ in got]
-    if order == right and all(abs(s - float(total[i, j])) < 1e-5 for i, j, s in got):
-        return
+    scores = torch.tensor([0.9, 0.1], dtype=torch.float64).log()
+    steps = torch.tensor([[0.5, 0.3, 0.2], [0.95, 0.04, 0.01]], dtype=torch.float64).log()
+    order = _extensions(answer, scores, steps, 3)
     if order == [(1, 0), (0, 0), (0, 1)]:
         raise Mistake(
             "you rank by the last probability alone; what counts is the sum of the whole text"
         )
-    if order == right:
-        raise Mistake("the choice is right; the scores should be the sums of both logarithms")
-    if sorted(order) == sorted(right):
-        raise Mistake("the right three, but they should come best first")
     if order == [(0, 2), (1, 1), (1, 2)] or order[0] == (1, 2):
         raise Mistake("these are the worst ones: larger, less negative sums are better")
-    if {i for i, _ in order} == {0}:
-        raise Mistake("the extensions of all hypotheses compete, not those of the first alone")
-    raise Mistake("there are 2 · 3 candidates; (0, 0) with −1 + ln 0.5 = −1.69 is the best")
-
-
-@exercise("11.6")
-def check_replacement(answer: Answer) -> None:
-    """Check ``answer(p, q)``: the distribution to draw from after a rejection."""
-    p = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
-    q = torch.tensor([0.2, 0.2, 0.5, 0.1], dtype=torch.float64)
-    got = as_tensor(answer(p.clone(), q.clone()), (4,))
-    if same(got, residual(p, q)):
-        return
-    if same(got, p):
-        raise Mistake(
-            "drawing from p again gives tokens that q likes too often: "
-            "they were already kept when they were guessed"
-        )
-    if same(got, (p - q).clamp(min=0)):
-        raise Mistake("your numbers sum to 0.4, the probability of a rejection: normalize them")
-    if same(got, residual(q, p)):
-        raise Mistake("this is what q has too much of; fill up what p has and q has not")
-    if same(got, (p - q).abs() / (p - q).abs().sum()):
-        raise Mistake("where q is larger than p nothing is missing: clip at 0, no absolute value")
-    if bool((got < 0).any()):
-        raise Mistake("a probability is negative: where q is larger than p it should be 0")
-    raise Mistake("kept guesses cover min(p, q); what remains of p, normalized, is the answer")
-
-
-@exercise("11.7")
-def check_best_guesses(answer: Answer) -> None:
-    """Check ``answer(rate, cost)``: the number of guesses per pass that is fastest."""
-    for rate, cost in ((0.8, 0.1), (0.6, 0.05), (0.3, 0.4)):
-        tokens = [1.0] + [expected_tokens(rate, n) for n in range(1, 21)]
-        got = as_whole(answer(rate, cost))
-        if got == _fastest(tokens, cost):
+    for seed, (rows, width, k) in enumerate(((2, 3, 3), (2, 5, 4), (3, 7, 4), (4, 6, 2))):
+        if seed:
+            scores = draw(rows, seed=seed).flatten()
+            steps = draw(rows, width, seed=seed + 20).log_softmax(-1)
+        total = scores[:, None] + steps
+        best = total.flatten().argsort(descending=True)[:k].tolist()
+        right = [(place // width, place % width) for place in best]
+        order = _extensions(answer, scores, steps, k)
+        if order == right:
             continue
-        if got == 20:
+        if order == [(place // k, place % k) for place in best]:
             raise Mistake(
-                "each guess costs a pass of the draft, γ of them γ · c, and those behind a "
-                "rejected one are lost: the best γ is not the largest"
+                f"a row of the table holds {width} tokens: the row is place // {width}, not // {k}"
             )
-        if got == _fastest([n - 1 for n in tokens], cost):
-            raise Mistake("the target itself adds one token in every pass: the sum begins with β⁰")
+        if sorted(order) == sorted(right):
+            raise Mistake("the right ones, but they should come best first")
+        if {i for i, _ in order} == {0}:
+            raise Mistake("the extensions of all hypotheses compete, not those of the first alone")
         raise Mistake(
-            f"for β = {rate} and c = {cost}, compare the tokens per unit of time, "
-            "(1 + β + … + β^γ)/(1 + γc), for γ = 0 … 20"
+            f"with {rows} hypotheses and {width} tokens there are {rows} · {width} candidates; "
+            f"the best is {right[0]} with {float(total[right[0]]):.2f}"
         )
 
 
-def _fastest(tokens: list[float], cost: float) -> int:
-    """Return the number of guesses with the most tokens per unit of time."""
-    speed = [n / (1 + guesses * cost) for guesses, n in enumerate(tokens)]
-    return speed.index(max(speed))
+def _extensions(
+    answer: Answer, scores: torch.Tensor, steps: torch.Tensor, k: int
+) -> list[tuple[int, int]]:
+    """Return rows and tokens of the answer, whose scores must be the sums."""
+    got = [(int(i), int(j), float(s)) for i, j, s in answer(scores.clone(), steps.clone(), k)]
+    if len(got) != k:
+        raise Mistake(f"{k} extensions are asked for, yours are {len(got)}")
+    rows, width = steps.shape
+    total = scores[:, None] + steps
+    inside = [(i, j, s) for i, j, s in got if 0 <= i < rows and 0 <= j < width]
+    order = [(i, j) for i, j, _ in got]
+    wrong = [s for i, j, s in inside if abs(s - float(total[i, j])) > 1e-5]
+    best = total.flatten().argsort(descending=True)[:k].tolist()
+    if wrong and order == [(place // width, place % width) for place in best]:
+        raise Mistake("the choice is right; the scores should be the sums of both logarithms")
+    return order
+
+
+@exercise("11.8")
+def check_penalized(answer: Answer) -> None:
+    """Check ``answer(logits, tokens, penalty)``: the logits of tokens already used, lowered."""
+    for seed, (tokens, penalty) in enumerate((([1, 3, 1, 1], 2.0), ([0, 5], 0.5), ([2], 1.5))):
+        logits = draw(6, seed=seed).flatten()
+        given, used = logits.clone(), torch.tensor(tokens)
+        got = as_tensor(answer(given, used, penalty), (6,))
+        once = logits.clone()
+        once[used] -= penalty
+        if not torch.equal(given, logits):
+            raise Mistake("you changed the logits that were given to you: copy them first")
+        if same(got, once):
+            continue
+        counts = torch.bincount(used, minlength=6)
+        if same(got, logits - penalty * counts):
+            raise Mistake("token 1 stands there three times; its logit is lowered once, not thrice")
+        if same(got, logits - penalty):
+            raise Mistake("all logits are lowered alike, which changes no probability")
+        if same(got, 2 * logits - once):
+            raise Mistake("used tokens should become less probable: subtract the penalty")
+        others = logits - penalty
+        others[used] += penalty
+        if same(got, others):
+            raise Mistake("you lowered the tokens that have not been used")
+        raise Mistake(
+            f"of six logits only those of the tokens {sorted(set(tokens))} fall, each by {penalty}"
+        )

@@ -8,16 +8,29 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from primer.notebook import Mistake, exercise
-from primer.notebook.answers import Answer, as_number, same
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, as_number, same
 from primer.notebook.tensors import as_tensor, draw
-from primer.positions import (
-    alibi_bias,
-    apply_rope,
-    rope_matrix,
-    rope_permutation,
-    rotate_pairs,
-    sinusoidal_positions,
+from primer.positions import apply_rope, rope_permutation, rotate_pairs, sinusoidal_positions
+
+check_by_hand = NumberExercise(
+    "8.1",
+    right=-0.841,
+    within=0.002,
+    low=-1,
+    high=1,
+    expects="a number to three decimals",
+    wrong={
+        0.841: "the key stands one place later, so it is turned by +1 radian, counterclockwise: "
+        "(0, 1) becomes (−sin 1, cos 1)",
+        0.540: "cos 1 is the score of two equal vectors one place apart; here q and k differ",
+        -0.017: "the angle is one radian, not one degree",
+        0: "before they are turned the product is 0; the key is turned by one radian more",
+        -0.909: "that is −sin 2: only the distance 3 − 2 = 1 matters, not the query's position",
+        -0.141: "that is −sin 3: only the distance 3 − 2 = 1 matters, not the key's position",
+    },
+    otherwise="leave q at (1, 0) and turn k = (0, 1) by the distance, one radian: (−sin 1, cos 1)",
+    because="The turned key is (−sin 1, cos 1), and q picks its first coordinate.",
 )
 
 
@@ -35,110 +48,73 @@ def _angle_mistakes(got: Tensor, make: Callable[[Tensor], Tensor], t: Tensor, di
         raise Mistake("the exponent has lost its minus sign: later pairs should turn more slowly")
 
 
-@exercise("8.1")
-def check_sinusoidal(answer: Answer) -> None:
-    """Check ``answer(position, dim)``: the sinusoidal vector of one position."""
-    t, dim = 7, 8
-    got = as_tensor(answer(t, dim), (dim,))
-    if same(got, sinusoidal_positions(t, dim)):
-        return
-
-    def interleave(angles: Tensor) -> Tensor:
-        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten()
-
-    _angle_mistakes(got, interleave, torch.tensor([t]), dim)
-    right = sinusoidal_positions(t, dim)
-    if same(got, right[rope_permutation(dim)]):
-        raise Mistake("all sines come first, then all cosines: they should alternate")
-    if same(got, right.unflatten(0, (-1, 2)).flip(-1).flatten()):
-        raise Mistake("sine and cosine are swapped: coordinate 0 is sin(t)")
-    j = torch.arange(dim).double()
-    own = t * 10_000 ** (-j / dim)
-    if same(got, torch.where(j % 2 == 0, own.sin(), own.cos())):
-        raise Mistake("the cosine at 2i+1 has an exponent of its own; it shares 2i/d with its sine")
-    raise Mistake(
-        f"coordinate 0 should be sin({t}) = {math.sin(t):.4f} and coordinate 1 its cosine"
-    )
-
-
 @exercise("8.2")
-def check_shift(answer: Answer) -> None:
-    """Check ``answer(k, dim)``: the matrix with ``PE(t + k) = PE(t) @ matrix`` for rows."""
-    k, dim = 3, 6
-    got = as_tensor(answer(k, dim), (dim, dim))
-    right = rope_matrix(k, dim)
-    if same(got, right):
-        return
-    if same(got, right.T):
+def check_base(answer: Answer) -> None:
+    """Check ``answer(length, dim)``: the base with half a turn of the last pair in ``length``."""
+    for length, dim in ((8192, 64), (100, 4), (1000, 16)):
+        got = as_number(answer(length, dim))
+        exponent = dim / (dim - 2)
+        if same(got, (length / math.pi) ** exponent):
+            continue
+        if same(got, (length / (2 * math.pi)) ** exponent):
+            raise Mistake(
+                "with this base the last pair makes a whole turn; it should make half of one"
+            )
+        if same(got, length / math.pi):
+            raise Mistake("the last pair is i = d/2 − 1: its exponent 2i/d is (d − 2)/d, not 1")
+        if same(got, (length / math.pi) ** (1 / exponent)):
+            raise Mistake("the exponent is upside down: solve b^((d−2)/d) = length/π for b")
+        if same(got, (length / 180) ** exponent):
+            raise Mistake("half a turn is π radians, not 180")
         raise Mistake(
-            "this matrix shifts by −k, or shifts columns: "
-            "PE(t) is a row here and stands on the left"
+            f"for length {length} and dim {dim} the base should be "
+            f"{(length / math.pi) ** exponent:.6g}: set length · b^(−(d−2)/d), the angle of the "
+            "last pair, equal to π and solve for b"
         )
-    if same(got, rope_matrix(1, dim)):
-        raise Mistake("this matrix shifts by 1 whatever k is")
-    if not same(got @ got.T, torch.eye(dim)):
-        raise Mistake(
-            "a rotation keeps lengths: your matrix times its transpose is not the identity"
-        )
-    raise Mistake("multiply PE(0) = (0, 1, 0, 1, …) by your matrix: it should become PE(k)")
 
 
 @exercise("8.3")
-def check_table_rows(answer: Answer) -> None:
-    """Check ``answer(length, k)``: the row of Shaw's table for each query i and key j."""
-    n, k = 6, 2
-    got = as_tensor(answer(n, k), (n, n))
-    offset = torch.arange(n) - torch.arange(n)[:, None]  # j - i
-    if same(got, offset.clamp(-k, k) + k):
-        return
-    if same(got, offset.clamp(-k, k)):
-        raise Mistake("offsets run from −k to k, but rows of a table from 0 to 2k: add k")
-    if same(got, (-offset).clamp(-k, k) + k):
-        raise Mistake("the sign is turned around: the offset is j − i, key minus query")
-    if same(got, (offset + k).clamp(-k, k)):
-        raise Mistake("clip first, then add k: your rows lose everything to the right of the query")
-    if same(got, offset + k):
-        raise Mistake("nothing is clipped: a table of 2k + 1 rows has no row for distant keys")
-    if same(got, offset.abs().clamp(max=k)):
-        raise Mistake("the distance |j − i| forgets on which side the key stands")
-    raise Mistake("for i = j the row should be k, for all keys far to the right 2k")
-
-
-@exercise("8.4")
 def check_rope(answer: Answer) -> None:
-    """Check ``answer(x)``: RoPE with neighboring pairs on tokens at positions 0, 1, 2 and so on."""
-    n, dim = 5, 8
-    x = draw(n, dim)
-    got = as_tensor(answer(x), (n, dim))
+    """Check ``answer(x)``: RoPE in the half-split layout, tokens at positions 0, 1, 2 and so on."""
+    for n, dim, seed in ((5, 8, 0), (7, 4, 1), (40, 16, 2)):
+        _check_rope_once(answer, draw(n, dim, seed=seed))
+
+
+def _check_rope_once(answer: Answer, x: Tensor) -> None:
+    """Check the rotation of one set of rows."""
+    n, dim = x.shape
+    got = as_tensor(answer(x.clone()), (n, dim))
     t = torch.arange(n)
-    if same(got, apply_rope(x, t)):
-        return
-    _angle_mistakes(got, lambda angles: rotate_pairs(x, angles), t, dim)
     if same(got, apply_rope(x, t, layout="half")):
-        raise Mistake("your pairs are (i, i + d/2); this exercise pairs neighbors, (2i, 2i + 1)")
+        return
+    _angle_mistakes(got, lambda angles: rotate_pairs(x, angles, "half"), t, dim)
+    if same(got, apply_rope(x, t)):
+        raise Mistake("your pairs are (2i, 2i + 1); this exercise pairs i with i + d/2")
     angles = t[:, None] * 10_000 ** (-torch.arange(0, dim, 2).double() / dim)
-    if same(got, rotate_pairs(x, -angles)):
+    if same(got, rotate_pairs(x, -angles, "half")):
         raise Mistake("you turn clockwise: check the signs in front of the two sines")
     if same(got, x + sinusoidal_positions(t, dim)):
         raise Mistake("you add a position vector; RoPE turns the vector and adds nothing")
-    a, b = x[:, 0::2], x[:, 1::2]
+    a, b = x.chunk(2, dim=-1)
     new_a = a * angles.cos() - b * angles.sin()
-    overwritten = torch.stack([new_a, b * angles.cos() + new_a * angles.sin()], -1).flatten(-2)
-    if same(got, overwritten):
-        raise Mistake(
-            "the second coordinate is computed from the first one after it was overwritten"
-        )
+    if same(got, torch.cat([new_a, b * angles.cos() + new_a * angles.sin()], -1)):
+        raise Mistake("the second half is computed from the first one after it was overwritten")
     if not same(got.norm(dim=1), x.norm(dim=1)):
         raise Mistake("a rotation keeps the length of each vector; yours changes it")
-    raise Mistake("token 1, coordinate 0 should be x₀ cos 1 − x₁ sin 1")
+    raise Mistake(f"token 1, coordinate 0 should be x₀ cos 1 − x_{dim // 2} sin 1")
 
 
-@exercise("8.5")
+@exercise("8.4")
 def check_rope_attention(answer: Answer) -> None:
     """Check ``answer(query, key, value)``: causal attention with RoPE, one head."""
-    n, dim = 5, 8
-    query, key, value = draw(3, n, dim)
-    got = as_tensor(answer(query, key, value), (n, dim))
+    for n, dim, seed in ((5, 8, 0), (3, 4, 1), (12, 6, 2)):
+        _check_attention_once(answer, *draw(3, n, dim, seed=seed))
+
+
+def _check_attention_once(answer: Answer, query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Check the attention of one sequence."""
+    n, dim = query.shape
+    got = as_tensor(answer(query.clone(), key.clone(), value.clone()), (n, dim))
 
     def attend(q: Tensor, k: Tensor, v: Tensor, scale: float = dim**-0.5) -> Tensor:
         scores = (q @ k.T * scale).masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf)
@@ -160,30 +136,38 @@ def check_rope_attention(answer: Answer) -> None:
     raise Mistake("the first token sees only itself: its output should be its own value")
 
 
+check_misprint = ChoiceExercise(
+    "8.5",
+    choices={
+        "a": "Nothing: each coordinate still has its own wavelength.",
+        "b": "Two positions receive the same vector.",
+        "c": "The vectors no longer have one length, and no matrix shifts all positions by k.",
+        "d": "The values leave the range from −1 to 1.",
+    },
+    right="c",
+    replies={
+        "a": "more wavelengths look harmless, but a sine and a cosine of two different frequencies "
+        "are no point on a circle: the squared lengths for d = 16 run from 5.3 to 11.3 instead of "
+        "being 8",
+        "b": "among the first 500 positions all vectors still differ; look at their lengths",
+        "c": "For d = 16 the squared lengths run from 5.3 to 11.3 instead of being 8, and the best "
+        "linear map for a shift by 5 misses by up to 1.1: the pair no longer runs on a circle.",
+        "d": "sines and cosines of anything stay between −1 and 1",
+    },
+)
+
+
 @exercise("8.6")
-def check_cached_bias(answer: Answer) -> None:
-    """Check ``answer(slope, n_new, n_keys)``: ALiBi's bias for the newest queries of one head."""
-    slope, new, keys = 0.5, 2, 6
-    got = as_tensor(answer(slope, new, keys), (new, keys))
-    right = alibi_bias(8, new, keys)[0]  # with 8 heads the first slope is 1/2
-    if same(got, right):
-        return
-    if same(got, -right):
-        raise Mistake("the sign is wrong: distance should cost, so the bias is never positive")
-    from_zero = (torch.arange(new)[:, None] - torch.arange(keys)).abs()
-    if same(got, -slope * from_zero):
-        raise Mistake("your queries stand at positions 0, 1, …; the newest tokens stand at the end")
-    if same(got, right / slope) or same(got, right * 2**-8 / slope):
-        raise Mistake("multiply the distance by the slope you were given")
-    raise Mistake("the last query should get 0 at the last key and −slope one step to the left")
-
-
-@exercise("8.7")
 def check_converted_weights(answer: Answer) -> None:
     """Check ``answer(weight)``: columns reordered so that half-split RoPE gives the old scores."""
-    n, d_model, dim = 4, 6, 8
-    weights = draw(2, d_model, dim)
-    x = draw(n, d_model, seed=1)
+    for n, d_model, dim, seed in ((4, 6, 8, 0), (5, 16, 16, 1), (3, 4, 6, 2)):
+        _check_converted_once(answer, n, d_model, dim, seed)
+
+
+def _check_converted_once(answer: Answer, n: int, d_model: int, dim: int, seed: int) -> None:
+    """Check the conversion of one head."""
+    weights = draw(2, d_model, dim, seed=seed)
+    x = draw(n, d_model, seed=seed + 10)
     new = [as_tensor(answer(w.clone()), (d_model, dim)) for w in weights]
     query, key = (apply_rope(x @ w, range(n)) for w in weights)
     q, k = (apply_rope(x @ w.to(x), range(n), layout="half") for w in new)
@@ -193,28 +177,53 @@ def check_converted_weights(answer: Answer) -> None:
     if same(new[0], weights[0]):
         raise Mistake("the weights are unchanged: half-split RoPE would now pair other coordinates")
     if same(new[0], weights[0][:, order.argsort()]):
-        raise Mistake("this is the way back, from half-split to interleaved")
+        raise Mistake("this is the faulty function's way: from half-split back to interleaved")
     if not same(new[0].sort(dim=1).values, weights[0].sort(dim=1).values):
         raise Mistake("only the order of the columns should change: rows stay, numbers stay")
     raise Mistake("new column i should be old column 2i, and new column i + d/2 old column 2i + 1")
 
 
+check_alias = NumberExercise(
+    "8.7",
+    right=54,
+    within=0,
+    low=0,
+    high=71,
+    expects="a whole number of positions",
+    wrong={
+        47: "47 is the alias of offset 3; this model looks ten places back",
+        44: "44 is how many steps the two hands need to come back; start them from offset 10",
+        57: "44 steps lead from 10 to 54, not from 13; the first query with a key 54 places back "
+        "stands at position 54",
+        55: "from position 54 on there is a key 54 places back: positions count from 0",
+        35: "25 steps are 3.98 turns of the first hand, but 2.24 of the second: that hand tells "
+        "35 from 10",
+        34: "24 steps are 3.82 and 2.15 turns: neither hand is back",
+    },
+    otherwise="both hands come back together after 44 steps (7.003 and 3.938 turns), counted from "
+    "the offset that the model looks for",
+    because="10 + 44 = 54, and a key 54 places back exists from position 54 on.",
+)
+
+
 @exercise("8.8")
-def check_base(answer: Answer) -> None:
-    """Check ``answer(length, dim)``: the base with half a turn of the last pair in ``length``."""
-    length, dim = 8192, 64
-    got = as_number(answer(length, dim))
-    exponent = dim / (dim - 2)
-    if same(got, (length / math.pi) ** exponent):
-        return
-    if same(got, (length / (2 * math.pi)) ** exponent):
-        raise Mistake("with this base the last pair makes a whole turn; it should make half of one")
-    if same(got, length / math.pi):
-        raise Mistake("the last pair is i = d/2 − 1: its exponent 2i/d is (d − 2)/d, not 1")
-    if same(got, (length / math.pi) ** (1 / exponent)):
-        raise Mistake("the exponent is upside down: solve b^((d−2)/d) = length/π for b")
-    if same(got, (length / 180) ** exponent):
-        raise Mistake("half a turn is π radians, not 180")
-    raise Mistake(
-        "set length · b^(−(d−2)/d), the angle of the last pair, equal to π and solve for b"
-    )
+def check_clock(answer: Answer) -> None:
+    """Check ``answer(trained, tested)``: two frequencies without an alias between the lengths."""
+    for trained, tested in ((24, 72), (16, 64), (30, 100), (100, 400), (40, 200)):
+        frequencies = torch.as_tensor(
+            as_array(answer(trained, tested), (2,), "the frequencies")
+        ).double()
+        if frequencies.abs().max() > math.pi:
+            raise Mistake("a hand that turns by more than π a step is the alias of a slower one")
+        match = torch.cos(torch.arange(tested)[:, None] * frequencies).sum(1)
+        if match[1] >= 1.6:
+            raise Mistake(
+                f"one step is hardly visible: the match at r = 1 is {match[1]:.2f}; make one hand "
+                "faster"
+            )
+        worst = trained + int(match[trained:].argmax())
+        if match[worst] >= 1.55:
+            raise Mistake(
+                f"trained on {trained}, tested on {tested}: after {worst} steps both hands are "
+                f"back, the match is {match[worst]:.2f}"
+            )

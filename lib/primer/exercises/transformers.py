@@ -4,77 +4,51 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import sigmoid, silu
 
-from primer.notebook import Mistake, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
 from primer.notebook.answers import Answer, as_whole, explain
 from primer.notebook.tensors import as_tensor, draw
-from primer.transformers import TransformerConfig, cache_bytes, layer_norm, rms_norm, route
+from primer.transformers import TransformerConfig, layer_norm, route
 from primer.transformers.counting import weights
 
+check_crossing = NumberExercise(
+    "9.1",
+    right=4608,
+    within=0.5,
+    low=1,
+    high=100_000,
+    expects="a whole number of tokens",
+    wrong={
+        1536: "at n = 2d the scores equal the projections of attention; the network's 16nd² are "
+        "missing",
+        3072: "at n = 4d the scores equal the network; the projections' 8nd² are missing",
+        768: "at n = d the scores cost 4d³ and the matrices 24d³, six times as much",
+        128: "you divided by 6: the matrices cost 24nd², so that n is six times d, not a sixth",
+        9216: "4n²d counts scores and weighted means together; with the scores alone you get 12d",
+    },
+    otherwise="solve 4n²d = 8nd² + 16nd² for n",
+    because="4n²d = 24nd² gives n = 6d = 4608, four and a half times what it can read.",
+)
 
-@exercise("9.1")
-def check_rms_norm(answer: Answer) -> None:
-    """Check ``answer(x, weight, eps)``: RMSNorm of the rows of ``x``."""
-    x, weight, eps = 3 * draw(4, 6) + 1, draw(6, seed=1), 0.5
-    got = as_tensor(answer(x, weight, eps), (4, 6))
-    square = x.square()
-    explain(
-        got,
-        rms_norm(x, weight, eps),
-        {
-            "the mean was subtracted: that is layer norm without its shift": layer_norm(
-                x, weight, None, eps
-            ),
-            "the squares are to be averaged, not added": x
-            / (square.sum(-1, keepdim=True) + eps).sqrt()
-            * weight,
-            "ε belongs under the root, added to the mean square": x
-            / (square.mean(-1, keepdim=True).sqrt() + eps)
-            * weight,
-            "divide by the root of the mean square": x
-            / (square.mean(-1, keepdim=True) + eps)
-            * weight,
-            "the rows are normalized, but not multiplied with the weight": rms_norm(x, None, eps),
-            "all rows were normalized together; each token has a scale of its own": x
-            / (square.mean() + eps).sqrt()
-            * weight,
-            "the columns were normalized; a token is a row": x
-            / (square.mean(0) + eps).sqrt()
-            * weight,
-        },
-        "before the weight is applied, each row should have the mean square m / (m + ε), with m "
-        "its mean square before",
-    )
-
-
-@exercise("9.2")
-def check_swiglu(answer: Answer) -> None:
-    """Check ``answer(x, w1, w2, w3)``: SwiGLU with matrices that stand on the right."""
-    x, w1, w3, w2 = draw(5, 4), draw(4, 7, seed=1), draw(4, 7, seed=2), draw(7, 4, seed=3)
-    got = as_tensor(answer(x, w1, w2, w3), (5, 4))
-    explain(
-        got,
-        (silu(x @ w1) * (x @ w3)) @ w2,
-        {
-            "Swish belongs on the branch of W₁, and you put it on that of W₃": (
-                (x @ w1) * silu(x @ w3)
-            )
-            @ w2,
-            "Swish is z·σ(z); yours is σ(z) alone, which makes the layer a GLU": (
-                sigmoid(x @ w1) * (x @ w3)
-            )
-            @ w2,
-            "the two branches are multiplied entry by entry, not added": (silu(x @ w1) + x @ w3)
-            @ w2,
-            "both branches went through Swish; the one of W₃ stays linear": (
-                silu(x @ w1) * silu(x @ w3)
-            )
-            @ w2,
-            "the gate is missing: this is a plain network with Swish": silu(x @ w1) @ w2,
-        },
-        "compute the hidden vector Swish(xW₁) ⊙ xW₃ first, then multiply it with W₂ on the right",
-    )
+check_impossible_norm = ChoiceExercise(
+    "9.2",
+    choices={
+        "a": "Two of the numbers are larger than 1 in size.",
+        "b": "The numbers do not sum to 0.",
+        "c": "Two of them are nearly equal.",
+        "d": "The largest entry should have become 1.",
+    },
+    right="b",
+    replies={
+        "a": "the mean square is 1, so some entries must exceed 1 unless all have that size: for "
+        "(1, 2, 3) they are -1.22, 0 and 1.22",
+        "b": "They sum to -1.10, and what has lost its mean sums to 0.",
+        "c": "entries that were nearly equal stay so: the 0.1 and 0.3 of the example end 0.0016 "
+        "apart",
+        "d": "that would be a division by the maximum; layer norm divides by the standard "
+        "deviation, and the 200 of the example becomes 1.51",
+    },
+)
 
 
 @exercise("9.3")
@@ -124,101 +98,137 @@ def check_block(answer: Answer) -> None:
 @exercise("9.4")
 def check_block_parameters(answer: Answer) -> None:
     """Check ``answer(d, d_ff, n_heads, n_kv_heads)``: the matrices of a block as Llama has it."""
-    d, d_ff, heads, shared = 24, 64, 6, 2
-    config = TransformerConfig(
-        vocab_size=2,
-        n_layers=1,
-        d_model=d,
-        n_heads=heads,
-        n_kv_heads=shared,
-        d_ff=d_ff,
-        context_length=8,
-    )
-    parts = ("attention", "feed-forward")
-    right = sum(weight.parameters for weight in weights(config) if weight.part in parts)
-    key = d * d // heads * shared
-    explain(
-        as_whole(answer(d, d_ff, heads, shared)),
-        right,
-        {
-            "keys and values have as many heads as queries in your count: W_K and W_V have only "
-            "n_kv_heads · d/n_heads columns": 4 * d * d + 3 * d * d_ff,
-            "the output projection of attention is missing": right - d * d,
-            "a gated network has three matrices, yours has two": right - d * d_ff,
-            "only one of keys and values was counted": right - key,
-            "W_K and W_V have n_kv_heads columns in your count; each head has d / n_heads of "
-            "them": 2 * d * d + 2 * d * shared + 3 * d * d_ff,
-            "norms have vectors, not matrices; the exercise asks for the matrices": right + 2 * d,
-        },
-        f"for d = {d}, d_ff = {d_ff}, {heads} query and {shared} key heads: queries and output "
-        f"{2 * d * d}, keys and values {2 * key}, feed-forward {3 * d * d_ff}",
-    )
-
-
-@exercise("9.5")
-def check_receptive_field(answer: Answer) -> None:
-    """Check ``answer(n_layers, window)``: how many tokens the newest one can depend on."""
-    for n_layers, window in ((1, 4), (3, 4), (32, 4096), (5, 1)):
+    for d, d_ff, heads, shared in ((24, 64, 6, 2), (32, 88, 4, 1), (12, 40, 3, 3)):
+        config = TransformerConfig(
+            vocab_size=2,
+            n_layers=1,
+            d_model=d,
+            n_heads=heads,
+            n_kv_heads=shared,
+            d_ff=d_ff,
+            context_length=8,
+        )
+        parts = ("attention", "feed-forward")
+        right = sum(weight.parameters for weight in weights(config) if weight.part in parts)
+        key = d * d // heads * shared
         explain(
-            as_whole(answer(n_layers, window)),
-            n_layers * (window - 1) + 1,
+            as_whole(answer(d, d_ff, heads, shared)),
+            right,
             {
-                "the token itself was counted again in every layer: each one adds window − 1 new "
-                "tokens": n_layers * window,
-                "the newest token sees itself, too": n_layers * (window - 1),
-                "windows add up, they do not multiply: a layer moves information by at most "
-                "window − 1 places": window**n_layers,
-                "more layers reach farther: what a token sees in layer 2 has already seen "
-                "others in layer 1": window,
+                "keys and values have as many heads as queries in your count: W_K and W_V have "
+                "only n_kv_heads · d/n_heads columns": 4 * d * d + 3 * d * d_ff,
+                "the output projection of attention is missing": right - d * d,
+                "a gated network has three matrices, yours has two": right - d * d_ff,
+                "only one of keys and values was counted": right - key,
+                "W_K and W_V have n_kv_heads columns in your count; each head has d / n_heads of "
+                "them": 2 * d * d + 2 * d * shared + 3 * d * d_ff,
+                "norms have vectors, not matrices; the exercise asks for the matrices": right
+                + 2 * d,
             },
-            f"with {n_layers} layers and a window of {window} the oldest visible token stands "
-            f"{n_layers} × {window - 1} places back",
+            f"for d = {d}, d_ff = {d_ff}, {heads} query and {shared} key heads: queries and output "
+            f"{2 * d * d}, keys and values {2 * key}, feed-forward {3 * d * d_ff}",
         )
 
 
+check_no_attention = ChoiceExercise(
+    "9.5",
+    choices={
+        "a": "To 4.8 bits per character.",
+        "b": "To 3.6.",
+        "c": "To 2.9, only later.",
+        "d": "To 2.4.",
+    },
+    right="b",
+    replies={
+        "a": "4.8 is the score of the frequencies alone. It still reads the letter at its own "
+        "place, and that letter says much about the next one",
+        "b": "Each place knows its own letter and no other, so the best it can learn is the table "
+        "of pairs: 3.64.",
+        "c": "2.9 is the trained model with attention. No training shows a token a letter that "
+        "nothing carries to it: the list of counts says 3.64 for one letter of context",
+        "d": "2.4 takes five letters of context; without attention it has one, which is worth 3.64",
+    },
+)
+
+
 @exercise("9.6")
-def check_context_for(answer: Answer) -> None:
-    """Check ``answer(n_bytes, n_layers, n_kv_heads, d_head)``: tokens that a cache can hold."""
-    config = TransformerConfig(
-        vocab_size=2, n_layers=5, d_model=48, n_heads=6, n_kv_heads=3, context_length=8
-    )
-    n_bytes = 100_000
-    layers, heads, width = config.n_layers, config.kv_heads, config.d_head
-    per_token = cache_bytes(config, 1)
-    explain(
-        as_whole(answer(n_bytes, layers, heads, width)),
-        n_bytes // per_token,
-        {
-            "a token leaves a key and a value, twice as many numbers, and each takes 2 bytes: you "
-            "forgot one of the two": 2 * n_bytes // per_token,
-            "a number in half precision takes 2 bytes, not 4": n_bytes // (2 * per_token),
-            "every layer keeps keys and values of its own": layers * n_bytes // per_token,
-            "every key head keeps keys and values of its own": heads * n_bytes // per_token,
-            "the last token does not fit: round down": -(-n_bytes // per_token),
-        },
-        f"one token takes 2 · {layers} layers · {heads} heads · {width} numbers · 2 bytes "
-        f"= {per_token} bytes",
-    )
+def check_decoder(answer: Answer) -> None:
+    """Check ``answer(x, positions, layer, head)``: a decoder without its three silent faults."""
+    for n, seed in ((5, 0), (7, 10)):
+        x, positions = draw(n, 6, seed=seed), draw(12, 6, seed=seed + 1)
+        mix, last = draw(6, 6, seed=seed + 2), draw(6, 4, seed=seed + 3)
+
+        def layer(x: Tensor, mask: Tensor, mix: Tensor = mix) -> Tensor:
+            """Attend as a block does, where the mask allows it."""
+            scores = x @ mix @ x.T / 6**0.5
+            weights = scores.masked_fill(~mask.bool(), -torch.inf).softmax(-1)
+            return layer_norm(x + weights @ x)
+
+        def head(x: Tensor, last: Tensor = last) -> Tensor:
+            """Return logits."""
+            return x @ last
+
+        given = x.clone()
+        got = as_tensor(answer(x, positions, layer, head), (n, 4))
+        if not torch.equal(x, given):
+            raise Mistake(
+                "after the call the caller's x has changed: += writes into the tensor that was "
+                "handed over; x = x + … makes a new one"
+            )
+        causal, everyone = torch.ones(n, n).tril().bool(), torch.ones(n, n).bool()
+        placed = x + positions[:n]
+        right = head(layer(placed, causal))
+        explain(
+            got,
+            right,
+            {
+                "every place still sees the tokens after it: the mask has to be causal": head(
+                    layer(placed, everyone)
+                ),
+                "every place still sees the tokens after it, and the loss will apply a second "
+                "softmax": head(layer(placed, everyone)).softmax(-1),
+                "these are probabilities: cross_entropy applies the softmax itself, so hand over "
+                "logits": right.softmax(-1),
+                "the mask is turned around: row i may look at the columns up to i": head(
+                    layer(placed, causal.T)
+                ),
+                "the positions are lost": head(layer(x, causal)),
+            },
+            "the rest of the decoder was right: positions, layer, head, in this order",
+        )
 
 
 @exercise("9.8")
 def check_merge(answer: Answer) -> None:
     """Check ``answer(first, second)``: attention over two halves of the keys, put together."""
-    scores, value = 3 * draw(4, 10), draw(10, 3, seed=1)
+    value = draw(10, 3, seed=1)
+    # scores near 0; the same ones near 1000, whose exponentials no machine can write down
+    for scores, split in ((3 * draw(4, 10), 3), (3 * draw(4, 10, seed=2) + 1000, 6)):
+        _check_merged(answer, scores, value, split)
+
+
+def _check_merged(answer: Answer, scores: Tensor, value: Tensor, split: int) -> None:
+    """Check the merging of attention over the first ``split`` keys with that over the others."""
 
     def attend(part: slice) -> tuple[Tensor, Tensor]:
         """Return the output over some keys, and the logarithm of the sum of exp(score)."""
         return scores[:, part].softmax(-1) @ value[part], scores[:, part].logsumexp(-1)
 
-    first, second = attend(slice(0, 3)), attend(slice(3, 10))
+    first, second = attend(slice(0, split)), attend(slice(split, 10))
     try:
         output, log_total = answer(first, second)
     except (TypeError, ValueError):
         raise Mistake("return two things: the output and the log of the sum") from None
+    if not torch.isfinite(torch.as_tensor(output)).all():
+        raise Mistake(
+            f"with scores near {float(scores.mean()):.0f} the result is not finite: exp(1000) is "
+            "infinite on every machine; subtract the logarithm of the whole sum before exp"
+        )
     got = as_tensor(output, (4, 3), "the output")
     (a, log_a), (b, log_b) = first, second
     by_logarithm = torch.stack([log_a, log_b]) / (log_a + log_b)
     shares = torch.stack([log_a, log_b]).softmax(0)
+    keys = split / 10
     explain(
         got,
         scores.softmax(-1) @ value,
@@ -226,7 +236,7 @@ def check_merge(answer: Answer) -> None:
             "the two outputs were averaged as if both halves weighed the same": (a + b) / 2,
             "the outputs are means already: adding them counts everything twice": a + b,
             "the halves are weighted by how many keys they have; what counts is the sum of "
-            "exp(score)": 0.3 * a + 0.7 * b,
+            "exp(score)": keys * a + (1 - keys) * b,
             "the weights are the sums themselves, not their logarithms": by_logarithm[0, :, None]
             * a
             + by_logarithm[1, :, None] * b,
@@ -234,6 +244,11 @@ def check_merge(answer: Answer) -> None:
         },
         "each half should weigh with its share of the sum of all exp(score)",
     )
+    if not torch.isfinite(torch.as_tensor(log_total)).all():
+        raise Mistake(
+            f"with scores near {float(scores.mean()):.0f} the log of the sum is not finite: exp "
+            "overflows; torch.logaddexp adds without writing the sums out"
+        )
     explain(
         as_tensor(log_total, (4,), "the log of the sum"),
         scores.logsumexp(-1),
@@ -249,31 +264,34 @@ def check_merge(answer: Answer) -> None:
 @exercise("9.7")
 def check_top_k(answer: Answer) -> None:
     """Check ``answer(scores, k)``: the weight of every expert for every token."""
-    scores, k = 2 * draw(6, 5), 2
-    got = as_tensor(answer(scores, k), (6, 5))
-    routing = route(scores, k)
-    zeros = torch.zeros_like(scores)
-    probabilities = scores.softmax(-1)
-    kept = zeros.scatter(1, routing.chosen, probabilities.gather(1, routing.chosen))
-    worst = scores.topk(k, largest=False)
-    explain(
-        got,
-        zeros.scatter(1, routing.chosen, routing.weights),
-        {
-            "the weights of the chosen experts should sum to 1: divide by their sum": kept,
-            "all experts got a weight; only the k best may compute": probabilities,
-            "all chosen experts got the same weight; the router's scores decide": zeros.scatter(
-                1, routing.chosen, 1 / k
-            ),
-            "the scores of the others were set to 0, and exp(0) = 1 is no small weight: set them "
-            "to −∞": zeros.scatter(1, routing.chosen, scores.gather(1, routing.chosen)).softmax(-1),
-            "the softmax went down the columns; it belongs to one token, a row": zeros.scatter(
-                1, routing.chosen, scores.softmax(0).gather(1, routing.chosen)
-            ),
-            "the k smallest scores were chosen": zeros.scatter(
-                1, worst.indices, worst.values.softmax(-1)
-            ),
-        },
-        "each row should have k positive numbers that sum to 1, at the places of its k largest "
-        "scores",
-    )
+    for k, seed in ((2, 0), (1, 1), (3, 2)):
+        scores = 2 * draw(6, 5, seed=seed)
+        got = as_tensor(answer(scores, k), (6, 5))
+        routing = route(scores, k)
+        zeros = torch.zeros_like(scores)
+        probabilities = scores.softmax(-1)
+        kept = zeros.scatter(1, routing.chosen, probabilities.gather(1, routing.chosen))
+        worst = scores.topk(k, largest=False)
+        explain(
+            got,
+            zeros.scatter(1, routing.chosen, routing.weights),
+            {
+                "the weights of the chosen experts should sum to 1: divide by their sum": kept,
+                "all experts got a weight; only the k best may compute": probabilities,
+                "all chosen experts got the same weight; the router's scores decide": zeros.scatter(
+                    1, routing.chosen, 1 / k
+                ),
+                "the scores of the others were set to 0, and exp(0) = 1 is no small weight: set "
+                "them to −∞": zeros.scatter(
+                    1, routing.chosen, scores.gather(1, routing.chosen)
+                ).softmax(-1),
+                "the softmax went down the columns; it belongs to one token, a row": zeros.scatter(
+                    1, routing.chosen, scores.softmax(0).gather(1, routing.chosen)
+                ),
+                "the k smallest scores were chosen": zeros.scatter(
+                    1, worst.indices, worst.values.softmax(-1)
+                ),
+            },
+            "each row should have k positive numbers that sum to 1, at the places of its k largest "
+            "scores",
+        )

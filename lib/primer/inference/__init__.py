@@ -16,6 +16,7 @@ from primer.inference.choosing import (
 )
 from primer.inference.cost import generation_flops, generation_scores
 from primer.inference.generation import generate
+from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.markov import MarkovModel
 from primer.inference.quality import distinct_ngrams, log_likelihoods
 from primer.inference.reading import LanguageModel, Reader
@@ -31,6 +32,7 @@ __all__ = [
     "Frontier",
     "Hypothesis",
     "LanguageModel",
+    "Loop",
     "MarkovModel",
     "Reader",
     "Speculation",
@@ -41,11 +43,13 @@ __all__ = [
     "effective_choices",
     "entropy",
     "expected_tokens",
+    "final_loop",
     "generate",
     "generation_flops",
     "generation_scores",
     "greedy",
     "log_likelihoods",
+    "loops",
     "probabilities",
     "residual",
     "sample",

@@ -111,9 +111,7 @@ def monte_carlo_variance(draws: ArrayLike) -> Estimate:
     return Estimate(variance, float(np.sqrt(spread / array.size)))
 
 
-def verify_simulated(
-    name: str, estimate: Estimate, expected: float, *, digits: int = 4, rows: str = ""
-) -> None:
+def verify_simulated(name: str, estimate: Estimate, expected: float, *, digits: int = 4) -> None:
     """Check that a simulated value lies within five of its own standard errors of the exact one.
 
     Parameters
@@ -126,8 +124,6 @@ def verify_simulated(
         The exact value.
     digits : int
         Significant digits to print.
-    rows : str
-        Names of the rows of the source map and of the errata this check proves.
 
     Raises
     ------
@@ -148,4 +144,4 @@ def verify_simulated(
     detail = f"simulated {value:.{digits}g} ± {error:.2g}, expected {expected:.{digits}g}"
     if away > ALLOWED_ERRORS:
         raise AssertionError(f"✗ {name}: {detail}: {away:.1f} standard errors away")
-    print(f"✓ {name}: {detail} ({away:.1f} standard errors away)" + (f"  [{rows}]" if rows else ""))
+    print(f"✓ {name}: {detail} ({away:.1f} standard errors away)")

@@ -1,8 +1,9 @@
 """Checks that print what they prove, and the one way to print what no other machine will repeat.
 
-A chapter states a claim and the next cell checks it.  ``rows`` names the rows of the source map
-(``FOU-03``) and the errata (``ERR-22``) that the check proves; the source map of the book and its
-coverage test read these names from the notebooks, so a removed check is noticed.
+The checks of a section stand at its end.  Which rows of the source map (``FOU-03``) and which
+errata (``ERR-22``) they prove is written in the metadata of their cell, by the names that they
+print; the coverage test reads both, so a removed or renamed check is noticed
+(:mod:`primer.book.proofs`).
 """
 
 from __future__ import annotations
@@ -67,9 +68,9 @@ def _agreement(a: np.ndarray, b: np.ndarray, atol: float, digits: int, bound: st
     return f"{left} {'=' if left == right else '≈'} {right} (tolerance {bound})"
 
 
-def _pass(name: str, detail: str, rows: str) -> None:
+def _pass(name: str, detail: str) -> None:
     """Print one line for a check that held."""
-    print(f"✓ {name}: {detail}" + (f"  [{rows}]" if rows else ""))
+    print(f"✓ {name}: {detail}")
 
 
 def verify(
@@ -80,7 +81,6 @@ def verify(
     atol: float,
     rtol: float = 0.0,
     digits: int = 6,
-    rows: str = "",
 ) -> None:
     r"""Check that two numbers or arrays agree and print both.
 
@@ -96,8 +96,6 @@ def verify(
         Absolute and relative tolerance.
     digits : int
         Significant digits to print.
-    rows : str
-        Names of the rows of the source map and of the errata this check proves.
 
     Raises
     ------
@@ -121,7 +119,7 @@ def verify(
             f"✗ {name}: got {_describe(a, 0, digits)}, expected {_describe(b, 0, digits)}; "
             f"the largest difference {worst:.3g} exceeds the tolerance {bound}"
         )
-    _pass(name, _agreement(a, b, atol, digits, bound), rows)
+    _pass(name, _agreement(a, b, atol, digits, bound))
 
 
 def verify_between(
@@ -132,7 +130,6 @@ def verify_between(
     *,
     digits: int = 4,
     machine: bool = False,
-    rows: str = "",
 ) -> None:
     """Check that a number lies in a range and print it.
 
@@ -149,8 +146,6 @@ def verify_between(
     machine : bool
         Whether ``got`` differs between machines (a time, the last digits of a training run).  It
         is then printed by :func:`measured` and only the range is compared with the stored output.
-    rows : str
-        Names of the rows of the source map and of the errata this check proves.
 
     Raises
     ------
@@ -170,16 +165,16 @@ def verify_between(
         raise AssertionError(f"✗ {name}: {value:.{digits}g} is not between {low:g} and {high:g}")
     if machine:
         measured(f"{name}: {value:.{digits}g}")
-        _pass(name, f"between {low:g} and {high:g}", rows)
+        _pass(name, f"between {low:g} and {high:g}")
     elif np.isinf(high):
-        _pass(name, f"{value:.{digits}g} ≥ {low:g}", rows)
+        _pass(name, f"{value:.{digits}g} ≥ {low:g}")
     elif np.isinf(low):
-        _pass(name, f"{value:.{digits}g} ≤ {high:g}", rows)
+        _pass(name, f"{value:.{digits}g} ≤ {high:g}")
     else:
-        _pass(name, f"{low:g} ≤ {value:.{digits}g} ≤ {high:g}", rows)
+        _pass(name, f"{low:g} ≤ {value:.{digits}g} ≤ {high:g}")
 
 
-def verify_that(name: str, condition: object, *, rows: str = "") -> None:
+def verify_that(name: str, condition: object) -> None:
     """Check a condition that is no comparison of two numbers, for example an equality of sets.
 
     Raises
@@ -198,12 +193,10 @@ def verify_that(name: str, condition: object, *, rows: str = "") -> None:
         raise ValueError(f"verify_that({name!r}): expected True or False, got {condition!r}")
     if not condition:
         raise AssertionError(f"✗ {name}: does not hold")
-    _pass(name, "holds", rows)
+    _pass(name, "holds")
 
 
-def verify_raises(
-    name: str, error: type[Exception], call: Callable[[], object], *, rows: str = ""
-) -> None:
+def verify_raises(name: str, error: type[Exception], call: Callable[[], object]) -> None:
     """Check that a call is refused and print the sentence it is refused with.
 
     Raises
@@ -219,7 +212,7 @@ def verify_raises(
     try:
         call()
     except error as refusal:
-        _pass(name, f"{type(refusal).__name__}: {refusal}", rows)
+        _pass(name, f"{type(refusal).__name__}: {refusal}")
         return
     except Exception as other:
         raise AssertionError(

@@ -92,7 +92,7 @@ function totals() {
     const kept = cacheBytes(model, tokens, texts, bytes);
     parameters.number.textContent = count < 1e9 ? whole(count) : compact(count);
     parameters.note.textContent = `published: ${model.published} (${model.source})`;
-    cost.label.textContent = model.weights.some(({ stack }) => stack === "encoder") ? "Token in, token out" : "For each token";
+    cost.label.textContent = model.weights.some(({ stack }) => stack === "encoder") ? "Token in, token out" : "For each token, head included";
     cost.number.textContent = operations(all);
     cache.number.textContent = memory(kept);
     cache.note.textContent = `${memory(cacheBytes(model, 1, 1, bytes))} a token; ${format(kept / (count * bytes), 2)} times the weights`;

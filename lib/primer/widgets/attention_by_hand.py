@@ -19,13 +19,42 @@ from primer.widgets.base import Widget
 
 N_KEYS = 3
 COLORS = ("green", "orange", "purple")
-FRAMES = {"key": ((-8, 12), (-3, 17)), "value": ((-2, 10), (-6, 6))}
-"""What the two planes show: the ends of both axes."""
+FRAMES = {"key": ((-8, 13), (-4, 17)), "value": ((-2, 10), (-6, 6))}
+"""Where points may lie: the ends of both axes of the two planes."""
+NEAR = {"key": ((-4, 4), (-4, 4)), "value": ((-2, 4), (-2, 4))}
+"""What the planes show while ``far`` is false and all points lie there."""
+
+WORDS = ("the", "king", "sleeps")
+WORD_EMBEDDINGS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 1.0))
+WORD_QUERY = ((-1.0, 0.0), (1.0, 1.0))
+WORD_KEY = ((-1.0, 3.0), (2.0, 0.0))
+WORD_VALUE = ((3.0, -1.0), (2.0, 2.0))
 
 EMBEDDINGS = ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))
 W_QUERY = ((1.0, 0.0), (0.0, 1.0))
 W_KEY = ((1.0, 2.0), (0.0, 1.0))
 W_VALUE = ((0.5, -0.5), (1.0, 0.5))
+
+
+def three_words() -> dict[str, Any]:
+    """Compute query, keys and values of three words; the last one, *sleeps*, asks.
+
+    Returns
+    -------
+    dict
+        The traits ``query``, ``key``, ``value``, ``words``, ``far``, ``scale`` and
+        ``temperature``.
+
+    Examples
+    --------
+    >>> words = three_words()
+    >>> words["query"], words["key"]
+    ([2.0, 1.0], [[-1.0, 3.0], [2.0, 0.0], [3.0, -3.0]])
+    >>> words["value"]
+    [[3.0, -1.0], [2.0, 2.0], [-1.0, 3.0]]
+    """
+    matrices = WORD_QUERY, WORD_KEY, WORD_VALUE
+    return {**_projected(WORD_EMBEDDINGS, matrices), "words": list(WORDS), "far": False}
 
 
 def worked_example() -> dict[str, Any]:
@@ -36,7 +65,8 @@ def worked_example() -> dict[str, Any]:
     Returns
     -------
     dict
-        The traits ``query``, ``key``, ``value``, ``scale`` and ``temperature``.
+        The traits ``query``, ``key``, ``value``, ``words``, ``far``, ``scale`` and
+        ``temperature``.
 
     Examples
     --------
@@ -46,8 +76,13 @@ def worked_example() -> dict[str, Any]:
     >>> example["value"]
     [[2.5, 0.5], [5.5, 0.5], [8.5, 0.5]]
     """
-    x = np.array(EMBEDDINGS)
-    query, keys, values = (x @ np.array(w) for w in (W_QUERY, W_KEY, W_VALUE))  # each (3, 2)
+    return {**_projected(EMBEDDINGS, (W_QUERY, W_KEY, W_VALUE)), "words": [], "far": True}
+
+
+def _projected(embeddings: Any, matrices: Any) -> dict[str, Any]:
+    """Compute the last token's query and all keys and values."""
+    x = np.array(embeddings)
+    query, keys, values = (x @ np.array(w) for w in matrices)  # each (3, 2)
     return {
         "query": query[-1].tolist(),
         "key": keys.tolist(),
@@ -85,12 +120,14 @@ class AttentionByHand(Widget):
 
     .. math:: z = \operatorname{softmax}\!\Big(\frac{qK^\top}{\sqrt d\,\tau}\Big)V
 
-    It starts with the worked example: the query reads the third key alone, :math:`z = v_3`.
+    It starts with three words, whose weights are 0.07, 0.62 and 0.31; in the worked example, behind
+    a button, the query reads the third key alone.
 
     Parameters
     ----------
     **state
         First values of the traits: ``query`` (2 numbers), ``key`` and ``value`` (3 pairs each),
+        ``words`` (three names, or none), ``far`` (whether the planes show all of their frames),
         ``scale`` (whether scores are divided by :math:`\sqrt d`) and ``temperature``
         (:math:`\tau`, 0.1 to 100).
 
@@ -98,14 +135,17 @@ class AttentionByHand(Widget):
     ------
     traitlets.TraitError
         When points are not of the right number or outside their plane (query and keys
-        [−8, 12] × [−3, 17], values [−2, 10] × [−6, 6]), or the temperature is out of its range.
+        [−8, 13] × [−4, 17], values [−2, 10] × [−6, 6]), when there are words and not three, or
+        when the temperature is out of its range.
 
     Examples
     --------
     >>> AttentionByHand(temperature=20.0)
     AttentionByHand(scale=True, temperature=20.0)
     >>> output, weights = AttentionByHand().attention()
-    >>> [round(x, 6) for x in output.tolist()]
+    >>> [round(weight, 3) for weight in weights.tolist()]
+    [0.074, 0.62, 0.306]
+    >>> AttentionByHand(**worked_example()).attention()[0].tolist()
     [8.5, 0.5]
     """
 
@@ -115,16 +155,26 @@ class AttentionByHand(Widget):
         "their sum weighted by attention. A table has scores, scaled scores and weights."
     )
 
-    example = traitlets.Dict().tag(sync=True)
+    examples = traitlets.Dict().tag(sync=True)
     query = Points().tag(sync=True, shape=(2,), frame=FRAMES["key"])
     key = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["key"])
     value = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["value"])
+    words = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    far = traitlets.Bool(False).tag(sync=True)
     scale = traitlets.Bool(True).tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
 
     def __init__(self, **state: Any) -> None:
-        example = worked_example()
-        super().__init__(**{"example": example, **example, **state})
+        examples = {"Three words": three_words(), "Worked example": worked_example()}
+        if {"query", "key", "value"} & set(state):
+            state = {"words": [], **state}
+        super().__init__(**{"examples": examples, **three_words(), **state})
+
+    @traitlets.validate("words")
+    def _check_words(self, proposal: traitlets.Bunch) -> list[str]:
+        if len(proposal.value) not in (0, N_KEYS):
+            raise traitlets.TraitError(f"words must be {N_KEYS} or none, got {proposal.value}")
+        return list(proposal.value)
 
     @traitlets.validate("temperature")
     def _check_temperature(self, proposal: traitlets.Bunch) -> float:
@@ -153,23 +203,36 @@ class AttentionByHand(Widget):
         figure = Figure(figsize=(7.4, 4.0), layout="constrained")
         left, right = figure.subplots(1, 2)
         context, weights = (x.tolist() for x in self.attention())
-        names = [f"k{j + 1}: {w:.3f}" for j, w in enumerate(weights)]
-        _draw_arrows(left, "key", [self.query, *self.key], ["q", *names], ("blue", *COLORS))
+        words = [f" {word}" for word in self.words] or [""] * N_KEYS
+        names = [
+            f"k{j + 1}{word}: {w:.3f}"
+            for j, (word, w) in enumerate(zip(words, weights, strict=True))
+        ]
+        self._draw(left, "key", [self.query, *self.key], ["q", *names], ("blue", *COLORS))
         left.set_title("Query, keys and their weights")
-        names = [f"v{j + 1}" for j in range(N_KEYS)]
-        _draw_arrows(right, "value", [*self.value, context], [*names, "z"], (*COLORS, "ink"))
+        names = [f"v{j + 1}{word}" for j, word in enumerate(words)]
+        self._draw(right, "value", [*self.value, context], [*names, "z"], (*COLORS, "ink"))
         right.set_title(f"The context vector is ({context[0]:.2f}, {context[1]:.2f})")
         return figure
 
+    def _draw(
+        self, axes: Axes, kind: str, tips: list[list[float]], names: list[str], colors: Any
+    ) -> None:
+        """Draw one plane, near or far."""
+        points = np.array([*self.key, self.query] if kind == "key" else self.value)
+        low, high = np.array(NEAR[kind]).T
+        near = not self.far and bool(((low <= points) & (points <= high)).all())
+        _draw_arrows(axes, (NEAR if near else FRAMES)[kind], tips, names, colors)
+
 
 def _draw_arrows(
-    axes: Axes, kind: str, tips: list[list[float]], names: list[str], colors: tuple[str, ...]
+    axes: Axes, frame: Any, tips: list[list[float]], names: list[str], colors: tuple[str, ...]
 ) -> None:
     """Draw an arrow from the origin to each tip, with its name."""
     for (x, y), name, color in zip(tips, names, colors, strict=True):
         style = {"arrowstyle": "-|>", "color": LIGHT[color], "lw": 2, "shrinkA": 0, "shrinkB": 0}
         axes.annotate("", (x, y), (0, 0), arrowprops=style)
-        shift, side = (4, "left") if x < 7 else (-4, "right")
+        shift, side = (4, "left") if x < 0.6 * frame[0][1] else (-4, "right")
         axes.annotate(
             name,
             (x, y),
@@ -179,6 +242,6 @@ def _draw_arrows(
             color=LIGHT[color],
             fontsize=9,
         )
-    xlim, ylim = FRAMES[kind]
+    xlim, ylim = frame
     axes.set(xlim=xlim, ylim=ylim, aspect="equal")
     axes.set(xlabel="first coordinate", ylabel="second coordinate")

@@ -3,7 +3,7 @@
 // First what is computed, then the parts of the drawing, then what joins them.
 
 import { arcs, heatMap, thumbnails } from "./attention_panels.js";
-import { attentionMap, attentionReader, behaviors, headTargets, nameOf } from "./attention_scores.js";
+import { attentionMap, attentionReader, behaviors, evenness, headTargets, nameOf } from "./attention_scores.js";
 import { checkbox, clamp, format, html, mount, resultLine, select, update } from "./kit.js";
 import { readModel } from "./language_model.js";
 import { memory } from "./memory.js";
@@ -34,9 +34,10 @@ function onlooker(language, limit) {
       const targets = headTargets(tokens);
       return mapsWith(TRAINED).map((layer) => layer.map((weights) => behaviors(weights, targets)));
     });
-    const labels = once("labels", text, () => measured.map((layer) => layer.map(nameOf)));
+    const even = once("even", text, () => mapsWith(TRAINED).map((layer) => layer.map((weights) => evenness(weights, tokens.length))));
+    const labels = once("labels", text, () => measured.map((layer, l) => layer.map((one, h) => nameOf(one, even[l][h]))));
     const [maps, weights] = [mapsWith(settings), mapsWith({ ...settings, normalized: true })];
-    return { all, names, maps, weights, measured, labels };
+    return { all, names, maps, weights, measured, even, labels };
   }
   return look;
 }
@@ -107,16 +108,17 @@ function controls(model, limit) {
 /** The four measures of the chosen head as bars. */
 function measures() {
   const title = html("p", { class: "title" });
-  const list = html("dl");
+  const [list, spread] = [html("dl"), html("p", { class: "note" })];
   const bar = (kind, { score, queries }, chosen) => html("div", { class: chosen && "chosen" },
     html("dt", {}, kind),
     html("dd", {}, html("span", { class: "bar", style: `width: ${50 * score}%` }), format(score, 2),
-      html("span", { class: "note" }, `${queries} ${queries === 1 ? "query" : "queries"}`)));
-  function draw(layer, head, measured, { name }) {
+      html("span", { class: "note" }, `at ${queries} ${queries === 1 ? "query" : "queries"}`)));
+  function draw(layer, head, measured, even, { name }) {
     title.textContent = `Layer ${layer}, head ${head}: ${name}`;
+    spread.textContent = even ? `Entropy of its weights: ${format(even, 2)} of what equal weights have.` : "";
     list.replaceChildren(...Object.entries(measured).map(([kind, one]) => bar(kind, one, kind === name)));
   }
-  return { element: html("div", { class: "measures" }, title, list), draw };
+  return { element: html("div", { class: "measures" }, title, list, spread), draw };
 }
 
 function colorLegend() {
@@ -149,10 +151,10 @@ function render({ model, el }) {
   el.classList.add("attention-maps");
   el.append(choice.element, shown);
 
-  function drawHead({ names, weights, measured, labels }, own, layer, head, settings, sizes) {
+  function drawHead({ names, weights, measured, even, labels }, own, layer, head, settings, sizes) {
     map.draw(own, names, rangeOf(own, settings), sizes[0]);
     bows.draw(weights[layer][head], names, sizes[1]);
-    bars.draw(layer, head, measured[layer][head], labels[layer][head]);
+    bars.draw(layer, head, measured[layer][head], even[layer][head], labels[layer][head]);
     colors.draw(rangeOf(own, settings), settings);
     note.textContent = describe(settings);
   }
@@ -170,7 +172,7 @@ function render({ model, el }) {
     const content = text + JSON.stringify(settings);
     const view = [content, layer, head, ...sizes].join();
     const own = maps[layer][head];
-    once("heads", content, () => heads.draw(maps, labels, names.length, (values) => rangeOf(values, settings)));
+    once("heads", content, () => heads.draw(maps, labels, names.length, (values) => rangeOf(values, settings), settings.normalized));
     once("head", view, () => drawHead(seen, own, layer, head, settings, sizes));
     once("pair", [view, query, key].join(), () => [map, bows].forEach((part) => part.point(names, query, key)));
     heads.choose(layer, head);

@@ -29,6 +29,9 @@ SHARE = 0.4
 QUERIES = 3
 """… on average over at least so many queries."""
 
+EVEN = 0.93
+"""A head is called uniform when its entropy is at least this share of the largest possible."""
+
 
 def head_products(
     model: Transformer, tokens: list[int]
@@ -68,6 +71,31 @@ def head_products(
     return torch.stack(products)
 
 
+def evenness(weights: Float[Tensor, "*heads queries keys"]) -> Float[Tensor, "*heads"]:
+    r"""Compute how evenly causal weights are spread, from 0 (one key) to 1 (all keys alike).
+
+    .. math:: \frac{1}{n-1}\sum_{i=1}^{n-1} \frac{-\sum_j A_{ij}\log A_{ij}}{\log(i+1)}
+
+    Parameters
+    ----------
+    weights : Tensor of shape (\*heads, n, n)
+        The weights, 0 above the diagonal.
+
+    Returns
+    -------
+    Tensor of shape (\*heads,)
+        The mean over the queries, less the first, which has no choice; 0 for a single query.
+
+    Examples
+    --------
+    >>> evenness(torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])).item()
+    0.5
+    """
+    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)[..., 1:]
+    most = torch.arange(2, weights.shape[-1] + 1, dtype=weights.dtype).log()
+    return (entropy / most).sum(dim=-1) / max(1, len(most))
+
+
 class AttentionMaps(LanguageModelWidget):
     r"""The attention of all layers and heads of a language model to a text of the reader's.
 
@@ -102,7 +130,7 @@ class AttentionMaps(LanguageModelWidget):
     Examples
     --------
     >>> AttentionMaps(text="To be, or not to be", layer=1)  # doctest: +ELLIPSIS
-    AttentionMaps(text='To be, or not to be', layer=1, head=0, query=0, key=0, causal=True, ...
+    AttentionMaps(text='To be, or not to be', layer=1, head=0, query=12, key=11, causal=True, ...
     """
 
     description = (
@@ -119,12 +147,16 @@ class AttentionMaps(LanguageModelWidget):
     )
     layer = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
-    query = traitlets.Int(0, min=0).tag(sync=True)
-    key = traitlets.Int(0, min=0).tag(sync=True)
+    query = traitlets.Int(12, min=0).tag(sync=True)
+    key = traitlets.Int(11, min=0).tag(sync=True)
     causal = traitlets.Bool(True).tag(sync=True)
     scaled = traitlets.Bool(True).tag(sync=True)
     normalized = traitlets.Bool(True).tag(sync=True)
     longest = traitlets.Int(48, min=2).tag(sync=True)
+
+    @traitlets.default("layer")
+    def _default_layer(self) -> int:
+        return self.model().config.n_layers - 1  # where the book's model looks one step back
 
     @traitlets.validate("layer", "head")
     def _check_head(self, proposal: dict[str, Any]) -> int:
@@ -161,7 +193,19 @@ class AttentionMaps(LanguageModelWidget):
         return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}
 
     def names(self) -> list[list[str]]:
-        """Name each head, [layer][head], by the kind of key it gives most to, or ``"mixed"``."""
+        """Name each head, [layer][head]: by the kind of key it gives most to, uniform, or mixed."""
+        trained = AttentionMaps(text=self.text, checkpoint=self.checkpoint, longest=self.longest)
+        names = self._kinds()
+        if len(self.tokens()) > QUERIES:
+            even = evenness(trained.maps().nan_to_num()) >= EVEN
+            names = [
+                ["uniform" if e else name for e, name in zip(*row, strict=True)]
+                for row in zip(even.tolist(), names, strict=True)
+            ]
+        return names
+
+    def _kinds(self) -> list[list[str]]:
+        """Name each head by the kind of key it gives most to, or ``"mixed"``."""
         targets = head_targets(torch.tensor(self.tokens()))
         counted = {
             name: score
@@ -188,7 +232,9 @@ class AttentionMaps(LanguageModelWidget):
         panels: Any = figure.subfigures(1, 2, width_ratios=[1.0, 1.1])
         small = panels[0].subplots(n_layers, n_heads, squeeze=False)
         for (layer, head), axes in np.ndenumerate(small):
-            self._draw_map(axes, maps[layer, head])
+            values = maps[layer, head]  # a row's brightest key is the one it reads most
+            most = np.nanmax(values, axis=1, keepdims=True) if self.normalized else 1
+            self._draw_map(axes, values / most)
             axes.set(xticks=[], yticks=[])
             chosen = (layer, head) == (self.layer, self.head)
             axes.set_title(

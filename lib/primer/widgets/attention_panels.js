@@ -23,6 +23,17 @@ function paint(canvas, map, n, [low, high]) {
 
 // ---------------------------------------------------------------- all heads
 
+/** A map whose rows are divided by their largest entry, so that a small drawing shows what each query mostly reads. */
+function byRow(map, n) {
+  const result = Float64Array.from(map);
+  for (let i = 0; i < n; i++) {
+    const row = result.subarray(i * n, (i + 1) * n);
+    const largest = row.reduce((most, value) => (value > most ? value : most), 0) || 1;
+    for (let j = 0; j < n; j++) row[j] /= largest;
+  }
+  return result;
+}
+
 /** Thumbnails as radio buttons, a row for each layer; choose({ layer, head }). */
 export function thumbnails({ n_layers: layers, n_heads: heads }, choose) {
   const cell = (layer, head) => {
@@ -32,7 +43,7 @@ export function thumbnails({ n_layers: layers, n_heads: heads }, choose) {
   };
   const cells = Array.from({ length: layers * heads }, (_, at) => cell(Math.floor(at / heads), at % heads));
   const choice = radio({
-    label: "All heads, layer.head, each named by what it does with this text", value: 0,
+    label: "All heads, layer.head, each named by what it does with this text; a row’s brightest key is the one it reads most", value: 0,
     options: cells.map(({ face }, at) => [at, face]),
     change: (at) => choose({ layer: Math.floor(at / heads), head: at % heads }),
   });
@@ -41,10 +52,11 @@ export function thumbnails({ n_layers: layers, n_heads: heads }, choose) {
   return {
     element: choice.row,
     choose: (layer, head) => choice.set(layer * heads + head),
-    draw(maps, names, n, range) {
+    draw(maps, names, n, range, weights) {
       cells.forEach(({ canvas, name, score }, at) => {
         const [map, label] = [maps, names].map((table) => table[Math.floor(at / heads)][at % heads]);
-        paint(canvas, map, n, range(map));
+        if (weights) paint(canvas, byRow(map, n), n, [0, 1]);
+        else paint(canvas, map, n, range(map));
         name.textContent = label.name.replace(" token", "");
         score.textContent = label.score === null ? "" : format(label.score, 2);
       });

@@ -78,11 +78,23 @@ export function behaviors(weights, targets) {
   return Object.fromEntries(Object.entries(targets).map(([name, target]) => [name, measure(target)]));
 }
 
+/** How evenly a head's causal weights are spread, as primer.widgets.attention_maps.evenness; 0 where there are too few queries. */
+export function evenness(weights, n) {
+  let total = 0;
+  for (let i = 1; i < n; i++) {
+    const row = weights.subarray(i * n, i * n + i + 1);
+    total -= row.reduce((sum, w) => sum + (w > 0 ? w * Math.log(w) : 0), 0) / Math.log(i + 1);
+  }
+  return n > QUERIES ? total / (n - 1) : 0;
+}
+
 const SHARE = 0.4; // a head has a name when it gives at least this much of its weight to keys of one kind
 const QUERIES = 3; // on average over at least so many queries
+const EVEN = 0.93; // or when its entropy is at least this share of the largest possible
 
-/** The kind of key to which a head gives most, { name, score }; "mixed" when no kind has much or enough queries. */
-export function nameOf(measured) {
+/** The kind of key to which a head gives most, { name, score }; "uniform", or "mixed" when no kind has much or enough queries. */
+export function nameOf(measured, even = 0) {
+  if (even >= EVEN) return { name: "uniform", score: null };
   const found = Object.entries(measured)
     .filter(([, { score, queries }]) => score >= SHARE && queries >= QUERIES)
     .sort(([, a], [, b]) => b.score - a.score);

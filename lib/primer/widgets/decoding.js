@@ -70,7 +70,7 @@ function controls(model, vocabulary) {
   const temperature = slider({ label: "Temperature τ", min: -1, max: 0.7, step: 0.01, value: 0, text: (x) => format(degrees(x), 2), change: (x) => update(model, { temperature: degrees(x) }) });
   const topK = slider({ label: "Top-k", min: 0, max: all, step: all / 100, value: all, text: (x) => `${count(x) ?? "all"}`, change: (x) => update(model, { top_k: count(x) }) });
   const topP = slider({ label: "Top-p", min: 0.01, max: 1, step: 0.01, value: 1, text: (x) => (x === 1 ? "all" : format(x, 2)), change: (x) => update(model, { top_p: x }) });
-  const sliders = { n_tokens: whole("New tokens", "n_tokens", 1, 64), n_beams: whole("Beams", "n_beams", 1, 6), seed: whole("Seed", "seed", 0, SEEDS - 1) };
+  const sliders = { n_tokens: whole("New tokens", "n_tokens", 1, 200), n_beams: whole("Beams", "n_beams", 1, 6), seed: whole("Seed", "seed", 0, SEEDS - 1) };
   const again = button("Draw again", () => update(model, { seed: (model.get("seed") + SAMPLES) % SEEDS }));
 
   function draw({ text, temperature: t, topK: k, topP: p }, words) {
@@ -161,13 +161,14 @@ function render({ model, el }) {
 
   /** Read the prompt; when that is done, show its distribution and what follows it. */
   function follow(tokens, key, settings, { nTokens, nBeams, seed }) {
+    const { topK } = settings;
     const prompt = shop.job("prompt", key, () => readPrompt(language, tokens, reader));
     if (!prompt.done) return;
     const logits = prompt.result;
     const state = JSON.stringify([key, settings]);
     if (shown !== state) {
       const [whole, drawn] = [distribution(logits), distribution(logits, settings)];
-      next.draw(logits, whole, drawn);
+      next.draw(logits, whole, drawn, topK);
       result.say(describe(whole, drawn));
       shown = state;
     }
@@ -177,9 +178,9 @@ function render({ model, el }) {
   }
 
   panels.append(
-    heading("The next token: outlined what the model says, filled what is drawn from; press one to append it"),
+    heading("The next token: above what the model says, below it, blue, what is drawn from; press one to append it"),
     html("div", { class: "next" }, next.element, html("div", {}, input.choosing, result.row)),
-    heading("Continuations side by side; marked is what completes three tokens that stood there before"),
+    heading("Continuations side by side; marked is what completes three tokens that stood there before, underlined every other round of a loop"),
     input.writing, output,
   );
   el.classList.add("decoding");

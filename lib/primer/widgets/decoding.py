@@ -13,7 +13,7 @@ from primer.inference import Hypothesis, beam_search, effective_choices, generat
 from primer.palette import LIGHT
 from primer.widgets.language_model import LanguageModelWidget
 
-MOST_TOKENS, MOST_BEAMS, SEEDS = 64, 6, 100
+MOST_TOKENS, MOST_BEAMS, SEEDS = 200, 6, 100
 SHOWN = 14
 
 
@@ -29,7 +29,7 @@ class Decoding(LanguageModelWidget):
     **state
         First values of the traits: ``text`` (the prompt), ``temperature`` (0.1 to 5), ``top_k`` (a
         whole number from 1, or None for all), ``top_p`` (above 0, at most 1), ``n_tokens`` (1 to
-        64), ``n_beams`` (1 to 6), ``seed`` (0 to 99), ``examples`` (prompts to choose from) and
+        200), ``n_beams`` (1 to 6), ``seed`` (0 to 99), ``examples`` (prompts to choose from) and
         ``checkpoint`` (the model, from :func:`primer.widgets.quantized.pack`; the book's own when
         left out).
 
@@ -41,25 +41,27 @@ class Decoding(LanguageModelWidget):
     Examples
     --------
     >>> Decoding(temperature=0.5, top_k=20)  # doctest: +NORMALIZE_WHITESPACE
-    Decoding(text='To be, or not to be', temperature=0.5, top_k=20, top_p=0.9, n_tokens=40,
-             n_beams=3, seed=1)
+    Decoding(text='My lord, I', temperature=0.5, top_k=20, top_p=1.0, n_tokens=40, n_beams=3,
+             seed=1)
     """
 
     description = (
-        "Bars for the most probable next tokens: outlined the probability that a language model "
-        "gives, filled the one that is drawn from after temperature, top-k and top-p, with what is "
-        "cut marked as cut. Below, a greedy continuation, one by beam search and three samples."
+        "Two bars for each of the most probable next tokens: the probability that a language "
+        "model gives, and below it the one that is drawn from after temperature, top-k and top-p; "
+        "what is cut says by which. Below, a greedy continuation, one by beam search and three "
+        "samples."
     )
 
     EXAMPLES = (
+        "My lord, I",
+        "O my dear",
+        "Enter the King of ",
         "To be, or not to be",
         "ROMEO\nBut soft, what light",
-        "Enter the King of ",
-        "My lord, my lord, my lord,",
     )
     temperature = traitlets.Float(1.0).tag(sync=True)
-    top_k = traitlets.Int(10, allow_none=True).tag(sync=True)
-    top_p = traitlets.Float(0.9).tag(sync=True)
+    top_k = traitlets.Int(None, allow_none=True).tag(sync=True)
+    top_p = traitlets.Float(1.0).tag(sync=True)
     n_tokens = traitlets.Int(40, min=1, max=MOST_TOKENS).tag(sync=True)
     n_beams = traitlets.Int(3, min=1, max=MOST_BEAMS).tag(sync=True)
     seed = traitlets.Int(1, min=0, max=SEEDS - 1).tag(sync=True)
@@ -132,7 +134,7 @@ class Decoding(LanguageModelWidget):
         return figure
 
     def _draw_bars(self, axes: Axes) -> None:
-        """Draw the model's probabilities as outlines, those that are drawn from as bars."""
+        """Draw the model's probabilities, and below each the one that is drawn from."""
         logits, drawn = self.logits(), self.distribution()
         model = logits.softmax(-1)
         order = logits.argsort(descending=True, stable=True)[:SHOWN].tolist()
@@ -140,8 +142,8 @@ class Decoding(LanguageModelWidget):
             kept = float(drawn[token])
             color = LIGHT["muted" if kept else "red"]
             hatch = None if kept else "////"
-            axes.barh(row, float(model[token]), 0.7, fill=False, edgecolor=color, hatch=hatch)
-            axes.barh(row, kept, 0.7, color=LIGHT["blue"], alpha=0.75)
+            axes.barh(row - 0.2, float(model[token]), 0.3, fill=False, edgecolor=color, hatch=hatch)
+            axes.barh(row + 0.2, kept, 0.4, color=LIGHT["blue"], alpha=0.75)
         names = [self.encoding().decode([token]) for token in order]
         labels = [name.replace(" ", "␣").replace("\n", "⏎") for name in names]
         axes.set_yticks(range(len(order)), labels)

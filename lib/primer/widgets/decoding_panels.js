@@ -3,7 +3,7 @@
 
 import { format, html, set, svg } from "./kit.js";
 import { ranked } from "./choosing.js";
-import { repeats } from "./generation.js";
+import { finalLoop, repeats } from "./generation.js";
 import { tokenText, visible } from "./tokenizer.js";
 
 const SHOWN = 14; // tokens with a bar
@@ -14,7 +14,14 @@ const percent = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : `${format(100 * p, 1)}%
 
 // ---------------------------------------------------------------- the next token
 
-/** The most probable tokens: the model's probability as an outline, the one drawn from as a bar. */
+/** The parts of the model's probability, as a strip from 0 to 100 %: shown and kept, other and kept, cut by k, cut by p. */
+function strip() {
+  const parts = ["shown", "other", "by-k", "by-p"].map((name) => html("i", { class: name }));
+  const draw = (shares) => parts.forEach((part, i) => { part.style.width = `${100 * shares[i]}%`; });
+  return { element: html("div", { class: "strip", "aria-hidden": "true" }, ...parts), draw };
+}
+
+/** The most probable tokens: the model's probability, and below it the one that is drawn from. */
 export function bars(tokenizer, append, end) {
   const rows = Array.from({ length: SHOWN }, () => {
     const [label, model, drawn, value] = [html("span", { class: "token" }), html("i", { class: "model" }), html("i", { class: "drawn" }), html("span", { class: "value" })];
@@ -22,30 +29,34 @@ export function bars(tokenizer, append, end) {
     row.element = html("button", { type: "button", onclick: () => append(row.id) }, label, " ", html("span", { class: "track" }, model, drawn), " ", value);
     return row;
   });
-  const rest = html("p", { class: "note" });
+  const [rest, parts] = [html("p", { class: "note" }), strip()];
   const whole = (id) => id !== end && !tokenText(tokenizer, id).startsWith("‹");
 
-  function draw(logits, p, q) {
+  function draw(logits, p, q, topK) {
     const order = ranked(logits);
+    const by = (rank) => (topK !== null && rank >= topK ? "cut by k" : "cut by p");
     const longest = Math.max(p[order[0]], q[order[0]]);
     rows.forEach((row, rank) => {
       const id = order[rank];
       const cut = q[id] === 0;
       row.id = id;
       row.label.textContent = visible(tokenText(tokenizer, id));
-      row.value.textContent = cut ? "cut" : percent(q[id]);
+      row.value.textContent = cut ? by(rank) : percent(q[id]);
       row.model.style.width = `${(100 * p[id]) / longest}%`;
       row.drawn.style.width = `${(100 * q[id]) / longest}%`;
       row.element.disabled = !whole(id);
       row.element.classList.toggle("cut", cut);
       row.element.setAttribute("aria-label", `${row.label.textContent} ${row.value.textContent}, the model says ${percent(p[id])}; append it`);
     });
+    const shares = [0, 0, 0, 0];
+    order.forEach((id, rank) => { shares[q[id] > 0 ? Number(rank >= SHOWN) : by(rank) === "cut by k" ? 2 : 3] += p[id]; });
+    parts.draw(shares);
     const others = order.subarray(SHOWN);
     const mass = (from) => others.reduce((total, id) => total + from[id], 0);
     const kept = others.filter((id) => q[id] > 0).length;
-    rest.textContent = `${others.length} other tokens hold ${percent(mass(p))} of the model's probability; ${kept ? `${kept} of them are kept, with ${percent(mass(q))}` : "all of them are cut"}.`;
+    rest.textContent = `${others.length} other tokens hold ${percent(mass(p))} of the model's probability; ${kept ? `${kept} of them are kept (light in the strip), with ${percent(mass(q))}` : "all of them are cut"}.`;
   }
-  return { element: html("div", { class: "bars" }, ...rows.map(({ element }) => element), rest), draw };
+  return { element: html("div", { class: "bars" }, ...rows.map(({ element }) => element), parts.element, rest), draw };
 }
 
 // ---------------------------------------------------------------- continuations side by side
@@ -55,7 +66,7 @@ const ending = (prompt) => (prompt.length > LEAD ? `…${prompt.slice(-LEAD).rep
 
 function card(tokenizer) {
   const [title, beginning, text, numbers] = [html("b"), html("span", { class: "beginning" }), html("span", { class: "text" }), html("p", { class: "note" })];
-  let drawn = { tokens: [] };
+  let [drawn, loop] = [{ tokens: [] }, null];
 
   /** Texts mostly grow: only what differs is written anew. */
   function write(tokens) {
@@ -64,9 +75,11 @@ function card(tokenizer) {
     while (same < old.length && old[same] === tokens[same]) same++;
     while (text.childNodes.length > same) text.lastChild.remove();
     const repeated = repeats(tokens, GRAM);
+    loop = finalLoop(tokens);
     tokens.slice(same).forEach((token, i) => {
       text.append(html("span", { class: repeated[same + i] && "repeat" }, tokenText(tokenizer, token)));
     });
+    text.childNodes.forEach((one, i) => one.classList.toggle("round", Boolean(loop) && i >= loop.start && Math.floor((i - loop.start) / loop.period) % 2 === 0));
     return repeated.filter(Boolean).length / Math.max(tokens.length - GRAM + 1, 1);
   }
 
@@ -77,8 +90,8 @@ function card(tokenizer) {
     const share = write(tokens);
     drawn = { tokens: [...tokens], length: tokens.length, logProbability };
     numbers.textContent = tokens.length
-      ? `log p = ${format(logProbability, 1)}, ${format(logProbability / tokens.length, 2)} a token; ${percent(share)} repeated`
-      : "";
+      ? `log p = ${format(logProbability, 1)}, ${format(logProbability / tokens.length, 2)} a token; ${percent(share)} repeated${loop ? `; in a loop of ${loop.period} tokens, ${format((tokens.length - loop.start) / loop.period, 1)} rounds` : ""}`
+      : "is being written …";
   }
   return { element: html("div", { class: "continuation" }, title, html("p", {}, beginning, text), numbers), draw };
 }

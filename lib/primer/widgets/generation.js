@@ -67,6 +67,17 @@ export function trace(steps, step, beam) {
   return tokens;
 }
 
+/** The loop that a text ends in, { start, period }, or null: three rounds or more, over thirty tokens or more. */
+export function finalLoop(tokens) {
+  const n = tokens.length;
+  for (let period = 1; 3 * period <= n; period++) {
+    let start = n - period;
+    while (start > 0 && tokens[start - 1] === tokens[start - 1 + period]) start--;
+    if (n - start >= Math.max(3 * period, 30)) return { start, period };
+  }
+  return null;
+}
+
 /** Search for the most probable text, ranked by the probability of the whole. */
 export function* beamText(model, { cache, logits }, nTokens, nBeams, end) {
   let [caches, scores, rows] = [[copyCache(cache)], [0], [logSoftmax(logits)]];

@@ -3,14 +3,14 @@
 // First the parts of the drawing, each { element, draw(state) }; then what joins them.
 
 import { axes, clamp, draggable, format, html, linear, mount, path, play, radio, resultLine, select, set, slider, svg, update } from "./kit.js";
-import { applyRope, pairCurve, pairIndices, pairScores, ropeFrequencies, ropePermutation, scoreCurve, sum } from "./rotation.js";
+import { applyRope, lookalike, pairCurve, pairIndices, pairScores, ropeFrequencies, ropePermutation, scoreCurve, sum } from "./rotation.js";
 
 const LAST = 64; // the last position the controls reach
 const PACE = 2; // tokens per second while playing
 const DISTANCES = Array.from({ length: 8 * LAST + 1 }, (_, i) => i / 4 - LAST);
 const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x)}`;
 const rounded = (x) => Math.round(x).toLocaleString("en");
-const degrees = (angle) => `${format((angle * 180) / Math.PI, 1)}°`;
+const whole = (x) => format(x, 0);
 const largest = (numbers) => Math.max(...numbers.map(Math.abs));
 
 // Everything the parts draw, computed once a frame from the model.
@@ -37,9 +37,9 @@ function positionControls(model) {
     label, min: 0, max: LAST, value: model.get(name), change: (value) => update(model, { [name]: value }),
   });
   const [m, n] = [position("Query position m", "m"), position("Key position n", "n")];
-  let moved = 0;
+  let [moved, least, most] = [0, 0, 0];
   const both = slider({
-    label: "Shift both", min: 0, max: LAST, value: 0, text: () => signed(moved),
+    label: "Shift both", min: 0, max: LAST, value: 0, text: () => `${signed(moved)} (${signed(least)} … ${signed(most)})`,
     change: (start) => {
       const [at, to] = [model.get("m"), model.get("n")];
       const by = start - Math.min(at, to);
@@ -51,6 +51,7 @@ function positionControls(model) {
 
   function draw(state) {
     moved = state.m - state.anchor.m;
+    [least, most] = [moved - Math.min(state.m, state.n), moved + LAST - Math.max(state.m, state.n)];
     m.set(state.m);
     n.set(state.n);
     set(both.input, { max: LAST - Math.abs(state.n - state.m) });
@@ -112,7 +113,7 @@ function readout() {
   function draw({ m, n, score, anchor, playing }) {
     number.textContent = format(score);
     kept.textContent = m === anchor.m
-      ? "Shift both: every arrow turns, the score stays."
+      ? "Move a slider, or drag the point along the curve."
       : `Both shifted by ${signed(m - anchor.m)}: difference since the shift ${format(score - anchor.score)}`;
     result.say(`m = ${m}, n = ${n}, distance ${format(n - m, 0)}, score ${format(score)}`, playing);
   }
@@ -161,7 +162,7 @@ function circle(pair) {
     set(q, { d: arrow(angleQ, (RADIUS * Math.hypot(...x)) / scale) });
     set(k, { d: arrow(angleK, (RADIUS * Math.hypot(...y)) / scale) });
     const turn = (2 * Math.PI) / frequency;
-    speed.textContent = `${turn < 100 ? format(turn, 1) : rounded(turn)} tokens/turn`;
+    speed.textContent = `one turn in ${turn < 100 ? format(turn, 1) : rounded(turn)}`;
     share.textContent = format(state.shares[pair]);
   }
   return { element: html("span", { class: "pair" }, html("b", {}, `Pair ${pair}`), drawing, speed, share), draw };
@@ -176,6 +177,7 @@ function circles(model) {
       label: "Each pair of coordinates is an arrow on a circle; choose the pair to follow",
       options: cards.map((card, i) => [i, card.element]), value: 0, change: (pair) => update(model, { pair }),
     });
+    choice.row.style.setProperty("--columns", Math.min(count, 4));
     element.replaceChildren(choice.row);
   }
   function draw(state) {
@@ -193,8 +195,11 @@ function curve(model) {
   const grid = svg("g");
   const [total, part, line] = ["total", "part", "now"].map((name) => svg("path", { class: name }));
   const point = svg("circle", { class: "point", r: 6 });
+  const ring = svg("circle", { class: "alias", r: 8 });
+  const name = svg("text", { class: "tick", "text-anchor": "middle" });
+  const mark = svg("g", {}, ring, name);
   const label = "Curve of the score against the distance n − m";
-  const drawing = svg("svg", { class: "curve", role: "img", "aria-label": label }, grid, line, part, total, point);
+  const drawing = svg("svg", { class: "curve", role: "img", "aria-label": label }, grid, line, part, total, mark, point);
   const alone = html("span", { class: "chosen" });
   const legend = html("p", { class: "legend" }, html("span", {}, "score, all pairs"), alone);
   let [x, y, width, drawn] = [null, null, 0, null];
@@ -216,6 +221,18 @@ function curve(model) {
     set(total, { d: path(DISTANCES.map((r, i) => [x(r), y(scores[i])])) });
     set(part, { d: path(DISTANCES.map((r, i) => [x(r), y(share[i])])) });
     alone.textContent = `pair ${pair} alone`;
+    alone.hidden = query.length === 2; // it is the whole score
+    drawMark(scores.filter((_, i) => i % 4 === 0)); // whole distances only
+  }
+
+  // The distance that is most easily taken for the one with the highest score.
+  function drawMark(scores) {
+    const [top, like] = [scores.indexOf(Math.max(...scores)), lookalike(scores)];
+    set(mark, { visibility: like < 0 ? "hidden" : null });
+    if (like < 0) return;
+    set(ring, { cx: x(like - LAST), cy: y(scores[like]) });
+    set(name, { x: clamp(x(like - LAST), 90, width - 70), y: 14 });
+    name.textContent = `${whole(like - LAST)} looks like ${whole(top - LAST)}`;
   }
 
   function draw(state) {
@@ -225,8 +242,9 @@ function curve(model) {
     if (inputs !== drawn) drawCurves(state);
     drawn = inputs;
     const now = n + glideN - m - glideM;
-    set(line, { d: `M${x(now)} ${y.range[0]}V${y.range[1]}` });
-    set(point, { cx: x(now), cy: y(scoreCurve(query, key, [now], base)[0]) });
+    const height = y(scoreCurve(query, key, [now], base)[0]);
+    set(line, { d: `M${x(now)} ${y.range[0]}V${y.range[1]}M${x.range[0]} ${height}H${x.range[1]}` });
+    set(point, { cx: x(now), cy: height });
   }
   return { element: html("div", {}, legend, drawing), draw };
 }
@@ -239,7 +257,7 @@ function table() {
   const body = html("tbody");
   const total = html("td");
   const element = html("table", {},
-    html("caption", {}, "Every pair in numbers: its speed ω in radians per token, how far its arrows have turned, what it adds"),
+    html("caption", {}, "Every pair in numbers: its speed ω in radians per token, how many radians its arrows have turned, what it adds"),
     html("thead", {}, html("tr", {}, ...COLUMNS.map((name) => html("th", { scope: "col" }, name)))),
     body,
     html("tfoot", {}, html("tr", {}, html("th", { scope: "row", colspan: COLUMNS.length - 1 }, "score, the sum"), total)));
@@ -249,7 +267,7 @@ function table() {
     while (body.rows.length > shares.length) body.lastChild.remove();
     while (body.rows.length < shares.length) body.append(row());
     frequencies.forEach((w, i) => {
-      const cells = [i, w.toPrecision(3), degrees(m * w), degrees(n * w), degrees((n - m) * w), format(shares[i])];
+      const cells = [i, w.toPrecision(3), format(m * w, 2), format(n * w, 2), format((n - m) * w, 2), format(shares[i])];
       body.rows[i].classList.toggle("chosen", i === pair);
       cells.forEach((text, column) => write(body.rows[i].cells[column], text));
     });
@@ -333,13 +351,15 @@ function render({ model, el }) {
   const player = motion(model, () => draw());
   const controls = [positionControls(model), shapeControls(model, player)];
   const scores = curve(model);
-  const parts = [readout(), circles(model), scores, table(), conventions()];
+  const [words, pairs, numbers, layouts] = [readout(), circles(model), table(), conventions()];
+  const parts = [words, pairs, scores, numbers, layouts];
   let anchor = {}; // the position and score at which the present distance was first seen
 
   function draw() {
     const state = readState(model);
     const same = JSON.stringify([state.n - state.m, state.base, state.query, state.key]);
     if (anchor.same !== same) anchor = { same, m: state.m, score: state.score };
+    el.classList.toggle("few", state.dim <= 4);
     const width = scores.element.clientWidth || 600; // asked before anything is drawn: one layout a frame
     for (const part of [...controls, ...parts]) part.draw({ ...state, ...player.ahead(), anchor, width });
   }
@@ -347,7 +367,9 @@ function render({ model, el }) {
   el.classList.add("rope");
   el.append(
     html("div", { class: "controls" }, ...controls.map((part) => part.element)),
-    ...parts.map((part) => part.element),
+    words.element,
+    html("div", { class: "stage" }, pairs.element, scores.element),
+    html("details", {}, html("summary", {}, "Every pair in numbers, and two ways to pair coordinates"), numbers.element, layouts.element),
   );
   const unmount = mount({ model, el, traits: ["m", "n", "base", "dim", "pair", "query", "key"], draw });
   return () => {

@@ -42,3 +42,12 @@ export function scoreCurve(query, key, distances, base, layout) {
   const parts = pairIndices(query.length, layout).map((_, i) => pairCurve(query, key, i, distances, base, layout));
   return distances.map((_, at) => sum(parts.map((part) => part[at])));
 }
+
+// The peak that is most easily taken for the highest one: the index of the second highest local maximum,
+// the later of two equal ones, or −1 when no other peak reaches `share` of the highest.
+export function lookalike(scores, share = 0.95) {
+  const top = scores.indexOf(Math.max(...scores));
+  const peaks = scores.map((_, i) => i).filter((i) => i !== top && i > 0 && scores[i] > scores[i - 1] && scores[i] > scores[i + 1]);
+  const best = peaks.reduce((found, i) => (found < 0 || scores[i] > scores[found] - 1e-9 ? i : found), -1);
+  return best >= 0 && scores[best] >= share * scores[top] ? best : -1;
+}

@@ -1,0 +1,115 @@
+// Small pop-ups on links to terms, citations and equations. Pointing at a link opens its pop-up, so
+// does reaching it by key, and a tap; a second tap, a click or Enter follow the link as ever. Escape
+// closes. What a pop-up shows was written when the book was built, in a script beside each page.
+(() => {
+  "use strict";
+  if (!("popover" in HTMLElement.prototype)) return; // then links are links
+  const LINK = 'main a.reference.internal:is([href*="#term-"], [href*="#cite-"], [href*="#equation-"])';
+  const REST = 180; // ms that the pointer rests on a link before its pop-up opens
+  const LEAVE = 250; // ms to reach the pop-up from the link
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+
+  const box = document.createElement("div");
+  box.popover = "manual";
+  box.className = "popup";
+  box.id = "popup";
+  let link = null; // whose pop-up is open
+  let wanted = null; // whose pop-up is to open
+  let tapped = null; // that a finger touched while its pop-up was closed
+  let timer;
+
+  // The page that a link leads to, as the build names it, and the place on it.
+  const targetOf = (address) => {
+    const url = new URL(address);
+    const page = decodeURIComponent(url.pathname.slice(root.pathname.length));
+    return { page: page.replace(/\.html$/, ""), id: decodeURIComponent(url.hash.slice(1)) };
+  };
+
+  const loading = {};
+  const load = (page) =>
+    (loading[page] ??= new Promise((resolve) => {
+      const script = document.createElement("script");
+      script.src = new URL(`_static/popups/${page}.js`, root);
+      script.onload = () => resolve(window.popups?.[page] ?? {});
+      script.onerror = () => resolve({});
+      document.head.append(script);
+    }));
+
+  // Below the link where there is room, else above it; never past the edge of the screen.
+  const place = () => {
+    const lines = [...link.getClientRects()];
+    const [first, last] = [lines[0], lines.at(-1)];
+    const { clientWidth, clientHeight } = document.documentElement;
+    const { width, height } = box.getBoundingClientRect();
+    const left = Math.max(12, Math.min(last.left, clientWidth - width - 12));
+    const below = last.bottom + height + 12 < clientHeight || first.top < height + 12;
+    box.style.left = `${left + scrollX}px`;
+    box.style.top = `${(below ? last.bottom + 4 : first.top - height - 4) + scrollY}px`;
+  };
+
+  const close = () => {
+    clearTimeout(timer);
+    wanted = null;
+    if (!link) return;
+    link.removeAttribute("aria-describedby");
+    link = null;
+    box.hidePopover();
+    box.remove();
+  };
+
+  const open = async (one) => {
+    clearTimeout(timer);
+    if (one === link) return;
+    wanted = one;
+    const { page, id } = targetOf(one.href);
+    const text = (await load(page))[id];
+    if (wanted !== one || !text) return;
+    close();
+    box.innerHTML = text; // written by the build, not by a reader
+    for (const inner of box.querySelectorAll("a[href]")) {
+      inner.href = new URL(inner.getAttribute("href"), one.href);
+    }
+    link = one;
+    link.removeAttribute("title"); // the pop-up says it better
+    link.after(box); // so that Tab leads from the link into it
+    link.setAttribute("aria-describedby", box.id);
+    box.showPopover();
+    place();
+  };
+
+  const linkAt = (node) => (box.contains(node) ? null : (node.closest?.(LINK) ?? null));
+
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "mouse") return;
+    const one = linkAt(event.target);
+    clearTimeout(timer);
+    if (one && one !== link) timer = setTimeout(open, REST, one);
+    else if (!one && link && !box.contains(event.target)) timer = setTimeout(close, LEAVE);
+    else if (!one) wanted = null;
+  });
+  document.addEventListener("focusin", (event) => {
+    const one = linkAt(event.target);
+    if (one?.matches(":focus-visible")) open(one);
+    else if (!one && !box.contains(event.target)) close();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    const one = linkAt(event.target);
+    tapped = event.pointerType !== "mouse" && one !== link ? one : null;
+    if (!one && !box.contains(event.target)) close();
+  });
+  document.addEventListener("click", (event) => {
+    const one = linkAt(event.target);
+    if (!one) return;
+    if (one === tapped) {
+      event.preventDefault();
+      open(one);
+    } else close();
+    tapped = null;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !link) return;
+    if (box.contains(document.activeElement)) link.focus();
+    close();
+  });
+  addEventListener("resize", close);
+})();

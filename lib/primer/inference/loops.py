@@ -1,0 +1,92 @@
+"""Texts that go in circles: found in a text, counted over many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from torch import Tensor
+
+ROUNDS, SHORTEST = 3, 30
+"""A loop is a piece that stands at least three times in a row, over at least thirty tokens."""
+
+
+class Loop(NamedTuple):
+    """A piece of a text that is repeated without a pause.
+
+    Attributes
+    ----------
+    start, end : int
+        The first token of the first round, and the first token behind the last one.
+    period : int
+        The length of a round.
+    """
+
+    start: int
+    end: int
+    period: int
+
+
+def _runs(same: Int[np.ndarray, " n"]) -> Iterator[tuple[int, int]]:
+    """Yield beginning and end of each stretch of ones."""
+    edges = np.diff(np.concatenate([[0], same, [0]]))
+    yield from zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True)
+
+
+def loops(tokens: Int[Tensor, " seq"]) -> list[Loop]:
+    r"""Find the loops of a text: stretches of at least three rounds and at least thirty tokens.
+
+    A stretch has the period :math:`L` when :math:`w_t = w_{t-L}` throughout.  Multiples of a period
+    are periods too; the shortest is reported.
+
+    Parameters
+    ----------
+    tokens : Tensor of shape (seq,)
+        A text.
+
+    Returns
+    -------
+    list of Loop
+        In the order of their beginnings; empty when there is none.
+
+    Examples
+    --------
+    >>> import torch
+    >>> text = torch.tensor([7, 8, 9] + 11 * [1, 2, 3] + [4, 5])
+    >>> loops(text)
+    [Loop(start=3, end=36, period=3)]
+    >>> loops(torch.arange(100))
+    []
+    """
+    text = tokens.numpy()
+    found: list[Loop] = []
+    for period in range(1, len(text) // ROUNDS + 1):
+        same = (text[period:] == text[:-period]).astype(int)
+        for start, end in _runs(same):
+            first, last = int(start), int(end) + period
+            long_enough = last - first >= max(ROUNDS * period, SHORTEST)
+            if long_enough and not any(one.start <= first and last <= one.end for one in found):
+                found.append(Loop(first, last, period))
+    return sorted(found)
+
+
+def final_loop(tokens: Int[Tensor, " seq"]) -> Loop | None:
+    """Return the loop that a text ends in, or None.
+
+    Parameters
+    ----------
+    tokens : Tensor of shape (seq,)
+        A text.
+
+    Examples
+    --------
+    >>> import torch
+    >>> final_loop(torch.tensor([5, 6] + 20 * [1, 2]))
+    Loop(start=2, end=42, period=2)
+    >>> final_loop(torch.tensor(20 * [1, 2] + [5, 6])) is None
+    True
+    """
+    last = [one for one in loops(tokens) if one.end == len(tokens)]
+    return min(last, key=lambda one: one.period) if last else None

@@ -1,0 +1,60 @@
+"""What axe-core finds on an open page, at each width and in each theme."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+AXE = Path(__file__).parents[1] / "node_modules/axe-core/axe.min.js"
+WIDTHS = {"desk": {"width": 1400, "height": 900}, "telephone": {"width": 390, "height": 844}}
+
+# Every rule at each width and in each scheme; what depends on both, the colors, in all four.
+COLORS = "runOnly: ['color-contrast', 'link-in-text-block']"
+LOOKS = [
+    ("light", "desk", ""),
+    ("light", "telephone", COLORS),
+    ("dark", "telephone", ""),
+    ("dark", "desk", COLORS),
+]
+# Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, and words of
+# code, of which all of a kind look alike. A word stands in for each formula, as wide as the formula
+# where a wide one can be scrolled, and twenty words for each kind.
+SHORTEN = """() => {
+  const formulas = [...document.querySelectorAll(".katex")];
+  const widths = formulas.map((formula) => formula.getBoundingClientRect().width);
+  formulas.forEach((formula, i) => {
+    formula.textContent = "formula";
+    if (formula.closest(".formula")) {
+      formula.style.cssText = `display: inline-block; min-width: ${widths[i]}px`;
+    }
+  });
+  const seen = {};
+  for (const word of document.querySelectorAll(".highlight pre span[class]")) {
+    seen[word.className] = (seen[word.className] ?? 0) + 1;
+    if (seen[word.className] > 20) word.replaceWith(word.textContent);
+  }
+}"""
+
+
+def violations_on(page: Page) -> list[str]:
+    """Return what axe-core finds on a page as it is open now, a sentence each."""
+    page.evaluate(AXE.read_text("utf-8"))
+    page.evaluate(SHORTEN)
+    found = []
+    for scheme, width, rules in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size(WIDTHS[width])
+        page.wait_for_function(
+            "(theme) => document.documentElement.dataset.theme === theme", arg=scheme
+        )
+        page.wait_for_function(  # what scrolls at this width is marked for the keyboard
+            "(width) => document.documentElement.dataset.markedAt === String(width)",
+            arg=WIDTHS[width]["width"],
+        )
+        options = f"{{ resultTypes: ['violations'], {rules} }}"
+        report = page.evaluate(f"axe.run({options})")
+        for violation in report["violations"]:
+            nodes = [node["html"][:160] for node in violation["nodes"][:3]]
+            found.append(f"{scheme}, {width}: {violation['help']} ({violation['id']}): {nodes}")
+    return found

@@ -1,0 +1,300 @@
+"""Exercises answered on the page: JavaScript replies what Python prints."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+import sample_exercises
+from axe import violations_on
+from converted import BOOK, CONVERTED, tab_to
+from nbformat.v4 import new_code_cell, new_markdown_cell
+from playwright.sync_api import Browser, Page
+from sample_exercises import check_count, check_order
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
+from tiny_book import NOTHING_KEPT, chapter_of
+
+from primer.book.form import tags_of
+from primer.book.page_answers import called_checks, imported_names, sentences
+from primer.book.pages import SITE
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise
+
+Open = Callable[..., Page]
+
+EXPECTED = "✗ Exercise 8.1: a whole number of pairs between 0 and 100 is expected"
+
+
+def printed(check: Any, answer: Any, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what the reader sees in Jupyter."""
+    try:
+        check(answer)
+    except Mistake as mistake:
+        return f"✗ {mistake}"
+    return capsys.readouterr().out.rstrip("\n")
+
+
+def replies(page: Page, exercise: Any, answers: list[Any]) -> list[str]:
+    """Ask the page's own function."""
+    name = "replyToChoice" if "replies" in sentences(exercise) else "replyToNumber"
+    script = f"([e, answers]) => answers.map((answer) => pageAnswers.{name}(e, answer))"
+    return page.evaluate(script, [sentences(exercise), answers])
+
+
+@pytest.mark.browser
+def test_numbers_get_the_reply_that_python_prints(
+    reading_page: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = reading_page()
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        low, width = rng.normal(0, 50), rng.uniform(1, 100)
+        within = width * rng.choice([0, 0.004, 0.02])
+        right, *wrong = low + width * (rng.permutation(10)[:4] + 0.5) / 10
+        texts = {value: f"mistake {number}" for number, value in enumerate(map(float, wrong))}
+        exercise = replace(
+            check_count,
+            right=float(right),
+            within=float(within),
+            low=float(low),
+            high=float(low + width),
+            wrong=texts,
+        )
+        named = [right, *wrong]
+        answers = [
+            *named,
+            *(value + sign * within for value in named for sign in (-1, 1)),  # the very edges
+            *(value + sign * within * 1.000001 for value in named for sign in (-1, 1)),
+            *rng.uniform(low - width / 4, low + width * 1.25, 30),
+            *(low, low + width, np.nextafter(low, -np.inf), np.nextafter(low + width, np.inf)),
+        ]
+        typed = [repr(float(value)) for value in answers]
+        typed[::3] = [f" {text.replace('-', '−')} " for text in typed[::3]]
+        expected = [printed(exercise, float(value), capsys) for value in answers]
+        assert replies(page, exercise, typed) == expected
+    assert len(set(expected)) == 6  # right, three mistakes, another number, out of range
+
+
+@pytest.mark.browser
+def test_choices_get_the_reply_that_python_prints(
+    reading_page: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    letters = ["a", "b", "", "c", "toString"]
+    expected = [printed(check_order, letter, capsys) for letter in letters]
+    assert replies(reading_page(), check_order, letters) == expected
+
+
+READINGS = {
+    "12": 12,
+    " +1.25e1 ": 12.5,
+    "1 000": 1000,
+    "10_000": 10000,
+    "−.5": -0.5,
+    "3.": 3,
+    "1/4": 0.25,
+    "1/0": None,
+    "1/2/3": None,
+    "": None,
+    "twelve": None,
+    "0x10": None,
+    "Infinity": None,
+    "12 pairs": None,
+    "0,5": None,
+    "--1": None,
+}
+
+
+@pytest.mark.browser
+def test_what_is_read_as_a_number(reading_page: Open) -> None:
+    found = reading_page().evaluate("(texts) => texts.map(pageAnswers.readNumber)", list(READINGS))
+    assert found == list(READINGS.values())
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("", EXPECTED),
+        ("a dozen", EXPECTED),
+        ("101", EXPECTED),
+        ("-1", EXPECTED),
+        ("11,9", EXPECTED + "; decimals follow a point, not a comma"),
+    ],
+)
+def test_the_field_says_what_it_expects(reading_page: Open, text: str, reply: str) -> None:
+    assert replies(reading_page(), check_count, [text]) == [reply]
+
+
+@pytest.mark.browser
+def test_a_number_by_keyboard_alone(reading_page: Open) -> None:
+    page = reading_page()
+    field = page.get_by_label("Your answer: a whole number of pairs")
+    form = page.locator("form.page-answer").first
+    reply = form.get_by_role("status")
+    tab_to(page, field)
+    page.keyboard.type("24")
+    page.keyboard.press("Enter")
+    assert reply.inner_text() == "✗ Exercise 8.1: every pair was counted twice: 4·3 ordered pairs"
+    page.keyboard.press("Control+A")
+    page.keyboard.type("12")
+    assert reply.inner_text() == ""  # the old reply is no reply to this
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")  # the button
+    assert reply.inner_text() == "✓ Exercise 8.1 is solved. Four queries times three keys."
+    assert form.get_attribute("data-state") == "held"
+    page.reload()
+    assert field.input_value() == "12"
+    assert reply.inner_text().startswith("✓")
+
+
+@pytest.mark.browser
+def test_a_choice_by_keyboard_alone(reading_page: Open) -> None:
+    page = reading_page()
+    form = page.locator("form.page-answer").nth(1)
+    reply = form.get_by_role("status")
+    tab_to(page, form.get_by_role("button", name="Check"))
+    page.keyboard.press("Enter")
+    assert reply.inner_text() == "✗ Exercise 8.2: answer with one of the letters a, b"
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    assert reply.inner_text() == "✗ Exercise 8.2: halving needs n/2 tokens"
+    page.keyboard.press("ArrowDown")
+    assert reply.inner_text() == ""
+    page.keyboard.press("Enter")
+    assert reply.inner_text() == "✓ Exercise 8.2 is solved. Nothing in it depends on n."
+    page.reload()
+    assert page.get_by_label("(b) It <stays> & is the same.").is_checked()
+
+
+@pytest.mark.browser
+def test_where_the_browser_keeps_nothing_the_field_replies(reading_page: Open) -> None:
+    page = reading_page(NOTHING_KEPT)
+    page.get_by_label("Your answer: a whole number of pairs").fill("12")
+    page.get_by_role("button", name="Check").first.click()
+    assert page.locator(".page-answer .reply").first.inner_text().startswith("✓")
+
+
+@pytest.mark.browser
+def test_the_cell_waits_in_a_fold_and_is_all_there_is_without_a_script(reading_page: Open) -> None:
+    for script in (True, False):
+        page = reading_page(java_script_enabled=script)
+        assert page.locator("form.page-answer").first.is_visible() == script
+        folds = page.locator(".fold-exercise")
+        assert folds.count() == 2  # the third exercise wants a function
+        code = page.locator(".tag_exercise pre")
+        assert [code.nth(number).is_visible() for number in range(3)] == [False, False, True]
+        page.get_by_text("In Jupyter").first.click()
+        assert code.first.is_visible()
+
+
+@pytest.mark.browser
+def test_targets_are_large_and_axe_finds_nothing(reading_page: Open, reading_home: str) -> None:
+    page = reading_page(home=reading_home)
+    page.get_by_label("Your answer: a whole number of pairs").fill("7")
+    for button in page.get_by_role("button", name="Check").all():
+        button.click()
+    for target in page.locator(
+        ".page-answer button, .page-answer input[type=text], .page-answer fieldset label, "
+        ".fold-exercise summary"
+    ).all():
+        box = target.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 24
+    assert violations_on(page) == []
+
+
+def test_a_cell_names_the_checks_it_calls() -> None:
+    names = imported_names(
+        ["%matplotlib inline", "from primer.exercises import a as checks\nfrom primer.b import z"]
+    )
+    source = "from primer.exercises.c import x, y\nz(1)\ny(2)\nchecks.w(3)\n(lambda: 1)()"
+    found = called_checks(source, names | imported_names([source]))
+    assert found == [("primer.exercises.c", "y"), ("primer.exercises.a", "w")]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("check_lost", "the exercise's check: module 'primer.exercises.sample' has no attribute"),
+        ("check_count(", "the exercise's check: "),
+    ],
+)
+def test_a_check_that_cannot_be_had_is_a_warning_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, sentence: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "primer.exercises.sample", sample_exercises)
+    monkeypatch.setattr(sample_exercises, "__name__", "primer.exercises.sample")
+    source = f"from primer.exercises.sample import {name}\n\n{name}(...)"
+    stub = new_code_cell(source, id="stub", metadata={"tags": ["exercise"]})
+    chapter = chapter_of([new_markdown_cell("# A page", id="title"), stub])
+    nbformat.write(chapter, tmp_path / "index.ipynb")
+    warnings = io.StringIO()
+    options = {
+        "extensions": ["myst_nb", "primer.book.folds", "primer.book.page_answers"],
+        "nb_execution_mode": "off",
+    }
+    with docutils_namespace():
+        out = tmp_path / "out"
+        app = Sphinx(tmp_path, None, out, out, "dummy", options, status=None, warning=warnings)
+        app.build()
+    assert sentence in warnings.getvalue()
+    assert f"{tmp_path}/index.ipynb:" in warnings.getvalue()
+
+
+def page_exercises(chapter: str) -> list[NumberExercise | ChoiceExercise]:
+    """Return the exercises of a chapter's stubs that are declared as data."""
+    notebook = nbformat.read(BOOK / "chapters" / f"{chapter}.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    names = imported_names(cell.source for cell in cells)
+    checks = [
+        getattr(importlib.import_module(module), name)
+        for cell in cells
+        if "exercise" in tags_of(cell)
+        for module, name in called_checks(cell.source, names)
+    ]
+    return [check for check in checks if isinstance(check, NumberExercise | ChoiceExercise)]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("chapter", CONVERTED)
+def test_every_chapter_has_two_exercises_answered_by_keyboard(
+    chromium: Browser, chapter: str
+) -> None:
+    context = chromium.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto((SITE / "chapters" / f"{chapter}.html").as_uri())
+    forms, exercises = page.locator("form.page-answer"), page_exercises(chapter)
+    assert len(exercises) >= 2
+    assert forms.count() == len(exercises)
+    for form, exercise in zip(forms.all(), exercises, strict=True):
+        title = form.locator("xpath=preceding::p[contains(@class, 'admonition-title')][1]")
+        assert title.inner_text().startswith(f"Exercise {exercise.number} ")
+        reply = form.get_by_role("status")
+        said = sentences(exercise)
+        if "replies" in said:
+            tab_to(page, form.locator("input").first)
+            for number, sentence in enumerate(said["replies"].values()):
+                page.keyboard.press("ArrowDown" if number else "Space")
+                page.keyboard.press("Enter")
+                assert reply.inner_text() == sentence
+        else:
+            typed = {exercise.right: said["solved"]} | dict(said["wrong"])
+            for value, sentence in typed.items():
+                tab_to(page, form.locator("input"))
+                page.keyboard.press("Control+A")
+                page.keyboard.type(repr(float(value)))
+                page.keyboard.press("Enter")
+                assert reply.inner_text() == sentence
+        for sentence in said.get("replies", dict(said.get("wrong", []))).values():
+            assert len(sentence.split(": ", 1)[-1].split()) >= 5, f"{sentence!r} says too little"
+    context.close()
