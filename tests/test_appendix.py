@@ -54,6 +54,8 @@ def build(book: Path) -> None:
         "extensions": ["myst_nb", "primer.book.folds", "primer.book.appendix"],
         "myst_enable_extensions": ["dollarmath", "colon_fence"],
         "nb_execution_mode": "off",
+        # a suffix of our own: else myst_nb would write its into the default of all later builds
+        "source_suffix": {".md": "myst-nb", ".ipynb": "myst-nb"},
         "exclude_patterns": ["chapters/appendix", "_build", "jupyter_execute"],
     }
     with docutils_namespace():
