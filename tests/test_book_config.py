@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup, Tag
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from tiny_book import CHAPTER, build_book, chapter_of
 
+from primer.book.numbering import front_matter
 from primer.palette import DARK, LIGHT
 
 REPOSITORY = "https://github.com/reader/runnable-primer"
@@ -22,7 +23,9 @@ PIXEL = (  # one transparent pixel
 )
 VIEW = "application/vnd.jupyter.widget-view+json"
 
-TEXT = r"""# A tiny chapter
+TEXT = (
+    front_matter(8)
+    + r"""# A tiny chapter
 
 ## A section
 
@@ -41,6 +44,7 @@ See {eq}`eq-small`, {prf:ref}`thm-small`, RoFormer ([Su et al., 2024][paper]) an
 :filter: docname in docnames
 ```
 """
+)
 
 
 def tiny_chapter() -> nbformat.NotebookNode:
@@ -214,6 +218,7 @@ def test_numbers_follow_the_file_name(without_addresses: tuple[Path, BeautifulSo
     assert words is not None
     assert [tag.text.strip() for tag in words.select(".section-number")] == ["8", "8.1"]
     assert "Theorem 8.1" in words.text
+    assert "enumerator" not in words.text  # the front matter is for JupyterLab
     assert next(tag.text for tag in words.select(".eqno")).startswith("(8.1)")
     assert "(Su et al., 2024)" in words.text
 

@@ -17,12 +17,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, Page
 
 from primer.book.form import FOLDED, tags_of
 from primer.book.pages import SITE
@@ -32,8 +33,8 @@ pytestmark = pytest.mark.browser
 
 BOOK = Path(__file__).parents[1]
 CHAPTERS = sorted(path.stem for path in (BOOK / "chapters").glob("*.ipynb"))
-RUNS = CHAPTERS if os.environ.get("LAB_RUNS") == "all" else ["08-positions"]
-PATIENCE = 300_000  # ms; timings never decide a test
+RUNS = os.environ.get("LAB_RUNS", "08-positions").replace("all", " ".join(CHAPTERS)).split()
+PATIENCE = 900_000  # ms; timings never decide a test
 
 # A label repeats what Python was told: the page shows it only after the way there and back.
 NOTEBOOK = """
@@ -75,6 +76,13 @@ CLOSED = """() => [...document.querySelectorAll('.jp-Notebook .jp-Cell')].map((c
   cell.querySelector('.jp-InputPlaceholder') !== null,
   cell.querySelector('.jp-OutputPlaceholder') !== null,
 ])"""
+
+# Has every code cell been run?
+FINISHED = """() => {
+  const { content, sessionContext } = jupyterapp.shell.currentWidget;
+  return sessionContext.session?.kernel?.status === "idle" && content.widgets
+    .every(({ model }) => model.type !== "code" || model.executionCount);
+}"""
 
 
 def free_port() -> int:
@@ -143,9 +151,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 server.wait()
 
 
-@pytest.fixture
-def reader(lab: str, chromium: Browser) -> Iterator[BrowserContext]:
-    """Give a browser in which nothing but JupyterLab can be reached."""
+@pytest.fixture(scope="module")
+def page(lab: str, chromium: Browser) -> Iterator[Page]:
+    """Give one window of JupyterLab, in which nothing else can be reached."""
     context = chromium.new_context(viewport={"width": 1300, "height": 900})
     outside: list[str] = []
     context.route(
@@ -153,7 +161,10 @@ def reader(lab: str, chromium: Browser) -> Iterator[BrowserContext]:
         lambda route: (outside.append(route.request.url), route.abort()),
     )
     context.set_default_timeout(PATIENCE)
-    yield context
+    window = context.new_page()
+    window.goto(f"{lab}/lab?reset")
+    window.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+    yield window
     context.close()
     assert outside == []
 
@@ -170,24 +181,31 @@ def with_text_in_one_cell(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def opened(reader: BrowserContext, lab: str, path: str) -> Page:
-    """Open a notebook and wait until its text is shown and its kernel is ready."""
-    page = reader.new_page()
-    page.goto(f"{lab}/lab/tree/{path}?reset")
-    page.wait_for_selector(".jp-Notebook .jp-Cell")
-    page.wait_for_function("jupyterapp.shell.currentWidget?.context?.isReady")
-    page.evaluate("jupyterapp.shell.currentWidget.sessionContext.ready")
+@contextmanager
+def opened(page: Page, path: str) -> Iterator[None]:
+    """Open a notebook, wait until its text is shown and its kernel ready; close it at the end."""
+    page.evaluate("(path) => void jupyterapp.commands.execute('docmanager:open', { path })", path)
+    page.wait_for_function(
+        "(path) => { const { context } = jupyterapp.shell.currentWidget ?? {};"
+        " return context?.path === path && context.isReady; }",
+        arg=path,
+    )
     page.wait_for_function(
         "[...document.querySelectorAll('.jp-Notebook .jp-MarkdownCell')]"
         ".every((cell) => cell.querySelector('.myst')?.children.length)"
     )
-    return page
+    page.evaluate("jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
+    yield
+    page.evaluate(
+        "async () => { const panel = jupyterapp.shell.currentWidget;"
+        " await panel.sessionContext.shutdown(); await panel.context.save(); panel.dispose(); }"
+    )
 
 
 def run_all(page: Page) -> None:
     """Run a notebook from a fresh kernel to its end."""
     page.evaluate(
-        "jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
+        "() => void jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
         ".then(() => jupyterapp.commands.execute('notebook:run-all-cells'))"
     )
 
@@ -210,48 +228,44 @@ def numbers_on_the_site(name: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_a_chapter_reads_as_on_the_site(name: str, lab: str, reader: BrowserContext) -> None:
-    page = opened(reader, lab, f"chapters/{name}.ipynb")
+def test_a_chapter_reads_as_on_the_site(name: str, page: Page) -> None:
     cells = nbformat.read(BOOK / "chapters" / f"{name}.ipynb", as_version=4).cells
     if name not in RUNS:
         cells = [cells[0], *(cell for cell in cells if cell.cell_type == "code")]
     folded = [bool(set(tags_of(cell)) & set(FOLDED)) for cell in cells]
     checks = ["check" in tags_of(cell) for cell in cells]
-    assert [code for code, _ in page.evaluate(CLOSED)] == folded
-    assert [outputs for _, outputs in page.evaluate(CLOSED)] == checks
-    assert page.evaluate(NUMBERS) == numbers_on_the_site(name)
-    assert page.evaluate(TROUBLES) == []
-    assert page.locator(".Toastify__toast").count() == 0  # nobody asks about news
-    if name in RUNS:
-        run_all(page)
-        last = max(number for number, cell in enumerate(cells) if cell.cell_type == "code")
-        page.wait_for_function(
-            "(last) => /\\[\\d+\\]/.test(document.querySelectorAll('.jp-Notebook .jp-Cell')[last]"
-            ".querySelector('.jp-InputPrompt:not(.jp-Placeholder-prompt)')?.textContent)",
-            arg=last,
-        )
-        assert page.evaluate(TROUBLES) == []
+    with opened(page, f"chapters/{name}.ipynb"):
         assert [code for code, _ in page.evaluate(CLOSED)] == folded
-        assert page.locator(".primer-widget").count() > 0
-    page.evaluate("jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        assert [outputs for _, outputs in page.evaluate(CLOSED)] == checks
+        assert page.evaluate(NUMBERS) == numbers_on_the_site(name)
+        assert page.evaluate(TROUBLES) == []
+        assert page.locator(".Toastify__toast").count() == 0  # nobody asks about news
+        if name in RUNS:
+            run_all(page)
+            page.wait_for_function(FINISHED)
+            assert page.evaluate(TROUBLES) == []
+            assert [code for code, _ in page.evaluate(CLOSED)] == folded
+            assert page.locator(".primer-widget").count() > 0
 
 
-def test_widgets_work_without_the_network(lab: str, reader: BrowserContext) -> None:
-    page = opened(reader, lab, "widgets.ipynb")
-    run_all(page)
-    page.wait_for_function("document.querySelectorAll('.primer-widget[data-ready]').length === 2")
-    rope, spectrogram = page.locator(".jp-OutputArea-output:has(.primer-widget)").all()
+def test_widgets_work_without_the_network(page: Page) -> None:
+    with opened(page, "widgets.ipynb"):
+        run_all(page)
+        page.wait_for_function(
+            "document.querySelectorAll('.primer-widget[data-ready]').length === 2"
+        )
+        rope, spectrogram = page.locator(".jp-OutputArea-output:has(.primer-widget)").all()
 
-    rope.get_by_label("Query position m").press("ArrowRight")
-    rope.get_by_text("Python has m = 4").wait_for()
-    said = re.fullmatch(r"m = 4, .*, score (\S+)", rope.locator(".result").inner_text())
-    assert said is not None
-    shown = float(said[1].replace("−", "-"))
-    assert shown == pytest.approx(RopeRotation(m=4).score(), abs=6e-4)
+        rope.get_by_label("Query position m").press("ArrowRight")
+        rope.get_by_text("Python has m = 4").wait_for()
+        said = re.fullmatch(r"m = 4, .*, score (\S+)", rope.locator(".result").inner_text())
+        assert said is not None
+        shown = float(said[1].replace("−", "-"))
+        assert shown == pytest.approx(RopeRotation(m=4).score(), abs=6e-4)
 
-    slider = spectrogram.locator("input[type=range]").first
-    slider.press("ArrowRight")
-    spectrogram.get_by_text("Python has ").wait_for()
+        slider = spectrogram.locator("input[type=range]").first
+        slider.press("ArrowRight")
+        spectrogram.get_by_text("Python has ").wait_for()
 
-    selected = page.locator(".jp-Notebook .jp-Cell.jp-mod-selected").count()
-    assert selected == 1  # the arrow keys moved no cell
+        selected = page.locator(".jp-Notebook .jp-Cell.jp-mod-selected").count()
+        assert selected == 1  # the arrow keys moved no cell

@@ -4,6 +4,7 @@ nbval itself compares every stored text with a fresh run (``make test``).  Here 
 nbval does not know, and the proof that the comparison can fail.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from primer.book.normalize import normalize, unfinished_cells
+from primer.book.normalize import normalize, number, unfinished_cells
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "chapters").rglob("*.ipynb"))
@@ -27,6 +28,24 @@ def executed(source: str, output: str) -> nbformat.NotebookNode:
         execution_count=1,
         outputs=[nbformat.v4.new_output("stream", name="stdout", text=output)] if output else [],
     )
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: f"{path.parent.stem}/{path.stem}")
+def test_every_program_can_follow_its_links_and_count_as_the_site(path: Path):
+    notebook = nbformat.read(path, as_version=4)
+    first = notebook.cells[0].source
+    number(notebook, path)
+    assert notebook.cells[0].source == first, "run `make notebooks`: it writes the front matter"
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            role = re.search(r"\{(?:cite(?::\w+)?|term|doc|source-map)\}", cell.source)
+            assert role is None, f"cell {cell.id}: {role[0]} means nothing to JupyterLab: link it"
+            bare = re.search(
+                r"^\s*\$\$[ \t]*\n(?:(?!\s*\$\$).*\n)+\s*\$\$[ \t]*$", cell.source, re.M
+            )
+            assert bare is None, (
+                f"cell {cell.id}: an equation without label has a number in JupyterLab"
+            )
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: f"{path.parent.stem}/{path.stem}")

@@ -277,8 +277,8 @@ def test_every_chapter_has_two_exercises_answered_by_keyboard(
     assert len(exercises) >= 2
     assert forms.count() == len(exercises)
     for form, exercise in zip(forms.all(), exercises, strict=True):
-        title = form.locator("xpath=preceding::p[contains(@class, 'admonition-title')][1]")
-        assert title.inner_text().startswith(f"Exercise {exercise.number} ")
+        above = "xpath=preceding::div[contains(@class, 'exercise admonition')][1]/p[1]"
+        assert form.locator(above).inner_text().split()[1] == exercise.number
         reply = form.get_by_role("status")
         said = sentences(exercise)
         if "replies" in said:

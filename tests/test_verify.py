@@ -182,7 +182,7 @@ def test_show_source_quotes_the_code_that_runs_without_its_docstring(displayed):
     assert page.details is not None
     assert not page.details.has_attr("open")
     assert page.summary is not None
-    assert page.summary.text == "In the library: primer.notebook.measured"
+    assert page.summary.text == "▸ In the library: primer.notebook.measured"
     assert page.pre is not None
     assert page.pre.text.strip() == source_without_docstring(measured)
     assert 'print(f"~ {line}")' in page.pre.text

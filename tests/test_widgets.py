@@ -431,7 +431,7 @@ def test_score_curve_agrees(javascript, layout, vectors, base, offsets):
 
 
 @pytest.mark.parametrize(
-    ("frequencies", "expected"), [([1.0], 44), ([1.0, 0.562], 44), ([1.0, 0.05], None)]
+    ("frequencies", "expected"), [([1.0], 44), ([1.0, 0.562], 44), ([1.0, 0.08], None)]
 )
 def test_the_mark_finds_the_distance_that_looks_like_none(javascript, frequencies, expected):
     distances = np.arange(-64, 65)

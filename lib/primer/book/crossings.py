@@ -20,10 +20,10 @@ GLOSSARY = "chapters/appendix/glossary"
 
 
 def term_anchors(env: Any) -> dict[str, str]:
-    """Map the anchors of the glossary's terms to the terms."""
+    """Map the anchors of the glossary's terms, in small letters, to the terms."""
     terms = env.get_domain("std").data["objects"]
     return {
-        anchor: name
+        anchor.lower(): name
         for (kind, name), (docname, anchor) in terms.items()
         if kind == "term" and docname == GLOSSARY
     }
@@ -51,8 +51,8 @@ class ResolveCrossings(SphinxPostTransform):
             target, page = link.get("reftargetid"), link.get("reftarget")
             if link.get("reftype") != "myst" or link.get("refdomain") != "doc" or not target:
                 continue
-            if page == GLOSSARY and target in terms:
-                link.replace_self(self.reference("term", terms[target], link))
+            if page == GLOSSARY and target.lower() in terms:
+                link.replace_self(self.reference("term", terms[target.lower()], link))
             elif labels.get(target, ("",))[0] == page:
                 link.replace_self(self.reference("ref", target, link))
             elif anchors.get(target, ("",))[0] == page:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import torch
@@ -157,7 +158,7 @@ def check_orthogonalize(orthogonalize: Answer) -> None:
                 ),
             },
         )
-        side = "right" if rows > columns else "left"
+        side: Literal["left", "right"] = "right" if rows > columns else "left"
         if counter.get_total_flops() > 1.2 * steps * opt.step_cost(rows, columns, side):
             word, gram = ("tall", "WᵀW") if side == "right" else ("wide", "WWᵀ")
             small = min(rows, columns)

@@ -15,6 +15,9 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+MARKER = '<span class="marker" aria-hidden="true">▸ </span>'
+"""JupyterLab takes the triangle off the line that opens a fold; the site has its own."""
+
 
 def source_without_docstring(item: Callable[..., Any] | type) -> str:
     """Return the source of a function or class, less the docstrings the chapter already says.
@@ -50,10 +53,11 @@ def public_name(item: Callable[..., Any] | type) -> str:
     >>> public_name(show_source)
     'primer.notebook.show_source'
     """
-    parts = item.__module__.split(".")
-    for end in range(1, len(parts)):
+    parts, outer = item.__module__.split("."), item.__qualname__.split(".")[0]
+    defined = getattr(sys.modules[item.__module__], outer, None)
+    for end in range(1, len(parts) + 1):
         package = ".".join(parts[:end])
-        if getattr(sys.modules.get(package), item.__qualname__, None) is item:
+        if getattr(sys.modules.get(package), outer, None) is defined:
             return f"{package}.{item.__qualname__}"
     return f"{item.__module__}.{item.__qualname__}"
 
@@ -67,8 +71,8 @@ def source_html(names: Sequence[str], code: str) -> str:
     Examples
     --------
     >>> html = source_html(["primer.half"], "def half(x):\n    return x / 2")
-    >>> html[: html.index("<div")]
-    '<details class="fold fold-library"><summary>In the library: <code>primer.half</code></summary>'
+    >>> "In the library: <code>primer.half</code></summary>" in html
+    True
     >>> html.count("<span style="), "padding-left:8ch;text-indent:-8ch" in html
     (2, True)
     """
@@ -80,7 +84,8 @@ def source_html(names: Sequence[str], code: str) -> str:
         lines.append(f'<span style="{style}">{html}\n</span>')
     quoted = ", ".join(f"<code>{escape(name)}</code>" for name in names)
     return (
-        f'<details class="fold fold-library"><summary>In the library: {quoted}</summary>'
+        '<details class="fold fold-library"><summary style="cursor:pointer">'
+        f"{MARKER}In the library: {quoted}</summary>"
         '<div class="highlight"><pre style="white-space:pre-wrap;overflow-wrap:anywhere">'
         f"{''.join(lines)}</pre></div></details>"
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import torch
 from jaxtyping import Float, Int
@@ -221,12 +221,13 @@ def feature_changes(
         model = Mlp(width, parametrization)
     with torch.no_grad():
         before = [h.clone() for h in model.features(data.test_x)]
-        old = [layer.weight.clone() for layer in model.layers]
+        old = [cast(Tensor, layer.weight).clone() for layer in model.layers]
     train(model, torch.optim.Adam(model.rates(rate)), data, steps, seed)
     with torch.no_grad():
         after = list(model.features(data.test_x))
         inputs = [data.test_x, *(h.relu() for h in before[:-1])]
-        updates = [layer.weight - W for layer, W in zip(model.layers, old, strict=True)]
+        weights = [cast(Tensor, layer.weight) for layer in model.layers]
+        updates = [W - before_it for W, before_it in zip(weights, old, strict=True)]
         own = [x @ dW.T for x, dW in zip(inputs, updates, strict=True)]
     return WidthReport(
         start=[_rms(h) for h in before],

@@ -242,12 +242,14 @@ def main() -> None:
     done = {run[:4]: run for run in load_runs()} if RESULTS.exists() else {}
     stored = len(done)
     for setting in tqdm([setting for setting in settings if setting not in done], desc="tuning"):
-        done[setting] = compete(*setting, data)
+        rule, memory, rate, seed = setting
+        done[setting] = compete(rule, memory, rate, seed, data)
     runs = [done[setting] for setting in settings]
     for rule in tqdm(MEMORIES, desc="comparing"):
         for setting in [(rule, *tuned(runs, rule), seed) for seed in SEEDS]:
             if setting not in done:
-                done[setting] = compete(*setting, data)
+                _, memory, rate, seed = setting
+                done[setting] = compete(rule, memory, rate, seed, data)
             runs.append(done[setting])
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -158,7 +158,8 @@ def main() -> None:
     missing = [setting for setting in settings if setting not in done]
     began = time.time()
     for setting in tqdm(missing, desc="networks trained"):
-        done[setting] = run_trial(*setting, data)
+        name, width, rate, seed = setting
+        done[setting] = run_trial(name, width, rate, seed, data)
     trials = [done[setting] for setting in settings]
     write_trials(trials)
     lines = [

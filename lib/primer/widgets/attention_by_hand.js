@@ -232,7 +232,7 @@ function render({ model, el }) {
 
   el.classList.add("attention-by-hand");
   el.append(
-    html("div", { class: "controls" }, temperature.row, html("div", { class: "buttons" }, scale.row, ...examples)),
+    html("div", { class: "controls" }, temperature.row, html("div", { class: "buttons" }, scale.row, html("span", {}, ...examples))),
     bars.element,
     html("div", { class: "views" },
       html("div", {}, html("p", { class: "heading" }, "Query and keys: drag q. Who is heard?"), left.drawing),

@@ -112,7 +112,7 @@ function measures() {
   const bar = (kind, { score, queries }, chosen) => html("div", { class: chosen && "chosen" },
     html("dt", {}, kind),
     html("dd", {}, html("span", { class: "bar", style: `width: ${50 * score}%` }), format(score, 2),
-      html("span", { class: "note" }, `measured at ${queries} ${queries === 1 ? "query" : "queries"}`)));
+      html("span", { class: "note" }, `at ${queries} ${queries === 1 ? "query" : "queries"}`)));
   function draw(layer, head, measured, even, { name }) {
     title.textContent = `Layer ${layer}, head ${head}: ${name}`;
     spread.textContent = even ? `Entropy of its weights: ${format(even, 2)} of what equal weights have.` : "";
