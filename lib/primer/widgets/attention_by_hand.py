@@ -141,7 +141,7 @@ class AttentionByHand(Widget):
     Examples
     --------
     >>> AttentionByHand(temperature=20.0)
-    AttentionByHand(scale=True, temperature=20.0)
+    AttentionByHand(far=False, scale=True, temperature=20.0)
     >>> output, weights = AttentionByHand().attention()
     >>> [round(weight, 3) for weight in weights.tolist()]
     [0.074, 0.62, 0.306]
