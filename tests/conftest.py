@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import replay
 import torch
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
@@ -31,6 +32,12 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 settings.register_profile("book", deadline=None)  # timings never decide a test
 settings.load_profile("book")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let nbval read the outputs that `make book` computed; see :mod:`replay`."""
+    config.pluginmanager.register(replay, "replay")
+
 
 WIDGETS = Path(__file__).parents[1] / "lib" / "primer" / "widgets"
 
