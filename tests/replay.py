@@ -54,16 +54,18 @@ class RememberingKernel:
 
     def __init__(self, notebook: NotebookNode) -> None:
         self.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        self.next = 0
+        """The cell that is asked for next: a process may be given some cells of a notebook."""
         self.messages: deque[dict[str, Any]] = deque()
 
     def is_alive(self) -> bool:
         return True
 
     def execute_cell_input(self, source: str, allow_stdin: bool) -> str:
-        """Begin to give the messages of the next cell with this code; return their number."""
-        while (cell := self.cells.pop(0)).source != source:
-            pass  # nbval was told to skip it
-        number = f"{len(self.cells)} cells left"
+        """Begin to give the messages of the next cell; return their number."""
+        cell = self.cells[self.next]
+        assert cell.source == source
+        number = f"cell {self.next}"
         self.messages = deque(messages(cell, number))
         return number
 
@@ -112,3 +114,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Iterator[N
         ReplayedNotebook.from_parent(parent, path=file_path) if type(one) is IPyNbFile else one
         for one in (yield)
     ]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tell the kernel which cell comes."""
+    if isinstance(item.parent, ReplayedNotebook) and item.parent.kernel:
+        item.parent.kernel.next = item.cell_num
