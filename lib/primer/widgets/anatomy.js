@@ -43,7 +43,11 @@ export function mosaic(weights) {
 }
 
 const PARTS = ["embedding", "attention", "cross-attention", "feed-forward", "norm", "head"];
-const STACKS = { block: "A block, one of", encoder: "An encoder block, one of", decoder: "A decoder block, one of" };
+const STACKS = {
+  block: "A block, one of",
+  encoder: "An encoder block, one of",
+  decoder: "A decoder block, one of",
+};
 const WORDS = { 1: "int8", 2: "float16", 4: "float32" };
 
 // Three or four digits and a letter: 124.4 M.
@@ -67,8 +71,12 @@ export function describe(weights, chosen) {
   const shift = bias ? ` with a bias of ${times(bias)}` : "";
   const where = copies > 1 ? `, in each of ${copies} layers` : "";
   const share = parameters / sum(weights.map((weight) => weight.parameters));
-  const stored = copies ? `${whole(parameters)} parameters, ${percent(share)} of the model` : "the embedding once more, so that no parameter is added";
-  const cost = flops ? `; ${operations(flops)} for each token` : "; looked up, added or multiplied number by number: no matrix product";
+  const stored = copies
+    ? `${whole(parameters)} parameters, ${percent(share)} of the model`
+    : "the embedding once more, so that no parameter is added";
+  const cost = flops
+    ? `; ${operations(flops)} for each token`
+    : "; looked up, added or multiplied number by number: no matrix product";
   return `${name}: ${form}${shift}${where}: ${stored}${cost}.`;
 }
 
@@ -81,9 +89,15 @@ function tile(text) {
 
 function totals() {
   const [parameters, cost, cache, size] = ["Parameters", "", "Keys and values", "Weights"].map(tile);
-  const bars = ["projections", "scores", "feed-forward", "head"].map((part) => [part, html("span", { class: part }), html("span", { class: part })]);
+  const bars = ["projections", "scores", "feed-forward", "head"].map((part) => [
+    part,
+    html("span", { class: part }),
+    html("span", { class: part }),
+  ]);
   cost.note.append(...bars.map(([, , text]) => text));
-  cost.element.append(html("span", { class: "shares", "aria-hidden": "true" }, ...bars.map(([, bar]) => bar)));
+  cost.element.append(
+    html("span", { class: "shares", "aria-hidden": "true" }, ...bars.map(([, bar]) => bar)),
+  );
 
   function draw({ model, tokens, texts, bytes }) {
     const count = sum(model.weights.map((weight) => weight.parameters));
@@ -92,7 +106,9 @@ function totals() {
     const kept = cacheBytes(model, tokens, texts, bytes);
     parameters.number.textContent = count < 1e9 ? whole(count) : compact(count);
     parameters.note.textContent = `published: ${model.published} (${model.source})`;
-    cost.label.textContent = model.weights.some(({ stack }) => stack === "encoder") ? "Token in, token out" : "For each token, head included";
+    cost.label.textContent = model.weights.some(({ stack }) => stack === "encoder")
+      ? "Token in, token out"
+      : "For each token, head included";
     cost.number.textContent = operations(all);
     cache.number.textContent = memory(kept);
     cache.note.textContent = `${memory(cacheBytes(model, 1, 1, bytes))} a token; ${format(kept / (count * bytes), 2)} times the weights`;
@@ -103,7 +119,14 @@ function totals() {
       text.textContent = `${part} ${percent(flops[part] / all)}`;
     }
   }
-  return { element: html("div", { class: "totals" }, ...[parameters, cost, cache, size].map(({ element }) => element)), draw };
+  return {
+    element: html(
+      "div",
+      { class: "totals" },
+      ...[parameters, cost, cache, size].map(({ element }) => element),
+    ),
+    draw,
+  };
 }
 
 // ---------------------------------------------------------------- all parameters as areas
@@ -111,22 +134,39 @@ function totals() {
 const rectangle = (x, y, width, height) => `M${x} ${y}h${width}v${height}h-${width}Z`;
 
 function areas(choose) {
-  const drawing = svg("svg", { viewBox: "0 0 1000 1000", preserveAspectRatio: "none", role: "img", "aria-label": "All parameters as areas: a column for each layer, a cell for each weight" });
+  const drawing = svg("svg", {
+    viewBox: "0 0 1000 1000",
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": "All parameters as areas: a column for each layer, a cell for each weight",
+  });
   const legend = html("p", { class: "legend" });
   let [shapes, drawn] = [{}, null];
 
   function build({ weights, layers }) {
     const cells = mosaic(weights);
     const stored = weights.filter(({ name }) => cells[name].length);
-    shapes = Object.fromEntries(stored.map(({ name, part }) => {
-      const d = cells[name].map(([x, y, width, height]) => rectangle(...[x, y, width, height].map((v) => (1000 * v).toFixed(2)))).join("");
-      return [name, svg("path", { class: part, d, onclick: () => choose(name) }, svg("title", {}, name))];
-    }));
+    shapes = Object.fromEntries(
+      stored.map(({ name, part }) => {
+        const d = cells[name]
+          .map(([x, y, width, height]) =>
+            rectangle(...[x, y, width, height].map((v) => (1000 * v).toFixed(2))),
+          )
+          .join("");
+        return [name, svg("path", { class: part, d, onclick: () => choose(name) }, svg("title", {}, name))];
+      }),
+    );
     drawing.replaceChildren(...Object.values(shapes));
     drawing.style.setProperty("--line", Math.min(1, 32 / layers)); // lines between many columns would hide them
     const present = PARTS.filter((part) => stored.some((weight) => weight.part === part));
-    const shares = present.map((part) => sum(weights.filter((weight) => weight.part === part).map(({ parameters }) => parameters)));
-    legend.replaceChildren(...present.map((part, i) => html("span", { class: part }, `${part} ${percent(shares[i] / sum(shares))}`)));
+    const shares = present.map((part) =>
+      sum(weights.filter((weight) => weight.part === part).map(({ parameters }) => parameters)),
+    );
+    legend.replaceChildren(
+      ...present.map((part, i) =>
+        html("span", { class: part }, `${part} ${percent(shares[i] / sum(shares))}`),
+      ),
+    );
   }
 
   function draw({ model, chosen }) {
@@ -143,20 +183,52 @@ function areas(choose) {
 // One radio button for each weight; what else shows the weight is a label of its button.
 function table(choose) {
   const body = html("tbody");
-  const element = html("table", {},
+  const element = html(
+    "table",
+    {},
     html("caption", {}, "All layers together; choose a weight with the arrow keys"),
-    html("thead", {}, html("tr", {}, ...["weight", "shape", "layers", "parameters", "FLOP a token"].map((text) => html("th", { scope: "col" }, text)))),
-    body);
+    html(
+      "thead",
+      {},
+      html(
+        "tr",
+        {},
+        ...["weight", "shape", "layers", "parameters", "FLOP a token"].map((text) =>
+          html("th", { scope: "col" }, text),
+        ),
+      ),
+    ),
+    body,
+  );
   const group = `anatomy-${Math.random().toString(36).slice(2)}`;
   const id = (name) => `${group}-${name.replaceAll(" ", "-")}`;
   let drawn = null;
 
   function build({ weights }) {
-    body.replaceChildren(...weights.map(({ name, part, shapes, copies, parameters, flops }) => {
-      const input = html("input", { type: "radio", name: group, id: id(name), value: name, "aria-label": `${name}, ${times(shapes[0])}`, onchange: () => choose(name) });
-      const cells = [times(shapes[0]), copies ? `${copies}` : "tied", compact(parameters), flops ? compact(flops, ["", "k", "M", "G", "T"]) : "–"];
-      return html("tr", { onclick: () => choose(name) }, html("th", { scope: "row" }, input, html("span", { class: part }, name)), ...cells.map((text) => html("td", {}, text)));
-    }));
+    body.replaceChildren(
+      ...weights.map(({ name, part, shapes, copies, parameters, flops }) => {
+        const input = html("input", {
+          type: "radio",
+          name: group,
+          id: id(name),
+          value: name,
+          "aria-label": `${name}, ${times(shapes[0])}`,
+          onchange: () => choose(name),
+        });
+        const cells = [
+          times(shapes[0]),
+          copies ? `${copies}` : "tied",
+          compact(parameters),
+          flops ? compact(flops, ["", "k", "M", "G", "T"]) : "–",
+        ];
+        return html(
+          "tr",
+          { onclick: () => choose(name) },
+          html("th", { scope: "row" }, input, html("span", { class: part }, name)),
+          ...cells.map((text) => html("td", {}, text)),
+        );
+      }),
+    );
   }
 
   function draw({ model, chosen }) {
@@ -178,7 +250,11 @@ function blocks(id) {
   let [drawn, labels] = [null, []];
 
   function matrix({ name, part, shapes: [shape] }, unit) {
-    const label = html("label", { for: id(name), class: `matrix ${part}`, title: `${name}, ${times(shape)}` }, name.replace(/^(encoder|cross) /, ""));
+    const label = html(
+      "label",
+      { for: id(name), class: `matrix ${part}`, title: `${name}, ${times(shape)}` },
+      name.replace(/^(encoder|cross) /, ""),
+    );
     Object.assign(label.style, { width: `${shape[1] * unit}px`, height: `${shape[0] * unit}px` });
     labels.push([name, label]);
     return label;
@@ -187,14 +263,31 @@ function blocks(id) {
   function build({ weights, layers }, side) {
     labels = [];
     const stacks = [...new Set(weights.map(({ stack }) => stack))].filter((stack) => stack in STACKS);
-    element.replaceChildren(...stacks.map((stack) => {
-      const members = weights.filter((weight) => weight.stack === stack && weight.shapes[0].length === 2);
-      const unit = side / members[0].shapes[0][0];
-      const parts = [...new Set(members.map(({ part }) => part))];
-      const groups = parts.map((part) => html("div", { class: "group" },
-        html("span", { class: part }, part), html("div", {}, ...members.filter((weight) => weight.part === part).map((weight) => matrix(weight, unit)))));
-      return html("div", {}, html("p", { class: "heading" }, `${STACKS[stack]} ${layers}; sides to scale`), ...groups);
-    }));
+    element.replaceChildren(
+      ...stacks.map((stack) => {
+        const members = weights.filter((weight) => weight.stack === stack && weight.shapes[0].length === 2);
+        const unit = side / members[0].shapes[0][0];
+        const parts = [...new Set(members.map(({ part }) => part))];
+        const groups = parts.map((part) =>
+          html(
+            "div",
+            { class: "group" },
+            html("span", { class: part }, part),
+            html(
+              "div",
+              {},
+              ...members.filter((weight) => weight.part === part).map((weight) => matrix(weight, unit)),
+            ),
+          ),
+        );
+        return html(
+          "div",
+          {},
+          html("p", { class: "heading" }, `${STACKS[stack]} ${layers}; sides to scale`),
+          ...groups,
+        );
+      }),
+    );
   }
 
   function draw({ model, chosen, side }) {
@@ -214,21 +307,48 @@ function render({ model: traits, el }) {
   const meet = (name) => {
     const { weights, context_length } = models[name];
     const known = weights.some((weight) => weight.name === get("chosen"));
-    update(traits, { specimen: name, tokens: Math.min(get("tokens"), context_length), ...(known ? {} : { chosen: "query" }) });
+    update(traits, {
+      specimen: name,
+      tokens: Math.min(get("tokens"), context_length),
+      ...(known ? {} : { chosen: "query" }),
+    });
   };
   const numbers = table(choose);
   const parts = [totals(), areas(choose), blocks(numbers.id), numbers];
   const result = resultLine();
-  const power = (name, label, max) => slider({
-    label, min: 0, max, step: 1, value: Math.log2(get(name)), text: (v) => whole(Math.round(2 ** v)), change: (v) => update(traits, { [name]: 2 ** v }),
+  const power = (name, label, max) =>
+    slider({
+      label,
+      min: 0,
+      max,
+      step: 1,
+      value: Math.log2(get(name)),
+      text: (v) => whole(Math.round(2 ** v)),
+      change: (v) => update(traits, { [name]: 2 ** v }),
+    });
+  const specimen = select({
+    label: "Model",
+    options: Object.keys(models).map((name) => [name, name]),
+    value: get("specimen"),
+    change: meet,
   });
-  const specimen = select({ label: "Model", options: Object.keys(models).map((name) => [name, name]), value: get("specimen"), change: meet });
-  const stored = select({ label: "Stored as", options: Object.entries(WORDS), value: get("bytes_per_number"), change: (v) => update(traits, { bytes_per_number: Number(v) }) });
+  const stored = select({
+    label: "Stored as",
+    options: Object.entries(WORDS),
+    value: get("bytes_per_number"),
+    change: (v) => update(traits, { bytes_per_number: Number(v) }),
+  });
   const [tokens, texts] = [power("tokens", "Tokens of text", 12), power("texts", "Texts at once", 8)];
 
   function draw() {
     const model = models[get("specimen")];
-    const state = { model, tokens: get("tokens"), texts: get("texts"), bytes: get("bytes_per_number"), chosen: get("chosen") };
+    const state = {
+      model,
+      tokens: get("tokens"),
+      texts: get("texts"),
+      bytes: get("bytes_per_number"),
+      chosen: get("chosen"),
+    };
     const side = el.clientWidth < 380 ? 46 : 52; // pixels for the width of the model
     specimen.set(get("specimen"));
     stored.set(state.bytes);
@@ -249,7 +369,12 @@ function render({ model: traits, el }) {
     result.row,
     html("div", { class: "views" }, block, numbers.element),
   );
-  return mount({ model: traits, el, traits: ["specimen", "tokens", "texts", "bytes_per_number", "chosen"], draw });
+  return mount({
+    model: traits,
+    el,
+    traits: ["specimen", "tokens", "texts", "bytes_per_number", "chosen"],
+    draw,
+  });
 }
 
 export default { render };

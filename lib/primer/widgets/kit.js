@@ -71,16 +71,19 @@ export function format(x, digits = 3) {
 
 export function path(points) {
   let pen = "M";
-  return points.map(([x, y]) => {
-    const drawn = Number.isFinite(x + y) ? `${pen}${x.toFixed(2)} ${y.toFixed(2)}` : "";
-    pen = drawn ? "L" : "M";
-    return drawn;
-  }).join("");
+  return points
+    .map(([x, y]) => {
+      const drawn = Number.isFinite(x + y) ? `${pen}${x.toFixed(2)} ${y.toFixed(2)}` : "";
+      pen = drawn ? "L" : "M";
+      return drawn;
+    })
+    .join("");
 }
 
 // Viridis, by van der Walt and Smith: eleven of its colors, the others between them.
 const STOPS = [
-  0x440154, 0x482475, 0x414487, 0x355f8d, 0x2a788e, 0x21918c, 0x22a884, 0x44bf70, 0x7ad151, 0xbddf26, 0xfde725,
+  0x440154, 0x482475, 0x414487, 0x355f8d, 0x2a788e, 0x21918c, 0x22a884, 0x44bf70, 0x7ad151, 0xbddf26,
+  0xfde725,
 ];
 
 export function colormap(t) {
@@ -133,30 +136,51 @@ export function slider({ label, min, max, step = 1, value, text = String, change
     change(Number(input.value));
   });
   show(value);
-  return { row: html("div", { class: "control" }, html("label", { for: id }, label), input, output), input, set: show };
+  return {
+    row: html("div", { class: "control" }, html("label", { for: id }, label), input, output),
+    input,
+    set: show,
+  };
 }
 
 export function select({ label, options, value, change }) {
   const id = uniqueId();
   const input = html("select", { id }, ...options.map(([v, text]) => html("option", { value: v }, text)));
-  const show = (v) => { input.value = v; };
+  const show = (v) => {
+    input.value = v;
+  };
   input.addEventListener("change", () => change(input.value));
   show(value);
-  return { row: html("div", { class: "control" }, html("label", { for: id }, label), input), input, set: show };
+  return {
+    row: html("div", { class: "control" }, html("label", { for: id }, label), input),
+    input,
+    set: show,
+  };
 }
 
 export function radio({ label, options, value, change }) {
   const name = uniqueId();
-  const inputs = options.map(([v]) => html("input", { type: "radio", name, value: v, onchange: () => change(v) }));
-  const show = (v) => inputs.forEach((input) => { input.checked = input.value === String(v); });
+  const inputs = options.map(([v]) =>
+    html("input", { type: "radio", name, value: v, onchange: () => change(v) }),
+  );
+  const show = (v) =>
+    inputs.forEach((input) => {
+      input.checked = input.value === String(v);
+    });
   show(value);
   const choices = options.map(([, text], i) => html("label", {}, inputs[i], text));
-  return { row: html("fieldset", { class: "control" }, html("legend", {}, label), ...choices), input: inputs[0], set: show };
+  return {
+    row: html("fieldset", { class: "control" }, html("legend", {}, label), ...choices),
+    input: inputs[0],
+    set: show,
+  };
 }
 
 export function checkbox({ label, value, change }) {
   const input = html("input", { type: "checkbox", onchange: () => change(input.checked) });
-  const show = (v) => { input.checked = v; };
+  const show = (v) => {
+    input.checked = v;
+  };
   show(value);
   return { row: html("label", { class: "control" }, input, label), input, set: show };
 }
@@ -237,7 +261,12 @@ export function heatMap(canvas, columns, rows, value, low, high) {
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--primer-${name}`).trim();
 
 const KEYS = {
-  ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 10], PageDown: [0, -10],
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+  PageUp: [0, 10],
+  PageDown: [0, -10],
 };
 
 export function draggable(element, { move, step, touch = "pan-y" }) {

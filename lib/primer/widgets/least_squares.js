@@ -2,7 +2,23 @@
 //
 // The functions above `KINDS` are the mathematics; the tests compare them with primer.regression.
 
-import { axes, button, checkbox, clamp, format, html, linear, mount, radio, resultLine, select, set, slider, svg, update } from "./kit.js";
+import {
+  axes,
+  button,
+  checkbox,
+  clamp,
+  format,
+  html,
+  linear,
+  mount,
+  radio,
+  resultLine,
+  select,
+  set,
+  slider,
+  svg,
+  update,
+} from "./kit.js";
 import { grip, movable } from "./plane.js";
 
 const sum = (numbers) => numbers.reduce((total, v) => total + v, 0);
@@ -38,7 +54,10 @@ export function assess(x, y, { intercept, slope }) {
 }
 
 // Half axes (height at x̄, slope) of the ellipse on which RSS + λβ₁² is `rise` above its minimum.
-export const halfAxes = (x, penalty, rise) => [Math.sqrt(rise / x.length), Math.sqrt(rise / (spread(x) + penalty))];
+export const halfAxes = (x, penalty, rise) => [
+  Math.sqrt(rise / x.length),
+  Math.sqrt(rise / (spread(x) + penalty)),
+];
 
 const KINDS = ["fit", "own"];
 const NAMES = { fit: "the fit", own: "your line" };
@@ -51,15 +70,27 @@ function scatter({ movePoint, remove, take, moveEnd }) {
   const [grid, haloes, boxes, dots, grips] = ["g", "g", "g", "g", "g"].map((tag) => svg(tag));
   const lines = { fit: svg("path", { class: "fit line" }), own: svg("path", { class: "own line" }) };
   const inside = svg("svg", {}, boxes, lines.fit, lines.own, haloes);
-  const ends = [0, 1].map((i) => svg("rect", { class: "own end", x: -6, y: -6, width: 12, height: 12, rx: 2 }));
+  const ends = [0, 1].map((i) =>
+    svg("rect", { class: "own end", x: -6, y: -6, width: 12, height: 12, rx: 2 }),
+  );
   const endGrips = ["left", "right"].map((side) => grip(`The ${side} end of your line`));
-  const drawing = svg("svg", { class: "scatter", role: "group", "aria-label": "The points; move them with the arrow keys" },
-    grid, inside, dots, ...ends, ...endGrips, grips);
+  const drawing = svg(
+    "svg",
+    { class: "scatter", role: "group", "aria-label": "The points; move them with the arrow keys" },
+    grid,
+    inside,
+    dots,
+    ...ends,
+    ...endGrips,
+    grips,
+  );
   let now = null;
-  endGrips.forEach((mark, i) => movable(mark, {
-    moveTo: (_, py) => moveEnd(i, now.y.invert(py)),
-    step: (_, dy) => moveEnd(i, now.own(now.ends[i]) + (dy * (now.frame[3] - now.frame[2])) / 100),
-  }));
+  endGrips.forEach((mark, i) =>
+    movable(mark, {
+      moveTo: (_, py) => moveEnd(i, now.y.invert(py)),
+      step: (_, dy) => moveEnd(i, now.own(now.ends[i]) + (dy * (now.frame[3] - now.frame[2])) / 100),
+    }),
+  );
 
   function count(n) {
     while (dots.childNodes.length > n) for (const g of [dots, grips, haloes, boxes]) g.lastChild.remove();
@@ -89,30 +120,61 @@ function scatter({ movePoint, remove, take, moveEnd }) {
     const x = linear(frame.slice(0, 2), [left, right]);
     const y = linear(frame.slice(2), [bottom, top]);
     const at = (line, v) => line.intercept + line.slope * v;
-    now = { x, y, frame, points, own: (v) => at(own, v), ends: [0.12, 0.88].map((f) => frame[0] + f * (frame[1] - frame[0])) };
+    now = {
+      x,
+      y,
+      frame,
+      points,
+      own: (v) => at(own, v),
+      ends: [0.12, 0.88].map((f) => frame[0] + f * (frame[1] - frame[0])),
+    };
     set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-    set(inside, { x: left, y: top, width: right - left, height: bottom - top, viewBox: `${left} ${top} ${right - left} ${bottom - top}` });
+    set(inside, {
+      x: left,
+      y: top,
+      width: right - left,
+      height: bottom - top,
+      viewBox: `${left} ${top} ${right - left} ${bottom - top}`,
+    });
     axes(grid, { x, y, xLabel: "x", yLabel: "y" });
     for (const kind of KINDS) {
       const line = kind === "fit" ? fit : own;
-      set(lines[kind], { d: line && shown[kind] ? `M${x(frame[0])} ${y(at(line, frame[0]))}L${x(frame[1])} ${y(at(line, frame[1]))}` : null });
+      set(lines[kind], {
+        d:
+          line && shown[kind]
+            ? `M${x(frame[0])} ${y(at(line, frame[0]))}L${x(frame[1])} ${y(at(line, frame[1]))}`
+            : null,
+      });
     }
     ends.forEach((end, i) => {
       const place = { cx: x(now.ends[i]), cy: y(clamp(now.own(now.ends[i]), frame[2], frame[3])) };
       set(end, { transform: `translate(${place.cx} ${place.cy})`, visibility: shown.own ? null : "hidden" });
-      set(endGrips[i], { ...place, visibility: shown.own ? null : "hidden", "aria-label": `The ${["left", "right"][i]} end of your line, at height ${format(now.own(now.ends[i]), 2)}` });
+      set(endGrips[i], {
+        ...place,
+        visibility: shown.own ? null : "hidden",
+        "aria-label": `The ${["left", "right"][i]} end of your line, at height ${format(now.own(now.ends[i]), 2)}`,
+      });
     });
     count(points.length);
     points.forEach(([px, py], i) => {
       const place = { cx: x(px), cy: y(py) };
       set(dots.childNodes[i], { ...place, class: i === chosen ? "dot chosen" : "dot" });
-      set(grips.childNodes[i], { ...place, "aria-label": `Point ${i + 1}, x ${format(px, 2)}, y ${format(py, 2)}` });
+      set(grips.childNodes[i], {
+        ...place,
+        "aria-label": `Point ${i + 1}, x ${format(px, 2)}, y ${format(py, 2)}`,
+      });
       set(haloes.childNodes[i], { ...place, r: leverage ? 30 * Math.sqrt(leverage[i]) : 0 });
       const foot = assessed[drawn] && y(assessed[drawn].fitted[i]);
       const side = foot === undefined || foot === null ? 0 : Math.abs(foot - place.cy);
       // The square stands on its residual, on the side where there is more room.
       const start = px > (frame[0] + frame[1]) / 2 ? place.cx - side : place.cx;
-      set(boxes.childNodes[i], { class: `box ${drawn}`, x: start, y: Math.min(foot ?? 0, place.cy), width: side, height: side });
+      set(boxes.childNodes[i], {
+        class: `box ${drawn}`,
+        x: start,
+        y: Math.min(foot ?? 0, place.cy),
+        width: side,
+        height: side,
+      });
     });
   }
   return { drawing, draw };
@@ -124,17 +186,37 @@ function map(moveOwn) {
   const grid = svg("g");
   const rings = Array.from({ length: RINGS }, () => svg("ellipse", { class: "ring" }));
   const shrinkage = svg("path", { class: "shrinkage" });
-  const marks = { free: svg("circle", { class: "free", r: 4.5 }), fit: svg("circle", { class: "fit", r: 6 }), own: svg("rect", { class: "own end", x: -6, y: -6, width: 12, height: 12, rx: 2 }) };
+  const marks = {
+    free: svg("circle", { class: "free", r: 4.5 }),
+    fit: svg("circle", { class: "fit", r: 6 }),
+    own: svg("rect", { class: "own end", x: -6, y: -6, width: 12, height: 12, rx: 2 }),
+  };
   const inside = svg("svg", {}, ...rings, shrinkage);
   const own = grip("Your line");
-  const drawing = svg("svg", { class: "map", role: "group", "aria-label": "Map of all lines: height at the mean of x to the right, slope upwards; rings of equal loss" },
-    grid, inside, marks.free, marks.fit, marks.own, own);
+  const drawing = svg(
+    "svg",
+    {
+      class: "map",
+      role: "group",
+      "aria-label":
+        "Map of all lines: height at the mean of x to the right, slope upwards; rings of equal loss",
+    },
+    grid,
+    inside,
+    marks.free,
+    marks.fit,
+    marks.own,
+    own,
+  );
   let now = null;
   movable(own, {
     moveTo: (px, py) => moveOwn(now.x.invert(px), now.y.invert(py)),
     step: (dx, dy) => {
       const [h, b] = now.place;
-      moveOwn(h + (dx * (now.x.domain[1] - now.x.domain[0])) / 100, b + (dy * (now.y.domain[1] - now.y.domain[0])) / 100);
+      moveOwn(
+        h + (dx * (now.x.domain[1] - now.x.domain[0])) / 100,
+        b + (dy * (now.y.domain[1] - now.y.domain[0])) / 100,
+      );
     },
   });
 
@@ -151,8 +233,20 @@ function map(moveOwn) {
       return { cx: clamp(x(h), 46, width - 10), cy: clamp(y(b), 26, height - 40) };
     };
     set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-    set(inside, { x: 46, y: 26, width: width - 56, height: height - 66, viewBox: `46 26 ${width - 56} ${height - 66}` });
-    axes(grid, { x, y, xLabel: "height of the line at the mean of x", yLabel: "slope", yText: (t) => format(t, 1) });
+    set(inside, {
+      x: 46,
+      y: 26,
+      width: width - 56,
+      height: height - 66,
+      viewBox: `46 26 ${width - 56} ${height - 66}`,
+    });
+    axes(grid, {
+      x,
+      y,
+      xLabel: "height of the line at the mean of x",
+      yLabel: "slope",
+      yText: (t) => format(t, 1),
+    });
     const unit = xs.length * (spanY / 9) ** 2;
     rings.forEach((ring, k) => {
       const [a, b] = fit && shown.fit ? halfAxes(xs, penalty, unit * (k + 1) ** 2) : [0, 0];
@@ -167,10 +261,15 @@ function map(moveOwn) {
       set(marks.free, from);
       set(shrinkage, { d: `M${from.cx} ${from.cy}V${to.cy}` });
     }
-    for (const mark of [marks.free, shrinkage]) set(mark, { visibility: visible(free && penalty > 0 && shown.fit) });
+    for (const mark of [marks.free, shrinkage])
+      set(mark, { visibility: visible(free && penalty > 0 && shown.fit) });
     const at = pixel(line);
     set(marks.own, { transform: `translate(${at.cx} ${at.cy})`, visibility: visible(shown.own) });
-    set(own, { ...at, visibility: visible(shown.own), "aria-label": `Your line: height ${format(now.place[0], 2)}, slope ${format(line.slope, 2)}` });
+    set(own, {
+      ...at,
+      visibility: visible(shown.own),
+      "aria-label": `Your line: height ${format(now.place[0], 2)}, slope ${format(line.slope, 2)}`,
+    });
   }
   return { drawing, draw };
 }
@@ -182,14 +281,27 @@ function bars() {
   const [tss] = row("tss");
   const pairs = { fit: row("ess", "fit rss"), own: row("ess", "own rss") };
   const labels = ["TSS", "fit", "yours"].map((text, i) => svg("text", { x: 0, y: 15 + 24 * i }, text));
-  const drawing = svg("svg", { class: "bars", role: "img", "aria-label": "Bars: the total sum of squares, and for each line the explained and the residual one" },
-    ...labels, tss, ...pairs.fit, ...pairs.own);
+  const drawing = svg(
+    "svg",
+    {
+      class: "bars",
+      role: "img",
+      "aria-label": "Bars: the total sum of squares, and for each line the explained and the residual one",
+    },
+    ...labels,
+    tss,
+    ...pairs.fit,
+    ...pairs.own,
+  );
 
   function draw({ assessed, shown }) {
     const width = drawing.clientWidth || 300;
     set(drawing, { viewBox: `0 0 ${width} 68`, height: 68 });
     const total = assessed.own.tss;
-    const longest = Math.max(total, ...KINDS.map((kind) => (assessed[kind] && shown[kind] ? assessed[kind].ess + assessed[kind].rss : 0)));
+    const longest = Math.max(
+      total,
+      ...KINDS.map((kind) => (assessed[kind] && shown[kind] ? assessed[kind].ess + assessed[kind].rss : 0)),
+    );
     const length = (v) => (longest ? (v / longest) * (width - 46) : 0);
     set(tss, { x: 44, y: 3, width: length(total) });
     KINDS.forEach((kind, i) => {
@@ -207,38 +319,70 @@ const ROWS = ["intercept", "slope", "RSS", "ESS", "RSS + ESS − TSS", "R²"];
 
 function table() {
   const cells = ROWS.map(() => KINDS.map(() => html("td")));
-  const element = html("table", {},
-    html("thead", {}, html("tr", {}, html("td"), html("th", { scope: "col", class: "fit" }, "fit"), html("th", { scope: "col", class: "own" }, "yours"))),
-    html("tbody", {}, ...ROWS.map((name, i) => html("tr", {}, html("th", { scope: "row" }, name), ...cells[i]))));
+  const element = html(
+    "table",
+    {},
+    html(
+      "thead",
+      {},
+      html(
+        "tr",
+        {},
+        html("td"),
+        html("th", { scope: "col", class: "fit" }, "fit"),
+        html("th", { scope: "col", class: "own" }, "yours"),
+      ),
+    ),
+    html(
+      "tbody",
+      {},
+      ...ROWS.map((name, i) => html("tr", {}, html("th", { scope: "row" }, name), ...cells[i])),
+    ),
+  );
 
   function draw({ fit, own, assessed, shown }) {
     KINDS.forEach((kind, j) => {
       const [line, sums] = [{ fit, own }[kind], assessed[kind]];
-      const values = line && shown[kind]
-        ? [line.intercept, line.slope, sums.rss, sums.ess, sums.rss + sums.ess - sums.tss, sums.r2]
-        : ROWS.map(() => null);
-      values.forEach((v, i) => { cells[i][j].textContent = v === null ? "–" : format(v, i === 1 || i === 5 ? 3 : 2); });
+      const values =
+        line && shown[kind]
+          ? [line.intercept, line.slope, sums.rss, sums.ess, sums.rss + sums.ess - sums.tss, sums.r2]
+          : ROWS.map(() => null);
+      values.forEach((v, i) => {
+        cells[i][j].textContent = v === null ? "–" : format(v, i === 1 || i === 5 ? 3 : 2);
+      });
     });
   }
   return { element, draw };
 }
 
-const written = ({ intercept, slope }) => `ŷ = ${format(intercept, 2)} ${slope < 0 ? "−" : "+"} ${format(Math.abs(slope), 3)} x`;
+const written = ({ intercept, slope }) =>
+  `ŷ = ${format(intercept, 2)} ${slope < 0 ? "−" : "+"} ${format(Math.abs(slope), 3)} x`;
 
 // What the result line says.
 export function describe({ fit, free, own, assessed, penalty, shown, chosen, points, leverage }) {
   const parts = [];
-  if (!fit) parts.push("All x are equal: every slope fits equally well. Give one point another x, or take λ above 0.");
+  if (!fit)
+    parts.push(
+      "All x are equal: every slope fits equally well. Give one point another x, or take λ above 0.",
+    );
   else if (shown.fit) {
-    parts.push(`${penalty ? "Ridge" : "Least squares"}: ${written(fit)}, RSS ${format(assessed.fit.rss, 2)}.`);
-    if (penalty && free && free.slope) parts.push(`The slope is ${format((100 * fit.slope) / free.slope, 0)}% of that without penalty.`);
+    parts.push(
+      `${penalty ? "Ridge" : "Least squares"}: ${written(fit)}, RSS ${format(assessed.fit.rss, 2)}.`,
+    );
+    if (penalty && free?.slope)
+      parts.push(`The slope is ${format((100 * fit.slope) / free.slope, 0)}% of that without penalty.`);
   }
   if (shown.own) {
-    const best = fit && !penalty && shown.fit && assessed.fit.rss > 1e-9 ? assessed.own.rss / assessed.fit.rss : null;
-    parts.push(`Your line: RSS ${format(assessed.own.rss, 2)}${best ? `, ${format(best, 2)} times the least` : ""}.`);
+    const best =
+      fit && !penalty && shown.fit && assessed.fit.rss > 1e-9 ? assessed.own.rss / assessed.fit.rss : null;
+    parts.push(
+      `Your line: RSS ${format(assessed.own.rss, 2)}${best ? `, ${format(best, 2)} times the least` : ""}.`,
+    );
   }
   if (chosen !== null && shown.fit && fit) {
-    parts.push(`Point ${chosen + 1} (${points[chosen].map((v) => format(v, 2)).join(", ")}): residual ${format(assessed.fit.residuals[chosen], 2)}, leverage ${format(leverage[chosen], 3)}.`);
+    parts.push(
+      `Point ${chosen + 1} (${points[chosen].map((v) => format(v, 2)).join(", ")}): residual ${format(assessed.fit.residuals[chosen], 2)}, leverage ${format(leverage[chosen], 3)}.`,
+    );
   }
   return parts.join(" ");
 }
@@ -263,8 +407,12 @@ function render({ model, el }) {
     update(model, { points: get("points").filter((_, j) => j !== i) });
   };
   const plot = scatter({
-    take: (i) => { chosen = i; redraw(); },
-    movePoint: (i, x, y) => update(model, { points: get("points").map((p, j) => (j === i ? inFrame([x, y]) : p)) }),
+    take: (i) => {
+      chosen = i;
+      redraw();
+    },
+    movePoint: (i, x, y) =>
+      update(model, { points: get("points").map((p, j) => (j === i ? inFrame([x, y]) : p)) }),
     remove,
     moveEnd: (i, value) => {
       const [x0, x1, y0, y1] = get("frame");
@@ -281,23 +429,58 @@ function render({ model, el }) {
   const numbers = table();
   const result = resultLine();
 
-  const data = select({ label: "Points", options: Object.keys(get("datasets")).map((name) => [name, name]), value: get("data"), change: (name) => start(name) });
+  const data = select({
+    label: "Points",
+    options: Object.keys(get("datasets")).map((name) => [name, name]),
+    value: get("data"),
+    change: (name) => start(name),
+  });
   const start = (name) => {
     chosen = null;
     update(model, { data: name, ...get("datasets")[name] });
   };
   const penalty = slider({
-    label: "Ridge λ", min: 0, max: 3, step: 0.02, value: Math.log10(get("penalty") + 1), text: (v) => format(10 ** v - 1, v < 1 ? 2 : 0),
+    label: "Ridge λ",
+    min: 0,
+    max: 3,
+    step: 0.02,
+    value: Math.log10(get("penalty") + 1),
+    text: (v) => format(10 ** v - 1, v < 1 ? 2 : 0),
     change: (v) => update(model, { penalty: 10 ** v - 1 }),
   });
-  const tall = slider({ label: "Your height at x̄", min: y0, max: y1, step: (y1 - y0) / 200, value: height(), text: (v) => format(v, 2), change: (v) => line(v, get("slope")) });
-  const steep = slider({ label: "Your slope", min: -2, max: 2, step: 0.01, value: get("slope"), text: (v) => format(v, 2), change: (v) => line(height(), v) });
+  const tall = slider({
+    label: "Your height at x̄",
+    min: y0,
+    max: y1,
+    step: (y1 - y0) / 200,
+    value: height(),
+    text: (v) => format(v, 2),
+    change: (v) => line(v, get("slope")),
+  });
+  const steep = slider({
+    label: "Your slope",
+    min: -2,
+    max: 2,
+    step: 0.01,
+    value: get("slope"),
+    text: (v) => format(v, 2),
+    change: (v) => line(height(), v),
+  });
   tall.row.classList.add("own");
   steep.row.classList.add("own");
-  const toggles = [["show_fit", "the fit"], ["show_own", "your line"], ["show_leverage", "leverage"]].map(([name, label]) =>
-    [name, checkbox({ label, value: get(name), change: (v) => update(model, { [name]: v }) })]);
+  const toggles = [
+    ["show_fit", "the fit"],
+    ["show_own", "your line"],
+    ["show_leverage", "leverage"],
+  ].map(([name, label]) => [
+    name,
+    checkbox({ label, value: get(name), change: (v) => update(model, { [name]: v }) }),
+  ]);
   const drawnSquares = radio({
-    label: "Squares of", options: [...KINDS.map((kind) => [kind, NAMES[kind]]), ["none", "none"]], value: get("squares"), change: (v) => update(model, { squares: v }),
+    label: "Squares of",
+    options: [...KINDS.map((kind) => [kind, NAMES[kind]]), ["none", "none"]],
+    value: get("squares"),
+    change: (v) => update(model, { squares: v }),
   });
   const add = button("Add a point", () => {
     const [x0, x1, low, high] = get("frame");
@@ -328,7 +511,17 @@ function render({ model, el }) {
     drop.disabled = chosen === null || points.length <= 2;
     add.disabled = points.length >= MOST;
 
-    plot.draw({ points, frame, fit, own, assessed, drawn, leverage: get("show_leverage") && leverage, chosen, shown });
+    plot.draw({
+      points,
+      frame,
+      fit,
+      own,
+      assessed,
+      drawn,
+      leverage: get("show_leverage") && leverage,
+      chosen,
+      shown,
+    });
     losses.draw({ frame, xs: x, fit, free, own, penalty: lambda, shown });
     stacked.draw({ assessed, shown });
     numbers.draw({ fit, own, assessed, shown });
@@ -337,18 +530,73 @@ function render({ model, el }) {
 
   el.classList.add("least-squares");
   el.append(
-    html("div", { class: "controls" },
+    html(
+      "div",
+      { class: "controls" },
       html("div", {}, data.row, penalty.row, html("div", { class: "buttons" }, add, drop, again)),
-      html("div", {}, tall.row, steep.row, drawnSquares.row, html("div", { class: "toggles" }, html("span", {}, "Show"), ...toggles.map(([, box]) => box.row)))),
-    html("div", { class: "views" },
-      html("div", {}, html("p", { class: "heading" }, "Drag the points, or the ends of your line"), plot.drawing),
-      html("div", {}, html("p", { class: "heading" }, "Every line is a point on the map of losses"), losses.drawing)),
+      html(
+        "div",
+        {},
+        tall.row,
+        steep.row,
+        drawnSquares.row,
+        html("div", { class: "toggles" }, html("span", {}, "Show"), ...toggles.map(([, box]) => box.row)),
+      ),
+    ),
+    html(
+      "div",
+      { class: "views" },
+      html(
+        "div",
+        {},
+        html("p", { class: "heading" }, "Drag the points, or the ends of your line"),
+        plot.drawing,
+      ),
+      html(
+        "div",
+        {},
+        html("p", { class: "heading" }, "Every line is a point on the map of losses"),
+        losses.drawing,
+      ),
+    ),
     result.row,
-    html("div", { class: "sums" },
-      html("div", {}, html("p", { class: "heading" }, "Sums of squares: ", html("span", { class: "key tss" }, "total"), html("span", { class: "key ess" }, "explained"), html("span", { class: "key fit" }, "residual, fit"), html("span", { class: "key own" }, "residual, yours")), stacked.drawing),
-      numbers.element),
+    html(
+      "div",
+      { class: "sums" },
+      html(
+        "div",
+        {},
+        html(
+          "p",
+          { class: "heading" },
+          "Sums of squares: ",
+          html("span", { class: "key tss" }, "total"),
+          html("span", { class: "key ess" }, "explained"),
+          html("span", { class: "key fit" }, "residual, fit"),
+          html("span", { class: "key own" }, "residual, yours"),
+        ),
+        stacked.drawing,
+      ),
+      numbers.element,
+    ),
   );
-  return mount({ model, el, traits: ["points", "frame", "penalty", "intercept", "slope", "squares", "show_fit", "show_own", "show_leverage", "data"], draw });
+  return mount({
+    model,
+    el,
+    traits: [
+      "points",
+      "frame",
+      "penalty",
+      "intercept",
+      "slope",
+      "squares",
+      "show_fit",
+      "show_own",
+      "show_leverage",
+      "data",
+    ],
+    draw,
+  });
 }
 
 export default { render };

@@ -2,7 +2,22 @@
 //
 // The functions above `NORMS` are the mathematics; the tests compare them with primer.optimization.
 
-import { axes, clamp, draggable, format, html, linear, mount, path as line, radio, resultLine, set, slider, svg, update } from "./kit.js";
+import {
+  axes,
+  clamp,
+  draggable,
+  format,
+  html,
+  linear,
+  mount,
+  path as line,
+  radio,
+  resultLine,
+  set,
+  slider,
+  svg,
+  update,
+} from "./kit.js";
 import { arrow } from "./plane.js";
 
 export function gradientAt(angle, length) {
@@ -32,9 +47,21 @@ const KINDS = Object.keys(NORMS);
 const RANGE = 1.7;
 
 const RIMS = {
-  l1: [[1, 0], [0, 1], [-1, 0], [0, -1], [1, 0]],
+  l1: [
+    [1, 0],
+    [0, 1],
+    [-1, 0],
+    [0, -1],
+    [1, 0],
+  ],
   l2: Array.from({ length: 73 }, (_, i) => gradientAt(5 * i, 1)),
-  linf: [[1, 1], [-1, 1], [-1, -1], [1, -1], [1, 1]],
+  linf: [
+    [1, 1],
+    [-1, 1],
+    [-1, -1],
+    [1, -1],
+    [1, 1],
+  ],
 };
 
 // An arrow from the origin.
@@ -47,9 +74,23 @@ function plane({ point, turn }) {
   const steps = KINDS.map((kind) => svg("path", { class: `arrow ${kind}` }));
   const gradient = svg("path", { class: "arrow gradient" });
   const name = svg("text", { class: "name" }, "g");
-  const grip = svg("circle", { class: "grip", r: 18, role: "slider", "aria-label": "Direction of the gradient", "aria-valuemin": -180, "aria-valuemax": 180 });
+  const grip = svg("circle", {
+    class: "grip",
+    r: 18,
+    role: "slider",
+    "aria-label": "Direction of the gradient",
+    "aria-valuemin": -180,
+    "aria-valuemax": 180,
+  });
   const inside = svg("svg", {}, contact, ...balls, ...steps, gradient);
-  const drawing = svg("svg", { role: "group", "aria-label": "The balls of three norms, the gradient, and the best step in each ball" }, grid, inside, name, grip);
+  const drawing = svg(
+    "svg",
+    { role: "group", "aria-label": "The balls of three norms, the gradient, and the best step in each ball" },
+    grid,
+    inside,
+    name,
+    grip,
+  );
   let now = null;
   draggable(grip, {
     touch: "none",
@@ -66,33 +107,71 @@ function plane({ point, turn }) {
     const [x, y] = [linear([-RANGE, RANGE], [42, size - 8]), linear([-RANGE, RANGE], [size - 42, 24])];
     now = { x, y };
     set(drawing, { viewBox: `0 0 ${size} ${size}`, height: size, width: size });
-    set(inside, { x: 42, y: 24, width: size - 50, height: size - 66, viewBox: `42 24 ${size - 50} ${size - 66}` });
+    set(inside, {
+      x: 42,
+      y: 24,
+      width: size - 50,
+      height: size - 66,
+      viewBox: `42 24 ${size - 50} ${size - 66}`,
+    });
     axes(grid, { x, y, xLabel: "Δ₁", yLabel: "Δ₂", xTicks: [-1, 0, 1], yTicks: [-1, 0, 1] });
     KINDS.forEach((kind, i) => {
       const chosen = kind === norm ? " chosen" : "";
-      set(balls[i], { class: `ball ${kind}${chosen}`, d: line(RIMS[kind].map(([a, b]) => [x(radius * a), y(radius * b)])) });
+      set(balls[i], {
+        class: `ball ${kind}${chosen}`,
+        d: line(RIMS[kind].map(([a, b]) => [x(radius * a), y(radius * b)])),
+      });
       set(steps[i], { class: `arrow ${kind}${chosen}`, d: fromOrigin(x, y, bestStep(g, radius, kind)) });
     });
     const [a, b] = bestStep(g, radius, norm);
     const across = [-g[1], g[0]].map((v) => (4 * v) / Math.hypot(...g));
-    set(contact, { class: `contact ${norm}`, d: line([[x(a - across[0]), y(b - across[1])], [x(a + across[0]), y(b + across[1])]]) });
+    set(contact, {
+      class: `contact ${norm}`,
+      d: line([
+        [x(a - across[0]), y(b - across[1])],
+        [x(a + across[0]), y(b + across[1])],
+      ]),
+    });
     set(gradient, { d: fromOrigin(x, y, g) });
     set(name, { x: x(g[0]) + 12, y: y(g[1]) - 8 });
-    set(grip, { cx: x(g[0]), cy: y(g[1]), "aria-valuenow": Math.round(angle), "aria-valuetext": `${format(angle, 0)} degrees` });
+    set(grip, {
+      cx: x(g[0]),
+      cy: y(g[1]),
+      "aria-valuenow": Math.round(angle),
+      "aria-valuetext": `${format(angle, 0)} degrees`,
+    });
   }
   return { drawing, draw };
 }
 
 function table() {
   const cells = KINDS.map(() => [html("td"), html("td")]);
-  const element = html("table", {},
-    html("thead", {}, html("tr", {}, ...["norm", "best step Δ", "drop ⟨g, Δ⟩"].map((text) => html("th", { scope: "col" }, text)))),
-    html("tbody", {}, ...KINDS.map((kind, i) => html("tr", {}, html("th", { scope: "row", class: kind }, NORMS[kind]), ...cells[i]))));
-  const draw = ({ g, radius }) => KINDS.forEach((kind, i) => {
-    const [a, b] = bestStep(g, radius, kind);
-    cells[i][0].textContent = `(${format(a, 2)}, ${format(b, 2)})`;
-    cells[i][1].textContent = format(-radius * dualNorm(g, kind), 3);
-  });
+  const element = html(
+    "table",
+    {},
+    html(
+      "thead",
+      {},
+      html(
+        "tr",
+        {},
+        ...["norm", "best step Δ", "drop ⟨g, Δ⟩"].map((text) => html("th", { scope: "col" }, text)),
+      ),
+    ),
+    html(
+      "tbody",
+      {},
+      ...KINDS.map((kind, i) =>
+        html("tr", {}, html("th", { scope: "row", class: kind }, NORMS[kind]), ...cells[i]),
+      ),
+    ),
+  );
+  const draw = ({ g, radius }) =>
+    KINDS.forEach((kind, i) => {
+      const [a, b] = bestStep(g, radius, kind);
+      cells[i][0].textContent = `(${format(a, 2)}, ${format(b, 2)})`;
+      cells[i][1].textContent = format(-radius * dualNorm(g, kind), 3);
+    });
   return { element, draw };
 }
 
@@ -107,15 +186,45 @@ function render({ model, el }) {
   const get = (name) => model.get(name);
   const wrap = (degrees) => degrees - 360 * Math.round(degrees / 360);
   const view = plane({
-    point: (a, b) => update(model, { angle: (Math.atan2(b, a) * 180) / Math.PI, length: clamp(Math.hypot(a, b), 0.2, 1.6) }),
+    point: (a, b) =>
+      update(model, { angle: (Math.atan2(b, a) * 180) / Math.PI, length: clamp(Math.hypot(a, b), 0.2, 1.6) }),
     turn: (by) => update(model, { angle: wrap(get("angle") + by) }),
   });
   const numbers = table();
   const result = resultLine();
-  const angle = slider({ label: "Direction of g", min: -180, max: 180, step: 1, value: get("angle"), text: (v) => `${format(v, 0)}°`, change: (v) => update(model, { angle: v }) });
-  const length = slider({ label: "Length of g", min: 0.2, max: 1.6, step: 0.01, value: get("length"), text: (v) => format(v, 2), change: (v) => update(model, { length: v }) });
-  const radius = slider({ label: "Radius η", min: 0.1, max: 1, step: 0.01, value: get("radius"), text: (v) => format(v, 2), change: (v) => update(model, { radius: v }) });
-  const norm = radio({ label: "Norm", options: KINDS.map((kind) => [kind, NORMS[kind]]), value: get("norm"), change: (v) => update(model, { norm: v }) });
+  const angle = slider({
+    label: "Direction of g",
+    min: -180,
+    max: 180,
+    step: 1,
+    value: get("angle"),
+    text: (v) => `${format(v, 0)}°`,
+    change: (v) => update(model, { angle: v }),
+  });
+  const length = slider({
+    label: "Length of g",
+    min: 0.2,
+    max: 1.6,
+    step: 0.01,
+    value: get("length"),
+    text: (v) => format(v, 2),
+    change: (v) => update(model, { length: v }),
+  });
+  const radius = slider({
+    label: "Radius η",
+    min: 0.1,
+    max: 1,
+    step: 0.01,
+    value: get("radius"),
+    text: (v) => format(v, 2),
+    change: (v) => update(model, { radius: v }),
+  });
+  const norm = radio({
+    label: "Norm",
+    options: KINDS.map((kind) => [kind, NORMS[kind]]),
+    value: get("norm"),
+    change: (v) => update(model, { norm: v }),
+  });
 
   function draw() {
     const state = { angle: get("angle"), length: get("length"), radius: get("radius"), norm: get("norm") };
@@ -131,9 +240,12 @@ function render({ model, el }) {
 
   el.classList.add("norm-ball");
   el.append(
-    html("div", { class: "views" },
+    html(
+      "div",
+      { class: "views" },
       html("div", {}, html("p", { class: "heading" }, "Drag the tip of the gradient"), view.drawing),
-      html("div", {}, norm.row, angle.row, length.row, radius.row, numbers.element)),
+      html("div", {}, norm.row, angle.row, length.row, radius.row, numbers.element),
+    ),
     result.row,
   );
   return mount({ model, el, traits: ["angle", "length", "radius", "norm"], draw });

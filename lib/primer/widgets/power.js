@@ -2,7 +2,25 @@
 //
 // The functions above `readout` are the mathematics; the tests compare them with primer.statistics.
 
-import { axes, button, clamp, draggable, format, html, linear, logarithmic, mount, path, play, radio, resultLine, set, slider, svg, update } from "./kit.js";
+import {
+  axes,
+  button,
+  clamp,
+  draggable,
+  format,
+  html,
+  linear,
+  logarithmic,
+  mount,
+  path,
+  play,
+  radio,
+  resultLine,
+  set,
+  slider,
+  svg,
+  update,
+} from "./kit.js";
 import { random } from "./random.js";
 
 const ROOT = Math.sqrt(2 * Math.PI);
@@ -68,7 +86,8 @@ export function powerAt(effect, n, [low, high]) {
   return (low === null ? 0 : mixtureCdf(low, mixture)) + (high === null ? 0 : 1 - mixtureCdf(high, mixture));
 }
 
-export const power = (effect, n, alpha, alternative) => powerAt(effect, n, criticalValues(n, alpha, alternative));
+export const power = (effect, n, alpha, alternative) =>
+  powerAt(effect, n, criticalValues(n, alpha, alternative));
 
 // The smallest n with the wanted power; null when it is above `most`, or no n has it.
 export function sampleSize(effect, wanted, alpha, alternative, most = 100000) {
@@ -107,12 +126,17 @@ const WANTED = 0.8;
 const LARGEST = 1.5; // the largest effect the controls reach
 const BATCH = 25; // experiments per frame
 const percent = (p) => `${format(100 * p, 1)}%`;
-const between = (low, high, count) => Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
+const between = (low, high, count) =>
+  Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
 
 function readout(name, title) {
   const number = html("span", { class: "number" });
   const seen = html("span", { class: "seen" });
-  return { tile: html("div", { class: `tile ${name}` }, html("span", {}, title), number, seen), number, seen };
+  return {
+    tile: html("div", { class: `tile ${name}` }, html("span", {}, title), number, seen),
+    number,
+    seen,
+  };
 }
 
 // A filled area under the curve from one t to another.
@@ -125,9 +149,21 @@ function area(x, y, density, from, to) {
 function densities(drag, step) {
   const grid = svg("g");
   const part = (name) => svg("path", { class: name });
-  const parts = Object.fromEntries(["right", "beta", "alpha", "seen0", "seen1", "null", "other", "threshold"].map((name) => [name, part(name)]));
+  const parts = Object.fromEntries(
+    ["right", "beta", "alpha", "seen0", "seen1", "null", "other", "threshold"].map((name) => [
+      name,
+      part(name),
+    ]),
+  );
   const [nullName, otherName] = [svg("text", { class: "name without" }), svg("text", { class: "name with" })];
-  const drawing = svg("svg", { class: "densities", role: "slider" }, grid, ...Object.values(parts), nullName, otherName);
+  const drawing = svg(
+    "svg",
+    { class: "densities", role: "slider" },
+    grid,
+    ...Object.values(parts),
+    nullName,
+    otherName,
+  );
   let x = null;
   draggable(drawing, { move: (at) => drag(x.invert(at * x.width)), step });
 
@@ -146,17 +182,31 @@ function densities(drag, step) {
     set(parts.alpha, { d: outside(f0) });
     set(parts.null, { d: curve(f0) });
     set(parts.other, { d: curve(f1) });
-    set(parts.threshold, { d: [low, high].filter((c) => c !== null).map((c) => `M${x(c)} ${y(0)}V${y(0.45)}`).join("") });
+    set(parts.threshold, {
+      d: [low, high]
+        .filter((c) => c !== null)
+        .map((c) => `M${x(c)} ${y(0)}V${y(0.45)}`)
+        .join(""),
+    });
     set(parts.seen0, { d: steps(counts.none, counts.runs, x, y) });
     set(parts.seen1, { d: steps(counts.some, counts.runs, x, y) });
     const apart = Math.abs(x(delta) - x(0)) > 76; // room for both names side by side
     set(nullName, { x: x(0), y: y(0.43), "text-anchor": "middle" });
-    set(otherName, { x: clamp(x(delta), 46, width - 46), y: apart ? y(0.43) : y(0.43) - 14, "text-anchor": "middle" });
+    set(otherName, {
+      x: clamp(x(delta), 46, width - 46),
+      y: apart ? y(0.43) : y(0.43) - 14,
+      "text-anchor": "middle",
+    });
     nullName.textContent = "no effect";
     otherName.textContent = "the effect";
     set(drawing, {
-      viewBox: `0 0 ${width} ${height}`, height, "aria-label": "Effect: where the density under the alternative stands",
-      "aria-valuemin": -LARGEST, "aria-valuemax": LARGEST, "aria-valuenow": effect, "aria-valuetext": `effect ${format(effect, 2)}`,
+      viewBox: `0 0 ${width} ${height}`,
+      height,
+      "aria-label": "Effect: where the density under the alternative stands",
+      "aria-valuemin": -LARGEST,
+      "aria-valuemax": LARGEST,
+      "aria-valuenow": effect,
+      "aria-valuetext": `effect ${format(effect, 2)}`,
     });
   }
   return { drawing, draw };
@@ -194,14 +244,26 @@ function powerFunction(drag) {
     const [width, height] = [drawing.clientWidth || 600, 210];
     x = Object.assign(linear([-LARGEST, LARGEST], [40, width - 14]), { width });
     const y = linear([0, 1], [height - 42, 26]);
-    axes(grid, { x, y, xText: (t) => format(t, 1), yTicks: [0, 0.5, 1], yText: (t) => format(t, 1), xLabel: "true effect d = (μ − μ₀)/σ", yLabel: "power function: P(reject)" });
+    axes(grid, {
+      x,
+      y,
+      xText: (t) => format(t, 1),
+      yTicks: [0, 0.5, 1],
+      yText: (t) => format(t, 1),
+      xLabel: "true effect d = (μ − μ₀)/σ",
+      yLabel: "power function: P(reject)",
+    });
     set(curve, { d: path(EFFECTS.map((d, i) => [x(d), y(powers[i])])) });
     set(size, { d: `M${x(-LARGEST)} ${y(alpha)}H${x(LARGEST)}` });
     set(now, { d: `M${x(effect)} ${y(0)}V${y(1)}` });
     set(label, { x: x(LARGEST), y: y(alpha) - 5, "text-anchor": "end" });
     label.textContent = "α";
     set(point, { cx: x(effect), cy: y(powerAt(effect, n, critical)) });
-    set(drawing, { viewBox: `0 0 ${width} ${height}`, height, "aria-label": "Power function: the probability of rejecting against the true effect" });
+    set(drawing, {
+      viewBox: `0 0 ${width} ${height}`,
+      height,
+      "aria-label": "Power function: the probability of rejecting against the true effect",
+    });
   }
   return { drawing, draw };
 }
@@ -209,20 +271,44 @@ function powerFunction(drag) {
 function render({ model, el }) {
   const get = (name) => model.get(name);
   const put = (name) => (value) => update(model, { [name]: value });
-  const move = (effect) => update(model, { effect: clamp(Math.round(effect * 100) / 100, -LARGEST, LARGEST) });
+  const move = (effect) =>
+    update(model, { effect: clamp(Math.round(effect * 100) / 100, -LARGEST, LARGEST) });
 
-  const effect = slider({ label: "Effect d", min: -LARGEST, max: LARGEST, step: 0.01, value: get("effect"), text: (d) => format(d, 2), change: put("effect") });
+  const effect = slider({
+    label: "Effect d",
+    min: -LARGEST,
+    max: LARGEST,
+    step: 0.01,
+    value: get("effect"),
+    text: (d) => format(d, 2),
+    change: put("effect"),
+  });
   const n = slider({ label: "Observations n", min: 2, max: 200, value: get("n"), change: put("n") });
   const levels = logarithmic([0.001, 0.3], [0, 100]);
   const alpha = slider({
-    label: "Level α", min: 0, max: 100, step: 0.5, value: levels(get("alpha")), text: (at) => format(levels.invert(at), 3),
+    label: "Level α",
+    min: 0,
+    max: 100,
+    step: 0.5,
+    value: levels(get("alpha")),
+    text: (at) => format(levels.invert(at), 3),
     change: (at) => update(model, { alpha: Number(levels.invert(at).toFixed(3)) }),
   });
   const alternative = radio({
-    label: "H₁:", options: [["two-sided", "d ≠ 0"], ["greater", "d > 0"], ["less", "d < 0"]], value: get("alternative"), change: put("alternative"),
+    label: "H₁:",
+    options: [
+      ["two-sided", "d ≠ 0"],
+      ["greater", "d > 0"],
+      ["less", "d < 0"],
+    ],
+    value: get("alternative"),
+    change: put("alternative"),
   });
 
-  const plot = densities((t) => move(t / Math.sqrt(get("n"))), (dx, dy) => move(get("effect") + 0.05 * (dx + dy)));
+  const plot = densities(
+    (t) => move(t / Math.sqrt(get("n"))),
+    (dx, dy) => move(get("effect") + 0.05 * (dx + dy)),
+  );
   const curve = powerFunction(move);
   const tiles = [
     readout("alpha", "α: rejects, though there is no effect"),
@@ -238,7 +324,8 @@ function render({ model, el }) {
     uniform = random(1);
     counts = { runs: 0, none: new Map(), some: new Map(), alarms: 0, found: 0 };
   };
-  const rejects = (t) => (critical[0] !== null && t < critical[0]) || (critical[1] !== null && t > critical[1]);
+  const rejects = (t) =>
+    (critical[0] !== null && t < critical[0]) || (critical[1] !== null && t > critical[1]);
   const add = (map, t) => map.set(binOf(t), (map.get(binOf(t)) ?? 0) + 1);
   const player = play({
     label: "Run experiments",
@@ -256,14 +343,19 @@ function render({ model, el }) {
       draw();
     },
   });
-  const again = button("Clear", () => { restart(); draw(); });
+  const again = button("Clear", () => {
+    restart();
+    draw();
+  });
 
   function draw() {
     const [d, size, level, side] = ["effect", "n", "alpha", "alternative"].map(get);
     const now = JSON.stringify([d, size, level, side]);
     if (now !== state) {
       state = now;
-      if (threshold !== (threshold = JSON.stringify([size, level, side]))) critical = criticalValues(size, level, side);
+      const rule = JSON.stringify([size, level, side]);
+      if (threshold !== rule) critical = criticalValues(size, level, side);
+      threshold = rule;
       smallest = sampleSize(d, WANTED, level, side, 10000);
       restart();
     }
@@ -273,22 +365,36 @@ function render({ model, el }) {
     alternative.set(side);
     const found = powerAt(d, size, critical);
     const share = (k) => (counts.runs ? `${percent(k / counts.runs)} of ${counts.runs} experiments` : "");
-    [level, 1 - found, found].forEach((p, i) => { tiles[i].number.textContent = format(p, 3); });
-    [counts.alarms, counts.runs - counts.found, counts.found].forEach((k, i) => { tiles[i].seen.textContent = share(k); });
-    needed.textContent = smallest === null
-      ? `No sample of up to 10 000 finds this effect with a power of ${format(WANTED, 1)}.`
-      : `A power of ${format(WANTED, 1)} for this effect needs n = ${smallest}.`;
+    [level, 1 - found, found].forEach((p, i) => {
+      tiles[i].number.textContent = format(p, 3);
+    });
+    [counts.alarms, counts.runs - counts.found, counts.found].forEach((k, i) => {
+      tiles[i].seen.textContent = share(k);
+    });
+    needed.textContent =
+      smallest === null
+        ? `No sample of up to 10 000 finds this effect with a power of ${format(WANTED, 1)}.`
+        : `A power of ${format(WANTED, 1)} for this effect needs n = ${smallest}.`;
     plot.draw({ effect: d, n: size, critical, counts });
     curve.draw({ effect: d, n: size, alpha: level, critical });
-    const limits = critical.filter((c) => c !== null).map((c) => format(c, 2)).join(" and ");
-    result.say(`δ = d√n = ${format(d * Math.sqrt(size), 2)}, critical value ${limits}, power ${format(found, 3)}`, player.playing());
+    const limits = critical
+      .filter((c) => c !== null)
+      .map((c) => format(c, 2))
+      .join(" and ");
+    result.say(
+      `δ = d√n = ${format(d * Math.sqrt(size), 2)}, critical value ${limits}, power ${format(found, 3)}`,
+      player.playing(),
+    );
   }
 
   el.classList.add("power");
   el.append(
-    html("div", { class: "controls" },
+    html(
+      "div",
+      { class: "controls" },
       html("div", {}, effect.row, n.row),
-      html("div", {}, alpha.row, alternative.row)),
+      html("div", {}, alpha.row, alternative.row),
+    ),
     html("div", { class: "tiles" }, ...tiles.map(({ tile }) => tile)),
     plot.drawing,
     html("div", { class: "runs" }, player.button, again, needed),

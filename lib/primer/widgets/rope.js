@@ -2,8 +2,35 @@
 //
 // First the parts of the drawing, each { element, draw(state) }; then what joins them.
 
-import { axes, clamp, draggable, format, html, linear, mount, path, play, radio, resultLine, select, set, slider, svg, update } from "./kit.js";
-import { applyRope, lookalike, pairCurve, pairIndices, pairScores, ropeFrequencies, ropePermutation, scoreCurve, sum } from "./rotation.js";
+import {
+  axes,
+  clamp,
+  draggable,
+  format,
+  html,
+  linear,
+  mount,
+  path,
+  play,
+  radio,
+  resultLine,
+  select,
+  set,
+  slider,
+  svg,
+  update,
+} from "./kit.js";
+import {
+  applyRope,
+  lookalike,
+  pairCurve,
+  pairIndices,
+  pairScores,
+  ropeFrequencies,
+  ropePermutation,
+  scoreCurve,
+  sum,
+} from "./rotation.js";
 
 const LAST = 64; // the last position the controls reach
 const PACE = 2; // tokens per second while playing
@@ -18,7 +45,18 @@ function readState(model) {
   const [m, n, dim, base, pair] = ["m", "n", "dim", "base", "pair"].map((name) => model.get(name));
   const [query, key] = ["query", "key"].map((name) => model.get(name).slice(0, dim));
   const shares = pairScores(query, key, m, n, base);
-  return { m, n, dim, base, pair, query, key, shares, score: sum(shares), frequencies: ropeFrequencies(dim, base) };
+  return {
+    m,
+    n,
+    dim,
+    base,
+    pair,
+    query,
+    key,
+    shares,
+    score: sum(shares),
+    frequencies: ropeFrequencies(dim, base),
+  };
 }
 
 // A text that stays the same need not be laid out again.
@@ -33,13 +71,22 @@ function move(model, m, n) {
 // ---------------------------------------------------------------- controls
 
 function positionControls(model) {
-  const position = (label, name) => slider({
-    label, min: 0, max: LAST, value: model.get(name), change: (value) => update(model, { [name]: value }),
-  });
+  const position = (label, name) =>
+    slider({
+      label,
+      min: 0,
+      max: LAST,
+      value: model.get(name),
+      change: (value) => update(model, { [name]: value }),
+    });
   const [m, n] = [position("Query position m", "m"), position("Key position n", "n")];
   let [moved, least, most] = [0, 0, 0];
   const both = slider({
-    label: "Shift both", min: 0, max: LAST, value: 0, text: () => `${signed(moved)} (${signed(least)} … ${signed(most)})`,
+    label: "Shift both",
+    min: 0,
+    max: LAST,
+    value: 0,
+    text: () => `${signed(moved)} (${signed(least)} … ${signed(most)})`,
     change: (start) => {
       const [at, to] = [model.get("m"), model.get("n")];
       const by = start - Math.min(at, to);
@@ -62,11 +109,20 @@ function positionControls(model) {
 
 function shapeControls(model, player) {
   const base = slider({
-    label: "Base b", min: 2, max: 6, step: 0.05, value: Math.log10(model.get("base")), text: (x) => rounded(10 ** x),
+    label: "Base b",
+    min: 2,
+    max: 6,
+    step: 0.05,
+    value: Math.log10(model.get("base")),
+    text: (x) => rounded(10 ** x),
     change: (exponent) => update(model, { base: 10 ** exponent }),
   });
   const dim = slider({
-    label: "Dimension d", min: 2, max: 16, step: 2, value: model.get("dim"),
+    label: "Dimension d",
+    min: 2,
+    max: 16,
+    step: 2,
+    value: model.get("dim"),
     change: (value) => update(model, { dim: value, pair: Math.min(model.get("pair"), value / 2 - 1) }),
   });
   function draw(state) {
@@ -97,8 +153,15 @@ function motion(model, redraw) {
     },
   });
   const what = select({
-    label: "moves", options: [["both", "both positions"], ["key", "the key alone"]], value: mover,
-    change: (value) => { mover = value; },
+    label: "moves",
+    options: [
+      ["both", "both positions"],
+      ["key", "the key alone"],
+    ],
+    value: mover,
+    change: (value) => {
+      mover = value;
+    },
   });
   const ahead = () => ({ glideM: mover === "both" ? glide : 0, glideN: glide, playing: playing() });
   return { element: html("div", { class: "control" }, button, what.row), ahead, stop };
@@ -112,9 +175,10 @@ function readout() {
   const result = resultLine();
   function draw({ m, n, score, anchor, playing }) {
     number.textContent = format(score);
-    kept.textContent = m === anchor.m
-      ? "Move a slider, or drag the point along the curve."
-      : `Both shifted by ${signed(m - anchor.m)}: difference since the shift ${format(score - anchor.score)}`;
+    kept.textContent =
+      m === anchor.m
+        ? "Move a slider, or drag the point along the curve."
+        : `Both shifted by ${signed(m - anchor.m)}: difference since the shift ${format(score - anchor.score)}`;
     result.say(`m = ${m}, n = ${n}, distance ${format(n - m, 0)}, score ${format(score)}`, playing);
   }
   const words = html("div", {}, result.row, kept);
@@ -130,7 +194,12 @@ function arrow(angle, length) {
   const [x, y] = at(angle, length);
   const head = Math.min(10, length / 2);
   const wing = (side) => [x - head * Math.cos(angle + side), y + head * Math.sin(angle + side)];
-  return path([[0, 0], [x, y]]) + path([wing(0.45), [x, y], wing(-0.45)]);
+  return (
+    path([
+      [0, 0],
+      [x, y],
+    ]) + path([wing(0.45), [x, y], wing(-0.45)])
+  );
 }
 
 function wedge(from, to, radius) {
@@ -147,7 +216,16 @@ function circle(pair) {
   const shape = (name) => svg("path", { class: name });
   const [between, passedQ, passedK, q, k] = ["wedge", "query trail", "key trail", "query", "key"].map(shape);
   const rim = svg("circle", { class: "rim", r: RADIUS });
-  const drawing = svg("svg", { viewBox: "-62 -62 124 124", "aria-hidden": "true" }, rim, between, passedQ, passedK, q, k);
+  const drawing = svg(
+    "svg",
+    { viewBox: "-62 -62 124 124", "aria-hidden": "true" },
+    rim,
+    between,
+    passedQ,
+    passedK,
+    q,
+    k,
+  );
   const [speed, share] = [html("span", { class: "speed" }), html("span", { class: "share" })];
 
   function draw(state, scale) {
@@ -165,7 +243,10 @@ function circle(pair) {
     speed.textContent = `one turn in ${turn < 100 ? format(turn, 1) : rounded(turn)}`;
     share.textContent = format(state.shares[pair]);
   }
-  return { element: html("span", { class: "pair" }, html("b", {}, `Pair ${pair}`), drawing, speed, share), draw };
+  return {
+    element: html("span", { class: "pair" }, html("b", {}, `Pair ${pair}`), drawing, speed, share),
+    draw,
+  };
 }
 
 function circles(model) {
@@ -175,7 +256,9 @@ function circles(model) {
     cards = Array.from({ length: count }, (_, i) => circle(i));
     choice = radio({
       label: "Each pair of coordinates is an arrow on a circle; choose the pair to follow",
-      options: cards.map((card, i) => [i, card.element]), value: 0, change: (pair) => update(model, { pair }),
+      options: cards.map((card, i) => [i, card.element]),
+      value: 0,
+      change: (pair) => update(model, { pair }),
     });
     choice.row.style.setProperty("--columns", Math.min(count, 4));
     element.replaceChildren(choice.row);
@@ -183,7 +266,9 @@ function circles(model) {
   function draw(state) {
     if (cards.length !== state.dim / 2) build(state.dim / 2);
     choice.set(state.pair);
-    const lengths = [state.query, state.key].flatMap((v) => pairIndices(state.dim).map(([a, b]) => Math.hypot(v[a], v[b])));
+    const lengths = [state.query, state.key].flatMap((v) =>
+      pairIndices(state.dim).map(([a, b]) => Math.hypot(v[a], v[b])),
+    );
     cards.forEach((card) => card.draw(state, largest(lengths) || 1));
   }
   return { element, draw };
@@ -199,11 +284,22 @@ function curve(model) {
   const name = svg("text", { class: "tick", "text-anchor": "middle" });
   const mark = svg("g", {}, ring, name);
   const label = "Curve of the score against the distance n − m";
-  const drawing = svg("svg", { class: "curve", role: "img", "aria-label": label }, grid, line, part, total, mark, point);
+  const drawing = svg(
+    "svg",
+    { class: "curve", role: "img", "aria-label": label },
+    grid,
+    line,
+    part,
+    total,
+    mark,
+    point,
+  );
   const alone = html("span", { class: "chosen" });
   const legend = html("p", { class: "legend" }, html("span", {}, "score, all pairs"), alone);
   let [x, y, width, drawn] = [null, null, 0, null];
-  draggable(drawing, { move: (to) => move(model, model.get("m"), model.get("m") + Math.round(x.invert(to * width))) });
+  draggable(drawing, {
+    move: (to) => move(model, model.get("m"), model.get("m") + Math.round(x.invert(to * width))),
+  });
 
   // The curves stay as they are while only the positions move.
   function drawCurves({ query, key, base, pair }) {
@@ -212,7 +308,10 @@ function curve(model) {
     const share = pairCurve(query, key, pair, DISTANCES, base);
     const all = [...scores, ...share, 0];
     const unit = 10 ** Math.floor(Math.log10(largest(all) || 1)) / 2;
-    const domain = [Math.floor(Math.min(...all) / unit) * unit, Math.ceil(Math.max(...all) / unit) * unit || unit];
+    const domain = [
+      Math.floor(Math.min(...all) / unit) * unit,
+      Math.ceil(Math.max(...all) / unit) * unit || unit,
+    ];
     x = linear([-LAST, LAST], [40, width - 14]);
     y = linear(domain, [height - 42, 26]);
     const xTicks = [-64, -48, -32, -16, 0, 16, 32, 48, 64].filter((t) => width > 500 || t % 32 === 0);
@@ -256,18 +355,36 @@ const COLUMNS = ["Pair", "ω", "query turned", "key turned", "difference", "dot 
 function table() {
   const body = html("tbody");
   const total = html("td");
-  const element = html("table", {},
-    html("caption", {}, "Every pair in numbers: its speed ω in radians per token, how many radians its arrows have turned, what it adds"),
+  const element = html(
+    "table",
+    {},
+    html(
+      "caption",
+      {},
+      "Every pair in numbers: its speed ω in radians per token, how many radians its arrows have turned, what it adds",
+    ),
     html("thead", {}, html("tr", {}, ...COLUMNS.map((name) => html("th", { scope: "col" }, name)))),
     body,
-    html("tfoot", {}, html("tr", {}, html("th", { scope: "row", colspan: COLUMNS.length - 1 }, "score, the sum"), total)));
+    html(
+      "tfoot",
+      {},
+      html("tr", {}, html("th", { scope: "row", colspan: COLUMNS.length - 1 }, "score, the sum"), total),
+    ),
+  );
   const row = () => html("tr", {}, html("th", { scope: "row" }), ...COLUMNS.slice(1).map(() => html("td")));
 
   function draw({ m, n, frequencies, shares, score, pair }) {
     while (body.rows.length > shares.length) body.lastChild.remove();
     while (body.rows.length < shares.length) body.append(row());
     frequencies.forEach((w, i) => {
-      const cells = [i, w.toPrecision(3), format(m * w, 2), format(n * w, 2), format((n - m) * w, 2), format(shares[i])];
+      const cells = [
+        i,
+        w.toPrecision(3),
+        format(m * w, 2),
+        format(n * w, 2),
+        format((n - m) * w, 2),
+        format(shares[i]),
+      ];
       body.rows[i].classList.toggle("chosen", i === pair);
       cells.forEach((text, column) => write(body.rows[i].cells[column], text));
     });
@@ -305,10 +422,16 @@ function pairing(title, layout) {
     if (named !== `${order}`) {
       const rows = x.length > 10 ? 2 : 1; // of names, so that they have room beside each other
       set(drawing, { viewBox: `0 0 240 ${138 + 12 * rows}` });
-      names.replaceChildren(...order.map((name, i) => svg("text", { x: center(i), y: 147 + 12 * (i % rows), "text-anchor": "middle" }, name)));
+      names.replaceChildren(
+        ...order.map((name, i) =>
+          svg("text", { x: center(i), y: 147 + 12 * (i % rows), "text-anchor": "middle" }, name),
+        ),
+      );
       named = `${order}`;
     }
-    [...names.children].forEach((text, i) => set(text, { class: pairs[pair].includes(i) ? "tick chosen" : "tick" }));
+    [...names.children].forEach((text, i) =>
+      set(text, { class: pairs[pair].includes(i) ? "tick chosen" : "tick" }),
+    );
     score.textContent = format(total);
   }
   return { element: html("div", {}, html("b", {}, title), drawing, html("span", {}, "score ", score)), draw };
@@ -327,20 +450,30 @@ function conventions() {
     const plain = order.map((_, i) => i);
     const reorder = (x) => order.map((i) => x[i]);
     const cases = [
-      [query, key, plain, "interleaved"], [query, key, plain, "half"], [reorder(query), reorder(key), order, "half"],
+      [query, key, plain, "interleaved"],
+      [query, key, plain, "half"],
+      [reorder(query), reorder(key), order, "half"],
     ];
     const turned = cases.map(([q, , , layout]) => applyRope(q, m, base, layout));
     const scale = largest([...query, ...turned.flat()]) || 1;
-    cases.forEach(([x, k, names, layout], i) => panels[i].draw({
-      x, turned: turned[i], order: names, pair, scale, total: sum(pairScores(x, k, m, n, base, layout)),
-    }));
+    cases.forEach(([x, k, names, layout], i) =>
+      panels[i].draw({
+        x,
+        turned: turned[i],
+        order: names,
+        pair,
+        scale,
+        total: sum(pairScores(x, k, m, n, base, layout)),
+      }),
+    );
     const gap = (x, y) => format(largest(x.map((v, i) => v - y[i])));
     words.textContent =
       `With other partners, the query turned to position ${m} differs by up to ${gap(turned[0], turned[1])} in a coordinate. ` +
       `Take its coordinates in the order ${order.join(" ")} first, and the half-split rotation gives the interleaved ` +
       `result in that order: difference ${gap(reorder(turned[0]), turned[2])}.`;
   }
-  const caption = "Which coordinates make a pair: the query before its rotation (outline) and after it (filled)";
+  const caption =
+    "Which coordinates make a pair: the query before its rotation (outline) and after it (filled)";
   const row = html("div", { class: "conventions" }, ...panels.map((panel) => panel.element));
   return { element: html("div", {}, html("p", { class: "heading" }, caption), row, words), draw };
 }
@@ -369,7 +502,13 @@ function render({ model, el }) {
     html("div", { class: "controls" }, ...controls.map((part) => part.element)),
     words.element,
     html("div", { class: "stage" }, pairs.element, scores.element),
-    html("details", {}, html("summary", {}, "Every pair in numbers, and two ways to pair coordinates"), numbers.element, layouts.element),
+    html(
+      "details",
+      {},
+      html("summary", {}, "Every pair in numbers, and two ways to pair coordinates"),
+      numbers.element,
+      layouts.element,
+    ),
   );
   const unmount = mount({ model, el, traits: ["m", "n", "base", "dim", "pair", "query", "key"], draw });
   return () => {

@@ -2,7 +2,23 @@
 //
 // The functions above `NAMES` are the mathematics; the tests compare them with primer.optimization.
 
-import { axes, clamp, format, html, linear, logarithmic, mount, path as line, play, radio, resultLine, set, slider, svg, update } from "./kit.js";
+import {
+  axes,
+  clamp,
+  format,
+  html,
+  linear,
+  logarithmic,
+  mount,
+  path as line,
+  play,
+  radio,
+  resultLine,
+  set,
+  slider,
+  svg,
+  update,
+} from "./kit.js";
 import { scientific } from "./powers.js";
 
 const STEPS = 100;
@@ -17,7 +33,11 @@ const MOVES = {
     return [w.map((x, i) => x - step * next[i]), next];
   },
   adam: (w, g, { step }, { m = [0, 0], v = [0, 0], t = 0 } = {}) => {
-    const next = { m: m.map((x, i) => 0.9 * x + 0.1 * g[i]), v: v.map((x, i) => 0.999 * x + 0.001 * g[i] ** 2), t: t + 1 };
+    const next = {
+      m: m.map((x, i) => 0.9 * x + 0.1 * g[i]),
+      v: v.map((x, i) => 0.999 * x + 0.001 * g[i] ** 2),
+      t: t + 1,
+    };
     const [a, b] = [1 - 0.9 ** next.t, 1 - 0.999 ** next.t];
     return [w.map((x, i) => x - (step * next.m[i]) / a / (Math.sqrt(next.v[i] / b) + 1e-8)), next];
   },
@@ -41,7 +61,12 @@ export function stepLimit(rule, curvature, momentum) {
   return rule === "momentum" ? (2 * (1 + momentum)) / curvature : null;
 }
 
-const NAMES = [["gradient", "gradient descent"], ["momentum", "momentum"], ["adam", "Adam"], ["sign", "sign"]];
+const NAMES = [
+  ["gradient", "gradient descent"],
+  ["momentum", "momentum"],
+  ["adam", "Adam"],
+  ["sign", "sign"],
+];
 const [WIDE, HIGH] = [2.4, 1.5];
 const RINGS = 8;
 
@@ -52,7 +77,15 @@ function valley() {
   const dots = svg("path", { class: "dots" });
   const [lowest, now] = [svg("path", { class: "lowest" }), svg("circle", { class: "now", r: 6 })];
   const inside = svg("svg", {}, ...rings, trace, dots, lowest, now);
-  const drawing = svg("svg", { role: "img", "aria-label": "The valley seen from above: rings of equal loss and the path of the optimizer" }, grid, inside);
+  const drawing = svg(
+    "svg",
+    {
+      role: "img",
+      "aria-label": "The valley seen from above: rings of equal loss and the path of the optimizer",
+    },
+    grid,
+    inside,
+  );
 
   function draw({ path, curvature, shown }) {
     const width = drawing.clientWidth || 360;
@@ -66,7 +99,12 @@ function valley() {
     const highest = 0.5 * (WIDE ** 2 + curvature * HIGH ** 2);
     rings.forEach((ring, k) => {
       const level = highest * ((k + 1) / RINGS) ** 2;
-      set(ring, { cx: x(0), cy: y(0), rx: x(Math.sqrt(2 * level)) - x(0), ry: y(0) - y(Math.sqrt((2 * level) / curvature)) });
+      set(ring, {
+        cx: x(0),
+        cy: y(0),
+        rx: x(Math.sqrt(2 * level)) - x(0),
+        ry: y(0) - y(Math.sqrt((2 * level) / curvature)),
+      });
     });
     const points = path.slice(0, shown + 1).map(([a, b]) => [x(a), y(b)]);
     set(trace, { d: line(points) });
@@ -82,7 +120,12 @@ function errors() {
   const curves = [svg("path", { class: "flat" }), svg("path", { class: "steep" })];
   const cursor = svg("path", { class: "cursor" });
   const inside = svg("svg", {}, ...curves, cursor);
-  const drawing = svg("svg", { role: "img", "aria-label": "The error of both weights at each step, on a logarithmic axis" }, grid, inside);
+  const drawing = svg(
+    "svg",
+    { role: "img", "aria-label": "The error of both weights at each step, on a logarithmic axis" },
+    grid,
+    inside,
+  );
 
   function draw({ path, shown }) {
     const width = drawing.clientWidth || 360;
@@ -93,8 +136,18 @@ function errors() {
     set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
     set(inside, { ...box, viewBox: `${box.x} ${box.y} ${box.width} ${box.height}` });
     const powers = ["10⁻⁶", "10⁻⁴", "10⁻²", "1", "100"];
-    axes(grid, { x, y, xLabel: "step t", yLabel: "error", xTicks: [0, 25, 50, 75, 100], yTicks: [1e-6, 1e-4, 1e-2, 1, 100], yText: (t) => powers[Math.round(Math.log10(t) / 2) + 3] });
-    curves.forEach((curve, i) => set(curve, { d: line(path.map((w, t) => [x(t), y(Math.max(Math.abs(w[i]), 1e-9))])) }));
+    axes(grid, {
+      x,
+      y,
+      xLabel: "step t",
+      yLabel: "error",
+      xTicks: [0, 25, 50, 75, 100],
+      yTicks: [1e-6, 1e-4, 1e-2, 1, 100],
+      yText: (t) => powers[Math.round(Math.log10(t) / 2) + 3],
+    });
+    curves.forEach((curve, i) =>
+      set(curve, { d: line(path.map((w, t) => [x(t), y(Math.max(Math.abs(w[i]), 1e-9))])) }),
+    );
     set(cursor, { d: `M${x(shown)} ${box.y}V${box.y + box.height}` });
   }
   return { drawing, draw };
@@ -105,14 +158,23 @@ export function describe(rule, step, curvature, momentum) {
   const path = walk(rule, step, curvature, momentum);
   const limit = stepLimit(rule, curvature, momentum);
   const size = Math.hypot(...path.at(-1));
-  const end = size > LARGEST ? `the error exceeds a million after ${path.length - 1} steps` : `the error after ${path.length - 1} steps is ${size < 0.001 ? scientific(size) : format(size, 3)}`;
-  if (rule === "sign") return `No step limit, and no rest: every step has the length η in both weights, even the last. Here ${end}.`;
+  const end =
+    size > LARGEST
+      ? `the error exceeds a million after ${path.length - 1} steps`
+      : `the error after ${path.length - 1} steps is ${size < 0.001 ? scientific(size) : format(size, 3)}`;
+  if (rule === "sign")
+    return `No step limit, and no rest: every step has the length η in both weights, even the last. Here ${end}.`;
   if (rule === "adam") {
     const last = Math.max(...path.at(-1).map((x, i) => Math.abs(x - path.at(-2)[i])));
     return `No fixed step limit: Adam divides by the size of its gradients. The first step is η, the last ${format((100 * last) / step, 1)} % of it; ${end}.`;
   }
   const part = step / limit;
-  const word = part > 1 + 1e-9 ? "Above the limit: it diverges" : part > 1 - 1e-9 ? "At the limit: it swings forever" : "Below the limit: it converges";
+  const word =
+    part > 1 + 1e-9
+      ? "Above the limit: it diverges"
+      : part > 1 - 1e-9
+        ? "At the limit: it swings forever"
+        : "Below the limit: it converges";
   return `${word}. The limit is η = ${format(limit, 3)}; ${end}.`;
 }
 
@@ -124,10 +186,39 @@ function render({ model, el }) {
     shown = STEPS;
     update(model, changes);
   };
-  const rule = radio({ label: "Rule", options: NAMES, value: get("rule"), change: (v) => change({ rule: v }) });
-  const step = slider({ label: "Step size η", min: -3, max: 0.47, step: 0.005, value: Math.log10(get("step")), text: (v) => format(10 ** v, 3), change: (v) => change({ step: clamp(10 ** v, 0.001, 3) }) });
-  const curvature = slider({ label: "Curvature h", min: 0, max: 2, step: 0.02, value: Math.log10(get("curvature")), text: (v) => format(10 ** v, 1), change: (v) => change({ curvature: clamp(10 ** v, 1, 100) }) });
-  const momentum = slider({ label: "Momentum β", min: 0, max: 0.99, step: 0.01, value: get("momentum"), text: (v) => format(v, 2), change: (v) => change({ momentum: v }) });
+  const rule = radio({
+    label: "Rule",
+    options: NAMES,
+    value: get("rule"),
+    change: (v) => change({ rule: v }),
+  });
+  const step = slider({
+    label: "Step size η",
+    min: -3,
+    max: 0.47,
+    step: 0.005,
+    value: Math.log10(get("step")),
+    text: (v) => format(10 ** v, 3),
+    change: (v) => change({ step: clamp(10 ** v, 0.001, 3) }),
+  });
+  const curvature = slider({
+    label: "Curvature h",
+    min: 0,
+    max: 2,
+    step: 0.02,
+    value: Math.log10(get("curvature")),
+    text: (v) => format(10 ** v, 1),
+    change: (v) => change({ curvature: clamp(10 ** v, 1, 100) }),
+  });
+  const momentum = slider({
+    label: "Momentum β",
+    min: 0,
+    max: 0.99,
+    step: 0.01,
+    value: get("momentum"),
+    text: (v) => format(v, 2),
+    change: (v) => change({ momentum: v }),
+  });
   let time = 0;
   const animation = play({
     label: "Walk",
@@ -162,10 +253,29 @@ function render({ model, el }) {
 
   el.classList.add("step-size");
   el.append(
-    html("div", { class: "controls" }, html("div", {}, rule.row, momentum.row), html("div", {}, step.row, curvature.row)),
-    html("div", { class: "views" },
+    html(
+      "div",
+      { class: "controls" },
+      html("div", {}, rule.row, momentum.row),
+      html("div", {}, step.row, curvature.row),
+    ),
+    html(
+      "div",
+      { class: "views" },
       html("div", {}, html("p", { class: "heading" }, "The path in the valley"), map.drawing),
-      html("div", {}, html("p", { class: "heading" }, "Error of each weight: ", html("span", { class: "key flat" }, "flat"), html("span", { class: "key steep" }, "steep")), chart.drawing)),
+      html(
+        "div",
+        {},
+        html(
+          "p",
+          { class: "heading" },
+          "Error of each weight: ",
+          html("span", { class: "key flat" }, "flat"),
+          html("span", { class: "key steep" }, "steep"),
+        ),
+        chart.drawing,
+      ),
+    ),
     result.row,
     animation.button,
   );
