@@ -1,5 +1,7 @@
 // Rotary positions: the mathematics, which the tests compare with primer.positions.
 
+import { sum } from "./kit.js";
+
 // Radians per position of each pair: b^(−2i/d).
 export const ropeFrequencies = (dim, base) =>
   Array.from({ length: dim / 2 }, (_, i) => base ** ((-2 * i) / dim));
@@ -22,8 +24,6 @@ export function applyRope(x, position, base, layout) {
   });
   return turned;
 }
-
-export const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
 
 // What each pair adds to the score of the query at m with the key at n: the dot product of its arrows.
 export function pairScores(query, key, m, n, base, layout) {
