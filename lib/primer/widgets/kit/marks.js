@@ -55,6 +55,8 @@ export function draggable(element, { move, step = null, touch = "pan-y" }) {
 /**
  * A round mark, wider than what it stands on; its `cx` and `cy` are where it is drawn.  It moves by the place
  * where it was taken hold of: moveTo(x, y) in pixels of the drawing; `take()` when it gets the focus.
+ *
+ * @param {{ moveTo: Function, step: Function, take?: Function, attributes?: any }} options
  */
 export function grip({ moveTo, step, take = () => {}, attributes = {} }) {
   const mark = svg("circle", {
