@@ -104,7 +104,11 @@ class Widget(anywidget.AnyWidget):
 
     @traitlets.default("_spec")
     def _default_spec(self) -> dict[str, Any]:
-        return self.spec()
+        spec = self.spec()
+        for name, control in spec["controls"].items():
+            if "among" in control:  # as a list: a notebook's file sorts the names of a dictionary
+                spec["controls"][name] = {**control, "options": self.traits()[name].offered(self)}
+        return spec
 
     @classmethod
     def spec(cls) -> dict[str, Any]:

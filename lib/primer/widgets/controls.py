@@ -8,7 +8,7 @@ What a declaration lacks is said when the class is made, by :func:`declared_cont
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import traitlets
@@ -218,10 +218,24 @@ class Name(traitlets.Unicode[str, Any]):
         The trait whose keys are the names.
     label : str
         What stands before the list.
+    words : callable, optional
+        Makes the words for a name.
+    more : mapping, optional
+        What the page offers besides, with its words: a sound that the reader brings.
     """
 
-    def __init__(self, default: str, *, among: str, label: str = "", look: str = "select") -> None:
+    def __init__(
+        self,
+        default: str,
+        *,
+        among: str,
+        label: str = "",
+        look: str = "select",
+        words: Callable[[str], str] = str,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(default)
+        self.words, self.more = words, more or {}
         self.control = {
             "kind": "choice",
             "label": label,
@@ -234,6 +248,11 @@ class Name(traitlets.Unicode[str, Any]):
     def validate(self, obj: Any, value: Any) -> str:
         """Return the name, or raise a ``TraitError`` that says which there are."""
         return known(str(self.name), value, getattr(obj, self.control["among"]))
+
+    def offered(self, obj: Any) -> list[list[str]]:
+        """List the names and their words, in the order in which a widget has them."""
+        names = {name: self.words(name) for name in getattr(obj, self.control["among"])}
+        return list(map(list, (names | dict(self.more)).items()))
 
     def fault(self) -> None:
         """Nothing can be wrong with it but what is wrong with any."""
