@@ -24,6 +24,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
+from written import BOOK, CHAPTERS
 
 from primer.book.form import FOLDED, tags_of
 from primer.book.pages import SITE
@@ -31,8 +32,6 @@ from primer.widgets import RopeRotation
 
 pytestmark = pytest.mark.browser
 
-BOOK = Path(__file__).parents[1]
-CHAPTERS = sorted(path.stem for path in (BOOK / "chapters").glob("*.ipynb"))
 RUNS = os.environ.get("LAB_RUNS", "08-positions").replace("all", " ".join(CHAPTERS)).split()
 PATIENCE = 900_000  # ms; timings never decide a test
 
@@ -93,15 +92,18 @@ def free_port() -> int:
 
 
 def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the server answers; fail with its log when it ended or takes a minute."""
-    for _ in range(240):
+    """Wait until the server answers; fail with its log when it ended or takes too long."""
+    until = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < until:
         try:
             with urllib.request.urlopen(url, timeout=2):
                 return
         except OSError:
             assert server.poll() is None, log.read_text("utf-8")
             time.sleep(0.25)
-    pytest.fail(f"JupyterLab did not start within a minute:\n{log.read_text('utf-8')}")
+    pytest.fail(
+        f"JupyterLab did not start within {PATIENCE / 1000:.0f} s:\n{log.read_text('utf-8')}"
+    )
 
 
 @pytest.fixture(scope="module")
