@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
+from primer.attention import Observe, shown, within
 from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.language_models import BytePairEncoding
@@ -66,12 +67,10 @@ class Silent(nn.Module):
 class BlockWithoutResidual(Block):
     """A block whose layers replace the residual stream in place of adding to it."""
 
-    def forward(
-        self, x: Tensor, *, return_weights: bool = False, **context: Any
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, *, observe: Observe | None = None, **context: Any) -> Tensor:
         """Compute what a block computes, without its two additions."""
-        x = self.attention(self.norm1(x), **context)
-        return self.feed_forward(self.norm2(x)), None
+        x = self.attention(self.norm1(x), observe=within(observe, "attention"), **context)
+        return shown(observe, "after", self.feed_forward(self.norm2(x)))
 
 
 def without_residual() -> Transformer:
