@@ -17,19 +17,20 @@ import pytest
 from axe import FEW_LOOKS, LOOKS, WIDTHS, Look, violations_on
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, BrowserContext, Page, Route
+from written import BOOK
+from written import CHAPTERS as NAMES
 
 from primer.book.form import AUDIT
 from primer.book.pages import SITE, page_names, serve
 
 pytestmark = pytest.mark.browser
 
-BOOK = Path(__file__).parents[1]
 PAGES = page_names(SITE) or ["the site is not built"]
-CHAPTERS = [name for name in PAGES if name.startswith("chapters/") and name[9].isdigit()]
+CHAPTERS = [f"chapters/{name}.html" for name in NAMES]
 NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exists()]
 PATIENCE = 120_000  # ms; timings never decide a test
 FIRST_VISIT = 300_000
-"""Bytes a first visit may take, compressed, besides figures, fonts and a model's weights."""
+"""Bytes a first visit may take, compressed, besides figures and fonts."""
 
 every_page = pytest.mark.parametrize("name", PAGES)
 
@@ -105,13 +106,9 @@ def assert_quiet(seen: Visit) -> None:
 
 
 def compressed(site: Path, paths: set[str]) -> int:
-    """Sum the compressed sizes of files that are neither figures, fonts nor a model's weights."""
+    """Sum the compressed sizes of files that are neither figures nor fonts."""
     heavy = (".woff2", ".ttf", ".svg", ".png", ".jpg", ".gif", ".webp")
-    files = [
-        site / path
-        for path in paths
-        if not path.endswith(heavy) and "/widget-data/" not in path  # a widget in sight loads it
-    ]
+    files = [site / path for path in paths if not path.endswith(heavy)]
     return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
 
 
