@@ -42,17 +42,23 @@ def address() -> Iterator[str]:
 def test_the_page_follows_the_files(chromium: Browser, address: str, monkeypatch):
     written: list[str] = []
     monkeypatch.setattr(alone, "write_bundles", lambda wanted: written.extend(wanted))
+    files = ["first"]
+    python = alone.version(".py")
+    monkeypatch.setattr(alone, "version", lambda *kinds: files[0] if len(kinds) > 1 else python)
+    alone.saved_state(
+        "norm_ball", python
+    )  # a process of its own: it may take longer than a page waits
     page = chromium.new_page()
     page.goto(address)
     page.get_by_label("Radius η").press("ArrowRight")
     assert "rope.js" in written
     page.evaluate("window.before = true")
-    monkeypatch.setattr(alone, "version", lambda *suffixes: "another")
+    files[0] = "second"
     page.wait_for_function("!window.before")
     page.get_by_label("Radius η").wait_for()
     monkeypatch.setattr(
         alone, "bundles", lambda: (_ for _ in ()).throw(ValueError("rope.js:1: <oh>"))
     )
-    monkeypatch.setattr(alone, "version", lambda *suffixes: "broken")
+    files[0] = "third"
     page.get_by_text("rope.js:1: <oh>").wait_for()
     page.close()

@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -506,6 +507,21 @@ export default widget("counter", ({ el, controls, write }) => {
   };
 });
 """
+
+
+@pytest.mark.browser
+def test_the_widget_that_contributing_describes_works(make_widget, widget_page):
+    text = (WIDGETS.parents[2] / "CONTRIBUTING.md").read_text("utf-8")
+    section = text[text.index("## A new widget") :]
+    python, script = (
+        re.search(rf"```{kind}\n(.*?)```", section, re.S)[1] for kind in ("python", "js")
+    )
+    widget = make_widget(python.replace("class Hill", "class Counter"), script)
+    page = widget_page(widget())
+    page.get_by_label("Steepness a").press("End")
+    settle(page)
+    assert "stands at −10.00" in page.locator(".result").inner_text()
+    assert widget()._repr_mimebundle_()[0]["image/png"]
 
 
 @pytest.fixture

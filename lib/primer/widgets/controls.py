@@ -141,7 +141,8 @@ class Whole(_Slider, traitlets.Int[Any, Any]):
 
     def __init__(self, default: int | None, **declared: Any) -> None:
         declared = {"label": "", "step": 1, "digits": 0, **declared}
-        super().__init__(default, allow_none=declared.get("none") is not None)
+        nothing: Any = declared.get("none") is not None
+        super().__init__(default, allow_none=nothing)
         self._declare(whole=True, **declared)
         self.tag(sync=True)
 
@@ -185,7 +186,7 @@ class Choice(traitlets.Enum[Any]):
         )
         super().__init__(tuple(listed), default)
         look = look or ("radio" if len(listed) <= MOST_RADIOS else "select")
-        self.control = {
+        self.control: dict[str, Any] = {
             "kind": "choice",
             "label": label,
             "options": list(map(list, listed.items())),
@@ -236,7 +237,7 @@ class Name(traitlets.Unicode[str, Any]):
     ) -> None:
         super().__init__(default)
         self.words, self.more = words, more or {}
-        self.control = {
+        self.control: dict[str, Any] = {
             "kind": "choice",
             "label": label,
             "among": among,
@@ -318,16 +319,16 @@ def declared_controls(owner: str, traits: Iterable[tuple[str, Any]]) -> dict[str
       ...
     ValueError: Hill.height has an empty range, 5 to 5: give finite ends, low below high
     """
-    traits = dict(traits)
-    controls = {name: t.control for name, t in traits.items() if hasattr(t, "control")}
+    known_traits = dict(traits)
+    controls = {name: t.control for name, t in known_traits.items() if hasattr(t, "control")}
     for name, control in controls.items():
-        fault = traits[name].fault()
+        fault = known_traits[name].fault()
         other = control["when"] and control["when"][0]
         if not control["label"].strip():
             fault = 'has no label: write label="…", what stands beside the control on the page'
-        elif other and other not in traits:
+        elif other and other not in known_traits:
             fault = f"depends on {other!r}, but {owner} has no such trait"
-        elif control.get("among", name) not in traits:
+        elif control.get("among", name) not in known_traits:
             fault = f"takes its names from {control['among']!r}, but {owner} has no such trait"
         if fault:
             raise ValueError(f"{owner}.{name} {fault}")
