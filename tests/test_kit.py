@@ -221,7 +221,7 @@ def test_the_bundles_are_current():
 def test_a_bundle_carries_its_modules_and_takes_the_kit_from_outside(make_widget):
     widget = make_widget(style=".counter { color: var(--primer-blue); }")()
     kit, own = widget._esm.split(SHARED_ABOVE)
-    assert kit.startswith("var kit=")
+    assert kit.startswith("var kit=(")
     assert "A line" in own
     assert "import" not in own
     assert len(own) < 200

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.browser
 PAGES = page_names(SITE) or ["the site is not built"]
 CHAPTERS = [f"chapters/{name}.html" for name in NAMES]
 FIRST_VISIT = 300_000
-"""Bytes a first visit may take, compressed, besides figures, fonts and a model's weights."""
+"""Bytes a first visit may take, compressed, besides figures and fonts."""
 
 every_page = pytest.mark.parametrize("name", PAGES)
 
@@ -104,13 +104,9 @@ def assert_quiet(seen: Visit) -> None:
 
 
 def compressed(site: Path, paths: set[str]) -> int:
-    """Sum the compressed sizes of files that are neither figures, fonts nor a model's weights."""
+    """Sum the compressed sizes of files that are neither figures nor fonts."""
     heavy = (".woff2", ".ttf", ".svg", ".png", ".jpg", ".gif", ".webp")
-    files = [
-        site / path
-        for path in paths
-        if not path.endswith(heavy) and "/widget-data/" not in path  # a widget in sight loads it
-    ]
+    files = [site / path for path in paths if not path.endswith(heavy)]
     return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
 
 
