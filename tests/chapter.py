@@ -75,7 +75,8 @@ def _packages(code: str) -> set[str]:
 def _widgets(code: str) -> set[str]:
     """Return the modules of the widgets that code imports."""
     files = ingredients.ingredients(re.findall(r"^from primer\.widgets.*", code, re.M), LIBRARY)
-    return {path.stem for path in files if path.parent.name == "widgets"} - {"base", "package"}
+    modules = {path.stem for path in files if path.match("widgets/*.py")}
+    return modules - {"base", "controls"}
 
 
 def main() -> int:

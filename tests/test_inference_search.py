@@ -224,7 +224,7 @@ transformers = tiny(1, 2), tiny(2, 1)
         (transformers, 2, {}, 100),
     ],
 )
-@pytest.mark.usefixtures("as_readers_run_it")  # five of six parts of the time check shapes
+@pytest.mark.usefixtures("as_readers_run_it")  # half of the time would go into shapes
 def test_the_texts_have_the_targets_distribution(models, n_drafts, choice, runs):
     """Every text of three tokens is as frequent as the exact probability under the target."""
     (target, draft), prompt = models, [0, 1]
