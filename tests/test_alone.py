@@ -36,6 +36,7 @@ def address() -> Iterator[str]:
     threading.Thread(target=made.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{made.server_address[1]}"
     made.shutdown()
+    made.server_close()
 
 
 @pytest.mark.browser

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from primer.book.bundle import WIDGETS, bundles, write_bundles
+from primer.book.pages import Server
 from primer.inputs import one_of
 
 HOST = Path(__file__).with_name("widget-host.js")
@@ -140,7 +141,7 @@ class Alone(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def server(name: str, port: int) -> http.server.ThreadingHTTPServer:
+def server(name: str, port: int) -> Server:
     """Make the server of a widget, on this machine only.
 
     Raises
@@ -150,7 +151,7 @@ def server(name: str, port: int) -> http.server.ThreadingHTTPServer:
     """
     one_of("NAME", name, names())
     handler = type("Handler", (Alone,), {"widget": name})
-    return http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    return Server(("127.0.0.1", port), handler)
 
 
 def main() -> int:
