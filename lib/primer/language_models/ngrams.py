@@ -84,8 +84,11 @@ class NGramModel(abc.ABC):
         ValueError
             When a symbol does not exist.
         """
+        keys, inverse = np.unique(
+            ngram_keys(text, self.vocab_size, self.order), return_inverse=True
+        )  # what occurs often is looked up once
         with np.errstate(divide="ignore"):
-            return np.log2(self.probabilities(ngram_keys(text, self.vocab_size, self.order)))
+            return np.log2(self.probabilities(keys))[inverse]
 
     def distributions(self, contexts: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n vocab"]:
         """Compute the probabilities of all symbols after each of several contexts.
@@ -262,7 +265,7 @@ def kneser_ney_discounts(values: Codes) -> Float[np.ndarray, "4"]:
 
     References
     ----------
-    Chen and Goodman (1998), section 4.1.6 (modified Kneser–Ney smoothing).
+    Chen and Goodman (1999), modified Kneser–Ney smoothing.
 
     Examples
     --------
@@ -307,7 +310,7 @@ class KneserNey(NGramModel):
 
     References
     ----------
-    Kneser and Ney (1995); Chen and Goodman (1998).
+    Kneser and Ney (1995); Chen and Goodman (1999).
 
     Examples
     --------
@@ -347,17 +350,16 @@ class KneserNey(NGramModel):
 
     def probabilities(self, keys: Codes) -> Probabilities:
         """Compute the probability of each n-gram's last symbol, from order 1 upwards."""
-        different, inverse = np.unique(keys, return_inverse=True)  # look everything up once
-        p = np.full(len(different), 1 / self.vocab_size)
+        p = np.full(len(keys), 1 / self.vocab_size)
         for length, level in enumerate(reversed(self.levels), 1):
-            grams = different % self.vocab_size**length
+            grams = keys % self.vocab_size**length
             contexts = grams // self.vocab_size
             at = np.minimum(np.searchsorted(level.contexts, contexts), len(level.contexts) - 1)
             seen = level.contexts[at] == contexts
             values = lookup(level.counts, grams)
             kept = (values - level.discounts[np.minimum(values, 3)]) / level.totals[at]
             p = np.where(seen, kept + level.kept_back[at] * p, p)
-        return p[inverse]
+        return p
 
 
 def _level(counts: Counts, vocab_size: int, discount: float | None) -> Level:
@@ -398,7 +400,7 @@ def shannon_bounds(ranks: Int[np.ndarray, " guesses"]) -> tuple[float, float]:
 
     References
     ----------
-    Shannon (1951), section 5.
+    Shannon (1951).
 
     Examples
     --------

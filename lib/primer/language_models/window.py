@@ -115,7 +115,7 @@ def count_window_parameters(vocab_size: int, window: int, d_embed: int, d_hidden
 
 def window_rows(
     text: Sequence[Any] | np.ndarray, vocab_size: int, window: int
-) -> Int[Tensor, "targets window+1"]:
+) -> Int[Tensor, "targets columns"]:
     """Cut a text into contexts, each with the symbol that follows.
 
     Parameters
@@ -180,7 +180,7 @@ def window_log_probabilities(
 
 def train_window_model(
     model: WindowModel,
-    rows: Int[Tensor, "targets window+1"],
+    rows: Int[Tensor, "targets columns"],
     steps: int,
     batch_size: int = 512,
     learning_rate: float = 1e-2,

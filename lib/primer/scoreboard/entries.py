@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from primer.language_models.window import PRETRAINED as WINDOW
 from primer.scoreboard import compressors, counts
 from primer.scoreboard.rules import Measure
+from primer.scoreboard.transformer import plays_transformer
+from primer.scoreboard.window import window_model
+
+CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 
 
 class Entry(NamedTuple):
@@ -35,4 +40,6 @@ ENTRIES: dict[str, Entry] = {
     "6-gram of 512 tokens": Entry(counts.token_ngrams(6, 512), "tokens"),
     "bzip2": Entry(compressors.compressor(compressors.block_sorting, memory=450_000), "bytes"),
     "LZMA": Entry(compressors.compressor(compressors.dictionary), "bytes"),
+    "fixed window": Entry(window_model, "characters", WINDOW),
+    "transformer": Entry(plays_transformer, "tokens", CHECKPOINTS / "plays.safetensors"),
 }
