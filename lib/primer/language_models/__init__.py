@@ -1,19 +1,90 @@
-"""From characters to tokens and back: byte-pair encoding.
+"""How surprising is the next letter: scores, counts, the first network, and tokens.
 
+The chapter *Language models* teaches this module; each function stands there beside its formula.
 The chapters on attention, transformers and inference read and write Shakespeare's plays with it.
 """
 
 from primer.language_models.byte_pairs import END, BytePairEncoding
+from primer.language_models.counting import (
+    Alphabet,
+    Counts,
+    count_ngrams,
+    largest_order,
+    ngram_keys,
+)
+from primer.language_models.losses import (
+    bits_per_character,
+    cross_entropy,
+    entropy,
+    kl_divergence,
+    log_softmax,
+    perplexity,
+    perplexity_per,
+    softmax,
+    token_loss,
+)
 from primer.language_models.merges import learn_merges, learn_merges_by_rescan, merge_pair
+from primer.language_models.ngrams import (
+    AddK,
+    KneserNey,
+    NGramModel,
+    kneser_ney_discounts,
+    shannon_bounds,
+)
+from primer.language_models.window import (
+    WindowModel,
+    count_window_parameters,
+    load_window_model,
+    train_window_model,
+    window_log_probabilities,
+    window_rows,
+)
+from primer.language_models.word_vectors import (
+    nearest,
+    positive_pmi,
+    skip_gram_loss,
+    skip_gram_pairs,
+    spectral_vectors,
+)
 from primer.language_models.words import PATTERN, count_words, split_words
 
 __all__ = [
     "END",
     "PATTERN",
+    "AddK",
+    "Alphabet",
     "BytePairEncoding",
+    "Counts",
+    "KneserNey",
+    "NGramModel",
+    "WindowModel",
+    "bits_per_character",
+    "count_ngrams",
+    "count_window_parameters",
     "count_words",
+    "cross_entropy",
+    "entropy",
+    "kl_divergence",
+    "kneser_ney_discounts",
+    "largest_order",
     "learn_merges",
     "learn_merges_by_rescan",
+    "load_window_model",
+    "log_softmax",
     "merge_pair",
+    "nearest",
+    "ngram_keys",
+    "perplexity",
+    "perplexity_per",
+    "positive_pmi",
+    "shannon_bounds",
+    "skip_gram_loss",
+    "skip_gram_pairs",
+    "softmax",
+    "spectral_vectors",
     "split_words",
+    "token_loss",
+    "train_window_model",
+    "window_log_probabilities",
+    "window_rows",
 ]

@@ -1,0 +1,177 @@
+"""Checks for the exercises of the chapter *Language models*: each names the mistake it sees."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from primer.datasets import split_plays
+from primer.language_models import Alphabet, KneserNey
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, explain, same
+
+check_perplexity = NumberExercise(
+    "5.1",
+    right=4,
+    within=0.005,
+    low=0,
+    high=100,
+    expects="a number to two decimals",
+    wrong={
+        2: "2 is the average in bits; the perplexity is 2 to that power",
+        3.43: "that is 1 over the mean probability; the mean is taken of the logarithms",
+        4.67: "that is the mean of 2, 4 and 8; perplexity is their geometric mean",
+        7.39: "that is e to the power 2: bits belong to powers of 2",
+        64: "64 is 1 over the product; take its third root, for there are three tokens",
+    },
+    otherwise="the surprises are 1, 2 and 3 bits; average them, then take 2 to that power",
+    because="The surprises 1, 2 and 3 average 2 bits, and 2² = 4.",
+)
+
+
+@exercise("5.2")
+def check_most_likely(answer: Answer) -> None:
+    """Check ``answer(counts)``: the most likely P(w | h) from a table with a row per context."""
+    for seed, size in ((0, 3), (1, 4), (2, 7)):
+        counts = np.random.default_rng(seed).integers(1, 20, size=(size, size))
+        got = as_array(answer(counts.copy()), (size, size))
+        mistakes = {
+            "you divide by the length of the whole text: that is P(h, w), not P(w | h)": counts
+            / counts.sum(),
+            "you divide by how often the second symbol occurred; the multiplier belongs to the "
+            "context, the row": counts / counts.sum(axis=0, keepdims=True),
+            "you have transposed the table: rows are contexts": (
+                counts / counts.sum(axis=1, keepdims=True)
+            ).T,
+            "one was added to every count: that is Laplace, not maximum likelihood": (counts + 1)
+            / (counts.sum(axis=1, keepdims=True) + size),
+        }
+        explain(got, counts / counts.sum(axis=1, keepdims=True), mistakes)
+
+
+@exercise("5.3")
+def check_discounting(answer: Answer) -> None:
+    """Check ``answer(counts, discount)``: absolute discounting, mixed with frequencies."""
+    for seed, size, discount in ((0, 4, 0.5), (1, 5, 0.75), (2, 6, 0.3)):
+        draw = np.random.default_rng(seed)
+        counts = draw.poisson(0.8, size=(size, size)) * draw.integers(1, 5, size=(size, size))
+        counts[:, 0] += 1  # no context is empty
+        got = as_array(answer(counts.copy(), discount), (size, size))
+        total = counts.sum(axis=1, keepdims=True)
+        kinds = (counts > 0).sum(axis=1, keepdims=True)
+        kept = np.maximum(counts - discount, 0) / total
+        back = discount * kinds / total
+        frequency = counts.sum(axis=0) / counts.sum()
+        different = (counts > 0).sum(axis=0) / (counts > 0).sum()
+        if same(got, kept):
+            raise Mistake(
+                f"the discounts are taken and not given back: row 0 sums to {kept[0].sum():.3f}"
+            )
+        if got.min() < 0:
+            raise Mistake("a count of 0 is discounted too: a probability is negative; cut at 0")
+        mistakes = {
+            "the shorter model should be the share of each symbol in all counts; you count the "
+            "different contexts, as Kneser–Ney does": kept + back * different,
+            "the weight of the shorter model is D times the number of different followers over the "
+            "total; you took D over the total": kept + discount / total * frequency,
+            "what was taken is spread evenly, not by the frequency of the symbols": kept
+            + back / size,
+        }
+        explain(got, kept + back * frequency, mistakes)
+
+
+check_per_word = NumberExercise(
+    "5.4",
+    right=512,
+    within=0.5,
+    low=1,
+    high=100_000,
+    expects="a whole number",
+    wrong={
+        9: "9 is the surprise at a word in bits; the perplexity is 2 to that power",
+        4: "4 is the perplexity per character; a word has 4.5 of them",
+        18: "the perplexities of the 4.5 characters multiply, they do not add",
+        8103: "that is e to the power 9: bits belong to powers of 2",
+        11: "the token does not matter: 200,000 words carry the bits of 900,000 characters",
+    },
+    otherwise="the text has 1,800,000 bits; spread them over its words",
+    because="2 bits times 4.5 characters are 9 bits a word, and 2⁹ = 512.",
+)
+
+check_fault = ChoiceExercise(
+    "5.5",
+    choices={
+        "a": "The alphabet is taken from the training plays alone.",
+        "b": "Line 3: np.log where np.log2 should stand.",
+        "c": "Line 4: the end of the play is scored but not counted as a character.",
+        "d": "Order 7 is too high: the model has memorized the plays.",
+    },
+    right="b",
+    replies={
+        "a": "that is as it should be: the held-out plays have no character that the others lack, "
+        "and nothing of them may be used",
+        "b": "2.172 bits are 1.506 nats: the model is the 7-gram of the scoreboard, and the record "
+        "is a unit.",
+        "c": "four ends among 428,000 characters change the fifth digit",
+        "d": "memorized training plays do not lower the score on other plays; 7 is the best order",
+    },
+)
+
+check_closed = ChoiceExercise(
+    "5.6",
+    choices={
+        "a": "A: 120 is less than 250.",
+        "b": "B: it has no unknown words.",
+        "c": "One cannot say before A also pays for spelling its unknown words.",
+        "d": "They are equal: both read words.",
+    },
+    right="c",
+    replies={
+        "a": "A is asked an easier question: 8.7 % of the words it only has to call unknown. If "
+        "spelling one costs 20 bits, that adds 1.7 bits to each word and makes 120 into 400",
+        "b": "having no unknown words is a virtue, but 250 might still be worse than A after A has "
+        "paid: that depends on what spelling costs it",
+        "c": "With 12 bits for spelling an unknown word A comes to 120 · 2^1.04 = 247 and they are "
+        "level; with 20 bits it comes to 400. Compare bits per character, all characters paid.",
+        "d": "they read words, but do not predict the same thing: one of them may say unknown",
+    },
+)
+
+
+@functools.cache
+def _half_of_macbeth() -> tuple[Alphabet, np.ndarray, KneserNey]:
+    """Learn from the first 60,000 characters of a play."""
+    text = split_plays()[1]["Macbeth"]
+    alphabet = Alphabet(text)
+    codes = alphabet.encode(text)
+    return alphabet, codes, KneserNey.fit([codes[:60_000]], alphabet.vocab_size, 5)
+
+
+@exercise("5.7", because="It learns while it reads, and its rows still sum to 1.")
+def check_cache(answer: Answer) -> None:
+    """Check ``answer(model, read)``: a distribution that uses what was read since training."""
+    alphabet, codes, model = _half_of_macbeth()
+    given, improved = [], []
+    for place in range(80_000, 98_000, 300):
+        read = codes[60_000:place]
+        p = as_array(answer(model, read.copy()), (alphabet.vocab_size,))
+        if abs(p.sum() - 1) > 1e-6:
+            raise Mistake(f"at place {place} your probabilities sum to {p.sum():.4f}, not to 1")
+        if p.min() < 0:
+            raise Mistake(f"at place {place} a probability is negative")
+        if p[codes[place]] == 0:
+            raise Mistake(
+                f"at place {place} you give 0 to {alphabet.decode([codes[place]])!r}, and it came: "
+                "mix, do not replace"
+            )
+        given.append(model.distribution(read)[codes[place]])
+        improved.append(p[codes[place]])
+    gain = np.mean(np.log2(improved)) - np.mean(np.log2(given))
+    if abs(gain) < 1e-9:
+        raise Mistake("this is the model you were given: what was read since is not used")
+    if gain < 0.02:
+        raise Mistake(
+            f"your model costs {-gain:.3f} bits more than the one you were given; 0.02 less are "
+            "asked for. Give the new counts a smaller share, or more context"
+        )

@@ -1,0 +1,384 @@
+"""Surprise and its averages: softmax, cross-entropy, entropy, KL divergence and perplexity.
+
+Everything is computed in nats, as training does; ``base=2`` gives bits.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
+from scipy.special import rel_entr, xlogy
+
+from primer.inputs import count, not_negative, number, real, vector
+
+Numbers = Float[np.ndarray, "..."]
+
+
+def softmax(logits: ArrayLike) -> Numbers:
+    r"""Turn numbers into probabilities, each row of the last axis for itself.
+
+    .. math:: \operatorname{softmax}(z)_i = \frac{e^{z_i}}{\sum_j e^{z_j}}
+
+    The largest number of a row is taken off first: that changes nothing, and no power overflows.
+
+    Parameters
+    ----------
+    logits : array_like of shape (..., classes)
+        Any finite numbers.
+
+    Returns
+    -------
+    array of the same shape
+        Positive numbers; each row sums to 1.
+
+    Raises
+    ------
+    ValueError
+        When a number is missing or not finite.
+
+    Examples
+    --------
+    >>> softmax([0.0, math.log(3)])
+    array([0.25, 0.75])
+    >>> softmax([1000.0, 1000.0])
+    array([0.5, 0.5])
+    """
+    return np.exp(log_softmax(logits))
+
+
+def log_softmax(logits: ArrayLike) -> Numbers:
+    r"""Compute the logarithm of :func:`softmax`, also where the softmax itself rounds to 0.
+
+    .. math:: \log\operatorname{softmax}(z)_i = z_i - m - \log\sum_j e^{z_j - m},
+              \qquad m = \max_j z_j
+
+    Parameters
+    ----------
+    logits : array_like of shape (..., classes)
+        Any finite numbers.
+
+    Returns
+    -------
+    array of the same shape
+        Log-probabilities in nats.
+
+    Raises
+    ------
+    ValueError
+        When a number is missing or not finite.
+
+    Examples
+    --------
+    >>> log_softmax([0.0, -2000.0])
+    array([    0., -2000.])
+    """
+    z = np.atleast_1d(real("logits", logits))
+    shifted = z - z.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def token_loss(logits: ArrayLike, targets: ArrayLike) -> float:
+    r"""Compute the loss that a language model is trained with: its mean surprise, in nats.
+
+    .. math:: \mathcal L = -\frac1N\sum_{t=1}^{N}\log\operatorname{softmax}(z_t)_{y_t}
+
+    Parameters
+    ----------
+    logits : array_like of shape (..., vocab)
+        One row of scores for each prediction.
+    targets : array_like of int, shape (...)
+        Which token came.
+
+    Returns
+    -------
+    float
+        The loss, torch's ``cross_entropy``; its exponential is the perplexity.
+
+    Raises
+    ------
+    ValueError
+        When there is not one target for each row, or a target is no token of the vocabulary.
+
+    Examples
+    --------
+    >>> token_loss([[0.0, 0.0], [0.0, math.log(3)]], [0, 1])  # (log 2 + log 4/3) / 2
+    0.49041462650586315
+    """
+    log_probabilities = log_softmax(logits)
+    chosen = _targets(targets, log_probabilities.shape)
+    taken = np.take_along_axis(log_probabilities, chosen[..., None], axis=-1)
+    return -float(taken.mean())
+
+
+def _targets(targets: ArrayLike, shape: tuple[int, ...]) -> Int[np.ndarray, "..."]:
+    """Return one whole number in the vocabulary for each row of logits."""
+    chosen = np.asarray(targets)
+    if chosen.dtype.kind not in "iu":
+        raise ValueError(f"targets must be whole numbers, got an array of type {chosen.dtype}")
+    if chosen.shape != shape[:-1]:
+        raise ValueError(
+            f"logits of shape {shape} need targets of shape {shape[:-1]}, got {chosen.shape}"
+        )
+    outside = chosen[(chosen < 0) | (chosen >= shape[-1])]
+    if outside.size:
+        raise ValueError(f"targets are tokens 0 to {shape[-1] - 1}, got {outside[0]}")
+    return chosen
+
+
+def distribution(name: str, values: ArrayLike) -> Float[np.ndarray, " outcomes"]:
+    """Return probabilities as a vector, or say what keeps them from being a distribution.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls them.
+    values : array_like
+        One number for each outcome.
+
+    Returns
+    -------
+    array of shape (outcomes,)
+        As given.
+
+    Raises
+    ------
+    ValueError
+        When one is negative or they do not sum to 1.
+
+    Examples
+    --------
+    >>> distribution("p", [0.5, 0.25])
+    Traceback (most recent call last):
+        ...
+    ValueError: p must sum to 1, but sums to 0.75; divide by the sum if these are weights
+    """
+    p = vector(name, values)
+    if p.min() < 0:
+        raise ValueError(f"{name} must not be negative, got {p.min():g} at {int(p.argmin())}")
+    if abs(p.sum() - 1) > 1e-8:
+        raise ValueError(
+            f"{name} must sum to 1, but sums to {p.sum():.10g}; "
+            "divide by the sum if these are weights"
+        )
+    return p
+
+
+def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Numbers, Numbers]:
+    """Return two distributions over the same outcomes."""
+    true, model = distribution("p", p), distribution("q", q)
+    if len(true) != len(model):
+        raise ValueError(f"p has {len(true)} outcomes and q has {len(model)}: they must agree")
+    return true, model
+
+
+def _in_base(nats: float, base: float) -> float:
+    """Turn nats into the unit of a base: 2 for bits."""
+    if number("base", base) <= 1:
+        raise ValueError(f"base must be above 1 (2 for bits, e for nats), got {base}")
+    return nats / math.log(base)
+
+
+def entropy(p: ArrayLike, base: float = math.e) -> float:
+    r"""Compute the mean surprise of somebody who knows the true probabilities.
+
+    .. math:: H(P) = -\sum_x P(x)\log P(x)
+
+    Parameters
+    ----------
+    p : array_like of shape (outcomes,)
+        The distribution; an outcome of probability 0 adds nothing.
+    base : float
+        Of the logarithm: e for nats, 2 for bits.
+
+    Returns
+    -------
+    float
+        0 or more.
+
+    Raises
+    ------
+    ValueError
+        When ``p`` is no distribution, or the base is not above 1.
+
+    References
+    ----------
+    Shannon (1948).
+
+    Examples
+    --------
+    >>> entropy([0.5, 0.25, 0.25], base=2)
+    1.5
+    """
+    true = distribution("p", p)
+    return _in_base(-float(xlogy(true, true).sum()) + 0.0, base)
+
+
+def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
+    r"""Compute the mean surprise of a model ``q`` about what really comes from ``p``.
+
+    .. math:: H(P, Q) = -\sum_x P(x)\log Q(x)
+
+    Parameters
+    ----------
+    p, q : array_like of shape (outcomes,)
+        The true distribution and the model's.
+    base : float
+        Of the logarithm: e for nats, 2 for bits.
+
+    Returns
+    -------
+    float
+        At least the entropy of ``p``; infinite when something happens that ``q`` excludes.
+
+    Raises
+    ------
+    ValueError
+        When one is no distribution, they differ in length, or the base is not above 1.
+
+    Examples
+    --------
+    >>> cross_entropy([0.5, 0.5], [0.25, 0.75], base=2)  # (2 + log2 4/3) / 2
+    1.2075187496394219
+    >>> cross_entropy([0.5, 0.5], [1.0, 0.0])
+    inf
+    """
+    true, model = _pair(p, q)
+    happens = true > 0
+    with np.errstate(divide="ignore"):
+        return _in_base(-float((true[happens] * np.log(model[happens])).sum()) + 0.0, base)
+
+
+def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
+    r"""Compute what is paid for believing ``q`` while ``p`` is true.
+
+    .. math:: D_{\mathrm{KL}}(P\,\Vert\,Q) = \sum_x P(x)\log\frac{P(x)}{Q(x)} = H(P, Q) - H(P)
+
+    Parameters
+    ----------
+    p, q : array_like of shape (outcomes,)
+        The true distribution and the model's.
+    base : float
+        Of the logarithm: e for nats, 2 for bits.
+
+    Returns
+    -------
+    float
+        0 or more, and 0 only when they are equal; infinite when ``q`` excludes what happens.
+
+    Raises
+    ------
+    ValueError
+        When one is no distribution, they differ in length, or the base is not above 1.
+
+    References
+    ----------
+    Kullback and Leibler (1951).
+
+    Examples
+    --------
+    >>> kl_divergence([0.5, 0.5], [0.25, 0.75], base=2)
+    0.20751874963942185
+    """
+    true, model = _pair(p, q)
+    return _in_base(float(rel_entr(true, model).sum()), base)
+
+
+def perplexity(probabilities: ArrayLike) -> float:
+    r"""Compute among how many equally likely tokens the model seemed to choose.
+
+    .. math:: \mathrm{PP} = \Big(\prod_{t=1}^{T} q_t\Big)^{-1/T}
+                          = e^{-\frac1T\sum_t\log q_t} = 2^{-\frac1T\sum_t\log_2 q_t}
+
+    Parameters
+    ----------
+    probabilities : array_like of shape (tokens,)
+        What the model gave to each token that came.
+
+    Returns
+    -------
+    float
+        1 or more; infinite when one of them was 0.
+
+    Raises
+    ------
+    ValueError
+        When there is none, or one is not between 0 and 1.
+
+    Examples
+    --------
+    >>> round(perplexity([0.7, 0.5, 0.6]), 4)
+    1.6824
+    """
+    q = vector("probabilities", probabilities)
+    if q.min() < 0 or q.max() > 1:
+        wrong = q.min() if q.min() < 0 else q.max()
+        raise ValueError(f"probabilities lie between 0 and 1, got {wrong:g}")
+    with np.errstate(divide="ignore"):
+        return float(np.exp(-np.log(q).mean()))
+
+
+def bits_per_character(nats_per_token: float, tokens: int, characters: int) -> float:
+    r"""Spread a loss over the characters of the text: then any two tokenizers can be compared.
+
+    .. math:: \mathrm{bpc} = \frac{N\,\mathcal L}{C\log 2}
+
+    Parameters
+    ----------
+    nats_per_token : float
+        The mean loss :math:`\mathcal L`.
+    tokens, characters : int
+        How many tokens :math:`N` and characters :math:`C` the same text has.
+
+    Returns
+    -------
+    float
+        Bits per character.
+
+    Raises
+    ------
+    ValueError
+        When the loss is negative, or there are no tokens or no characters.
+
+    Examples
+    --------
+    >>> bits_per_character(math.log(4), tokens=10, characters=20)  # 2 bits for two characters
+    1.0
+    """
+    loss = not_negative("nats_per_token", nats_per_token)
+    return loss * count("tokens", tokens) / (math.log(2) * count("characters", characters))
+
+
+def perplexity_per(unit: int, characters: int, bits: float) -> float:
+    r"""Convert bits per character to a perplexity per token, word or any other unit.
+
+    .. math:: \mathrm{PP} = 2^{\,\mathrm{bpc}\cdot C/N}
+
+    Parameters
+    ----------
+    unit : int
+        How many units :math:`N`, for example words, the text has.
+    characters : int
+        How many characters :math:`C` it has.
+    bits : float
+        Bits per character.
+
+    Returns
+    -------
+    float
+        The same model's perplexity per unit.
+
+    Raises
+    ------
+    ValueError
+        When there is no unit or no character, or the bits are negative.
+
+    Examples
+    --------
+    >>> perplexity_per(unit=10, characters=50, bits=2.0)  # five characters a word: 10 bits
+    1024.0
+    """
+    per_unit = not_negative("bits", bits) * count("characters", characters) / count("unit", unit)
+    return 2.0**per_unit

@@ -1,0 +1,60 @@
+"""Answers to the exercises on language models."""
+
+import numpy as np
+
+from primer.exercises import language_models as checks
+from primer.language_models import KneserNey
+
+
+def most_likely(counts):
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def discounting(counts, d, lower="frequency", weight="kinds", give_back=True, cut=True):
+    total = counts.sum(axis=1, keepdims=True)
+    kinds = (counts > 0).sum(axis=1, keepdims=True) if weight == "kinds" else 1
+    kept = (np.maximum(counts - d, 0) if cut else counts - d) / total
+    shorter = {
+        "frequency": counts.sum(axis=0) / counts.sum(),
+        "different": (counts > 0).sum(axis=0) / (counts > 0).sum(),
+        "even": np.full(len(counts), 1 / len(counts)),
+    }[lower]
+    return kept + (d * kinds / total * shorter if give_back else 0)
+
+
+def cached(model, read, share=0.3):
+    new = KneserNey.fit([read], model.vocab_size, order=5)
+    return (1 - share) * model.distribution(read) + share * new.distribution(read)
+
+
+def replaced(model, read):
+    p = np.zeros(model.vocab_size)
+    p[model.distribution(read).argmax()] = 1
+    return p
+
+
+RIGHT = [
+    (checks.check_most_likely, most_likely),
+    (checks.check_discounting, discounting),
+    (checks.check_cache, cached),
+]
+
+WRONG = [
+    (checks.check_most_likely, lambda c: c / c.sum(), "whole text"),
+    (checks.check_most_likely, lambda c: c / c.sum(axis=0, keepdims=True), "second symbol"),
+    (checks.check_most_likely, lambda c: most_likely(c).T, "transposed"),
+    (checks.check_most_likely, lambda c: most_likely(c + 1), "Laplace"),
+    (checks.check_discounting, lambda c, d: discounting(c, d, give_back=False), "not given back"),
+    (checks.check_discounting, lambda c, d: discounting(c, d, lower="different"), "Kneser"),
+    (checks.check_discounting, lambda c, d: discounting(c, d, lower="even"), "spread evenly"),
+    (checks.check_discounting, lambda c, d: discounting(c, d, weight="one"), "D over the total"),
+    (checks.check_discounting, lambda c, d: discounting(c, d, cut=False), "negative"),
+    (checks.check_cache, lambda m, read: m.distribution(read), "model you were given"),
+    (checks.check_cache, lambda m, read: 1.1 * m.distribution(read), "sum to 1.1"),
+    (checks.check_cache, replaced, "mix, do not replace"),
+    (
+        checks.check_cache,
+        lambda m, read: 0.5 * m.distribution(read) + 0.5 / m.vocab_size,
+        "bits more than the one",
+    ),
+]
