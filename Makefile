@@ -13,7 +13,7 @@ READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lab-test lint format notebooks bench pin clean
+.PHONY: help book serve lab test lab-test lint format chapter contents notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -81,6 +81,12 @@ bench: $(READY) $(MODULES)  ## one table of our speed against peers on the same 
 	$(BIN)/python -m benchmarks
 
 # ---------------------------------------------------------------- write
+
+chapter: $(READY)  ## begin a chapter of the registry: make chapter NAME=05-language-models
+	$(BIN)/python -m primer.book.skeleton $(NAME)
+
+contents: $(READY)  ## write table of contents and README's table from chapters/book.toml
+	$(BIN)/python -m primer.book.registry
 
 notebooks: $(READY)  ## execute every chapter from a clean kernel and store its normalized outputs
 	$(BIN)/python -m primer.book.normalize --execute

@@ -9,11 +9,12 @@ import nbformat
 import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
+from tiny_book import write_registry
+from written import BOOK
 
-from primer.book.coverage import CHAPTERS, listed_chapters
 from primer.book.normalize import normalize
+from primer.book.registry import read_book
 
-BOOK = Path(__file__).parents[1]
 APPENDIX = BOOK / "chapters/appendix"
 TEXT = "# Fourier\n\n(fourier-dft)=\n## The transform of samples"
 PAGES = {
@@ -41,7 +42,7 @@ def book(tmp_path: Path) -> Path:
     (tmp_path / "chapters/appendix").mkdir(parents=True)
     for name in ("coverage.csv", "errata.yml"):
         shutil.copy(APPENDIX / name, tmp_path / "chapters/appendix")
-    (tmp_path / "_toc.yml").write_text("root: index\nchapters:\n- file: chapters/16-fourier\n")
+    write_registry(tmp_path, ["16-fourier"])
     for name, text in PAGES.items():
         (tmp_path / name).write_text(text)
     write_notebook(tmp_path, "FOU-03", "ERR-22")
@@ -75,7 +76,7 @@ def line_of(page: str, row: str) -> str:
 def test_the_map_links_what_is_proved_and_follows_the_notebook(book: Path) -> None:
     build(book)
     page = (book / "_build/map.html").read_text()
-    assert page.count("<progress") == 1 + len(CHAPTERS)
+    assert page.count("<progress") == 1 + len(read_book(book).chapters)
     assert "1 of 530" in page
     assert "1 of 17" in page
     assert "46 to come" in page
@@ -124,12 +125,14 @@ def test_the_computations_on_the_page_of_conventions_hold() -> None:
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
-def test_the_library_reference_has_every_chapter_of_the_book() -> None:
-    for chapter in listed_chapters(BOOK):
-        module = chapter[3:].replace("-", "_")
-        text = (APPENDIX / "library" / f"{module}.md").read_text()
-        assert f".. automodule:: primer.{module}\n" in text
-        assert f"{{doc}}`/chapters/{chapter}`" in text
+def test_each_package_of_a_written_chapter_is_described_in_the_library() -> None:
+    registry = read_book(BOOK)
+    for package in registry.library:
+        text = (APPENDIX / "library" / f"{package}.md").read_text()
+        assert f".. automodule:: primer.{package}" in text
+    for chapter in registry.written:
+        text = (APPENDIX / "library" / f"{chapter.library[0]}.md").read_text()
+        assert f"{{doc}}`/chapters/{chapter.name}`" in text
 
 
 def test_the_glossary_is_in_alphabetical_order() -> None:

@@ -6,11 +6,9 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from written import NOTEBOOKS
 
 from primer.book.form import faults, faults_of, guesses, tags_of
-
-BOOK = Path(__file__).parents[1]
-CHAPTERS = sorted((BOOK / "chapters").glob("*.ipynb"))
 
 GUESS = """::::{admonition} Guess first
 :class: guess
@@ -29,7 +27,7 @@ That is two and two.
 """
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 class TestChapters:
     def test_has_the_form(self, path: Path) -> None:
         assert faults_of(path) == []

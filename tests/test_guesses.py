@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from axe import violations_on
 from bs4 import BeautifulSoup
-from converted import CONVERTED, tab_to
+from keyboard import tab_to
 from playwright.sync_api import Browser, Page
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from tiny_book import CHAPTER, NOTHING_KEPT
+from written import CHAPTERS
 
 from primer.book.form import is_right
 from primer.book.pages import SITE
@@ -171,7 +172,7 @@ def test_targets_are_large_and_axe_finds_nothing(reading_page: Open, reading_hom
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("chapter", CONVERTED)
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_asks_and_answers_by_keyboard(chromium: Browser, chapter: str) -> None:
     context = chromium.new_context(reduced_motion="reduce")
     page = context.new_page()

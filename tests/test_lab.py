@@ -24,6 +24,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
+from written import BOOK, CHAPTERS
 
 from primer.book.form import FOLDED, tags_of
 from primer.book.pages import SITE
@@ -31,8 +32,6 @@ from primer.widgets import RopeRotation
 
 pytestmark = pytest.mark.browser
 
-BOOK = Path(__file__).parents[1]
-CHAPTERS = sorted(path.stem for path in (BOOK / "chapters").glob("*.ipynb"))
 RUNS = os.environ.get("LAB_RUNS", "08-positions").replace("all", " ".join(CHAPTERS)).split()
 PATIENCE = 900_000  # ms; timings never decide a test
 

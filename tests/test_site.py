@@ -17,15 +17,16 @@ import pytest
 from axe import WIDTHS, violations_on
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, BrowserContext, Page, Route
+from written import BOOK
+from written import CHAPTERS as NAMES
 
 from primer.book.form import AUDIT
 from primer.book.pages import SITE, page_names, serve
 
 pytestmark = pytest.mark.browser
 
-BOOK = Path(__file__).parents[1]
 PAGES = page_names(SITE) or ["the site is not built"]
-CHAPTERS = [name for name in PAGES if name.startswith("chapters/") and name[9].isdigit()]
+CHAPTERS = [f"chapters/{name}.html" for name in NAMES]
 FIRST_VISIT = 300_000
 """Bytes a first visit may take, compressed, besides figures, fonts and a model's weights."""
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import nbformat
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from primer.book.registry import REGISTRY
 
 BOOK = Path(__file__).parents[1]
 CHAPTER = "chapters/08-positions"
@@ -26,6 +29,17 @@ def chapter_of(cells: list[nbformat.NotebookNode]) -> nbformat.NotebookNode:
     chapter.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     chapter.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     return chapter
+
+
+def write_registry(folder: Path, written: Collection[str]) -> None:
+    """Write the registry of the book as if only these chapters were written."""
+    lines = (BOOK / REGISTRY).read_text("utf-8").replace("written = true\n", "")
+    for name in written:
+        entry = f'name = "{name}"\n'
+        assert entry in lines
+        lines = lines.replace(entry, f"{entry}written = true\n")
+    (folder / REGISTRY).parent.mkdir(exist_ok=True)
+    (folder / REGISTRY).write_text(lines, encoding="utf-8")
 
 
 def write_book(
@@ -49,7 +63,7 @@ def write_book(
     toc = {"format": "jb-book", "root": "index", "parts": [part]}
     (folder / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     (folder / "index.md").write_text("# A tiny book\n\nWords.\n\n```{chapter-map}\n```\n")
-    (folder / "chapters").mkdir()
+    write_registry(folder, [Path(CHAPTER).name])
     nbformat.write(chapter, folder / f"{CHAPTER}.ipynb")
     for name, text in (pages or {}).items():
         (folder / f"{name}.md").parent.mkdir(parents=True, exist_ok=True)

@@ -19,24 +19,24 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from primer.book.coverage import (
-    CHAPTERS,
     Erratum,
     Row,
     errata_of,
-    listed_chapters,
     notebook_of,
     proofs_of,
     read_errata,
     read_rows,
+    written_chapters,
 )
 from primer.book.folds import check_label
 from primer.book.proofs import Proof
+from primer.book.registry import REGISTRY, read_book
 
 
 def note_sources(env: BuildEnvironment, chapters: list[str]) -> None:
     """Make a page depend on all that says what is owed and what is proved."""
     book = Path(env.srcdir)
-    sources = [book / "_toc.yml", book / "chapters/appendix/coverage.csv"]
+    sources = [book / REGISTRY, book / "chapters/appendix/coverage.csv"]
     sources += [book / "chapters/appendix/errata.yml"]
     sources += [notebook_of(book, chapter) for chapter in chapters]
     sources += [path for chapter in chapters if (path := errata_of(book, chapter)).exists()]
@@ -51,8 +51,8 @@ class Generated(SphinxDirective):
         """Read the book, and make the page depend on everything that was read."""
         book = Path(self.env.srcdir)
         self.rows, self.errata = read_rows(book), read_errata(book)
-        listed = listed_chapters(book)
-        self.chapters = [chapter for chapter in listed if notebook_of(book, chapter).exists()]
+        self.headings = {chapter.name: chapter.heading for chapter in read_book(book).chapters}
+        self.chapters = written_chapters(book)
         self.proofs = proofs_of(book, self.chapters)
         note_sources(self.env, self.chapters)
 
@@ -67,7 +67,7 @@ class Generated(SphinxDirective):
 
     def page(self, chapter: str) -> nodes.Element:
         """Refer to a chapter by its number and name, as a link where it is written."""
-        name = titled(chapter)
+        name = self.headings[chapter]
         if chapter not in self.chapters:
             return nodes.inline(name, name)
         return self._reference("doc", f"/chapters/{chapter}", name)
@@ -96,7 +96,7 @@ class Generated(SphinxDirective):
 
     def section(self, prefix: str, chapter: str, *content: nodes.Node) -> nodes.section:
         """Make the section of one chapter."""
-        title = titled(chapter)
+        title = self.headings[chapter]
         section = nodes.section("", nodes.title(title, title), *content)
         section["ids"].append(f"{prefix}-{chapter}")
         section["names"].append(nodes.fully_normalize_name(f"{prefix} {chapter}"))
@@ -106,17 +106,6 @@ class Generated(SphinxDirective):
 def phrase(style: str, *content: nodes.Node) -> nodes.inline:
     """Wrap a part of a line in a class for the style sheet."""
     return nodes.inline("", "", *content, classes=[style])
-
-
-def titled(chapter: str) -> str:
-    """Name a chapter as the book's contents do.
-
-    Examples
-    --------
-    >>> titled("08-positions")
-    '8 Positions'
-    """
-    return f"{int(chapter[:2])} {CHAPTERS[chapter]}"
 
 
 def label_of(proof: Proof) -> str:
@@ -138,7 +127,7 @@ class Count(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Write the number."""
         book = Path(self.env.srcdir)
-        chapters = [name for name in listed_chapters(book) if notebook_of(book, name).exists()]
+        chapters = written_chapters(book)
         proofs = proofs_of(book, chapters)
         rows, errata = read_rows(book), read_errata(book)
         counts = {
@@ -165,7 +154,7 @@ class SourceMap(Generated):
         self.read()
         sections = [
             self.section("map", chapter, self.summary(chapter), self.list_rows(rows))
-            for chapter in CHAPTERS
+            for chapter in self.headings
             if (rows := self.rows_of(chapter))
         ]
         return [self.progress(), *sections]
@@ -183,7 +172,7 @@ class SourceMap(Generated):
         items = [self.bar(words("The whole book"), self.rows, written=True)]
         items += [
             self.bar(self.page(chapter), self.rows_of(chapter), written=chapter in self.chapters)
-            for chapter in CHAPTERS
+            for chapter in self.headings
         ]
         return nodes.bullet_list("", *items, classes=["map-progress"])
 
@@ -250,7 +239,7 @@ class Errata(Generated):
         )
         sections = [
             self.section("errata", chapter, self.list_errata(errata))
-            for chapter in CHAPTERS
+            for chapter in self.headings
             if (errata := [entry for entry in self.errata if entry.chapter == chapter])
         ]
         return [nodes.paragraph("", text), *sections]
@@ -287,12 +276,12 @@ class Errata(Generated):
     def proof_of(self, erratum: Erratum) -> nodes.paragraph:
         """Write where the erratum is proved, or that it is not yet."""
         if proof := self.proofs.get(erratum.id):
-            place = titled(proof.document.removeprefix("errata/"))
+            place = self.headings[proof.document.removeprefix("errata/")]
             where = "on the errata page of" if proof.document.startswith("errata/") else "in"
             content = [words(f"Proved {where} chapter "), self.link(label_of(proof), place)]
             content.append(words("."))
             return nodes.paragraph("", "", phrase("map-proved", *content))
-        text = f"The proof is to come with chapter {titled(erratum.chapter)}."
+        text = f"The proof is to come with chapter {self.headings[erratum.chapter]}."
         return nodes.paragraph("", "", phrase("map-to-come", words(text)))
 
 

@@ -1,12 +1,13 @@
 """Sphinx extension: the map of the chapters, drawn with what each of them builds on.
 
-``{chapter-map}`` draws it twice, wide for a desk and tall for a telephone; the style sheet shows
-one.  The colors are CSS properties, so the drawing follows the page from light to dark.  A chapter
-that is written is a link; the others say that they are to come.
+``{chapter-map}`` draws the registry twice, wide for a desk and tall for a telephone; the style
+sheet shows one.  The colors are CSS properties, so the drawing follows the page from light to dark.
+A chapter that is a page of the site is a link; the others say that they are to come.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -16,66 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-
-@dataclass(frozen=True)
-class Chapter:
-    """A chapter on the map.
-
-    Attributes
-    ----------
-    name : str
-        The name of its notebook, for example ``"08-positions"``.
-    title : str
-        The few words that fit in its box.
-    part : str
-        The part of the book.
-    builds_on : tuple of int
-        The numbers of the chapters that a reader should know first.
-    wide, tall : (float, float)
-        Column and row on the two drawings.
-    """
-
-    name: str
-    title: str
-    part: str
-    builds_on: tuple[int, ...]
-    wide: tuple[float, float]
-    tall: tuple[float, float]
-
-    @property
-    def number(self) -> int:
-        """The number of the chapter."""
-        return int(self.name.split("-")[0])
-
-
-CHAPTERS = (
-    Chapter("01-statistics", "Statistics", "Foundations", (), (0, 0), (0, 0)),
-    Chapter("02-regression", "Regression", "Foundations", (1,), (0, 1), (1, 0)),
-    Chapter("03-optimization", "Optimization", "Foundations", (2,), (0, 2), (1, 1)),
-    Chapter("04-networks", "Networks", "Foundations", (3,), (0, 3), (0, 1)),
-    Chapter("05-language-models", "Language models", "Sequences", (1, 4), (1, 1), (0, 2)),
-    Chapter("06-recurrent", "Recurrent nets", "Sequences", (4, 5), (1, 3), (1, 2)),
-    Chapter("07-attention", "Attention", "Transformers", (5, 6), (2, 1), (0, 3)),
-    Chapter("08-positions", "Positions", "Transformers", (7,), (2, 2), (1, 3)),
-    Chapter("09-transformers", "Transformers", "Transformers", (7, 8), (3, 1), (0, 4)),
-    Chapter("10-beyond-attention", "Beyond attention", "Transformers", (6, 16), (3, 3), (1, 6)),
-    Chapter("11-inference", "Inference", "Transformers", (9,), (3, 0), (1, 4)),
-    Chapter("12-pretraining", "Pretraining", "Transformers", (9,), (3, 2), (0, 5)),
-    Chapter("13-scaling", "Scaling", "Scale and adapt", (12,), (4, 0), (1, 5)),
-    Chapter("14-fine-tuning", "Fine-tuning", "Scale and adapt", (12,), (4, 1), (0, 6)),
-    Chapter("15-alignment", "Alignment", "Scale and adapt", (14,), (4, 2), (0, 7)),
-    Chapter("16-fourier", "Fourier", "Signals", (), (2, 3.0), (1, 7)),
-)
-"""The sixteen chapters in the order of the book."""
-
-COLORS = {
-    "Foundations": "muted",
-    "Sequences": "green",
-    "Transformers": "blue",
-    "Scale and adapt": "purple",
-    "Signals": "orange",
-}
-"""The color of each part, a name of :mod:`primer.palette`."""
+from primer.book.registry import REGISTRY, Book, Chapter, read_book
 
 
 @dataclass(frozen=True)
@@ -93,7 +35,7 @@ class Drawing:
         return 2 + column * self.step[0], 2 + row * self.step[1]
 
 
-WIDE = Drawing("wide", step=(172, 74), box=(138, 50), sideways=True)
+WIDE = Drawing("wide", step=(188, 74), box=(156, 50), sideways=True)
 TALL = Drawing("tall", step=(178, 76), box=(156, 50), sideways=False)
 
 
@@ -118,7 +60,7 @@ def _edge(drawing: Drawing, source: Chapter, target: Chapter) -> str:
     return f'<path class="edge" marker-end="url(#{drawing.name}-tip)" d="{path}"/>'
 
 
-def _box(drawing: Drawing, chapter: Chapter, address: str | None) -> str:
+def _box(drawing: Drawing, chapter: Chapter, color: str, address: str | None) -> str:
     """Draw a chapter: its number, its title and, if it is not written, that it is to come."""
     x, y = drawing.corner(chapter)
     width, height = drawing.box
@@ -128,7 +70,7 @@ def _box(drawing: Drawing, chapter: Chapter, address: str | None) -> str:
 
     drawn = (
         f'<g class="chapter {"written" if address else "to-come"}" '
-        f'style="--part: var(--primer-{COLORS[chapter.part]})">'
+        f'style="--part: var(--primer-{color})">'
         f'<rect x="{x:g}" y="{y:g}" width="{width}" height="{height}" rx="8"/>'
         + text("number", 11, 20, f"{chapter.number:02d}")
         + ("" if address else text("state", width - 10, 20, "to come"))
@@ -138,11 +80,13 @@ def _box(drawing: Drawing, chapter: Chapter, address: str | None) -> str:
     return f'<a href="{escape(address)}">{drawn}</a>' if address else drawn
 
 
-def draw(drawing: Drawing, addresses: dict[str, str]) -> str:
+def draw(book: Book, drawing: Drawing, addresses: dict[str, str]) -> str:
     """Draw the map.
 
     Parameters
     ----------
+    book : Book
+        The registry of the chapters.
     drawing : Drawing
         ``WIDE`` or ``TALL``.
     addresses : dict
@@ -153,47 +97,42 @@ def draw(drawing: Drawing, addresses: dict[str, str]) -> str:
     str
         An SVG element.
     """
-    corners = [drawing.corner(chapter) for chapter in CHAPTERS]
+    corners = [drawing.corner(chapter) for chapter in book.chapters]
     width = max(x for x, _ in corners) + drawing.box[0] + 2
     height = max(y for _, y in corners) + drawing.box[1] + 2
-    by_number = {chapter.number: chapter for chapter in CHAPTERS}
     edges = [
-        _edge(drawing, by_number[earlier], chapter)
-        for chapter in CHAPTERS
+        _edge(drawing, book[earlier], chapter)
+        for chapter in book.chapters
         for earlier in chapter.builds_on
     ]
-    boxes = [_box(drawing, chapter, addresses.get(chapter.name)) for chapter in CHAPTERS]
+    boxes = [
+        _box(drawing, chapter, book.parts[chapter.part], addresses.get(chapter.name))
+        for chapter in book.chapters
+    ]
     return (
         f'<svg class="chapter-map {drawing.name}" viewBox="0 0 {width:g} {height:g}" role="group" '
-        f'aria-label="{escape(describe(set(addresses)))}">'
+        f'aria-label="{escape(describe(book, addresses))}">'
         f'<defs><marker id="{drawing.name}-tip" viewBox="0 0 8 8" refX="6" refY="4" '
         'markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0,1 L7,4 L0,7 Z"/>'
         "</marker></defs>" + "".join(edges + boxes) + "</svg>"
     )
 
 
-def describe(written: set[str]) -> str:
-    """Say in words what the map shows.
-
-    Examples
-    --------
-    >>> describe({"16-fourier"})[:73]
-    'Map of the sixteen chapters with what each builds on. Written: Fourier. 1'
-    """
-    titles = {chapter.number: chapter.title for chapter in CHAPTERS}
-    done = ", ".join(chapter.title for chapter in CHAPTERS if chapter.name in written) or "none"
+def describe(book: Book, written: Collection[str]) -> str:
+    """Say in words what the map shows, for those who cannot see it."""
+    done = ", ".join(chapter.title for chapter in book.chapters if chapter.name in written)
     sentences = [
-        f"{chapter.number} {chapter.title}"
+        chapter.heading
         + (
-            " builds on " + " and ".join(titles[earlier] for earlier in chapter.builds_on)
+            " builds on " + " and ".join(book[earlier].title for earlier in chapter.builds_on)
             if chapter.builds_on
             else " needs no other chapter"
         )
-        for chapter in CHAPTERS
+        for chapter in book.chapters
     ]
     return (
-        "Map of the sixteen chapters with what each builds on. "
-        f"Written: {done}. {'; '.join(sentences)}."
+        f"Map of the {len(book.chapters)} chapters with what each builds on. "
+        f"Written: {done or 'none'}. {'; '.join(sentences)}."
     )
 
 
@@ -202,16 +141,21 @@ class ChapterMapDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Put both drawings and the names of the parts into the page."""
-        self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
-        link = self.env.app.builder.get_relative_uri
-        pages = {Path(page).name: link(self.env.docname, page) for page in self.env.found_docs}
-        addresses = {one.name: pages[one.name] for one in CHAPTERS if one.name in pages}
+        root = Path(self.env.srcdir)
+        self.env.note_dependency(str(root / REGISTRY))
+        book, link = read_book(root), self.env.app.builder.get_relative_uri
+        addresses = {
+            chapter.name: link(self.env.docname, chapter.page)
+            for chapter in book.chapters
+            if chapter.page in self.env.found_docs
+        }
         legend = "".join(
             f'<li style="--part: var(--primer-{color})">{part}</li>'
-            for part, color in COLORS.items()
+            for part, color in book.parts.items()
         )
         figure = (
-            f'<figure class="chapter-map">{draw(WIDE, addresses)}{draw(TALL, addresses)}'
+            f'<figure class="chapter-map">{draw(book, WIDE, addresses)}'
+            f"{draw(book, TALL, addresses)}"
             f'<figcaption><ul class="parts">{legend}</ul></figcaption></figure>'
         )
         return [nodes.raw("", figure, format="html")]

@@ -7,33 +7,13 @@ of the five sources; ``chapters/appendix/errata.yml`` has one entry for each of 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from primer.book.proofs import Proof, read_proofs
-
-CHAPTERS = {
-    "01-statistics": "Statistics",
-    "02-regression": "Linear regression",
-    "03-optimization": "Optimization",
-    "04-networks": "Neural networks",
-    "05-language-models": "Language models",
-    "06-recurrent": "Recurrent networks",
-    "07-attention": "Attention",
-    "08-positions": "Positions",
-    "09-transformers": "Transformers",
-    "10-beyond-attention": "Beyond attention",
-    "11-inference": "Inference",
-    "12-pretraining": "Pretraining",
-    "13-scaling": "Scaling laws",
-    "14-fine-tuning": "Fine-tuning",
-    "15-alignment": "Alignment",
-    "16-fourier": "Fourier analysis",
-}
+from primer.book.registry import read_book
 
 
 @dataclass(frozen=True)
@@ -77,22 +57,10 @@ def read_entries(book: Path) -> list[Row | Erratum]:
     return [*read_rows(book), *read_errata(book)]
 
 
-def listed_chapters(book: Path) -> list[str]:
-    """Name the chapters that ``_toc.yml`` puts into the book, in its order."""
-
-    def files(node: Any) -> Iterator[str]:
-        if isinstance(node, dict):
-            if "file" in node:
-                yield str(node["file"])
-            for value in node.values():
-                yield from files(value)
-        elif isinstance(node, list):
-            for value in node:
-                yield from files(value)
-
-    toc = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
-    names = (file.removesuffix(".ipynb").removeprefix("chapters/") for file in files(toc))
-    return [name for name in names if name in CHAPTERS]
+def written_chapters(book: Path) -> list[str]:
+    """Name the chapters that are pages of the site; in an excerpt of the book some have no file."""
+    written = (chapter.name for chapter in read_book(book).written)
+    return [name for name in written if notebook_of(book, name).exists()]
 
 
 def notebook_of(book: Path, chapter: str) -> Path:
@@ -130,7 +98,7 @@ def proofs_of(book: Path, chapters: list[str]) -> dict[str, Proof]:
 
 
 def gaps(book: Path) -> list[str]:
-    """Say, a sentence each, what the listed chapters owe: nothing when every claim is proved.
+    """Say, a sentence each, what the written chapters owe: nothing when every claim is proved.
 
     Parameters
     ----------
@@ -140,10 +108,7 @@ def gaps(book: Path) -> list[str]:
     sentences: list[str] = []
     entries = read_entries(book)
     known = {entry.id for entry in entries}
-    chapters = listed_chapters(book)
-    missing = [chapter for chapter in chapters if not notebook_of(book, chapter).exists()]
-    sentences += [f"{chapter}: listed in _toc.yml, but there is no notebook" for chapter in missing]
-    for chapter in (chapter for chapter in chapters if chapter not in missing):
+    for chapter in written_chapters(book):
         proofs = proofs_in(book, chapter)
         for proof in proofs:
             place = f"{proof.document}, cell {proof.cell}"

@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from primer.book.form import FOLDED, tags_of
 from primer.book.numbering import FRONT_MATTER, chapter_number, front_matter
+from primer.book.registry import REGISTRY, read_book
 
 CHAPTERS = Path("chapters")
 STRIPPED = re.compile(r"image/.*|application/vnd\.jupyter\.widget-view\+json")
@@ -30,8 +31,11 @@ TIMEOUT = 300  # seconds for one cell; a whole chapter should take less than 45
 
 
 def notebooks() -> list[Path]:
-    """List the notebooks of the book: the chapters, and their pages of errata."""
-    return sorted([*CHAPTERS.glob("*.ipynb"), *CHAPTERS.glob("errata/*.ipynb")])
+    """List the notebooks that the site shows: the written chapters, and their pages of errata."""
+    found = sorted([*CHAPTERS.glob("*.ipynb"), *CHAPTERS.glob("errata/*.ipynb")])
+    chapters = read_book(Path()).chapters if REGISTRY.exists() else ()
+    to_come = {chapter.name for chapter in chapters if not chapter.written}
+    return [path for path in found if path.stem not in to_come]
 
 
 def normalize(notebook: NotebookNode) -> NotebookNode:
@@ -143,7 +147,7 @@ def main() -> int:
     """Normalize, and on request execute, the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description="Execute and normalize notebooks.")
     parser.add_argument("--execute", action="store_true", help="run from a clean kernel first")
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the book")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all that the site shows")
     arguments = parser.parse_args()
     for path in arguments.notebooks or notebooks():
         if not path.is_file():

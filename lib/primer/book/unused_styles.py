@@ -1,0 +1,69 @@
+"""Sphinx extension: of the style sheets, keep the rules that some page or script of the site uses.
+
+The theme carries all of Bootstrap and the rules of two thousand icons: half of what a first visit
+loads.  PurgeCSS keeps a rule when each word of its selector occurs in a page or in a script.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+from primer.book.node import find_node
+
+FILTER = Path(__file__).with_suffix(".js")
+
+
+def drop_unused(site: Path, package: Path) -> None:
+    """Write the style sheets of a built site anew, without the rules that it cannot use.
+
+    Parameters
+    ----------
+    site : Path
+        The folder of the built site.
+    package : Path
+        The npm package, usually ``node_modules/purgecss``.
+
+    Raises
+    ------
+    FileNotFoundError
+        When PurgeCSS is not installed there.
+    """
+    if not package.exists():
+        raise FileNotFoundError(
+            f"PurgeCSS is not installed in {package}: run `make book`, or `npm ci` beside it"
+        )
+    # What was joined in an earlier build is joined anew after this.
+    styles = [path for path in site.glob("_static/**/*.css") if path.parent.name != "joined"]
+    content = [str(site / "**" / "*.html"), str(site / "_static" / "**" / "*.js")]
+    reply = subprocess.run(
+        [find_node(), str(FILTER), str(package.resolve())],
+        input=json.dumps({"content": content, "styles": [str(path) for path in styles]}),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+    for name, style in json.loads(reply).items():
+        Path(name).write_text(style, encoding="utf-8")
+
+
+def drop_from_built(app: Sphinx, error: Exception | None) -> None:
+    """Thin the style sheets once every page and script of the site is there."""
+    if error or app.builder.format != "html":
+        return
+    try:
+        drop_unused(Path(app.outdir), Path(app.srcdir) / "node_modules" / "purgecss")
+    except (FileNotFoundError, RuntimeError) as reason:
+        raise ExtensionError(str(reason)) from reason
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Thin the style sheets when the build is done, before they are joined."""
+    app.connect("build-finished", drop_from_built, priority=800)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
