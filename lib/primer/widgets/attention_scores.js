@@ -28,7 +28,8 @@ export function attentionReader(model) {
     const same = tokens.findIndex((token, i) => token !== known[i]);
     cache.length = same < 0 ? tokens.length : same;
     const start = cache.length * n_heads * d_head;
-    if (same >= 0) forward(model, tokens.slice(same), cache, (layer, query) => queries[layer].set(query, start));
+    if (same >= 0)
+      forward(model, tokens.slice(same), cache, (layer, query) => queries[layer].set(query, start));
     known = tokens;
     const heads = Array.from({ length: n_heads }, (_, head) => head);
     return queries.map((_, layer) => heads.map((head) => table(layer, head, tokens.length)));

@@ -23,9 +23,13 @@ const WIDTHS = { F32: 4, I8: 1 };
 /** The header of a safetensors file: what it holds, and its own length. */
 function readHeader({ buffer, byteOffset, byteLength }) {
   const size = byteLength > 8 ? Number(new DataView(buffer, byteOffset).getBigUint64(0, true)) : Infinity;
-  if (8 + size > byteLength) throw new Error("The language model's file is damaged: it ends before its weights.");
+  if (8 + size > byteLength)
+    throw new Error("The language model's file is damaged: it ends before its weights.");
   try {
-    return { size, header: JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, byteOffset + 8, size))) };
+    return {
+      size,
+      header: JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, byteOffset + 8, size))),
+    };
   } catch {
     throw new Error("The language model's file is damaged: it does not begin with a list of its weights.");
   }
@@ -34,8 +38,18 @@ function readHeader({ buffer, byteOffset, byteLength }) {
 /** The tensors { name: { data, shape } } and the metadata of a safetensors file of float32 and int8. */
 function readTensors(data) {
   const { buffer, byteOffset, byteLength } = data;
-  const { size, header: { __metadata__: metadata, ...entries } } = readHeader(data);
-  const read = ([name, { dtype, shape, data_offsets: [from, to] }]) => {
+  const {
+    size,
+    header: { __metadata__: metadata, ...entries },
+  } = readHeader(data);
+  const read = ([
+    name,
+    {
+      dtype,
+      shape,
+      data_offsets: [from, to],
+    },
+  ]) => {
     const start = byteOffset + 8 + size;
     if (!(dtype in WIDTHS) || start + to > byteOffset + byteLength) {
       throw new Error(`The language model's file is damaged at ${name}.`);
@@ -71,9 +85,21 @@ export function readModel(data) {
   const scale = (name) => tensors[`${name}.weight`].data;
   const block = (_, layer) => {
     const at = `blocks.${layer}`;
-    const [query, key, value, output] = ["query", "key", "value", "output"].map((name) => matrix(`${at}.attention.${name}`));
+    const [query, key, value, output] = ["query", "key", "value", "output"].map((name) =>
+      matrix(`${at}.attention.${name}`),
+    );
     const [gate, up, down] = ["gate", "up", "down"].map((name) => matrix(`${at}.feed_forward.${name}`));
-    return { norm1: scale(`${at}.norm1`), query, key, value, output, norm2: scale(`${at}.norm2`), gate, up, down };
+    return {
+      norm1: scale(`${at}.norm1`),
+      query,
+      key,
+      value,
+      output,
+      norm2: scale(`${at}.norm2`),
+      gate,
+      up,
+      down,
+    };
   };
   const kv_heads = config.n_kv_heads ?? config.n_heads;
   const shape = { ...config, kv_heads, d_head: config.d_model / config.n_heads };
@@ -96,7 +122,8 @@ export function newCache({ config: { n_layers, context_length, kv_heads, d_head 
 }
 
 export const copyCache = ({ length, layers }) => ({
-  length, layers: layers.map(({ keys, values }) => ({ keys: keys.slice(), values: values.slice() })),
+  length,
+  layers: layers.map(({ keys, values }) => ({ keys: keys.slice(), values: values.slice() })),
 });
 
 // ---------------------------------------------------------------- the parts of a block
@@ -125,7 +152,8 @@ function linear(x, n, { data, rows, columns }) {
   for (; i < n; i++) {
     for (let row = 0; row < rows; row++) {
       let sum = 0;
-      for (let w = row * columns, end = w + columns, at = i * columns; w < end; w++, at++) sum += data[w] * x[at];
+      for (let w = row * columns, end = w + columns, at = i * columns; w < end; w++, at++)
+        sum += data[w] * x[at];
       y[i * rows + row] = sum;
     }
   }
@@ -207,10 +235,13 @@ function swiglu(x, n, { gate, up, down }) {
 function check({ config: { vocab_size, context_length } }, tokens, cache) {
   if (!tokens.length) throw new RangeError("The model needs at least one token to continue.");
   if (cache.length + tokens.length > context_length) {
-    throw new RangeError(`The model reads ${context_length} tokens at most; this would be ${cache.length + tokens.length}.`);
+    throw new RangeError(
+      `The model reads ${context_length} tokens at most; this would be ${cache.length + tokens.length}.`,
+    );
   }
   const unknown = [...tokens].find((token) => !(Number.isInteger(token) && token >= 0 && token < vocab_size));
-  if (unknown !== undefined) throw new RangeError(`Token ${unknown} is not among the ${vocab_size} of the vocabulary.`);
+  if (unknown !== undefined)
+    throw new RangeError(`Token ${unknown} is not among the ${vocab_size} of the vocabulary.`);
 }
 
 /**
@@ -226,11 +257,15 @@ export function forward(model, tokens, cache, observe) {
   const add = (y) => {
     for (let at = 0; at < x.length; at++) x[at] += y[at];
   };
-  tokens.forEach((token, i) => x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model));
+  tokens.forEach((token, i) =>
+    x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model),
+  );
   blocks.forEach((block, layer) => {
     const seen = cache.layers[layer];
     const read = rmsNorm(x, block.norm1, norm_eps);
-    const [query, key, value] = [block.query, block.key, block.value].map((matrix) => linear(read, n, matrix));
+    const [query, key, value] = [block.query, block.key, block.value].map((matrix) =>
+      linear(read, n, matrix),
+    );
     for (const turned of [query, key]) rotate(turned, n, start, model.rotations, d_head);
     seen.keys.set(key, start * block.key.rows);
     seen.values.set(value, start * block.value.rows);
