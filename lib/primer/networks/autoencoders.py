@@ -209,13 +209,13 @@ def train_autoencoder(
     learned, loss = [], []
     for t in range(count("steps", steps, at_least=0) + 1):
         gap = E @ D - np.eye(len(S))
-        learned.append(1 + np.einsum("ai,ab,bi->i", V, gap, V))
-        loss.append(np.einsum("ab,ac,cb->", gap, S, gap))
+        pull = S @ gap
+        learned.append(1 + ((gap @ V) * V).sum(axis=0))
+        loss.append((gap * pull).sum())
         if not np.isfinite(loss[-1]) or loss[-1] > 1e12 * (1 + loss[0]):
             raise ValueError(
                 f"the descent diverged after {t} steps; take a smaller step than {eta}"
             )
-        pull = S @ gap
         E, D = E - 2 * eta * (pull @ D.T + lam * E), D - 2 * eta * (E.T @ pull + lam * D)
     return Training(Autoencoder(E, D), np.array(learned), np.array(loss))
 

@@ -1,15 +1,17 @@
 """Trials that take too long for a chapter: networks compared over rates and seeds.
 
-Three questions.  *pixels*: does a convolutional network read digits better than a fully connected
+Four questions.  *pixels*: does a convolutional network read digits better than a fully connected
 one, as they are and with their pixels shuffled?  *labels*: how many labels does a classifier need
 on top of features that were learned without any?  *folds*: how many folds of the line does
-training find?  Every variant is tried at the same learning rates with the same number of seeds; the
-rate, and the penalty of a classifier on features, are chosen by digits kept for that (for folds by
-the error itself) and the error on other digits is reported.
+training find?  *kinks*: does it matter which activation stands between the layers?
 
-Run ``python -m primer.networks.trials`` to repeat them (about six minutes on one core): it trains
-what is missing in the files ``trials-*.csv`` beside this one, so remove those first, and writes
-``trials-log.txt``.
+Every variant is tried at the same learning rates with the same number of seeds; the rate, and the
+penalty of a classifier on features, are chosen by digits kept for that (for folds by the error
+itself) and the error on other digits is reported.
+
+Run ``python -m primer.networks.trials`` to repeat them (about six minutes on one core), or add the
+names of some of the questions: it trains what is missing in the files ``trials-*.csv`` beside this
+one, so remove those first, and writes ``trials-log.txt``.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ import csv
 import itertools
 import os
 import platform
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,9 +30,10 @@ import numpy as np
 import torch
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
+from primer.inputs import one_of
 from primer.networks.folding import tent
 from primer.networks.vision import (
     DAMAGES,
@@ -49,11 +53,12 @@ SEEDS = 3
 LABELS = (10, 20, 50, 100, 300)
 DRAWS = 5
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
-FOLDS = (1, 2, 3, 4, 5)
+FOLDS = (1, 2, 3, 4)
 FEATURES = ("pixels", *DAMAGES, "mask left on")
 HERE = Path(__file__).parent
 LOG = HERE / "trials-log.txt"
-QUESTIONS = ("pixels", "labels", "folds")
+QUESTIONS = ("pixels", "kinks", "labels", "folds")
+KINKS = {"ReLU": nn.ReLU, "GELU": nn.GELU, "SiLU": nn.SiLU}
 
 
 class Trial(NamedTuple):
@@ -125,6 +130,21 @@ def pixel_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
             yield Trial(variant, f"shifted {pixels}", rate, seed, tuning, moved)
 
 
+def kink_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Trial]:
+    """Train a network with two hidden layers on 300 digits, as :func:`pixel_trial` does.
+
+    Yields
+    ------
+    Trial
+        One.
+    """
+    x, y = shuffled_digits(seed)
+    model = seeded(lambda: fully_connected([64, 50, 50, 10], KINKS[variant]), seed)
+    train_classifier(model, x[:300], y[:300], rate, 300, seed)
+    errors = [error_rate(model, x[part], y[part]) for part in (slice(300, 600), slice(600, None))]
+    yield Trial(variant, case, rate, seed, *errors)
+
+
 def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Trial]:
     """Learn features from 1000 digits without labels, then a classifier from few with labels.
 
@@ -134,24 +154,29 @@ def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
     Yields
     ------
     Trial
-        For each number of labels, and one for the mean squared error of the reconstruction.
+        For each number of labels, and one for the mean squared error of the reconstruction; after
+        *mask* the same again with the mask left on when the features are read.
     """
     x, y = shuffled_digits(seed)
-    features = x
-    if variant != "pixels":
-        kind = DAMAGES[DAMAGES.index("mask" if variant == "mask left on" else variant)]  # type: ignore[arg-type]
-        model = train_denoiser(x[:1000], kind, rate, 1500, seed)
-        with torch.no_grad():
-            seen = x
-            if variant == "mask left on":
-                seen = damage(x, "mask", torch.Generator().manual_seed(seed))
-            features = model[:2](seen)
-            losses = (model(seen) - x)[1000:].square().mean(dim=1)
+    if variant not in DAMAGES:
+        yield from _probe(variant, x, y, rate, seed)
+        return
+    model = train_denoiser(x[:1000], variant, rate, 1500, seed)
+    with torch.no_grad():
+        losses = (model(x) - x)[1000:].square().mean(dim=1)
         yield Trial(
             variant, "loss", rate, seed, float(losses[:300].mean()), float(losses[300:].mean())
         )
-    features = features.numpy().astype(float)
-    features = features / features.std()
+        yield from _probe(variant, model[:2](x), y, rate, seed)
+        if variant == "mask":
+            masked = damage(x, "mask", torch.Generator().manual_seed(seed))
+            yield from _probe("mask left on", model[:2](masked), y, rate, seed)
+
+
+def _probe(variant: str, features: Tensor, y: Tensor, rate: float, seed: int) -> Iterator[Trial]:
+    """Classify features by few labels, with the penalty that suits the tuning digits best."""
+    table = features.numpy().astype(float)
+    table = table / table.std()
     chance = np.random.default_rng(seed)
     for labels in LABELS:
         draws = [_some_of_each(y[:1000].numpy(), labels, chance) for _ in range(DRAWS)]
@@ -160,8 +185,8 @@ def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
             found = []
             for chosen in draws:
                 probe = LogisticRegression(C=1 / penalty, max_iter=2000)
-                wrong = probe.fit(features[chosen], y[chosen]).predict(features[1000:])
-                wrong = wrong != y[1000:].numpy()
+                read = probe.fit(table[chosen], y[chosen]).predict(table[1000:])
+                wrong = read != y[1000:].numpy()
                 found.append((wrong[:300].mean(), wrong[300:].mean()))
             errors.append(np.mean(found, axis=0))
         tuning, test = min(errors, key=lambda pair: pair[0])
@@ -193,7 +218,7 @@ def load_trials(question: str) -> list[Trial]:
 
     Parameters
     ----------
-    question : {"pixels", "labels", "folds"}
+    question : {"pixels", "kinks", "labels", "folds"}
         Which.
 
     Returns
@@ -274,9 +299,11 @@ def settings(question: str) -> list[tuple[str, str, float, int]]:
     if question == "pixels":
         kinds = ("convolutional", "fully connected")
         return list(itertools.product(kinds, ("natural", "shuffled"), RATES, seeds))
+    if question == "kinks":
+        return list(itertools.product(KINKS, ("natural",), RATES, seeds))
     if question == "folds":
         return list(itertools.product(("trained",), map(str, FOLDS), RATES, seeds))
-    trained = itertools.product(FEATURES[1:], ("",), RATES, seeds)
+    trained = itertools.product(DAMAGES, ("",), RATES, seeds)
     return [*itertools.product(("pixels",), ("",), (0.0,), seeds), *trained]
 
 
@@ -292,37 +319,47 @@ def _file(question: str) -> Path:
     return HERE / f"trials-{question}.csv"
 
 
-def main() -> None:
-    """Train what is missing and write the results and the log."""
-    torch.set_num_threads(1)  # the matrices are too small to share
+def answer(question: str) -> int:
+    """Train what is missing for a question, store each result at once, and count the trainings."""
     run: dict[str, Callable[..., Iterator[Trial]]] = {
         "pixels": pixel_trial,
+        "kinks": kink_trial,
         "labels": label_trial,
         "folds": fold_trial,
     }
-    began, trained, lines = time.process_time(), 0, []
-    for question in QUESTIONS:
-        trials = load_trials(question) if _file(question).exists() else []
-        done = {(t.variant, t.case if question == "folds" else "", t.rate, t.seed) for t in trials}
-        if question == "pixels":
-            done = {(t.variant, t.case, t.rate, t.seed) for t in trials}
-        missing = [setting for setting in settings(question) if setting not in done]
-        with _file(question).open("a", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if not trials:
-                writer.writerow(Trial._fields)
-            for setting in tqdm(missing, desc=question):
-                for trial in run[question](*setting):
-                    trials.append(trial)
-                    writer.writerow([*trial[:4], f"{trial.tuning:.6f}", f"{trial.test:.6f}"])
-                file.flush()
-        trained += len(missing)
+    stored = load_trials(question) if _file(question).exists() else []
+    several_cases = question == "labels"  # one training answers for all numbers of labels
+    done = {(t.variant, "" if several_cases else t.case, t.rate, t.seed) for t in stored}
+    missing = [setting for setting in settings(question) if setting not in done]
+    with _file(question).open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not stored:
+            writer.writerow(Trial._fields)
+        for setting in tqdm(missing, desc=question):
+            rows = [
+                [*trial[:4], f"{trial.tuning:.6f}", f"{trial.test:.6f}"]
+                for trial in run[question](*setting)
+            ]
+            writer.writerows(rows)
+            file.flush()
+    return len(missing)
+
+
+def main(questions: Collection[str]) -> None:
+    """Answer the questions and write the log."""
+    for question in questions:
+        one_of("question", question, QUESTIONS)
+    torch.set_num_threads(1)  # the matrices are too small to share
+    began = time.process_time()
+    trained = sum(answer(question) for question in questions)
+    lines = []
+    for question in filter(lambda name: _file(name).exists(), QUESTIONS):
+        trials = load_trials(question)
         for variant, case in dict.fromkeys((t.variant, t.case) for t in trials):
             tuned_on = "natural" if case.startswith("shifted") else case
             errors = chosen(trials, variant, case, tuned_on)
-            lines.append(
-                f"{question:7} {variant:16} {case:9} {errors.mean():.5f} ± {errors.std(ddof=1):.5f}"
-            )
+            spread = f"{errors.mean():.5f} ± {errors.std(ddof=1):.5f}"
+            lines.append(f"{question:7} {variant:16} {case:9} {spread}")
     lines += [
         f"{trained} trained now, {time.process_time() - began:.0f} s",
         f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
@@ -333,4 +370,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or QUESTIONS)

@@ -18,17 +18,19 @@ from primer.inputs import count, one_of, positive
 
 Damage = Literal["plain", "noise", "mask"]
 DAMAGES: tuple[Damage, ...] = ("plain", "noise", "mask")
-NOISE, MASKED = 0.5, 0.5
+NOISE, MASKED = 1.3, 0.5
 """Standard deviation of the noise, in units of a pixel's; part of the pixels that are hidden."""
 
 
-def fully_connected(sizes: Sequence[int]) -> nn.Sequential:
-    """Stack linear layers with a ReLU between them.
+def fully_connected(sizes: Sequence[int], kink: Callable[[], nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Stack linear layers with an activation between them.
 
     Parameters
     ----------
     sizes : sequence of int
         The widths, input first.
+    kink : callable
+        Makes the activation.
 
     Returns
     -------
@@ -49,7 +51,7 @@ def fully_connected(sizes: Sequence[int]) -> nn.Sequential:
         raise ValueError(f"sizes needs an input and an output width, got {list(sizes)}")
     layers: list[nn.Module] = []
     for a, b in itertools.pairwise(sizes):
-        layers += [nn.Linear(count("width", a), count("width", b)), nn.ReLU()]
+        layers += [nn.Linear(count("width", a), count("width", b)), kink()]
     return nn.Sequential(*layers[:-1])
 
 
