@@ -131,19 +131,26 @@ def chromium() -> Iterator[Browser]:
 def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     """Open a widget in the browser: ``widget_page(RopeRotation(), width=390, theme="dark")``.
 
-    Other named arguments go to the browser's context (``has_touch=True``).  The page may ask
-    nothing of the network, and the test fails when its console reports an error.
+    With ``clock=True`` time passes in the page only by ``page.clock``, so that what plays is the
+    same on a busy machine.  Other named arguments go to the browser's context (``has_touch=True``).
+    The page may ask nothing of the network, and the test fails when its console reports an error.
     """
     contexts, errors = [], []
 
-    def show(widget: Widget, width: int = 1400, theme: str = "light", **options: Any) -> Page:
+    def show(
+        widget: Widget, width: int = 1400, theme: str = "light", clock: bool = False, **options: Any
+    ) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         context.route("http*://**", lambda route: (errors.append(route.request.url), route.abort()))
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        if clock:
+            page.clock.install(time=0)
         show_widget(page, widget, theme)
+        if clock:
+            page.clock.pause_at(60)  # s; from here on it stands
         return page
 
     yield show

@@ -139,10 +139,10 @@ def test_moments(javascript, values):
 @pytest.mark.parametrize(
     ("kind", "state", "complaint"),
     [
-        (PowerExplorer, {"effect": 2.0}, "should not be greater than 1.5"),
-        (PowerExplorer, {"effect": math.nan}, "NaN"),
-        (PowerExplorer, {"n": 1}, "should not be less than 2"),
-        (PowerExplorer, {"alpha": 0.0}, "should not be less than 0.001"),
+        (PowerExplorer, {"effect": 2.0}, "effect must be -1.5 to 1.5, got 2.0"),
+        (PowerExplorer, {"effect": math.nan}, "effect must be"),
+        (PowerExplorer, {"n": 1}, "n must be 2 to 200, got 1"),
+        (PowerExplorer, {"alpha": 0.0}, "alpha must be 0.001 to 0.3, got 0.0"),
         (PowerExplorer, {"alternative": "both"}, "two-sided"),
         (PowerExplorer, {"power": 0.8}, "PowerExplorer has no power"),
         (SamplingLaboratory, {"population": "Zipf"}, "normal"),

@@ -22,9 +22,9 @@
     return new DataView(bytes.buffer); // what ipywidgets hands to a module
   }
 
-  // Large data that many widgets share: each is loaded once, and again only after a failure.
+  // Large data and code that many widgets share: each is loaded once, and again only after a failure.
   const shared = new Map();
-  function loadData(name) {
+  function loadText(name) {
     if (!shared.has(name)) {
       const load = (resolve, reject) => {
         const script = document.createElement("script");
@@ -34,7 +34,7 @@
           const text = window.widgetData?.[name];
           if (!text) return script.onerror();
           delete window.widgetData[name];
-          resolve(decodeBase64(text));
+          resolve(text);
         };
         document.head.append(script);
       };
@@ -45,17 +45,27 @@
     return shared.get(name);
   }
 
+  // Several views of the same data share its bytes.
+  const decoded = new Map();
+  async function loadData(name) {
+    const text = await loadText(name);
+    if (!decoded.has(name)) decoded.set(name, decodeBase64(text));
+    return decoded.get(name);
+  }
+
   /** A widget's state with change events: the part of a Backbone model that modules may use. */
   class Model {
     #listeners = [];
     #state;
     #absent; // the buffers that are not in the page
+    #pieces; // of the module and the styles, where these are not in the page
 
     constructor(id, record, manager) {
       this.model_id = id;
       this.name = record.model_name;
       this.widget_manager = manager;
       this.#state = structuredClone(record.state);
+      this.#pieces = record.pieces ?? {};
       const buffers = record.buffers ?? [];
       this.#absent = buffers.filter((buffer) => buffer.encoding === "script");
       for (const { path, data, encoding } of buffers) {
@@ -76,6 +86,12 @@
     async load() {
       await Promise.all(this.#absent.map(async ({ path, data }) => this.#put(path, await loadData(data))));
       this.#absent = [];
+    }
+
+    /** The text of the module, `_esm`, or of the styles, `_css`. */
+    async source(name) {
+      const pieces = this.#pieces[name];
+      return pieces ? (await Promise.all(pieces.map(loadText))).join("") : this.#state[name];
     }
 
     get(key) {
@@ -141,6 +157,10 @@
     return modules.get(source);
   }
 
+  /** The parts of a source, cut where Python joined what many widgets share with their own. */
+  const SHARED_ABOVE = "/*! what stands above is shared by all widgets */\n";
+  const pieces = (source) => source?.split(SHARED_ABOVE) ?? [];
+
   const styles = new Set();
   function loadStyle(source) {
     if (!source || styles.has(source)) return;
@@ -180,7 +200,7 @@
     async view(id, element) {
       const model = this.model(id);
       element.classList.add(...(model.get("_dom_classes") ?? []));
-      if (model.get("_esm")) return this.#viewModule(model, element);
+      if (await model.source("_esm")) return this.#viewModule(model, element);
       const control = CONTROLS[model.name];
       if (!control) throw new Error(`${model.name} needs a running kernel`);
       return control(model, element, this);
@@ -205,8 +225,9 @@
     #initialize(model) {
       if (!this.#initialized.has(model)) {
         const start = async () => {
-          loadStyle(model.get("_css"));
-          const widget = await loadModule(model.get("_esm"));
+          const [style, source] = await Promise.all(["_css", "_esm"].map((name) => model.source(name)));
+          for (const piece of pieces(style)) loadStyle(piece);
+          const widget = await loadModule(source);
           await widget.initialize?.({ model, experimental: {} });
           return widget;
         };

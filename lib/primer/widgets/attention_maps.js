@@ -3,7 +3,14 @@
 // First what is computed, then the parts of the drawing, then what joins them.
 
 import { arcs, heatMap, thumbnails } from "./attention_panels.js";
-import { attentionMap, attentionReader, behaviors, evenness, headTargets, nameOf } from "./attention_scores.js";
+import {
+  attentionMap,
+  attentionReader,
+  behaviors,
+  evenness,
+  headTargets,
+  nameOf,
+} from "./attention_scores.js";
 import { checkbox, clamp, format, html, mount, resultLine, select, update } from "./kit.js";
 import { readModel } from "./language_model.js";
 import { memory } from "./memory.js";
@@ -14,10 +21,12 @@ const TRAINED = { causal: true, scaled: true, normalized: true };
 
 // ---------------------------------------------------------------- what is computed
 
-
 /** Returns `look(text, settings)`: the tokens of a text, the maps of all heads, what the heads do. */
 function onlooker(language, limit) {
-  const { config: { d_head }, tokenizer } = language;
+  const {
+    config: { d_head },
+    tokenizer,
+  } = language;
   const read = attentionReader(language);
   const once = memory();
 
@@ -28,14 +37,20 @@ function onlooker(language, limit) {
     });
     const names = once("names", text, () => tokens.map((token) => visible(tokenText(tokenizer, token))));
     const products = once("products", text, () => read(tokens));
-    const mapsWith = (options) => once(JSON.stringify(options), text, () =>
-      products.map((layer) => layer.map((head) => attentionMap(head, tokens.length, d_head, options))));
+    const mapsWith = (options) =>
+      once(JSON.stringify(options), text, () =>
+        products.map((layer) => layer.map((head) => attentionMap(head, tokens.length, d_head, options))),
+      );
     const measured = once("measured", text, () => {
       const targets = headTargets(tokens);
       return mapsWith(TRAINED).map((layer) => layer.map((weights) => behaviors(weights, targets)));
     });
-    const even = once("even", text, () => mapsWith(TRAINED).map((layer) => layer.map((weights) => evenness(weights, tokens.length))));
-    const labels = once("labels", text, () => measured.map((layer, l) => layer.map((one, h) => nameOf(one, even[l][h]))));
+    const even = once("even", text, () =>
+      mapsWith(TRAINED).map((layer) => layer.map((weights) => evenness(weights, tokens.length))),
+    );
+    const labels = once("labels", text, () =>
+      measured.map((layer, l) => layer.map((one, h) => nameOf(one, even[l][h]))),
+    );
     const [maps, weights] = [mapsWith(settings), mapsWith({ ...settings, normalized: true })];
     return { all, names, maps, weights, measured, even, labels };
   }
@@ -58,7 +73,9 @@ const CHANGES = {
 
 /** What differs from the model as it was trained. */
 function describe(settings) {
-  const changes = Object.keys(CHANGES).filter((name) => !settings[name]).map((name) => CHANGES[name]);
+  const changes = Object.keys(CHANGES)
+    .filter((name) => !settings[name])
+    .map((name) => CHANGES[name]);
   if (!changes.length) return "As the model computes it.";
   return `Here ${changes.join("; ")}. The queries and keys are those of the model as it was trained.`;
 }
@@ -77,12 +94,15 @@ function controls(model, limit) {
   area.addEventListener("input", () => update(model, { text: area.value }));
   const texts = model.get("examples");
   const examples = select({
-    label: "Text", options: [...texts.map((text) => [text, text.replace(/\s+/g, " ")]), ["", "your own"]],
+    label: "Text",
+    options: [...texts.map((text) => [text, text.replace(/\s+/g, " ")]), ["", "your own"]],
     change: (text) => (text ? update(model, { text }) : area.focus()),
   });
   const option = (name, label) => checkbox({ label, change: (value) => update(model, { [name]: value }) });
   const options = {
-    causal: option("causal", "Causal mask"), scaled: option("scaled", "Divide by √d"), normalized: option("normalized", "Softmax"),
+    causal: option("causal", "Causal mask"),
+    scaled: option("scaled", "Divide by √d"),
+    normalized: option("normalized", "Softmax"),
   };
   const count = html("p", { class: "note" });
   const rows = Object.values(options).map((one) => one.row);
@@ -92,7 +112,8 @@ function controls(model, limit) {
     const said = [`${all} ${all === 1 ? "token" : "tokens"}`];
     if (!all) said.push("type something to see its maps");
     if (all > limit) said.push(`the first ${limit} are read`);
-    if (names.some((name) => name.startsWith("‹"))) said.push("a character that the model has no token for is read byte by byte");
+    if (names.some((name) => name.startsWith("‹")))
+      said.push("a character that the model has no token for is read byte by byte");
     return `${said.join("; ")}.`;
   }
 
@@ -102,17 +123,36 @@ function controls(model, limit) {
     for (const [name, value] of Object.entries(settings)) options[name].set(value);
     count.textContent = describeText(all, names);
   }
-  return { element: html("div", { class: "controls" }, examples.row, area, count, html("div", { class: "options" }, ...rows)), draw };
+  return {
+    element: html(
+      "div",
+      { class: "controls" },
+      examples.row,
+      area,
+      count,
+      html("div", { class: "options" }, ...rows),
+    ),
+    draw,
+  };
 }
 
 /** The four measures of the chosen head as bars. */
 function measures() {
   const title = html("p", { class: "title" });
   const [list, spread] = [html("dl"), html("p", { class: "note" })];
-  const bar = (kind, { score, queries }, chosen) => html("div", { class: chosen && "chosen" },
-    html("dt", {}, kind),
-    html("dd", {}, html("span", { class: "bar", style: `width: ${50 * score}%` }), format(score, 2),
-      html("span", { class: "note" }, `at ${queries} ${queries === 1 ? "query" : "queries"}`)));
+  const bar = (kind, { score, queries }, chosen) =>
+    html(
+      "div",
+      { class: chosen && "chosen" },
+      html("dt", {}, kind),
+      html(
+        "dd",
+        {},
+        html("span", { class: "bar", style: `width: ${50 * score}%` }),
+        format(score, 2),
+        html("span", { class: "note" }, `at ${queries} ${queries === 1 ? "query" : "queries"}`),
+      ),
+    );
   function draw(layer, head, measured, even, { name }) {
     title.textContent = `Layer ${layer}, head ${head}: ${name}`;
     spread.textContent = even ? `Entropy of its weights: ${format(even, 2)} of what equal weights have.` : "";
@@ -172,14 +212,23 @@ function render({ model, el }) {
     const content = text + JSON.stringify(settings);
     const view = [content, layer, head, ...sizes].join();
     const own = maps[layer][head];
-    once("heads", content, () => heads.draw(maps, labels, names.length, (values) => rangeOf(values, settings), settings.normalized));
+    once("heads", content, () =>
+      heads.draw(maps, labels, names.length, (values) => rangeOf(values, settings), settings.normalized),
+    );
     once("head", view, () => drawHead(seen, own, layer, head, settings, sizes));
-    once("pair", [view, query, key].join(), () => [map, bows].forEach((part) => part.point(names, query, key)));
+    once("pair", [view, query, key].join(), () =>
+      [map, bows].forEach((part) => part.point(names, query, key)),
+    );
     heads.choose(layer, head);
     result.say(readOut(names[query], names[key], own[query * names.length + key], settings), quiet);
   }
 
-  return mount({ model, el, traits: ["text", "layer", "head", "query", "key", ...Object.keys(TRAINED)], draw });
+  return mount({
+    model,
+    el,
+    traits: ["text", "layer", "head", "query", "key", ...Object.keys(TRAINED)],
+    draw,
+  });
 }
 
 export default { render };

@@ -21,6 +21,7 @@ from primer.attention import (
 )
 from primer.palette import LIGHT
 from primer.transformers import Transformer
+from primer.widgets.controls import Switch
 from primer.widgets.language_model import LanguageModelWidget
 
 SHARE = 0.4
@@ -149,9 +150,9 @@ class AttentionMaps(LanguageModelWidget):
     head = traitlets.Int(0, min=0).tag(sync=True)
     query = traitlets.Int(12, min=0).tag(sync=True)
     key = traitlets.Int(11, min=0).tag(sync=True)
-    causal = traitlets.Bool(True).tag(sync=True)
-    scaled = traitlets.Bool(True).tag(sync=True)
-    normalized = traitlets.Bool(True).tag(sync=True)
+    causal = Switch(True, label="Causal mask")
+    scaled = Switch(True, label="Divide by √d")
+    normalized = Switch(True, label="Softmax")
     longest = traitlets.Int(48, min=2).tag(sync=True)
 
     @traitlets.default("layer")

@@ -39,11 +39,18 @@ export function thumbnails({ n_layers: layers, n_heads: heads }, choose) {
   const cell = (layer, head) => {
     const canvas = html("canvas", { "aria-hidden": "true" });
     const [name, score] = [html("span", { class: "name" }), html("span", { class: "score" })];
-    return { canvas, name, score, face: html("span", { class: "head" }, canvas, html("b", {}, `${layer}.${head}`), " ", score, " ", name) };
+    return {
+      canvas,
+      name,
+      score,
+      face: html("span", { class: "head" }, canvas, html("b", {}, `${layer}.${head}`), " ", score, " ", name),
+    };
   };
   const cells = Array.from({ length: layers * heads }, (_, at) => cell(Math.floor(at / heads), at % heads));
   const choice = radio({
-    label: "All heads, layer.head, each named by what it does with this text; a row’s brightest key is the one it reads most", value: 0,
+    label:
+      "All heads, layer.head, each named by what it does with this text; a row’s brightest key is the one it reads most",
+    value: 0,
     options: cells.map(({ face }, at) => [at, face]),
     change: (at) => choose({ layer: Math.floor(at / heads), head: at % heads }),
   });
@@ -72,20 +79,25 @@ const EDGE = 26; // room for the last of the slanted names
 const [UPRIGHT, SLANTED] = [10, 13]; // from one name to the next, at least
 
 /** Names along one side: as many as there is room for, the chosen ones always. */
-const isNamed = (i, size, room, ...chosen) => chosen.includes(i)
-  || (i % Math.ceil(room / size) === 0 && chosen.every((other) => Math.abs(i - other) * size >= room));
+const isNamed = (i, size, room, ...chosen) =>
+  chosen.includes(i) ||
+  (i % Math.ceil(room / size) === 0 && chosen.every((other) => Math.abs(i - other) * size >= room));
 
 /** A token's name, cut to the room beside a drawing. */
 const label = (text) => (text.length > 8 ? `${text.slice(0, 7)}…` : text);
 
 /** Calls move(x, y), as a drag does, when the mouse passes over an element. */
-const hover = (element, move) => set(element, { onpointermove: (event) => {
-  if (event.pointerType !== "mouse" || event.buttons) return;
-  const box = element.getBoundingClientRect();
-  move((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
-} });
+const hover = (element, move) =>
+  set(element, {
+    onpointermove: (event) => {
+      if (event.pointerType !== "mouse" || event.buttons) return;
+      const box = element.getBoundingClientRect();
+      move((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+    },
+  });
 
-const LABEL = "Heat map of the chosen head, a row for each query and a column for each key. Arrow keys move from pair to pair.";
+const LABEL =
+  "Heat map of the chosen head, a row for each query and a column for each key. Arrow keys move from pair to pair.";
 
 /** The heat map; pick(query, key, how) with how = "hover", "press" or "key". */
 export function heatMap(pick) {
@@ -113,7 +125,12 @@ export function heatMap(pick) {
     const extent = Math.max(40, Math.min(width - SIDE - EDGE, 30 * n));
     size = extent / n;
     paint(canvas, map, n, range);
-    Object.assign(grid.style, { left: `${SIDE}px`, top: `${TOP}px`, width: `${extent}px`, height: `${extent}px` });
+    Object.assign(grid.style, {
+      left: `${SIDE}px`,
+      top: `${TOP}px`,
+      width: `${extent}px`,
+      height: `${extent}px`,
+    });
     const height = TOP + extent + 2;
     set(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });
   }
@@ -123,12 +140,31 @@ export function heatMap(pick) {
     chosen = [query, key];
     const x = (j) => SIDE + j * size;
     const y = (i) => TOP + i * size;
-    const queries = tokens.map((text, i) => isNamed(i, size, UPRIGHT, query)
-      && svg("text", { class: i === query ? "query" : "tick", x: SIDE - 6, y: y(i + 0.5) + 4, "text-anchor": "end" }, label(text)));
-    const keys = tokens.map((text, j) => isNamed(j, size, SLANTED, key)
-      && svg("text", { class: j === key ? "key" : "tick", transform: `translate(${x(j + 0.5) + 3} ${TOP - 7}) rotate(-55)` }, label(text)));
+    const queries = tokens.map(
+      (text, i) =>
+        isNamed(i, size, UPRIGHT, query) &&
+        svg(
+          "text",
+          { class: i === query ? "query" : "tick", x: SIDE - 6, y: y(i + 0.5) + 4, "text-anchor": "end" },
+          label(text),
+        ),
+    );
+    const keys = tokens.map(
+      (text, j) =>
+        isNamed(j, size, SLANTED, key) &&
+        svg(
+          "text",
+          {
+            class: j === key ? "key" : "tick",
+            transform: `translate(${x(j + 0.5) + 3} ${TOP - 7}) rotate(-55)`,
+          },
+          label(text),
+        ),
+    );
     names.replaceChildren(...[...queries, ...keys].filter(Boolean));
-    set(cross, { d: `M${SIDE} ${y(query)}H${x(key)}M${SIDE} ${y(query + 1)}H${x(key)}M${x(key)} ${TOP}V${y(query)}M${x(key + 1)} ${TOP}V${y(query)}` });
+    set(cross, {
+      d: `M${SIDE} ${y(query)}H${x(key)}M${SIDE} ${y(query + 1)}H${x(key)}M${x(key)} ${TOP}V${y(query)}M${x(key + 1)} ${TOP}V${y(query)}`,
+    });
     set(cursor, { x: x(key), y: y(query), width: size, height: size });
   }
   return { element, draw, point };
@@ -140,7 +176,8 @@ const LEVELS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8]; // an arc is drawn as strong as 
 
 /** Arcs over the text from each query to its keys; who points at a token makes it the query, with its strongest key. */
 export function arcs(pick) {
-  const bundle = (name) => LEVELS.map((level) => svg("path", { class: name, style: `--strength: ${level + 0.1}` }));
+  const bundle = (name) =>
+    LEVELS.map((level) => svg("path", { class: name, style: `--strength: ${level + 0.1}` }));
   const [all, earlier, later] = ["all", "earlier", "later"].map(bundle);
   const names = svg("g");
   const drawing = svg("svg", { class: "arcs", "aria-hidden": "true" }, ...all, ...later, ...earlier, names);
@@ -173,14 +210,37 @@ export function arcs(pick) {
     [weights, n, base] = [table, tokens.length, clamp(width / 4, 90, 170)];
     size = (width - EDGE) / n;
     set(drawing, { viewBox: `0 0 ${width} ${base + TOP}`, width, height: base + TOP });
-    drawBundle(all, tokens.flatMap((_, i) => pairsOf(i)));
+    drawBundle(
+      all,
+      tokens.flatMap((_, i) => pairsOf(i)),
+    );
   }
   function point(tokens, query, key) {
-    drawBundle(earlier, pairsOf(query).filter(([i, j]) => j <= i));
-    drawBundle(later, pairsOf(query).filter(([i, j]) => j > i));
-    const place = (i) => ({ transform: `translate(${x(i) + 4} ${base + 12}) rotate(-55)`, "text-anchor": "end" });
-    names.replaceChildren(...tokens.map((text, i) => isNamed(i, size, SLANTED, query, key)
-      && svg("text", { class: i === query ? "query" : i === key ? "key" : "tick", ...place(i) }, label(text))).filter(Boolean));
+    drawBundle(
+      earlier,
+      pairsOf(query).filter(([i, j]) => j <= i),
+    );
+    drawBundle(
+      later,
+      pairsOf(query).filter(([i, j]) => j > i),
+    );
+    const place = (i) => ({
+      transform: `translate(${x(i) + 4} ${base + 12}) rotate(-55)`,
+      "text-anchor": "end",
+    });
+    names.replaceChildren(
+      ...tokens
+        .map(
+          (text, i) =>
+            isNamed(i, size, SLANTED, query, key) &&
+            svg(
+              "text",
+              { class: i === query ? "query" : i === key ? "key" : "tick", ...place(i) },
+              label(text),
+            ),
+        )
+        .filter(Boolean),
+    );
   }
   return { element: drawing, draw, point };
 }

@@ -46,11 +46,17 @@ function workshop(redraw) {
     if (open().length) request ||= requestAnimationFrame(run);
   }
   function job(name, key, make) {
-    if (jobs.get(name)?.key !== key) jobs.set(name, { key, steps: make(), value: null, result: null, done: false });
+    if (jobs.get(name)?.key !== key)
+      jobs.set(name, { key, steps: make(), value: null, result: null, done: false });
     schedule();
     return jobs.get(name);
   }
-  return { job, busy: () => open().length > 0, clear: () => jobs.clear(), stop: () => cancelAnimationFrame(request) };
+  return {
+    job,
+    busy: () => open().length > 0,
+    clear: () => jobs.clear(),
+    stop: () => cancelAnimationFrame(request),
+  };
 }
 
 // ---------------------------------------------------------------- controls
@@ -59,18 +65,48 @@ function controls(model, vocabulary) {
   const area = html("textarea", { rows: 2, maxlength: 4000, spellcheck: "false", "aria-label": "Prompt" });
   area.addEventListener("input", () => update(model, { text: area.value }));
   const examples = select({
-    label: "Prompt", options: [...model.get("examples").map((text) => [text, text.replace(/\s+/g, " ")]), ["", "your own"]],
+    label: "Prompt",
+    options: [...model.get("examples").map((text) => [text, text.replace(/\s+/g, " ")]), ["", "your own"]],
     change: (text) => (text ? update(model, { text }) : area.focus()),
   });
   const note = html("p", { class: "note", role: "status" });
   const all = Math.log2(vocabulary);
   const count = (x) => (x >= all - 1e-9 ? null : Math.round(2 ** x));
-  const whole = (label, name, min, max, text = String) => slider({ label, min, max, value: model.get(name), text, change: (v) => update(model, { [name]: v }) });
+  const whole = (label, name, min, max, text = String) =>
+    slider({ label, min, max, value: model.get(name), text, change: (v) => update(model, { [name]: v }) });
   const degrees = (x) => Math.min(10 ** x, 5); // the last step of the slider, 10^0.7, is a little more
-  const temperature = slider({ label: "Temperature τ", min: -1, max: 0.7, step: 0.01, value: 0, text: (x) => format(degrees(x), 2), change: (x) => update(model, { temperature: degrees(x) }) });
-  const topK = slider({ label: "Top-k", min: 0, max: all, step: all / 100, value: all, text: (x) => `${count(x) ?? "all"}`, change: (x) => update(model, { top_k: count(x) }) });
-  const topP = slider({ label: "Top-p", min: 0.01, max: 1, step: 0.01, value: 1, text: (x) => (x === 1 ? "all" : format(x, 2)), change: (x) => update(model, { top_p: x }) });
-  const sliders = { n_tokens: whole("New tokens", "n_tokens", 1, 200), n_beams: whole("Beams", "n_beams", 1, 6), seed: whole("Seed", "seed", 0, SEEDS - 1) };
+  const temperature = slider({
+    label: "Temperature τ",
+    min: -1,
+    max: 0.7,
+    step: 0.01,
+    value: 0,
+    text: (x) => format(degrees(x), 2),
+    change: (x) => update(model, { temperature: degrees(x) }),
+  });
+  const topK = slider({
+    label: "Top-k",
+    min: 0,
+    max: all,
+    step: all / 100,
+    value: all,
+    text: (x) => `${count(x) ?? "all"}`,
+    change: (x) => update(model, { top_k: count(x) }),
+  });
+  const topP = slider({
+    label: "Top-p",
+    min: 0.01,
+    max: 1,
+    step: 0.01,
+    value: 1,
+    text: (x) => (x === 1 ? "all" : format(x, 2)),
+    change: (x) => update(model, { top_p: x }),
+  });
+  const sliders = {
+    n_tokens: whole("New tokens", "n_tokens", 1, 200),
+    n_beams: whole("Beams", "n_beams", 1, 6),
+    seed: whole("Seed", "seed", 0, SEEDS - 1),
+  };
   const again = button("Draw again", () => update(model, { seed: (model.get("seed") + SAMPLES) % SEEDS }));
 
   function draw({ text, temperature: t, topK: k, topP: p }, words) {
@@ -84,7 +120,14 @@ function controls(model, vocabulary) {
   }
   const prompt = html("div", { class: "prompt" }, examples.row, area, note);
   const choosing = html("div", { class: "controls" }, temperature.row, topK.row, topP.row);
-  const writing = html("div", { class: "controls" }, sliders.n_tokens.row, sliders.n_beams.row, sliders.seed.row, again);
+  const writing = html(
+    "div",
+    { class: "controls" },
+    sliders.n_tokens.row,
+    sliders.n_beams.row,
+    sliders.seed.row,
+    again,
+  );
   return { prompt, choosing, writing, draw };
 }
 
@@ -101,14 +144,16 @@ function readable(tokenizer, text, room) {
   if (!tokens.length) return { tokens, words: "Type something: the model needs a token to continue." };
   const said = [`${tokens.length} token${tokens.length === 1 ? "" : "s"}`];
   if (tokens.length > room) said.push(`there is room for the last ${room} and the new ones`);
-  if (tokens.some((id) => tokenText(tokenizer, id).startsWith("‹"))) said.push("a character that the model has no token for is read byte by byte");
+  if (tokens.some((id) => tokenText(tokenizer, id).startsWith("‹")))
+    said.push("a character that the model has no token for is read byte by byte");
   return { tokens: tokens.slice(-room), words: `${said.join("; ")}.` };
 }
 
 /** What the result line says of the distribution before and after it was reshaped. */
 export function describe(model, drawn) {
   const kept = drawn.reduce((n, p) => n + (p > 0 ? 1 : 0), 0);
-  const said = (p) => `${format(entropy(p), 2)} nats of entropy, like ${format(effectiveChoices(p), 1)} equally probable tokens`;
+  const said = (p) =>
+    `${format(entropy(p), 2)} nats of entropy, like ${format(effectiveChoices(p), 1)} equally probable tokens`;
   return `The model's distribution has ${said(model)}; the one drawn from has ${said(drawn)}, and keeps ${kept} of ${model.length}.`;
 }
 
@@ -117,7 +162,10 @@ export function describe(model, drawn) {
 function render({ model, el }) {
   const get = (name) => model.get(name);
   const language = readModel(get("checkpoint"));
-  const { tokenizer, config: { vocab_size, context_length } } = language;
+  const {
+    tokenizer,
+    config: { vocab_size, context_length },
+  } = language;
   const end = tokenizer.tokens.findIndex((_, id) => tokenText(tokenizer, id) === END);
   const reader = { cache: newCache(language), seen: [] };
   const once = memory();
@@ -129,8 +177,15 @@ function render({ model, el }) {
   const result = resultLine();
   const heading = (text) => html("p", { class: "heading" }, text);
   const panels = html("div");
-  const output = html("div", {}, texts.element,
-    heading("Beam search: at each step the most probable beginnings survive; numbers are log-probabilities of the whole"), search.element);
+  const output = html(
+    "div",
+    {},
+    texts.element,
+    heading(
+      "Beam search: at each step the most probable beginnings survive; numbers are log-probabilities of the whole",
+    ),
+    search.element,
+  );
   let reading = null; // the prompt that is, or has been, read
   let shown = null; // the prompt and settings that the bars show
 
@@ -138,15 +193,26 @@ function render({ model, el }) {
   function write(prompt, key, { nTokens, nBeams, seed, ...settings }) {
     const start = { cache: reader.cache, logits: prompt };
     const sampler = (uniform) => (logits) => pick(distribution(logits, settings), uniform());
-    const text = (name, its, choose) => shop.job(name, `${key} ${nTokens} ${its}`, () => continueText(language, start, nTokens, choose(), end));
+    const text = (name, its, choose) =>
+      shop.job(name, `${key} ${nTokens} ${its}`, () => continueText(language, start, nTokens, choose(), end));
     const samples = Array.from({ length: SAMPLES }, (_, i) =>
-      text(`sample ${i}`, JSON.stringify([seed + i, settings]), () => sampler(random(seed + i))));
-    const beam = shop.job("beam", `${key} ${nTokens} ${nBeams}`, () => beamText(language, start, nTokens, nBeams, end));
+      text(`sample ${i}`, JSON.stringify([seed + i, settings]), () => sampler(random(seed + i))),
+    );
+    const beam = shop.job("beam", `${key} ${nTokens} ${nBeams}`, () =>
+      beamText(language, start, nTokens, nBeams, end),
+    );
     return { greedy: text("greedy", "", () => greedy), beam, samples };
   }
 
   function draw() {
-    const [temperature, topK, topP, nTokens, nBeams, seed] = ["temperature", "top_k", "top_p", "n_tokens", "n_beams", "seed"].map(get);
+    const [temperature, topK, topP, nTokens, nBeams, seed] = [
+      "temperature",
+      "top_k",
+      "top_p",
+      "n_tokens",
+      "n_beams",
+      "seed",
+    ].map(get);
     const settings = { temperature, topK, topP };
     const [text, room] = [get("text"), context_length - nTokens];
     const { tokens, words } = once("prompt", `${room} ${text}`, () => readable(tokenizer, text, room));
@@ -178,14 +244,24 @@ function render({ model, el }) {
   }
 
   panels.append(
-    heading("The next token: above what the model says, below it, blue, what is drawn from; press one to append it"),
+    heading(
+      "The next token: above what the model says, below it, blue, what is drawn from; press one to append it",
+    ),
     html("div", { class: "next" }, next.element, html("div", {}, input.choosing, result.row)),
-    heading("Continuations side by side; marked is what completes three tokens that stood there before, underlined every other round of a loop"),
-    input.writing, output,
+    heading(
+      "Continuations side by side; marked is what completes three tokens that stood there before, underlined every other round of a loop",
+    ),
+    input.writing,
+    output,
   );
   el.classList.add("decoding");
   el.append(input.prompt, panels);
-  const unmount = mount({ model, el, traits: ["text", "temperature", "top_k", "top_p", "n_tokens", "n_beams", "seed"], draw });
+  const unmount = mount({
+    model,
+    el,
+    traits: ["text", "temperature", "top_k", "top_p", "n_tokens", "n_beams", "seed"],
+    draw,
+  });
   return () => {
     shop.stop();
     unmount();

@@ -17,16 +17,32 @@ const percent = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : `${format(100 * p, 1)}%
 /** The parts of the model's probability, as a strip from 0 to 100 %: shown and kept, other and kept, cut by k, cut by p. */
 function strip() {
   const parts = ["shown", "other", "by-k", "by-p"].map((name) => html("i", { class: name }));
-  const draw = (shares) => parts.forEach((part, i) => { part.style.width = `${100 * shares[i]}%`; });
+  const draw = (shares) =>
+    parts.forEach((part, i) => {
+      part.style.width = `${100 * shares[i]}%`;
+    });
   return { element: html("div", { class: "strip", "aria-hidden": "true" }, ...parts), draw };
 }
 
 /** The most probable tokens: the model's probability, and below it the one that is drawn from. */
 export function bars(tokenizer, append, end) {
   const rows = Array.from({ length: SHOWN }, () => {
-    const [label, model, drawn, value] = [html("span", { class: "token" }), html("i", { class: "model" }), html("i", { class: "drawn" }), html("span", { class: "value" })];
+    const [label, model, drawn, value] = [
+      html("span", { class: "token" }),
+      html("i", { class: "model" }),
+      html("i", { class: "drawn" }),
+      html("span", { class: "value" }),
+    ];
     const row = { label, model, drawn, value, id: 0 };
-    row.element = html("button", { type: "button", onclick: () => append(row.id) }, label, " ", html("span", { class: "track" }, model, drawn), " ", value);
+    row.element = html(
+      "button",
+      { type: "button", onclick: () => append(row.id) },
+      label,
+      " ",
+      html("span", { class: "track" }, model, drawn),
+      " ",
+      value,
+    );
     return row;
   });
   const [rest, parts] = [html("p", { class: "note" }), strip()];
@@ -46,26 +62,40 @@ export function bars(tokenizer, append, end) {
       row.drawn.style.width = `${(100 * q[id]) / longest}%`;
       row.element.disabled = !whole(id);
       row.element.classList.toggle("cut", cut);
-      row.element.setAttribute("aria-label", `${row.label.textContent} ${row.value.textContent}, the model says ${percent(p[id])}; append it`);
+      row.element.setAttribute(
+        "aria-label",
+        `${row.label.textContent} ${row.value.textContent}, the model says ${percent(p[id])}; append it`,
+      );
     });
     const shares = [0, 0, 0, 0];
-    order.forEach((id, rank) => { shares[q[id] > 0 ? Number(rank >= SHOWN) : by(rank) === "cut by k" ? 2 : 3] += p[id]; });
+    order.forEach((id, rank) => {
+      shares[q[id] > 0 ? Number(rank >= SHOWN) : by(rank) === "cut by k" ? 2 : 3] += p[id];
+    });
     parts.draw(shares);
     const others = order.subarray(SHOWN);
     const mass = (from) => others.reduce((total, id) => total + from[id], 0);
     const kept = others.filter((id) => q[id] > 0).length;
     rest.textContent = `${others.length} other tokens hold ${percent(mass(p))} of the model's probability; ${kept ? `${kept} of them are kept (light in the strip), with ${percent(mass(q))}` : "all of them are cut"}.`;
   }
-  return { element: html("div", { class: "bars" }, ...rows.map(({ element }) => element), parts.element, rest), draw };
+  return {
+    element: html("div", { class: "bars" }, ...rows.map(({ element }) => element), parts.element, rest),
+    draw,
+  };
 }
 
 // ---------------------------------------------------------------- continuations side by side
 
 /** The end of a prompt, from the beginning of a word, to stand before what continues it. */
-const ending = (prompt) => (prompt.length > LEAD ? `…${prompt.slice(-LEAD).replace(/^\S*(?=\s\S)/, "")}` : prompt);
+const ending = (prompt) =>
+  prompt.length > LEAD ? `…${prompt.slice(-LEAD).replace(/^\S*(?=\s\S)/, "")}` : prompt;
 
 function card(tokenizer) {
-  const [title, beginning, text, numbers] = [html("b"), html("span", { class: "beginning" }), html("span", { class: "text" }), html("p", { class: "note" })];
+  const [title, beginning, text, numbers] = [
+    html("b"),
+    html("span", { class: "beginning" }),
+    html("span", { class: "text" }),
+    html("p", { class: "note" }),
+  ];
   let [drawn, loop] = [{ tokens: [] }, null];
 
   /** Texts mostly grow: only what differs is written anew. */
@@ -79,7 +109,12 @@ function card(tokenizer) {
     tokens.slice(same).forEach((token, i) => {
       text.append(html("span", { class: repeated[same + i] && "repeat" }, tokenText(tokenizer, token)));
     });
-    text.childNodes.forEach((one, i) => one.classList.toggle("round", Boolean(loop) && i >= loop.start && Math.floor((i - loop.start) / loop.period) % 2 === 0));
+    text.childNodes.forEach((one, i) =>
+      one.classList.toggle(
+        "round",
+        Boolean(loop) && i >= loop.start && Math.floor((i - loop.start) / loop.period) % 2 === 0,
+      ),
+    );
     return repeated.filter(Boolean).length / Math.max(tokens.length - GRAM + 1, 1);
   }
 
@@ -93,7 +128,10 @@ function card(tokenizer) {
       ? `log p = ${format(logProbability, 1)}, ${format(logProbability / tokens.length, 2)} a token; ${percent(share)} repeated${loop ? `; in a loop of ${loop.period} tokens, ${format((tokens.length - loop.start) / loop.period, 1)} rounds` : ""}`
       : "is being written …";
   }
-  return { element: html("div", { class: "continuation" }, title, html("p", {}, beginning, text), numbers), draw };
+  return {
+    element: html("div", { class: "continuation" }, title, html("p", {}, beginning, text), numbers),
+    draw,
+  };
 }
 
 export function cards(tokenizer, samples) {
@@ -104,13 +142,25 @@ export function cards(tokenizer, samples) {
     const one = written.greedy.value ?? nothing;
     const { best } = written.beam.result ?? written.beam.value ?? nothing;
     greedy.draw("Greedy", prompt, one.tokens, one.logProbability);
-    beam.draw(nBeams === 1 ? "Beam search, 1 beam: greedy" : `Beam search, ${nBeams} beams`, prompt, best.tokens, best.score);
+    beam.draw(
+      nBeams === 1 ? "Beam search, 1 beam: greedy" : `Beam search, ${nBeams} beams`,
+      prompt,
+      best.tokens,
+      best.score,
+    );
     written.samples.forEach(({ value }, i) => {
       const { tokens, logProbability } = value ?? nothing;
       drawn[i].draw(`Sample, seed ${seed + i}`, prompt, tokens, logProbability);
     });
   }
-  return { element: html("div", { class: "continuations" }, ...[greedy, beam, ...drawn].map(({ element }) => element)), draw };
+  return {
+    element: html(
+      "div",
+      { class: "continuations" },
+      ...[greedy, beam, ...drawn].map(({ element }) => element),
+    ),
+    draw,
+  };
 }
 
 // ---------------------------------------------------------------- the tree of a beam search
@@ -135,25 +185,44 @@ function survivors(steps) {
 function leaders(steps, best) {
   const found = [];
   let beam = steps.at(-1).alive.findIndex(({ score }) => score === best.score);
-  for (let t = steps.length - 1; t >= 0 && beam >= 0; beam = steps[t].alive[beam].parent, t--) found[t] = beam;
+  for (let t = steps.length - 1; t >= 0 && beam >= 0; beam = steps[t].alive[beam].parent, t--)
+    found[t] = beam;
   return found;
 }
 
 export function tree(tokenizer) {
   const [edges, nodes] = [svg("g"), svg("g")];
   const drawing = svg("svg", { "aria-hidden": "true" }, edges, nodes);
-  const element = html("div", { class: "tree", tabindex: 0, role: "region", "aria-label": "Tree of the beam search; scroll with the arrow keys" }, drawing);
+  const element = html(
+    "div",
+    {
+      class: "tree",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Tree of the beam search; scroll with the arrow keys",
+    },
+    drawing,
+  );
   let [drawn, columns] = [null, []];
   const label = (token) => short(visible(tokenText(tokenizer, token)));
 
   function node(step, beam, { parent, token, score }) {
     const [x, y] = place(step, beam);
     const [fromX, fromY] = step ? place(step - 1, parent) : [8, 20];
-    const from = fromX + 3 + widthOf(step ? columns[step - 1][parent][1].firstChild.textContent : nodes.firstChild.textContent);
+    const from =
+      fromX +
+      3 +
+      widthOf(step ? columns[step - 1][parent][1].firstChild.textContent : nodes.firstChild.textContent);
     const [to, middle] = [x - 4, x - 12];
-    const edge = svg("path", { d: `M${from} ${fromY}H${Math.max(from, x - 20)}C${middle} ${fromY} ${middle} ${y} ${to} ${y}` });
-    const mark = svg("g", { transform: `translate(${x} ${y})` },
-      svg("text", { class: "token", y: 1 }, label(token)), svg("text", { class: "tick", y: 14 }, format(score, 2)));
+    const edge = svg("path", {
+      d: `M${from} ${fromY}H${Math.max(from, x - 20)}C${middle} ${fromY} ${middle} ${y} ${to} ${y}`,
+    });
+    const mark = svg(
+      "g",
+      { transform: `translate(${x} ${y})` },
+      svg("text", { class: "token", y: 1 }, label(token)),
+      svg("text", { class: "tick", y: 14 }, format(score, 2)),
+    );
     edges.append(edge);
     nodes.append(mark);
     return [edge, mark];
@@ -170,15 +239,18 @@ export function tree(tokenizer) {
     if (drawn !== job) start(job, last);
     const { steps, best } = job.result ?? job.value ?? { steps: [] };
     if (!steps.length || (columns.length === steps.length && drawn.marked === job.done)) return;
-    for (let t = columns.length; t < steps.length; t++) columns.push(steps[t].alive.map((one, beam) => node(t, beam, one)));
+    for (let t = columns.length; t < steps.length; t++)
+      columns.push(steps[t].alive.map((one, beam) => node(t, beam, one)));
     const rows = Math.max(...steps.map(({ alive }) => alive.length));
     const [width, height] = [COLUMN * (steps.length + 1) + 10, ROW * rows];
     set(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });
     const [living, first] = [survivors(steps), leaders(steps, best)];
-    columns.forEach((column, t) => column.forEach((marks, beam) => {
-      const kind = first[t] === beam ? "best" : living[t].has(beam) ? "" : "pruned";
-      for (const mark of marks) if (mark.getAttribute("class") !== kind) mark.setAttribute("class", kind);
-    }));
+    columns.forEach((column, t) =>
+      column.forEach((marks, beam) => {
+        const kind = first[t] === beam ? "best" : living[t].has(beam) ? "" : "pruned";
+        for (const mark of marks) if (mark.getAttribute("class") !== kind) mark.setAttribute("class", kind);
+      }),
+    );
     drawn.marked = job.done;
   }
   return { element, draw };

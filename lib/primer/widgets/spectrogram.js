@@ -3,7 +3,14 @@ import { checkbox, format, html, mount, radio, resultLine, slider, update } from
 import { memory } from "./memory.js";
 import { analysis, decode, describeFrame, describeSpread, firstView, ownSignal, wordsOf } from "./signals.js";
 import { ownSound, soundPlayer } from "./sound.js";
-import { computeFrames, imageRows, levelOf, spectrumDrawing, spreadDrawing, timeDrawing } from "./spectrogram_panels.js";
+import {
+  computeFrames,
+  imageRows,
+  levelOf,
+  spectrumDrawing,
+  spreadDrawing,
+  timeDrawing,
+} from "./spectrogram_panels.js";
 import { framePowers, peaks, SHAPES, spread } from "./spectrum.js";
 
 const FINENESS = 4; // window lengths per octave on the slider
@@ -23,24 +30,45 @@ function analysisControls({ current, view, write, hear }) {
   };
   const controls = {
     window: radio({
-      label: "Window", options: Object.keys(SHAPES).map((name) => [name, capital(name)]),
+      label: "Window",
+      options: Object.keys(SHAPES).map((name) => [name, capital(name)]),
       change: (window) => write({ window }),
     }),
     window_length: slider({
-      label: "Window length", min: 3 * FINENESS, max: 48, value: 0,
-      text: () => duration(view().window_length), change: (v) => write({ window_length: lengthAt(v) }),
+      label: "Window length",
+      min: 3 * FINENESS,
+      max: 48,
+      value: 0,
+      text: () => duration(view().window_length),
+      change: (v) => write({ window_length: lengthAt(v) }),
     }),
     hop: slider({
-      label: "Hop", min: 0, max: 10, value: 0,
-      text: () => duration(view().hop), change: (v) => write({ hop: 2 ** v }),
+      label: "Hop",
+      min: 0,
+      max: 10,
+      value: 0,
+      text: () => duration(view().hop),
+      change: (v) => write({ hop: 2 ** v }),
     }),
     keep_every: slider({
-      label: "Sampling rate", min: -12, max: -1, value: -1, text: rate,
-      change: (v) => { write({ keep_every: -v }); hear(); },
+      label: "Sampling rate",
+      min: -12,
+      max: -1,
+      value: -1,
+      text: rate,
+      change: (v) => {
+        write({ keep_every: -v });
+        hear();
+      },
     }),
     decibels: slider({
-      label: "Levels shown", min: 20, max: 120, step: 5, value: 70,
-      text: (v) => `${format(v, 0)} dB`, change: (decibels) => write({ decibels }),
+      label: "Levels shown",
+      min: 20,
+      max: 120,
+      step: 5,
+      value: 70,
+      text: (v) => `${format(v, 0)} dB`,
+      change: (decibels) => write({ decibels }),
     }),
     show_known: checkbox({ label: "Show what is known", change: (show_known) => write({ show_known }) }),
   };
@@ -104,17 +132,32 @@ function render({ model, el }) {
   };
 
   const notice = resultLine();
-  const player = soundPlayer({ current, view, write, notice, kept: () => analyze().parts, redraw: () => draw() });
+  const player = soundPlayer({
+    current,
+    view,
+    write,
+    notice,
+    kept: () => analyze().parts,
+    redraw: () => draw(),
+  });
   const choice = radio({
-    label: "Signal", value: model.get("signal"), change: show,
+    label: "Signal",
+    value: model.get("signal"),
+    change: show,
     options: [...Object.keys(signals).map((name) => [name, capital(name)]), ["own", "Your sound"]],
   });
   choice.row.classList.add("signals");
   choice.row.lastChild.hidden = true;
   const controls = analysisControls({ current, view, write, hear: player.hear });
-  const cursor = html("input", { type: "range", class: "cursor", min: 0, "aria-label": "Current frame", oninput: () => {
-    player.move(Math.min(current().duration, (Number(cursor.value) * view().hop) / current().rate));
-  } });
+  const cursor = html("input", {
+    type: "range",
+    class: "cursor",
+    min: 0,
+    "aria-label": "Current frame",
+    oninput: () => {
+      player.move(Math.min(current().duration, (Number(cursor.value) * view().hop) / current().rate));
+    },
+  });
 
   const time = timeDrawing();
   const spectrum = spectrumDrawing();
@@ -126,9 +169,19 @@ function render({ model, el }) {
   const side = html("div", { class: "side" }, spreads.root, spectrum.root);
   el.classList.add("spectrogram");
   el.append(
-    choice.row, about, html("div", { class: "stage" }, timePanel, side), spreadLine, result.row,
+    choice.row,
+    about,
+    html("div", { class: "stage" }, timePanel, side),
+    spreadLine,
+    result.row,
     html("div", { class: "controls" }, ...controls.rows),
-    html("div", { class: "sound" }, player.button, ...ownSound(adopt, notice), html("span", {}, "Your sound stays on this device.")),
+    html(
+      "div",
+      { class: "sound" },
+      player.button,
+      ...ownSound(adopt, notice),
+      html("span", {}, "Your sound stays on this device."),
+    ),
     notice.row,
   );
 
@@ -142,15 +195,27 @@ function render({ model, el }) {
       about.replaceChildren(...(shownOwn ? [signal.note] : subscripted(signal.note)));
       time.still(signal, state, parts, width);
     });
-    once("spectrum", [content, sideWidth, narrow, state.decibels].join(), () => spectrum.still(signal, state, sideWidth, !narrow));
-    once("image", [key, width, state.decibels].join(), () => time.image(signal, state.decibels, parts, frames));
+    once("spectrum", [content, sideWidth, narrow, state.decibels].join(), () =>
+      spectrum.still(signal, state, sideWidth, !narrow),
+    );
+    once("image", [key, width, state.decibels].join(), () =>
+      time.image(signal, state.decibels, parts, frames),
+    );
     once("spread", [key, sideWidth].join(), () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
       spreadLine.replaceChildren(...subscripted(describeSpread(widths, signal.unit)));
     });
-    const power = framePowers(parts.samples, parts.window, [Math.round(state.time * parts.rate)], frames.size);
-    const found = peaks(power).map((k) => ({ frequency: (k * parts.rate) / frames.size, level: levelOf(power[Math.round(k)]) }));
+    const power = framePowers(
+      parts.samples,
+      parts.window,
+      [Math.round(state.time * parts.rate)],
+      frames.size,
+    );
+    const found = peaks(power).map((k) => ({
+      frequency: (k * parts.rate) / frames.size,
+      level: levelOf(power[Math.round(k)]),
+    }));
     time.move(signal, state.time, parts.window, parts.rate);
     spectrum.move(signal, power, parts.rate, found);
     controls.settle(signal, state);
@@ -162,7 +227,9 @@ function render({ model, el }) {
     el.dataset.peaks = found.map((peak) => peak.frequency.toFixed(2)).join(" ");
   }
 
-  model.on("change:signal", () => { shownOwn = false; });
+  model.on("change:signal", () => {
+    shownOwn = false;
+  });
   const end = mount({ model, el, traits: ["signal", ...STATE], draw });
   return () => {
     end();
