@@ -313,7 +313,7 @@ def _windows(X: np.ndarray, W: np.ndarray, stride: int, padding: int) -> np.ndar
         convolution_size(X.shape[side], W.shape[side], stride, padding)
     edge = (padding, padding)
     padded = np.pad(X, ((0, 0), (0, 0), edge, edge))
-    windows = sliding_window_view(padded, W.shape[2:], axis=(2, 3))  # type: ignore[call-overload]
+    windows = sliding_window_view(padded, W.shape[2:], axis=(2, 3))
     return windows[:, :, ::stride, ::stride]
 
 

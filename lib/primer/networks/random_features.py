@@ -148,6 +148,41 @@ def legendre_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree
     return legendre.legvander(points, count("degree", degree, at_least=0))
 
 
+def cosine_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+1"]:
+    r"""Evaluate cosines of rising frequency on :math:`[-1,1]`.
+
+    .. math:: \cos\bigl(k\pi(x+1)/2\bigr), \qquad k = 0, \dots, \text{degree}
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        Points between −1 and 1.
+    degree : int
+        0 or more: half waves of the last one.
+
+    Returns
+    -------
+    float array, shape (n, degree + 1)
+        A column for each cosine.
+
+    Raises
+    ------
+    ValueError
+        When a point lies outside or the degree is negative.
+
+    Examples
+    --------
+    >>> cosine_features([-1.0, 1.0], 1)
+    array([[ 1.,  1.],
+           [ 1., -1.]])
+    """
+    points = vector("x", x)
+    if abs(points).max() > 1:
+        raise ValueError(f"x must lie between -1 and 1, got {points[abs(points).argmax()]:g}")
+    k = np.arange(count("degree", degree, at_least=0) + 1)
+    return np.cos(np.pi / 2 * (points[:, None] + 1) * k)
+
+
 class FewDigits(NamedTuple):
     """A few digits to learn from and all others to be judged by; pixels are centered."""
 

@@ -241,9 +241,9 @@ def train_denoiser(
 
 
 def train_on_line(
-    target: Callable[[Tensor], Tensor], sizes: Sequence[int], rate: float, steps: int, seed: int
-) -> nn.Sequential:
-    """Train a ReLU network on a function of one number between 0 and 1.
+    target: Callable[[Tensor], Tensor], sizes: Sequence[int], rate: float, steps: int, seeds: int
+) -> Callable[[Tensor], Tensor]:
+    """Train ReLU networks on a function of one number between 0 and 1, one for each seed, together.
 
     Parameters
     ----------
@@ -251,32 +251,51 @@ def train_on_line(
         The function, for a column of numbers.
     sizes : sequence of int
         The widths of the hidden layers.
-    rate, steps, seed
-        As in :func:`train_classifier`; each step sees 256 new points.
+    rate, steps
+        As in :func:`train_classifier`; each step sees 256 new points, the same for all networks.
+    seeds : int
+        How many networks; each begins with torch's own initial weights for its seed.
 
     Returns
     -------
-    torch.nn.Sequential
-        The trained network.
+    callable
+        From a column of numbers to a column for each network, of shape (seeds, n, 1).
 
     Raises
     ------
     ValueError
-        When a width is below 1 or the rate is not above 0.
+        When a width or the number of seeds is below 1, or the rate is not above 0.
 
     Examples
     --------
-    >>> train_on_line(lambda x: 2 * x, [4], 0.01, steps=1, seed=0)(torch.zeros(3, 1)).shape
-    torch.Size([3, 1])
+    >>> trained = train_on_line(lambda x: 2 * x, [4], 0.01, steps=1, seeds=2)
+    >>> trained(torch.zeros(3, 1)).shape
+    torch.Size([2, 3, 1])
     """
-    model = seeded(lambda: fully_connected([1, *sizes, 1]), seed)
+    each = [
+        seeded(lambda: fully_connected([1, *sizes, 1]), seed)[::2]
+        for seed in range(count("seeds", seeds))
+    ]
+    layers = [
+        (
+            torch.stack([layer.weight.detach().T for layer in same]).requires_grad_(),
+            torch.stack([layer.bias.detach()[None] for layer in same]).requires_grad_(),
+        )
+        for same in zip(*each, strict=True)
+    ]
+
+    def run(x: Tensor) -> Tensor:
+        h = x.expand(seeds, *x.shape)
+        for W, b in layers[:-1]:
+            h = (h @ W + b).relu()
+        return h @ layers[-1][0] + layers[-1][1]
 
     def loss(_: Tensor, chance: torch.Generator) -> Tensor:
         x = torch.rand(256, 1, generator=chance)
-        return mse_loss(model(x), target(x))
+        return (run(x) - target(x)).square().mean(dim=(1, 2)).sum()
 
-    _descend(model.parameters(), loss, 1, rate, steps, seed)
-    return model
+    _descend([p for layer in layers for p in layer], loss, 1, rate, steps, 0)
+    return lambda x: run(x).detach()
 
 
 def _descend(
@@ -293,5 +312,5 @@ def _descend(
     for _ in range(count("steps", steps, at_least=0)):
         batch = torch.randint(n, (64,), generator=chance)
         optimizer.zero_grad()
-        loss(batch, chance).backward()  # type: ignore[no-untyped-call]
+        loss(batch, chance).backward()
         optimizer.step()
