@@ -14,7 +14,8 @@ MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lab-test lint format chapter contents widgets widget notebooks bench pin clean
+.PHONY: help book serve lab test fuzz lab-test lint format chapter contents widgets widget notebooks bench \
+        pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -57,13 +58,25 @@ lab: $(READY)  ## open the chapters in JupyterLab
 
 # ---------------------------------------------------------------- check
 
-test: $(READY)  ## every test: library, doctests, stored numbers, widgets, the site in a browser
+PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal \
+	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg -m "not seeds"
+
+test: $(READY)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
+	@echo "1 of 3: style and types, and beside them the book"
 	@$(MAKE) --no-print-directory --jobs=2 lint book
+	@echo "2 of 3: a browser"
 	$(BIN)/python tests/chromium.py
-	@# the longest tests first, so that no process ends long after the others
-	$(BIN)/python -m pytest --numprocesses=auto --dist=loadscope --no-loadscope-reorder \
-	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
-	  tests/test_site.py chapters tests lib
+	@echo "3 of 3: the tests"
+ifdef CHAPTER
+	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
+	$(PYTEST) @_build/chapter.txt
+else
+	@# the browser's tests first: a process that ends early takes over what waits at their end
+	$(PYTEST) tests/test_site.py chapters tests lib
+endif
+
+fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
+	$(BIN)/python tests/fuzz.py $(SEEDS)
 
 lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` runs one)
 	$(BIN)/python tests/chromium.py

@@ -28,6 +28,22 @@ export const encodeAll = (content, texts) => texts.map((text) => encode(readToke
 export const decodeAll = (content, lists) => lists.map((ids) => decode(readTokenizer(content), ids));
 export const labels = (content, ids) => ids.map((id) => tokenText(readTokenizer(content), id));
 
+/** Every activation by its name, in the order in which they are shown; `before` tokens were read already. */
+export function observed(file, ids, before = 0) {
+  const [cache, seen] = [newCache(model(file)), {}];
+  if (before) nextLogits(model(file), ids.slice(0, before), cache);
+  nextLogits(model(file), ids.slice(before), cache, (name, numbers) => {
+    seen[name] = Array.from(numbers);
+  });
+  return seen;
+}
+
+/** The logits when one activation is multiplied by a factor; `cut` gives back fewer numbers instead. */
+export function changed(file, ids, place, factor, cut = false) {
+  const change = (numbers) => (cut ? numbers.slice(1) : numbers.map((x) => x * factor));
+  return allLogits(model(file), ids, (name, numbers) => (name === place ? change(numbers) : undefined));
+}
+
 export const logits = (file, ids) => allLogits(model(file), ids);
 
 /** The logits after the last token, when the tokens come in pieces of the given lengths. */

@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -221,7 +222,7 @@ def test_the_bundles_are_current():
 def test_a_bundle_carries_its_modules_and_takes_the_kit_from_outside(make_widget):
     widget = make_widget(style=".counter { color: var(--primer-blue); }")()
     kit, own = widget._esm.split(SHARED_ABOVE)
-    assert kit.startswith("var kit=")
+    assert kit.startswith("var kit=(")
     assert "A line" in own
     assert "import" not in own
     assert len(own) < 200
@@ -506,6 +507,21 @@ export default widget("counter", ({ el, controls, write }) => {
   };
 });
 """
+
+
+@pytest.mark.browser
+def test_the_widget_that_contributing_describes_works(make_widget, widget_page):
+    text = (WIDGETS.parents[2] / "CONTRIBUTING.md").read_text("utf-8")
+    section = text[text.index("## A new widget") :]
+    python, script = (
+        re.search(rf"```{kind}\n(.*?)```", section, re.S)[1] for kind in ("python", "js")
+    )
+    widget = make_widget(python.replace("class Hill", "class Counter"), script)
+    page = widget_page(widget())
+    page.get_by_label("Steepness a").press("End")
+    settle(page)
+    assert "stands at −10.00" in page.locator(".result").inner_text()
+    assert widget()._repr_mimebundle_()[0]["image/png"]
 
 
 @pytest.fixture

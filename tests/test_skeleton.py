@@ -1,6 +1,7 @@
 """`make chapter`: a new chapter is whole, to come until the registry says so, and removable."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,8 @@ def test_until_it_is_written_it_owes_nothing_and_is_nowhere(
     assert complaints(copy) == []
     assert gaps(copy) == gaps(BOOK)
     assert NAME not in {path.stem for path in notebooks()}
+    ignored = runpy.run_path(str(copy / "chapters/conftest.py"))["collect_ignore"]
+    assert {f"{NAME}.ipynb", f"errata/{NAME}.ipynb"} <= set(ignored)
     for path, text in written_files(copy).items():
         assert path.read_text() == text
 

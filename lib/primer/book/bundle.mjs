@@ -20,6 +20,7 @@ const common = {
   logLevel: "silent",
   write: false,
   target: "es2022",
+  tsconfigRaw: "{}",
 };
 
 /** What the kit exports. */

@@ -50,29 +50,34 @@ def bundles(folder: Path = WIDGETS) -> dict[str, str]:
     return found
 
 
-def stale(folder: Path = STATIC) -> list[str]:
+def stale(folder: Path = STATIC, wanted: dict[str, str] | None = None) -> list[str]:
     """Name the bundles that are not what their sources make, too many or missing."""
-    wanted = bundles()
+    wanted = bundles() if wanted is None else wanted
     present = {path.name: path.read_text("utf-8") for path in folder.glob("*")}
     return sorted(name for name in {*wanted, *present} if wanted.get(name) != present.get(name))
 
 
+def write_bundles(wanted: dict[str, str]) -> list[str]:
+    """Write the bundles that have changed, take away what is none, and name what changed."""
+    changed = stale(STATIC, wanted)
+    STATIC.mkdir(exist_ok=True)
+    for name in changed:
+        if name in wanted:
+            (STATIC / name).write_text(wanted[name], "utf-8")
+        else:
+            (STATIC / name).unlink()
+    return changed
+
+
 def main() -> int:
-    """Write the bundles that have changed."""
+    """Bundle everything and say what changed."""
     try:
-        wanted = bundles()
+        changed = write_bundles(bundles())
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    STATIC.mkdir(exist_ok=True)
-    for path in STATIC.glob("*"):
-        if path.name not in wanted:
-            path.unlink()
-    for name, text in wanted.items():
-        path = STATIC / name
-        if not path.exists() or path.read_text("utf-8") != text:
-            path.write_text(text, "utf-8")
-            print(f"wrote {path.relative_to(ROOT)}")
+    for name in changed:
+        print(f"wrote {(STATIC / name).relative_to(ROOT)}")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 Node renders the mathematics of the site (KaTeX) and runs the widgets' JavaScript in the tests.
 
-Run ``python -m primer.book.node ci`` to call npm, ``python -m primer.book.node run SCRIPT`` to run a
+Run ``python -m primer.book.node ci`` to call npm, ``python -m primer.book.node run FILE`` to run a
 script; Node comes from PyPI when there is none.
 """
 

@@ -138,7 +138,7 @@ def filled(text: str, words: dict[str, str]) -> str:
     from primer.z import a
     """
     for word, value in words.items():
-        text = re.sub(rf"\b{word}\b", lambda _, value=value: value, text)
+        text = re.sub(rf"\b{word}\b", value, text)
     blocks = itertools.groupby(text.split("\n"), lambda line: line.startswith("from primer"))
     return "\n".join(line for ours, block in blocks for line in (sorted(block) if ours else block))
 

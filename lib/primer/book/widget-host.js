@@ -7,6 +7,7 @@
   const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
   const SORRY =
     "This interactive figure could not be started here. It works when you download the notebook and run it.";
+  const ASLEEP = "This interactive figure wakes up when you move, scroll or press a key.";
   const WAITING = "This interactive figure is loading its data …";
   const NOT_LOADED = "The data of this interactive figure could not be loaded. Reload the page to try again.";
   const HOME = document.currentScript.src; // beside it lies the folder of the data
@@ -329,10 +330,14 @@
     element.dataset.widget = "unavailable";
     const sentence = document.createElement("p");
     sentence.textContent = words;
-    const picture = element.nextElementSibling?.matches("noscript")
-      ? new DOMParser().parseFromString(element.nextElementSibling.textContent, "text/html").images[0]
-      : undefined;
-    element.replaceChildren(...(picture ? [picture, sentence] : [sentence]));
+    element.replaceChildren(...pictureOf(element), sentence);
+  }
+
+  /** The picture that stands for a widget where no script runs, if it has one. */
+  function pictureOf(element) {
+    const beside = element.nextElementSibling;
+    if (!beside?.matches("noscript")) return [];
+    return [...new DOMParser().parseFromString(beside.textContent, "text/html").images].slice(0, 1);
   }
 
   /** Show one view, or the apology; resolves to the function that takes it away. */
@@ -353,6 +358,21 @@
   const pageComplete = new Promise((resolve) => {
     if (document.readyState === "complete") resolve();
     else addEventListener("load", resolve, { once: true });
+  });
+
+  /** Resolves at the first sign of a reader: who only passes by, or leaves at once, loads no model. */
+  const reader = new Promise((resolve) => {
+    for (const sign of [
+      "pointermove",
+      "pointerdown",
+      "wheel",
+      "touchstart",
+      "keydown",
+      "scroll",
+      "focusin",
+    ]) {
+      addEventListener(sign, resolve, { once: true, passive: true, capture: true });
+    }
   });
 
   /** Resolves when the reader is less than half a screen away from an element. */
@@ -404,23 +424,23 @@
     addEventListener("resize", release, { once: true });
   }
 
-  /** Show a view whose data is not in the page as soon as the page is complete and the reader near. */
+  /** Show a view whose data is not in the page as soon as the page is complete and a reader near; until then, its picture. */
   function showNear(manager, model, element) {
-    const sentence = element.appendChild(document.createElement("p"));
+    const sentence = document.createElement("p");
     sentence.setAttribute("role", "status");
-    sentence.textContent = WAITING;
+    sentence.textContent = ASLEEP;
+    element.append(sentence, ...pictureOf(element));
     element.style.minHeight ||= "60vh"; // about what the widget will take
     let left = false;
     const start = async () => {
       try {
-        await pageComplete;
-        await near(element);
+        await Promise.all([pageComplete, near(element), reader]);
+        sentence.textContent = WAITING;
         await model.load();
+        element.replaceChildren();
       } catch (error) {
         apologize(element, error, NOT_LOADED);
         return undefined;
-      } finally {
-        sentence.remove();
       }
       return left ? undefined : show(manager, model.model_id, element);
     };

@@ -15,8 +15,9 @@ JavaScript module, since there is no Python to answer.
 Large binary traits, say the weights of a model, would make every page that shows them slow to
 open.  So they do not stay in the page: each is written once, as a script of its own in
 :file:`_static/widget-data`, named by the hash of its content.  The host loads it when the widget
-comes near the reader's view, once for all widgets that share it, and then starts the widget; until
-then, and when it cannot be loaded, a sentence says so.  A script it is because a page opened from
+comes near the view of a reader, whom the first movement, key or touch betrays, once for all widgets
+that share it, and then starts the widget; until then its picture stands there, and a sentence says
+so, as it does when the data cannot be loaded.  A script it is because a page opened from
 disk may load no other file.  A widget need not know any of this: its trait is a
 ``traitlets.Bytes``, and its module finds a ``DataView``, here as in JupyterLab.
 

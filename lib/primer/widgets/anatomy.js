@@ -158,7 +158,10 @@ function areas(choose) {
     drawing.replaceChildren(...Object.values(shapes));
     drawing.style.setProperty("--line", Math.min(1, 32 / layers)); // lines between many columns would hide them
     const shares = PARTS.map((kind) => [kind, parametersOf(stored.filter((weight) => weight.part === kind))]);
-    const text = ([kind, count]) => [kind, `${kind} ${part(count / parametersOf(stored))}`];
+    const text = (/** @type {any[]} */ [kind, count]) => [
+      kind,
+      `${kind} ${part(count / parametersOf(stored))}`,
+    ];
     names.replaceChildren(legend(Object.fromEntries(shares.filter(([, count]) => count).map(text))));
   }
 

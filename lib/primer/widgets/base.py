@@ -49,16 +49,27 @@ SHARED_ABOVE = "/*! what stands above is shared by all widgets */\n"
 
 
 @functools.cache
-def shared_script() -> str:
-    """Read the kit, as it stands before the own part of each widget."""
-    return (STATIC / "kit.js").read_text("utf-8") + SHARED_ABOVE
+def shared_sources() -> tuple[str, str]:
+    """Read what stands above each widget: the kit; the palette, the themes and the kit's styles."""
+    script, style = ((STATIC / name).read_text("utf-8") for name in ("kit.js", "kit.css"))
+    colors = palette.css(LIGHT_SELECTOR, DARK_SELECTOR) + SCHEMES
+    return script + SHARED_ABOVE, colors + style + SHARED_ABOVE
 
 
-@functools.cache
-def shared_style() -> str:
-    """Join the palette, the themes and the styles of the kit."""
-    kit = (STATIC / "kit.css").read_text("utf-8")
-    return palette.css(LIGHT_SELECTOR, DARK_SELECTOR) + SCHEMES + kit + SHARED_ABOVE
+def sources(name: str) -> tuple[str, str]:
+    """Return the module of a widget and its styles, as a page gets them.
+
+    Raises
+    ------
+    ValueError
+        When the widget has not been bundled.
+    """
+    script, style = STATIC / f"{name}.js", STATIC / f"{name}.css"
+    if not script.exists():
+        raise ValueError(f"there is no bundle of {name}.js: run `make widgets`")
+    kit, common = shared_sources()
+    own = style.read_text("utf-8") if style.exists() else ""
+    return kit + script.read_text("utf-8"), common + own
 
 
 class Widget(anywidget.AnyWidget):
@@ -86,12 +97,7 @@ class Widget(anywidget.AnyWidget):
         # anywidget derives a class for each instance, which has its module
         if "_esm" not in vars(cls) and not abstract:
             cls.spec()
-            name = Path(inspect.getfile(cls)).stem
-            script, style = STATIC / f"{name}.js", STATIC / f"{name}.css"
-            if not script.exists():
-                raise ValueError(f"there is no bundle of {name}.js: run `make widgets`")
-            cls._esm = shared_script() + script.read_text("utf-8")
-            cls._css = shared_style() + (style.read_text("utf-8") if style.exists() else "")
+            cls._esm, cls._css = sources(Path(inspect.getfile(cls)).stem)
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **state: Any) -> None:
@@ -104,7 +110,11 @@ class Widget(anywidget.AnyWidget):
 
     @traitlets.default("_spec")
     def _default_spec(self) -> dict[str, Any]:
-        return self.spec()
+        spec = self.spec()
+        for name, control in spec["controls"].items():
+            if "among" in control:  # as a list: a notebook's file sorts the names of a dictionary
+                spec["controls"][name] = {**control, "options": self.traits()[name].offered(self)}
+        return spec
 
     @classmethod
     def spec(cls) -> dict[str, Any]:

@@ -8,7 +8,7 @@ What a declaration lacks is said when the class is made, by :func:`declared_cont
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import traitlets
@@ -141,7 +141,8 @@ class Whole(_Slider, traitlets.Int[Any, Any]):
 
     def __init__(self, default: int | None, **declared: Any) -> None:
         declared = {"label": "", "step": 1, "digits": 0, **declared}
-        super().__init__(default, allow_none=declared.get("none") is not None)
+        nothing: Any = declared.get("none") is not None
+        super().__init__(default, allow_none=nothing)
         self._declare(whole=True, **declared)
         self.tag(sync=True)
 
@@ -185,7 +186,7 @@ class Choice(traitlets.Enum[Any]):
         )
         super().__init__(tuple(listed), default)
         look = look or ("radio" if len(listed) <= MOST_RADIOS else "select")
-        self.control = {
+        self.control: dict[str, Any] = {
             "kind": "choice",
             "label": label,
             "options": list(map(list, listed.items())),
@@ -218,11 +219,25 @@ class Name(traitlets.Unicode[str, Any]):
         The trait whose keys are the names.
     label : str
         What stands before the list.
+    words : callable, optional
+        Makes the words for a name.
+    more : mapping, optional
+        What the page offers besides, with its words: a sound that the reader brings.
     """
 
-    def __init__(self, default: str, *, among: str, label: str = "", look: str = "select") -> None:
+    def __init__(
+        self,
+        default: str,
+        *,
+        among: str,
+        label: str = "",
+        look: str = "select",
+        words: Callable[[str], str] = str,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(default)
-        self.control = {
+        self.words, self.more = words, more or {}
+        self.control: dict[str, Any] = {
             "kind": "choice",
             "label": label,
             "among": among,
@@ -234,6 +249,11 @@ class Name(traitlets.Unicode[str, Any]):
     def validate(self, obj: Any, value: Any) -> str:
         """Return the name, or raise a ``TraitError`` that says which there are."""
         return known(str(self.name), value, getattr(obj, self.control["among"]))
+
+    def offered(self, obj: Any) -> list[list[str]]:
+        """List the names and their words, in the order in which a widget has them."""
+        names = {name: self.words(name) for name in getattr(obj, self.control["among"])}
+        return list(map(list, (names | dict(self.more)).items()))
 
     def fault(self) -> None:
         """Nothing can be wrong with it but what is wrong with any."""
@@ -299,16 +319,16 @@ def declared_controls(owner: str, traits: Iterable[tuple[str, Any]]) -> dict[str
       ...
     ValueError: Hill.height has an empty range, 5 to 5: give finite ends, low below high
     """
-    traits = dict(traits)
-    controls = {name: t.control for name, t in traits.items() if hasattr(t, "control")}
+    known_traits = dict(traits)
+    controls = {name: t.control for name, t in known_traits.items() if hasattr(t, "control")}
     for name, control in controls.items():
-        fault = traits[name].fault()
+        fault = known_traits[name].fault()
         other = control["when"] and control["when"][0]
         if not control["label"].strip():
             fault = 'has no label: write label="…", what stands beside the control on the page'
-        elif other and other not in traits:
+        elif other and other not in known_traits:
             fault = f"depends on {other!r}, but {owner} has no such trait"
-        elif control.get("among", name) not in traits:
+        elif control.get("among", name) not in known_traits:
             fault = f"takes its names from {control['among']!r}, but {owner} has no such trait"
         if fault:
             raise ValueError(f"{owner}.{name} {fault}")

@@ -45,6 +45,7 @@ export const halfAxes = (x, penalty, rise) => [
 const KINDS = ["fit", "own"];
 const RINGS = 7;
 const at = ({ intercept, slope }, x) => intercept + slope * x;
+/** @returns {{ x: [number, number], y: [number, number] }} */
 const axesOf = ({ frame: [x0, x1, y0, y1] }) => ({ x: [x0, x1], y: [y0, y1] });
 
 // ---------------------------------------------------------------- the points and the two lines
@@ -130,7 +131,7 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
 function map(moveOwn) {
   const steepest = ({ frame: [x0, x1, y0, y1] }) => (1.6 * (y1 - y0)) / (x1 - x0);
   const place = (line, { xs }) => [at(line, mean(xs)), line.slope];
-  const inside = ([h, b], state) => {
+  const inside = (/** @type {number[]} */ [h, b], state) => {
     const most = steepest(state);
     return [clamp(h, ...axesOf(state).y), clamp(b, -most, most)];
   };
@@ -223,7 +224,7 @@ function bars() {
 
 // ---------------------------------------------------------------- the numbers
 
-// Rows of the table: what of a line and its sums is written, with how many decimals.
+/** Rows of the table: what of a line and its sums is written, with how many decimals. @type {Record<string, any[]>} */
 const ROWS = {
   intercept: [({ intercept }) => intercept, 2],
   slope: [({ slope }) => slope, 3],

@@ -9,7 +9,7 @@ export function gradientAt(angle, length) {
   return [length * Math.cos(turn), length * Math.sin(turn)];
 }
 
-// The step of length at most `radius` that lowers ⟨g, Δ⟩ most.
+/** The step of length at most `radius` that lowers ⟨g, Δ⟩ most. @param {number[]} g */
 export function bestStep([a, b], radius, kind) {
   if (kind === "linf") return [-radius * Math.sign(a), -radius * Math.sign(b)];
   if (kind === "l2") {
@@ -19,7 +19,7 @@ export function bestStep([a, b], radius, kind) {
   return Math.abs(a) >= Math.abs(b) ? [-radius * Math.sign(a), 0] : [0, -radius * Math.sign(b)];
 }
 
-// How fast the loss can fall per unit of length.
+/** How fast the loss can fall per unit of length. @param {number[]} g */
 export function dualNorm([a, b], kind) {
   const sizes = [Math.abs(a), Math.abs(b)];
   return kind === "l2" ? Math.hypot(a, b) : kind === "l1" ? Math.max(...sizes) : sizes[0] + sizes[1];

@@ -64,6 +64,7 @@ export function criticalValues(n, alpha, alternative) {
   return alternative === "greater" ? [null, bound] : [-bound, null];
 }
 
+/** @type {(effect: number, n: number, critical: number[]) => number} */
 export function powerAt(effect, n, [low, high]) {
   const mixture = scaleMixture(n - 1, effect * Math.sqrt(n));
   return (low === null ? 0 : mixtureCdf(low, mixture)) + (high === null ? 0 : 1 - mixtureCdf(high, mixture));

@@ -270,7 +270,7 @@ function pairing(title, layout) {
     const step = 240 / x.length;
     const pairs = pairIndices(x.length, layout);
     const center = (i) => (i + 0.5) * step;
-    const arc = ([a, b]) => {
+    const arc = (/** @type {number[]} */ [a, b]) => {
       const top = 44 - Math.min(54, 14 * (b - a));
       return `M${center(a)} 44C${center(a)} ${top} ${center(b)} ${top} ${center(b)} 44`;
     };

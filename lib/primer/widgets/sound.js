@@ -113,31 +113,29 @@ export function soundPlayer({ current, view, write, kept, redraw, notice }) {
       notice.say(`The browser plays no sound: ${error.message}`);
     }
   };
-  const rest = () => {
-    const time = playhead;
-    playhead = null; // before the player stops, which asks for a last frame
-    if (time !== null) write({ time });
-    player.stop();
-    speaker.stop();
-  };
-  const frame = (seconds) => {
-    if (playhead !== null) advance(seconds);
-    redraw();
-  };
-  const advance = (seconds) => {
-    const { duration } = current();
-    // What cannot be heard passes in eight seconds.
-    const next = speaker.position() ?? playhead + (silent() ? duration / 8 : 1) * seconds;
-    playhead = Math.min(duration, next);
-    if (playhead >= duration) rest();
-  };
-  const player = play({ label: "Play", frame });
-  player.button.addEventListener("click", () => {
-    if (!player.playing()) return rest();
-    const { time } = view();
-    playhead = time > 0.98 * current().duration ? 0 : time;
-    hear();
+  const player = play({
+    start() {
+      const { time } = view();
+      playhead = time > 0.98 * current().duration ? 0 : time;
+      hear();
+    },
+    frame(seconds) {
+      const { duration } = current();
+      // What cannot be heard passes in eight seconds.
+      const next = speaker.position() ?? playhead + (silent() ? duration / 8 : 1) * seconds;
+      playhead = Math.min(duration, next);
+      redraw();
+      return playhead < duration;
+    },
+    end() {
+      const time = playhead;
+      playhead = null;
+      speaker.stop();
+      if (time !== null) write({ time });
+      redraw();
+    },
   });
+  const rest = () => playhead !== null && player.stop();
   const move = (time) => {
     if (playhead === null) return write({ time });
     playhead = time;

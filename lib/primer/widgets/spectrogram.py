@@ -24,12 +24,17 @@ SHORTEST_SIGNAL = 64
 COARSEST = 12
 """The highest number that ``keep_every`` may take."""
 
+
+def capital(name: str) -> str:
+    """Return a name as it begins a line; `str.capitalize` would spoil Hann's."""
+    return name[0].upper() + name[1:]
+
+
 WINDOWS = {
     "rectangular": fourier.rectangular,
     "Hann": fourier.hann,
     "Gaussian": fourier.gaussian,
 }
-WINDOW_NAMES = {name: name[0].upper() + name[1:] for name in WINDOWS}
 
 
 def _record(
@@ -210,8 +215,15 @@ class SpectrogramExplorer(Widget):
     )
 
     signals = traitlets.Dict().tag(sync=True)
-    signal = Name("chirp", among="signals", label="Signal", look="radio")
-    window = Choice("Hann", WINDOW_NAMES, label="Window")
+    signal = Name(
+        "chirp",
+        among="signals",
+        label="Signal",
+        look="radio",
+        words=capital,
+        more={"own": "Your sound"},
+    )
+    window = Choice("Hann", {name: capital(name) for name in WINDOWS}, label="Window")
     window_length = Whole(
         256, low=SHORTEST_WINDOW, high=2**24, step=0.25, scale="octaves", label="Window length"
     )
@@ -232,8 +244,6 @@ class SpectrogramExplorer(Widget):
                 raise ValueError("samples need their sample_rate, in Hz")
             signals["your samples"] = _own_record(samples, sample_rate)
             state.setdefault("signal", "your samples")
-        for order, record in enumerate(signals.values()):
-            record["order"] = order  # a notebook's file sorts the names
         name = known("signal", state.setdefault("signal", "chirp"), signals)
         super().__init__(signals=signals, **{**self._first_view(signals[name]), **state})
         self.observe(self._follow_signal, "signal")

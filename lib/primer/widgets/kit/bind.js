@@ -73,9 +73,8 @@ function listControl({ label, options }, change) {
   return { ...control, set: (value) => control.set(at(value)) };
 }
 
-function choiceControl(declared, change, model) {
-  const { look, label } = declared;
-  const options = declared.options ?? Object.keys(model.get(declared.among)).map((name) => [name, name]);
+function choiceControl(declared, change) {
+  const { look, label, options } = declared;
   if (look === "slider") return listControl(declared, change);
   if (look === "radio") return radio({ label, options, change });
   // a <select> knows strings only
@@ -88,12 +87,12 @@ function choiceControl(declared, change, model) {
  * its trait's name in `data-trait`.  `change({ trait: value })` is told what the reader does, and
  * `text(trait, value)` may write a number in other words than those declared.
  */
-export function bind(model, declared, change, text = (_trait, _value) => undefined) {
+export function bind(declared, change, text = (_trait, _value) => undefined) {
   const make = (name, one) => {
     const tell = (value) => change({ [name]: value });
     if (one.kind === "number") return numberControl(one, tell, (value) => text(name, value));
     if (one.kind === "switch") return checkbox({ label: one.label, change: tell });
-    return choiceControl(one, tell, model);
+    return choiceControl(one, tell);
   };
   return Object.fromEntries(
     Object.entries(declared).map(([name, one]) => {

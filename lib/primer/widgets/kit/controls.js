@@ -3,7 +3,7 @@
 import { html, uniqueId } from "./elements.js";
 
 /** `text(value)` is written beside it; `limit({ min, max, step })` moves its ends. */
-export function slider({ label, min, max, step = 1, value, text = (x) => `${x}`, change }) {
+export function slider({ label, min, max, step = 1, value = undefined, text = (x) => `${x}`, change }) {
   const id = uniqueId();
   const input = html("input", { id, type: "range", min, max, step });
   const output = html("output", { for: id, "aria-live": "off" }); // the input itself says its value

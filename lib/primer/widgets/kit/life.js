@@ -68,7 +68,7 @@ export const widget = (name, build) => ({
     const write = (changes) => update(model, changes);
     let parts = null;
     const change = (changes) => (parts.change ?? write)(changes);
-    const controls = bind(model, declared, change, (trait, value) => parts.texts?.[trait]?.(value));
+    const controls = bind(declared, change, (trait, value) => parts.texts?.[trait]?.(value));
     const redraw = () => {
       const state = (parts.read ?? read)();
       settle(controls, declared, state);

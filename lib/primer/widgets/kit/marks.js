@@ -11,16 +11,26 @@ const KEYS = {
   PageDown: [0, -10],
 };
 
+const within = (element, event) => {
+  const box = element.getBoundingClientRect();
+  return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+};
+
+/** Calls move(x, y), as a drag does, when the mouse passes over an element. */
+export const hover = (element, move) =>
+  set(element, {
+    onpointermove: (event) => {
+      if (event.pointerType === "mouse" && !event.buttons) move(...within(element, event));
+    },
+  });
+
 /**
  * Let an element be dragged.  move(x, y): the pointer in fractions (0…1) of the element, from its top left
  * corner; step(dx, dy): arrow keys (±1) and Page keys (±10), if given; touch: what the browser may still do
  * with a finger, CSS touch-action.
  */
 export function draggable(element, { move, step = null, touch = "pan-y" }) {
-  const report = (event) => {
-    const box = element.getBoundingClientRect();
-    move((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
-  };
+  const report = (event) => move(...within(element, event));
   element.style.touchAction = touch;
   // Browsers ignore touch-action on the shapes of a drawing, and would scroll away with the mark.
   if (touch === "none") set(element, { ontouchstart: (event) => event.preventDefault() });
@@ -45,6 +55,8 @@ export function draggable(element, { move, step = null, touch = "pan-y" }) {
 /**
  * A round mark, wider than what it stands on; its `cx` and `cy` are where it is drawn.  It moves by the place
  * where it was taken hold of: moveTo(x, y) in pixels of the drawing; `take()` when it gets the focus.
+ *
+ * @param {{ moveTo: Function, step: Function, take?: Function, attributes?: any }} options
  */
 export function grip({ moveTo, step, take = () => {}, attributes = {} }) {
   const mark = svg("circle", {

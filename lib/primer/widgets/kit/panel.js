@@ -208,7 +208,7 @@ export function panel({
     const measured = measure(state);
     frame(measured);
     const [x, y] = [measured.horizontal.scale, measured.vertical.scale];
-    const at = ([a, b]) => [x(a), y(b)];
+    const at = (/** @type {number[]} */ [a, b]) => [x(a), y(b)];
     plot = {
       ...{ x, y, at, width: measured.width, height: measured.height, element: drawing },
       line: (points) => path(points.map(at)),

@@ -46,7 +46,12 @@ export function path(points) {
   return d;
 }
 
-/** An arrow as a path of pixels; its head is two strokes, shorter than the arrow. */
+/**
+ * An arrow as a path of pixels; its head is two strokes, shorter than the arrow.
+ *
+ * @param {number[]} from
+ * @param {number[]} to
+ */
 export function arrow([x0, y0], [x1, y1]) {
   const turn = Math.atan2(y1 - y0, x1 - x0);
   const head = Math.min(9, Math.hypot(x1 - x0, y1 - y0) / 2);
