@@ -11,6 +11,7 @@ from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.step_size import StepSize
+from primer.widgets.too_many import TooManyParameters
 
 __all__ = [
     "Anatomy",
@@ -24,4 +25,5 @@ __all__ = [
     "SamplingLaboratory",
     "SpectrogramExplorer",
     "StepSize",
+    "TooManyParameters",
 ]

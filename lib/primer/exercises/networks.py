@@ -1,0 +1,210 @@
+"""Checks of the exercises of chapter 4: each knows the usual mistakes and names the one made."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from primer import networks
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, as_number, explain
+
+check_flattened = NumberExercise(
+    "4.1",
+    right=2304,
+    within=0.5,
+    low=1,
+    high=100_000,
+    expects="a whole number of inputs",
+    wrong={
+        3136: "without padding a kernel of side 5 finds 28 − 5 + 1 = 24 places in a row, not 28",
+        9216: "the pooling is missing: it halves both sides of each of the 16 pictures",
+        144: "that is one picture of 12×12; there is one for each of the 16 filters",
+        4608: "pooling halves both sides, so a quarter of the numbers is left, not half",
+        416: "these are the parameters of the convolution, 16·25 + 16; asked are its outputs",
+    },
+    otherwise="the side is 24 after the convolution; each of the 16 pictures is then pooled by 2",
+    because="16 pictures of 12×12: the convolution leaves 24, the pooling 12.",
+)
+
+check_silu_sign = ChoiceExercise(
+    "4.2",
+    choices={
+        "a": "below about −1",
+        "b": "below −1.2785 only",
+        "c": "at every negative z",
+        "d": "nowhere",
+    },
+    right="c",
+    replies={
+        "a": "at z = −0.5 it is −0.19 already: the sigmoid is positive, so the sign is that of z",
+        "b": "there it is lowest, −0.2785, and rises on both sides; look at its sign at z = −0.5",
+        "c": "The sigmoid is positive everywhere, so z times it has the sign of z.",
+        "d": "that is the ReLU; SiLU at −1 is −0.269",
+    },
+)
+
+
+@exercise("4.3")
+def check_swish_slope(swish_slope: Answer) -> None:
+    """Check ``swish_slope(z, beta)``, the derivative of z·σ(βz)."""
+    for beta in (1.0, 0.5, 3.0):
+        z = np.linspace(-4, 4, 7)
+        s = networks.sigmoid(beta * z)
+        explain(
+            as_array(swish_slope(z, beta), z.shape),
+            s + beta * z * s * (1 - s),
+            {
+                "the product rule has two terms; z times the sigmoid's slope is missing": s,
+                "the product rule has two terms; the sigmoid itself is missing": (
+                    beta * z * s * (1 - s)
+                ),
+                "the chain rule brings a factor β with the sigmoid's slope": s + z * s * (1 - s),
+                "this is the function, not its slope": z * s,
+                "the slope of the sigmoid is σ(1 − σ), not σ": s + beta * z * s,
+            },
+        )
+
+
+@exercise("4.4")
+def check_play_backward(play_backward: Answer) -> None:
+    """Check ``play_backward(links)``, gradients of the last node with respect to every node."""
+    tapes = {
+        "one number used twice, x·x at 3": ([[], [(0, 3.0), (0, 3.0)]], [6.0, 1.0]),
+        "two ways of the same length": (
+            [[], [(0, 2.0)], [(0, 5.0)], [(1, 7.0), (2, 1.0)]],
+            [19.0, 7.0, 1.0, 1.0],
+        ),
+        "ways of length 1 and 3": (
+            [[], [(0, 2.0)], [(1, 3.0)], [(0, 10.0), (2, 4.0)]],
+            [34.0, 12.0, 4.0, 1.0],
+        ),
+        "a node that the result does not need": ([[], [(0, 9.0)], [(0, 2.0)]], [2.0, 0.0, 1.0]),
+    }
+    for name, (links, right) in tapes.items():
+        last = [0.0] * len(links)
+        last[-1] = 1.0
+        for node in reversed(range(len(links))):
+            for operand, slope in links[node]:
+                last[operand] = slope * last[node]  # the mistake
+        forward = [0.0] * len(links)
+        forward[-1] = 1.0
+        for node in range(len(links)):
+            for operand, slope in links[node]:
+                forward[operand] += slope * forward[node]
+        got = as_array(play_backward(links), (len(links),))
+        if np.allclose(got, right):
+            continue
+        explain(
+            got,
+            np.array(right),
+            {
+                f"{name}: a gradient was overwritten; every use adds its share": np.array(last),
+                f"{name}: play the tape backward; a node may pass on its gradient only when all "
+                "of its uses have reported": np.array(forward),
+                "the gradient of the result with respect to itself is 1": np.zeros(len(links)),
+            },
+        )
+
+
+check_pieces = NumberExercise(
+    "4.5",
+    right=32,
+    within=0.4,
+    low=1,
+    high=10_000,
+    expects="a whole number of pieces",
+    wrong={
+        10: "two units in each of five layers are ten units; but every fold doubles the pieces",
+        33: "2⁵ + 1 counts the corners with both ends; between them lie 2⁵ pieces",
+        16: "that would be four folds",
+        6: "one corner more for each fold would be right for one layer of five units",
+        31: "these are the corners inside the interval; pieces are one more",
+    },
+    otherwise="draw two folds with the crease at 0.3: how often does the strip run up and down?",
+    because="Each fold doubles them wherever the crease is: 2⁵ pieces, of unequal length.",
+)
+
+
+@exercise("4.6")
+def check_batch_norm_gradient(batch_norm_gradient: Answer) -> None:
+    """Check ``batch_norm_gradient(x, gain, g)`` for one feature, without epsilon."""
+    for seed, n in ((0, 5), (1, 8)):
+        rng = np.random.default_rng(seed)
+        x, g, gain = rng.normal(1, 2, size=n), rng.normal(size=n), 1.7
+        s, hat = x.std(), (x - x.mean()) / x.std()
+        bracket = g - g.mean() - hat * (g * hat).mean()
+        unbiased = (x - x.mean()) / x.std(ddof=1)
+        explain(
+            as_array(batch_norm_gradient(x, gain, g), (n,)),
+            gain / s * bracket,
+            {
+                "the scale depends on every example too: the term along x̂ is missing": (
+                    gain / s * (g - g.mean())
+                ),
+                "this belongs to a layer that only removes the mean: divide by s, and subtract "
+                "the part along x̂": gain * (g - g.mean()),
+                "the mean depends on every example too: subtract the mean of g": (
+                    gain / s * (g - hat * (g * hat).mean())
+                ),
+                "a division by s is missing": gain * bracket,
+                "the gain γ is missing": bracket / s,
+                "divide the sum of squares by n, not by n − 1": (
+                    gain
+                    / x.std(ddof=1)
+                    * (g - g.mean() - unbiased * (g * unbiased).sum() / (n - 1))
+                ),
+            },
+        )
+
+
+check_patient = ChoiceExercise(
+    "4.7",
+    choices={
+        "a": "saturated sigmoids",
+        "b": "dead ReLU units",
+        "c": "a start that is too small",
+        "d": "nothing, it is healthy",
+    },
+    right="b",
+    replies={
+        "a": "saturated units have outputs near 0 or 1; here 93 % are exactly 0, for every digit",
+        "b": "93 % of the units are 0 for every digit, and since then no gradient changes them.",
+        "c": "a small start shows at step 0; here the first loss, 2.3 = log 10, and its gradient "
+        "are healthy, and the collapse comes at step 3",
+        "d": "the loss stands at log 10 = 2.303: it says a tenth for each of ten digits",
+    },
+)
+
+
+@exercise("4.8", "Chosen without a look at the test digits, and close to the best there is.")
+def check_choose_penalty(choose_penalty: Answer) -> None:
+    """Check ``choose_penalty(features, classes)``: its error on digits it has not seen."""
+    grid = 10.0 ** np.arange(-4, 3)
+    for seed in (0, 1):
+        digits = networks.few_digits(200, np.random.default_rng(seed), wrong=0.15)
+        both = networks.relu_features(
+            np.vstack([digits.train_x, digits.test_x]), 200, np.random.default_rng(seed + 10)
+        )
+        seen, unseen = both[:200], both[200:]
+        penalty = as_number(choose_penalty(seen, digits.train_y), "the penalty")
+        if penalty < 0:
+            raise Mistake(f"a penalty is 0 or larger, yours is {penalty:g}")
+
+        def test_error(lam: float) -> float:
+            targets = np.eye(10)[digits.train_y] - 0.1  # noqa: B023
+            W = networks.minimum_norm_fit(seen, targets, lam).weights  # noqa: B023
+            return float(((unseen @ W).argmax(axis=1) != digits.test_y).mean())  # noqa: B023
+
+        errors = [test_error(lam) for lam in grid]
+        got, best = test_error(penalty), min(errors)
+        if got <= best + 0.03:
+            continue
+        if penalty < grid[int(np.argmin(errors))]:
+            raise Mistake(
+                f"your penalty {penalty:g} is too small: {got:.0%} of the new digits are misread, "
+                f"{best:.0%} are possible. Was the error measured on digits that were fitted?"
+            )
+        raise Mistake(
+            f"your penalty {penalty:g} is too large: {got:.0%} of the new digits are misread, "
+            f"{best:.0%} are possible"
+        )

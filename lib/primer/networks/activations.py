@@ -1,0 +1,121 @@
+r"""The kinks: functions that stand between the layers of a network, each with its exact derivative.
+
+An activation works on every number by itself.  ``relu(z)`` is its value, ``relu.derivative(z)``
+its slope; where there is a corner, the slope is the one from the left, as in torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy.special import expit, ndtr
+
+from primer.inputs import not_negative, real
+
+Curve = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Activation:
+    r"""A function of one number, applied to each entry of an array, and its derivative.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    value : callable
+        The function, for arrays.
+    slope : callable
+        Its derivative, for arrays.
+
+    Raises
+    ------
+    ValueError
+        When called with an entry that is no finite real number.
+
+    Examples
+    --------
+    >>> relu([-1.0, 2.0]), relu.derivative([-1.0, 2.0])
+    (array([0., 2.]), array([0., 1.]))
+    >>> relu
+    Activation('ReLU')
+    """
+
+    name: str
+    value: Curve
+    slope: Curve
+
+    def __call__(self, z: ArrayLike) -> Float[np.ndarray, "*shape"]:
+        """Compute the value at each entry."""
+        return np.asarray(self.value(real("z", z)))
+
+    def derivative(self, z: ArrayLike) -> Float[np.ndarray, "*shape"]:
+        """Compute the derivative at each entry."""
+        return np.asarray(self.slope(real("z", z)))
+
+    def __repr__(self) -> str:
+        """Name it."""
+        return f"Activation({self.name!r})"
+
+
+def _normal_density(z: np.ndarray) -> np.ndarray:
+    return np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+
+
+identity = Activation("identity", lambda z: z, np.ones_like)
+r""":math:`f(z)=z`: no kink at all, for comparison."""
+
+sigmoid = Activation("sigmoid", expit, lambda z: expit(z) * expit(-z))
+r""":math:`\sigma(z)=1/(1+e^{-z})`, with :math:`\sigma'=\sigma(1-\sigma)\le 1/4`."""
+
+tanh = Activation("tanh", np.tanh, lambda z: 1 / np.cosh(np.clip(z, -350, 350)) ** 2)
+r""":math:`\tanh z=2\sigma(2z)-1`, with :math:`\tanh'=1-\tanh^2\le 1`."""
+
+relu = Activation("ReLU", lambda z: np.maximum(z, 0.0), lambda z: (z > 0).astype(float))
+r""":math:`\max(0,z)`; the derivative is 0 or 1, and 0 at the corner."""
+
+gelu = Activation("GELU", lambda z: z * ndtr(z), lambda z: ndtr(z) + z * _normal_density(z))
+r""":math:`z\,\Phi(z)` with the normal distribution function (Hendrycks and Gimpel, 2016)."""
+
+silu = Activation("SiLU", lambda z: z * expit(z), lambda z: expit(z) * (1 + z * expit(-z)))
+r""":math:`z\,\sigma(z)`, also called Swish (Ramachandran et al., 2017)."""
+
+
+def leaky_relu(slope: float = 0.01) -> Activation:
+    r"""Make a ReLU that lets a little through below 0.
+
+    .. math:: f(z) = \max(\alpha z, z)
+
+    Parameters
+    ----------
+    slope : float
+        :math:`\alpha`, at least 0 and less than 1.
+
+    Returns
+    -------
+    Activation
+        The function and its derivative, 1 above 0 and :math:`\alpha` elsewhere.
+
+    Raises
+    ------
+    ValueError
+        When the slope is negative, or 1 and more: then there is no kink, or the maximum takes the
+        other branch.
+
+    Examples
+    --------
+    >>> leaky_relu(0.1)([-2.0, 3.0]), leaky_relu(0.1).derivative([-2.0, 3.0])
+    (array([-0.2,  3. ]), array([0.1, 1. ]))
+    """
+    alpha = not_negative("slope", slope)
+    if alpha >= 1:
+        raise ValueError(f"slope must be less than 1, got {slope}; 1 is the identity")
+    return Activation(
+        f"leaky ReLU {alpha:g}",
+        lambda z: np.maximum(alpha * z, z),
+        lambda z: np.where(z > 0, 1.0, alpha),
+    )

@@ -1,0 +1,176 @@
+r"""Depth as folding: the tent map, its exact network, and how many straight pieces a net has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.inputs import count, number, probability, real, vector
+from primer.networks.activations import relu
+from primer.networks.layers import Layer, forward
+
+
+def tent(x: ArrayLike, folds: int, crease: float = 0.5) -> Float[np.ndarray, "*shape"]:
+    r"""Fold the interval from 0 to 1 over itself, again and again.
+
+    .. math::
+        t(x) = \begin{cases} x/a & x\le a\\ (1-x)/(1-a) & x>a \end{cases}, \qquad
+        t^{\circ L} = t\circ\dots\circ t
+
+    Parameters
+    ----------
+    x : array_like
+        Numbers between 0 and 1.
+    folds : int
+        :math:`L\ge 0`; 0 leaves the interval as it is.
+    crease : float
+        :math:`a`, between 0 and 1.
+
+    Returns
+    -------
+    float array
+        Of the shape of ``x``, between 0 and 1; :math:`2^L` straight pieces.
+
+    Raises
+    ------
+    ValueError
+        When a number lies outside, the crease is 0 or 1, or the folds are negative.
+
+    References
+    ----------
+    Telgarsky (2016).
+
+    Examples
+    --------
+    >>> tent([0.0, 0.25, 0.5, 1.0], folds=1), tent(0.25, folds=2).item()
+    (array([0. , 0.5, 1. , 0. ]), 1.0)
+    """
+    values = real("x", x)
+    if values.min() < 0 or values.max() > 1:
+        raise ValueError("x must lie between 0 and 1, the interval that is folded")
+    a = probability("crease", crease)
+    for _ in range(count("folds", folds, at_least=0)):
+        values = np.minimum(values / a, (1 - values) / (1 - a))
+    return np.asarray(values)
+
+
+def tent_network(folds: int, crease: float = 0.5) -> list[Layer]:
+    r"""Write the folds as a ReLU network with two units in each hidden layer.
+
+    .. math:: t(x) = \tfrac1a\max(0,x) - \tfrac{1}{a(1-a)}\max(0,x-a)
+
+    Parameters
+    ----------
+    folds : int
+        :math:`L\ge 1` hidden layers.
+    crease : float
+        :math:`a`, between 0 and 1.
+
+    Returns
+    -------
+    list of Layer
+        For :func:`primer.networks.forward` with ReLU: :math:`6L+1` numbers in all.
+
+    Raises
+    ------
+    ValueError
+        When there is no fold, or the crease is 0 or 1.
+
+    Examples
+    --------
+    >>> from primer.networks import forward, relu
+    >>> forward([[0.125], [0.25]], tent_network(3), relu).sums[-1].ravel()
+    array([1., 0.])
+    """
+    a = probability("crease", crease)
+    after = np.array([[1 / a], [-1 / (a * (1 - a))]])  # one fold from its two units
+    bias = np.array([0.0, -a])
+    first = Layer(np.ones((1, 2)), bias)
+    between = Layer(after @ np.ones((1, 2)), bias)
+    return [first, *[between] * (count("folds", folds) - 1), Layer(after, np.zeros(1))]
+
+
+def corners(
+    layers: Sequence[Layer], low: float = 0.0, high: float = 1.0
+) -> Float[np.ndarray, " points"]:
+    r"""Find every place between two numbers where a ReLU unit of a network switches.
+
+    Between two such places the network is a straight line: the next layer's sums are interpolated
+    there, and where one of them crosses 0 a new place is added.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        A network with one input; the last layer switches nothing.
+    low, high : float
+        The ends of the interval.
+
+    Returns
+    -------
+    float array
+        Increasing, the two ends among them.
+
+    Raises
+    ------
+    ValueError
+        When the network takes more than one number, or the interval is empty.
+
+    Examples
+    --------
+    >>> corners(tent_network(2))
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    if len(layers) == 0 or layers[0].weights.shape[0] != 1:
+        raise ValueError("the network must have a layer and take one number")
+    a, b = number("low", low), number("high", high)
+    if not a < b:
+        raise ValueError(f"low must be less than high, got {low} and {high}")
+    grid = np.array([a, b])
+    for depth in range(1, len(layers)):
+        sums = forward(grid[:, None], layers[:depth], relu).sums[-1]
+        sums[abs(sums) < 1e-12 * abs(sums).max()] = 0.0  # already a corner, but for rounding
+        left, right = sums[:-1], sums[1:]
+        cell, unit = np.nonzero(left * right < 0)
+        share = left[cell, unit] / (left[cell, unit] - right[cell, unit])
+        crossings = grid[cell] + share * (grid[cell + 1] - grid[cell])
+        grid = np.unique(np.concatenate([grid, crossings]))
+    return grid
+
+
+def count_pieces(x: ArrayLike, y: ArrayLike, tolerance: float = 1e-9) -> int:
+    """Count the straight pieces of a function that is known at all its corners.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        Increasing, with every corner among them; more points do no harm.
+    y : array_like, shape (n,)
+        The values.
+    tolerance : float
+        Slopes that differ by no more than this part of the steepest one are equal.
+
+    Returns
+    -------
+    int
+        1 and the number of places where the slope changes.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than two points or they do not increase.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 9)
+    >>> count_pieces(x, abs(x)), count_pieces(x, 3 * x)
+    (2, 1)
+    """
+    grid = vector("x", x)
+    values = vector("y", y, len(grid))
+    if len(grid) < 2 or np.diff(grid).min() <= 0:
+        raise ValueError("x must be two or more increasing numbers")
+    slopes = np.diff(values) / np.diff(grid)
+    return 1 + int((abs(np.diff(slopes)) > tolerance * abs(slopes).max()).sum())

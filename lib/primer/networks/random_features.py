@@ -1,0 +1,373 @@
+r"""More parameters than data: random features, the shortest fit, and the peak between.
+
+A layer of random weights is drawn and kept; only the last, linear layer is fitted.  Among all fits
+that pass through the data, :func:`minimum_norm_fit` takes the one with the smallest weights, which
+is where gradient descent from 0 ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.polynomial import legendre
+from numpy.typing import ArrayLike
+from sklearn.datasets import load_digits
+
+from primer.inputs import count, matrix, not_negative, positive, vector
+from primer.regression.inputs import observations
+
+CUT = 1e-10
+"""Singular values below this part of the largest are rounding, and count as 0."""
+
+
+class Fit(NamedTuple):
+    """Weights, and the singular values of the features they belong to, the largest first."""
+
+    weights: Float[np.ndarray, "p *responses"]
+    singular_values: Float[np.ndarray, " r"]
+
+
+def minimum_norm_fit(
+    features: ArrayLike, y: ArrayLike, penalty: float = 0.0, cut: float = CUT
+) -> Fit:
+    r"""Fit linear weights to any number of features, the shortest where many fit alike.
+
+    .. math::
+        \hat w = \lim_{\mu\downarrow\lambda}
+        (\Phi^\top\Phi+\mu I)^{-1}\Phi^\top y
+        = \sum_i \frac{\sigma_i}{\sigma_i^2+\lambda}\,(u_i^\top y)\,v_i
+
+    Parameters
+    ----------
+    features : array_like, shape (n, p)
+        :math:`\Phi`, one feature or more.
+    y : array_like, shape (n,) or (n, m)
+        The response, or ``m`` of them.
+    penalty : float
+        :math:`\lambda\ge 0`; with 0 this is :math:`\Phi^+y`.
+    cut : float
+        Directions whose singular value is below this part of the largest are left out.  A large
+        cut is a hidden penalty.
+
+    Returns
+    -------
+    Fit
+        The weights and all singular values.
+
+    Raises
+    ------
+    ValueError
+        When there is no feature, shapes do not fit, or the penalty is negative.
+
+    Examples
+    --------
+    >>> minimum_norm_fit([[1.0, 1.0]], [2.0]).weights  # x₀ + x₁ = 2: the shortest solution
+    array([1., 1.])
+    """
+    table, response = observations(features, y)
+    lam = not_negative("penalty", penalty)
+    U, sigma, Vt = np.linalg.svd(table, full_matrices=False)
+    kept = sigma > not_negative("cut", cut) * sigma[0]
+    factor = np.divide(sigma, sigma**2 + lam, out=np.zeros_like(sigma), where=kept)
+    return Fit(Vt.T @ (factor.reshape(-1, *[1] * (response.ndim - 1)) * (U.T @ response)), sigma)
+
+
+def relu_features(
+    X: ArrayLike, width: int, rng: np.random.Generator
+) -> Float[np.ndarray, "n width"]:
+    r"""Compute a layer of random ReLU units that is never trained.
+
+    .. math:: \Phi = \frac{1}{\sqrt p}\max(0, XW), \qquad W_{ij}\sim N(0,1)
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d)
+        Examples as rows; give training and test rows together, so that both see the same layer.
+    width : int
+        :math:`p\ge 1`.
+    rng : numpy.random.Generator
+        Where the weights come from.
+
+    Returns
+    -------
+    float array, shape (n, width)
+        Divided by :math:`\sqrt p`, so that one penalty means the same at every width.
+
+    Raises
+    ------
+    ValueError
+        When the width is below 1.
+
+    References
+    ----------
+    Rahimi and Recht (2007).
+
+    Examples
+    --------
+    >>> relu_features([[0.0, 0.0]], 3, np.random.default_rng(0))
+    array([[0., 0., 0.]])
+    """
+    table = matrix("X", X)
+    p = count("width", width)
+    return np.maximum(table @ rng.normal(size=(table.shape[1], p)), 0) / np.sqrt(p)
+
+
+def legendre_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+1"]:
+    r"""Evaluate the Legendre polynomials, orthogonal on :math:`[-1,1]`, up to a degree.
+
+    .. math:: (k+1)P_{k+1}(x) = (2k+1)\,x\,P_k(x) - k\,P_{k-1}(x)
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        Points between −1 and 1.
+    degree : int
+        0 or more.
+
+    Returns
+    -------
+    float array, shape (n, degree + 1)
+        A column for each polynomial.
+
+    Raises
+    ------
+    ValueError
+        When a point lies outside, where the polynomials explode, or the degree is negative.
+
+    Examples
+    --------
+    >>> legendre_features([0.5], 2)
+    array([[ 1.   ,  0.5  , -0.125]])
+    """
+    points = vector("x", x)
+    if abs(points).max() > 1:
+        raise ValueError(f"x must lie between -1 and 1, got {points[abs(points).argmax()]:g}")
+    return legendre.legvander(points, count("degree", degree, at_least=0))
+
+
+def cosine_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+1"]:
+    r"""Evaluate cosines of rising frequency on :math:`[-1,1]`.
+
+    .. math:: \cos\bigl(k\pi(x+1)/2\bigr), \qquad k = 0, \dots, \text{degree}
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        Points between −1 and 1.
+    degree : int
+        0 or more: half waves of the last one.
+
+    Returns
+    -------
+    float array, shape (n, degree + 1)
+        A column for each cosine.
+
+    Raises
+    ------
+    ValueError
+        When a point lies outside or the degree is negative.
+
+    Examples
+    --------
+    >>> cosine_features([-1.0, 1.0], 1)
+    array([[ 1.,  1.],
+           [ 1., -1.]])
+    """
+    points = vector("x", x)
+    if abs(points).max() > 1:
+        raise ValueError(f"x must lie between -1 and 1, got {points[abs(points).argmax()]:g}")
+    k = np.arange(count("degree", degree, at_least=0) + 1)
+    return np.cos(np.pi / 2 * (points[:, None] + 1) * k)
+
+
+class FewDigits(NamedTuple):
+    """A few digits to learn from and all others to be judged by; pixels are centered."""
+
+    train_x: Float[np.ndarray, "train 64"]
+    train_y: Int[np.ndarray, " train"]
+    test_x: Float[np.ndarray, "test 64"]
+    test_y: Int[np.ndarray, " test"]
+
+
+def few_digits(n_train: int, rng: np.random.Generator, wrong: float = 0.0) -> FewDigits:
+    """Split scikit-learn's 1797 digits, and give some of the training labels another class.
+
+    Parameters
+    ----------
+    n_train : int
+        How many to learn from, 2 to 1796.
+    rng : numpy.random.Generator
+        Which ones, and which labels are wrong.
+    wrong : float
+        The part of the training labels that is replaced, at least 0 and at most 1.
+
+    Returns
+    -------
+    FewDigits
+        Pixels minus the mean of the training digits, over their root mean square length.
+
+    Raises
+    ------
+    ValueError
+        When nothing would be left to learn from or to test, or the part is no part.
+
+    Examples
+    --------
+    >>> digits = few_digits(300, np.random.default_rng(0))
+    >>> digits.test_x.shape, round(float((digits.train_x**2).sum(1).mean()), 6)
+    ((1497, 64), 1.0)
+    """
+    images, classes = load_digits(return_X_y=True)
+    n = count("n_train", n_train, at_least=2)
+    if n >= len(images):
+        raise ValueError(f"n_train must leave digits to test: at most {len(images) - 1}, got {n}")
+    if not 0 <= not_negative("wrong", wrong) <= 1:
+        raise ValueError(f"wrong must be a part of all labels, at most 1, got {wrong}")
+    order = rng.permutation(len(images))
+    train, test = order[:n], order[n:]
+    center = images[train].mean(axis=0)
+    X = images - center
+    X = X / np.sqrt((X[train] ** 2).sum(axis=1).mean())
+    y = classes[train].copy()
+    replaced = rng.choice(n, size=round(wrong * n), replace=False)
+    y[replaced] = (y[replaced] + rng.integers(1, 10, size=len(replaced))) % 10
+    return FewDigits(X[train], y, X[test], classes[test])
+
+
+class Width(NamedTuple):
+    """How a fit with so many random features went.
+
+    Attributes
+    ----------
+    width : int
+        The number of features.
+    penalty : float
+        The ridge penalty.
+    train_error, test_error : float
+        The part of the digits that is misread.
+    test_square : float
+        The mean squared error of the ten outputs, summed over the classes.
+    smallest : float
+        The smallest singular value of the training features.
+    """
+
+    width: int
+    penalty: float
+    train_error: float
+    test_error: float
+    test_square: float
+    smallest: float
+
+
+def double_descent(
+    digits: FewDigits,
+    widths: Sequence[int],
+    rng: np.random.Generator,
+    penalties: Sequence[float] = (0.0,),
+) -> Iterator[Width]:
+    r"""Fit digits with more and more random features.
+
+    The targets are one-hot rows minus their mean 0.1; a digit is read as its largest output.
+
+    Parameters
+    ----------
+    digits : FewDigits
+        See :func:`few_digits`.
+    widths : sequence of int
+        The numbers of features.
+    rng : numpy.random.Generator
+        Where the features come from, anew for each width.
+    penalties : sequence of float
+        Ridge penalties; each is tried with the same features.
+
+    Yields
+    ------
+    Width
+        One for each width and penalty.
+
+    Raises
+    ------
+    ValueError
+        When a width is below 1 or a penalty negative.
+
+    References
+    ----------
+    Belkin et al. (2019).
+
+    Examples
+    --------
+    >>> few = few_digits(50, np.random.default_rng(0))
+    >>> [w.train_error for w in double_descent(few, [200], np.random.default_rng(1))]
+    [0.0]
+    """
+    n = len(digits.train_x)
+    both = np.vstack([digits.train_x, digits.test_x])
+    targets = np.eye(10)[digits.train_y] - 0.1
+    truth = np.eye(10)[digits.test_y] - 0.1
+    for width in widths:
+        features = relu_features(both, width, rng)
+        U, sigma, Vt = np.linalg.svd(features[:n], full_matrices=False)
+        turned, aim = features @ Vt.T, U.T @ targets
+        for penalty in penalties:
+            lam = not_negative("penalty", penalty)
+            kept = sigma > CUT * sigma[0]
+            factor = np.divide(sigma, sigma**2 + lam, out=np.zeros_like(sigma), where=kept)
+            outputs = turned @ (factor[:, None] * aim)
+            read = outputs.argmax(axis=1)
+            yield Width(
+                width,
+                lam,
+                float((read[:n] != digits.train_y).mean()),
+                float((read[n:] != digits.test_y).mean()),
+                float(((outputs[n:] - truth) ** 2).sum(axis=1).mean()),
+                float(sigma[-1]),
+            )
+
+
+def descend_from(
+    features: ArrayLike, y: ArrayLike, start: ArrayLike, step: float, steps: int
+) -> Float[np.ndarray, " p"]:
+    r"""Minimize half the squared error by plain gradient descent.
+
+    .. math:: w_{t+1} = w_t - \eta\,\Phi^\top(\Phi w_t-y)
+
+    Parameters
+    ----------
+    features : array_like, shape (n, p)
+        :math:`\Phi`.
+    y : array_like, shape (n,)
+        The response.
+    start : array_like, shape (p,)
+        :math:`w_0`.
+    step : float
+        :math:`\eta`, above 0 and below :math:`2/\sigma_{\max}^2`.
+    steps : int
+        How many.
+
+    Returns
+    -------
+    float array, shape (p,)
+        In the limit :math:`\Phi^+y + (I-\Phi^+\Phi)w_0`: what the data cannot see stays.
+
+    Raises
+    ------
+    ValueError
+        When the step is too large to converge, or shapes do not fit.
+
+    Examples
+    --------
+    >>> descend_from([[1.0, 1.0]], [2.0], start=[3.0, 0.0], step=0.5, steps=20).round(9)
+    array([ 2.5, -0.5])
+    """
+    table = matrix("features", features)
+    response = vector("y", y, len(table))
+    w = vector("start", start, table.shape[1])
+    limit = 2 / np.linalg.norm(table, 2) ** 2
+    if positive("step", step) >= limit:
+        raise ValueError(f"step must be below 2/σ²max = {limit:.4g} to converge, got {step}")
+    for _ in range(count("steps", steps, at_least=0)):
+        w = w - step * table.T @ (table @ w - response)
+    return w

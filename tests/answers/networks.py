@@ -1,0 +1,90 @@
+"""Answers to the exercises on networks."""
+
+import numpy as np
+
+from primer import networks
+from primer.exercises import networks as exercises
+
+
+def sigma(z, beta):
+    return 1 / (1 + np.exp(-beta * z))
+
+
+def swish(z, beta):
+    s = sigma(z, beta)
+    return s * (1 + beta * z * (1 - s))
+
+
+def play(links, add=True, order=reversed, seed=1.0):
+    gradient = [0.0] * len(links)
+    gradient[-1] = seed
+    for node in order(range(len(links))):
+        for operand, slope in links[node]:
+            share = slope * gradient[node]
+            gradient[operand] = gradient[operand] + share if add else share
+    return gradient
+
+
+def norm(x, gain, g, mean=True, along=True, scale=True, keep_gain=True, ddof=0):
+    s = x.std(ddof=ddof) if ddof else x.std()
+    hat = (x - x.mean()) / s
+    bracket = g - mean * g.mean() - along * hat * (g * hat).sum() / (len(x) - ddof)
+    return (gain if keep_gain else 1) * bracket / (s if scale else 1)
+
+
+def validated(features, classes):
+    targets = np.eye(10)[classes] - 0.1
+    grid = 10.0 ** np.arange(-4, 3)
+    errors = []
+    for penalty in grid:
+        wrong = 0
+        for fold in range(5):
+            out = np.arange(len(features)) % 5 == fold
+            W = networks.minimum_norm_fit(features[~out], targets[~out], penalty).weights
+            wrong += ((features[out] @ W).argmax(axis=1) != classes[out]).sum()
+        errors.append(wrong)
+    return grid[int(np.argmin(errors))]
+
+
+RIGHT = [
+    (exercises.check_swish_slope, swish),
+    (exercises.check_play_backward, play),
+    (exercises.check_batch_norm_gradient, norm),
+    (exercises.check_choose_penalty, validated),
+]
+
+WRONG = [
+    (exercises.check_swish_slope, sigma, "z times the sigmoid's slope is missing"),
+    (
+        exercises.check_swish_slope,
+        lambda z, b: b * z * sigma(z, b) * (1 - sigma(z, b)),
+        "the sigmoid itself is missing",
+    ),
+    (
+        exercises.check_swish_slope,
+        lambda z, b: sigma(z, b) + z * sigma(z, b) * (1 - sigma(z, b)),
+        "brings a factor β",
+    ),
+    (exercises.check_swish_slope, lambda z, b: z * sigma(z, b), "this is the function"),
+    (
+        exercises.check_swish_slope,
+        lambda z, b: sigma(z, b) * (1 + b * z),
+        r"σ\(1 − σ\), not σ",
+    ),
+    (exercises.check_play_backward, lambda links: play(links, add=False), "overwritten"),
+    (exercises.check_play_backward, lambda links: play(links, order=list), "backward"),
+    (exercises.check_play_backward, lambda links: play(links, seed=0.0), "with respect to itself"),
+    (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, along=False), "along x̂"),
+    (
+        exercises.check_batch_norm_gradient,
+        lambda x, a, g: norm(x, a, g, along=False, scale=False),
+        "only removes the mean",
+    ),
+    (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, mean=False), "mean of g"),
+    (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, scale=False), "by s"),
+    (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, keep_gain=False), "gain"),
+    (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, ddof=1), "not by n − 1"),
+    (exercises.check_choose_penalty, lambda features, classes: 0.0, "too small"),
+    (exercises.check_choose_penalty, lambda features, classes: 1e5, "too large"),
+    (exercises.check_choose_penalty, lambda features, classes: -1.0, "0 or larger"),
+]
