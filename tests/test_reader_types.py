@@ -45,7 +45,7 @@ def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
         widget = AttentionMaps(text=QUOTE)
         result = page.locator(".attention-maps .result")
         tab_to(page, ".attention-maps .heads input")
-        for _ in range(6):  # from head 0 of layer 0 to head 2 of layer 1
+        for _ in range(10):  # from head 0 of layer 3, past the last, to head 2 of layer 1
             page.keyboard.press("ArrowRight")
         settle(page)
         assert "Layer 1, head 2" in page.locator(".attention-maps .title").inner_text()

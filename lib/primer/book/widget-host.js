@@ -362,6 +362,10 @@
 
   /** Resolves at the first sign of a reader: who only passes by, or leaves at once, loads no model. */
   const reader = new Promise((resolve) => {
+    const told = ({ type, target }) => {
+      // the theme itself scrolls the list of chapters to the one that is open
+      if (type !== "scroll" || target === document) resolve();
+    };
     for (const sign of [
       "pointermove",
       "pointerdown",
@@ -371,7 +375,7 @@
       "scroll",
       "focusin",
     ]) {
-      addEventListener(sign, resolve, { once: true, passive: true, capture: true });
+      addEventListener(sign, told, { passive: true, capture: true });
     }
   });
 
