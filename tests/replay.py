@@ -28,7 +28,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out the notebooks of chapters to come, which may be half written."""
     book = read_book(config.rootpath)
     to_come = {chapter.name for chapter in book.chapters if not chapter.written}
-    return collection_path.suffix == ".ipynb" and collection_path.stem in to_come or None
+    return (collection_path.suffix == ".ipynb" and collection_path.stem in to_come) or None
 
 
 class NotExecuted(Exception):
