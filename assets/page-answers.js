@@ -42,9 +42,7 @@
     const field = form.elements[0].matches("fieldset") ? form.elements[1].name : form.elements[0].name;
     const given = () => form.elements[field].value;
     const answer = () => {
-      const reply = exercise.replies
-        ? replyToChoice(exercise, given())
-        : replyToNumber(exercise, given());
+      const reply = exercise.replies ? replyToChoice(exercise, given()) : replyToNumber(exercise, given());
       line.textContent = reply;
       form.dataset.state = reply.startsWith("✓") ? "held" : "failed";
     };

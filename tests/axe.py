@@ -11,12 +11,15 @@ WIDTHS = {"desk": {"width": 1400, "height": 900}, "telephone": {"width": 390, "h
 
 # Every rule at each width and in each scheme; what depends on both, the colors, in all four.
 COLORS = "runOnly: ['color-contrast', 'link-in-text-block']"
-LOOKS = [
+Look = tuple[str, str, str]
+LOOKS: list[Look] = [
     ("light", "desk", ""),
     ("light", "telephone", COLORS),
     ("dark", "telephone", ""),
     ("dark", "desk", COLORS),
 ]
+# Enough for a page whose template another page shows in all looks.
+FEW_LOOKS: list[Look] = [("light", "desk", ""), ("dark", "desk", COLORS)]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, and words of
 # code, of which all of a kind look alike. A word stands in for each formula, as wide as the formula
 # where a wide one can be scrolled, and twenty words for each kind.
@@ -37,12 +40,12 @@ SHORTEN = """() => {
 }"""
 
 
-def violations_on(page: Page) -> list[str]:
+def violations_on(page: Page, looks: list[Look] = LOOKS) -> list[str]:
     """Return what axe-core finds on a page as it is open now, a sentence each."""
     page.evaluate(AXE.read_text("utf-8"))
     page.evaluate(SHORTEN)
     found = []
-    for scheme, width, rules in LOOKS:
+    for scheme, width, rules in looks:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size(WIDTHS[width])
         page.wait_for_function(

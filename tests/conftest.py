@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import progress
 import pytest
+import replay
 import torch
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
@@ -29,10 +31,22 @@ from primer.widgets.base import Widget
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"
 
-settings.register_profile("book", deadline=None)  # timings never decide a test
+# Timings never decide a test. `make test` tries the same examples everywhere, so that nobody's
+# change fails by somebody else's luck; `make fuzz` looks further, with fresh seeds that it prints.
+settings.register_profile("book", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("fuzz", deadline=None, max_examples=100, print_blob=True)
 settings.load_profile("book")
 
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let nbval read the outputs that `make book` computed, and show how long is left."""
+    config.pluginmanager.register(replay, "replay")
+    config.pluginmanager.register(progress.Progress(config), "progress")
+
+
 WIDGETS = Path(__file__).parents[1] / "lib" / "primer" / "widgets"
+
+PATIENCE = 120  # seconds, for a machine that does much else
 
 # Answers one line of JSON, [file, function, arguments], with one line, {value} or {error}.
 SERVER = """
@@ -83,9 +97,9 @@ class JavaScript:
             file=self.process.stdin,
             flush=True,
         )
-        if not select.select([self.process.stdout], [], [], 30)[0]:
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
             self.process.kill()
-            raise TimeoutError(f"{module}: {function} did not answer within 30 s")
+            raise TimeoutError(f"{module}: {function} did not answer within {PATIENCE} s")
         answer = json.loads(self.process.stdout.readline())
         if "error" in answer:
             raise RuntimeError(f"{module}: {function} failed: {answer['error']}")
@@ -131,19 +145,26 @@ def chromium() -> Iterator[Browser]:
 def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     """Open a widget in the browser: ``widget_page(RopeRotation(), width=390, theme="dark")``.
 
-    Other named arguments go to the browser's context (``has_touch=True``).  The page may ask
-    nothing of the network, and the test fails when its console reports an error.
+    With ``clock=True`` time passes in the page only by ``page.clock``, so that what plays is the
+    same on a busy machine.  Other named arguments go to the browser's context (``has_touch=True``).
+    The page may ask nothing of the network, and the test fails when its console reports an error.
     """
     contexts, errors = [], []
 
-    def show(widget: Widget, width: int = 1400, theme: str = "light", **options: Any) -> Page:
+    def show(
+        widget: Widget, width: int = 1400, theme: str = "light", clock: bool = False, **options: Any
+    ) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         context.route("http*://**", lambda route: (errors.append(route.request.url), route.abort()))
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        if clock:
+            page.clock.install(time=0)
         show_widget(page, widget, theme)
+        if clock:
+            page.clock.pause_at(60)  # s; from here on it stands
         return page
 
     yield show

@@ -1,7 +1,20 @@
 // Functions for the tests: the page's language model, read from a file, answering in JSON.
 import { readFileSync } from "node:fs";
-import { attentionMap, attentionReader, behaviors, evenness, headTargets, nameOf } from "../lib/primer/widgets/attention_scores.js";
-import { allLogits, copyCache, newCache, nextLogits, readModel } from "../lib/primer/widgets/language_model.js";
+import {
+  attentionMap,
+  attentionReader,
+  behaviors,
+  evenness,
+  headTargets,
+  nameOf,
+} from "../lib/primer/widgets/attention_scores.js";
+import {
+  allLogits,
+  copyCache,
+  newCache,
+  nextLogits,
+  readModel,
+} from "../lib/primer/widgets/language_model.js";
 import { decode, encode, readTokenizer, tokenText } from "../lib/primer/widgets/tokenizer.js";
 
 const models = new Map();
@@ -15,13 +28,30 @@ export const encodeAll = (content, texts) => texts.map((text) => encode(readToke
 export const decodeAll = (content, lists) => lists.map((ids) => decode(readTokenizer(content), ids));
 export const labels = (content, ids) => ids.map((id) => tokenText(readTokenizer(content), id));
 
+/** Every activation by its name, in the order in which they are shown; `before` tokens were read already. */
+export function observed(file, ids, before = 0) {
+  const [cache, seen] = [newCache(model(file)), {}];
+  if (before) nextLogits(model(file), ids.slice(0, before), cache);
+  nextLogits(model(file), ids.slice(before), cache, (name, numbers) => {
+    seen[name] = Array.from(numbers);
+  });
+  return seen;
+}
+
+/** The logits when one activation is multiplied by a factor; `cut` gives back fewer numbers instead. */
+export function changed(file, ids, place, factor, cut = false) {
+  const change = (numbers) => (cut ? numbers.slice(1) : numbers.map((x) => x * factor));
+  return allLogits(model(file), ids, (name, numbers) => (name === place ? change(numbers) : undefined));
+}
+
 export const logits = (file, ids) => allLogits(model(file), ids);
 
 /** The logits after the last token, when the tokens come in pieces of the given lengths. */
 export function piecewise(file, ids, lengths) {
   const cache = newCache(model(file));
   let last = null;
-  for (const length of lengths) last = nextLogits(model(file), ids.slice(cache.length, cache.length + length), cache);
+  for (const length of lengths)
+    last = nextLogits(model(file), ids.slice(cache.length, cache.length + length), cache);
   return last;
 }
 
@@ -33,7 +63,9 @@ export function afterBranch(file, kept, other, ids) {
   nextLogits(model(file), ids.slice(0, 2), branch);
   nextLogits(model(file), other, cache);
   cache.length = kept.length;
-  return [nextLogits(model(file), ids.slice(2), branch), nextLogits(model(file), ids, cache)].map((one) => Array.from(one));
+  return [nextLogits(model(file), ids.slice(2), branch), nextLogits(model(file), ids, cache)].map((one) =>
+    Array.from(one),
+  );
 }
 
 export function greedy(file, ids, count) {
@@ -64,8 +96,11 @@ export function loss(file, ids) {
 export function maps(file, texts, options) {
   const read = attentionReader(model(file));
   const open = (map) => Array.from(map, (value) => (Number.isNaN(value) ? null : value));
-  return texts.map((ids) => read(ids).map((layer) => layer.map((table) =>
-    open(attentionMap(table, ids.length, model(file).config.d_head, options)))));
+  return texts.map((ids) =>
+    read(ids).map((layer) =>
+      layer.map((table) => open(attentionMap(table, ids.length, model(file).config.d_head, options))),
+    ),
+  );
 }
 
 export const measure = (weights, tokens) => behaviors(weights, headTargets(tokens));

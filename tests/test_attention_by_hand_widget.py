@@ -86,7 +86,7 @@ def test_it_opens_on_three_words_of_whom_each_is_heard():
     [(0.25, "0.250"), (0.0005, "0.001"), (0.00049, "5·10⁻⁴"), (6.1e-29, "6·10⁻²⁹"), (0, "0")],
 )
 def test_small_weights_are_written_as_powers(javascript, weight, text):
-    assert javascript("powers.js", "writeWeight", weight) == text
+    assert javascript("attention_maps.js", "writeWeight", weight) == text
 
 
 @pytest.mark.parametrize(

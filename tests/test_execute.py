@@ -1,4 +1,6 @@
-"""Only what changed is executed, and a change of the library makes everything change."""
+"""Only what changed is executed, and a change of what a notebook uses makes it change."""
+
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -8,7 +10,7 @@ from primer.book import execute, pin
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
-    """Return a book of one notebook; make it the current folder."""
+    """Return a book of two notebooks and a first page; make it the current folder."""
     (tmp_path / "chapters").mkdir()
     write_notebook(tmp_path / "chapters" / "01-one.ipynb", "print(1 + 1)")
     monkeypatch.chdir(tmp_path)
@@ -21,53 +23,84 @@ def write_notebook(path, source):
     nbformat.write(notebook, path)
 
 
+FIRST_PAGE = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+# First
+
+```{code-cell} ipython3
+print("first")
+```
+"""
+
+
 def test_runs_what_changed_and_nothing_else(book, capsys):
-    assert execute.main() == 0
-    assert "executed 1, failed 0" in capsys.readouterr().out
-    assert execute.main() == 0
-    assert "to be executed: none" in capsys.readouterr().out
-    write_notebook(book / "chapters" / "01-one.ipynb", "print(2 + 2)")
-    assert execute.main() == 0
-    assert "to be executed: 01-one" in capsys.readouterr().out
-
-
-def test_a_changed_library_drops_the_cache(book, capsys, monkeypatch):
-    assert execute.main() == 0
-    monkeypatch.setattr(execute, "library_hash", lambda *_: "another library")
+    (book / "index.md").write_text(FIRST_PAGE)
     assert execute.main() == 0
     out = capsys.readouterr().out
-    assert "The library changed" in out
-    assert out.count("executed 1, failed 0") == 2
+    assert "2 of 2" in out
+    assert "executed 2, failed 0" in out
+    kept = execute.key_file(execute.CACHE, Path("chapters/01-one"))
+    written = kept.stat().st_mtime_ns
+    assert execute.main() == 0
+    assert "to be executed: none" in capsys.readouterr().out
+    assert kept.stat().st_mtime_ns == written  # or Sphinx would write the page anew
+    (book / "index.md").write_text(FIRST_PAGE.replace('"first"', '"page"'))
+    assert execute.main() == 0
+    assert "to be executed: index\n" in capsys.readouterr().out
 
 
-def test_a_failing_cell_fails_the_build(book, capsys):
-    write_notebook(book / "chapters" / "01-one.ipynb", "1 / 0")
-    assert execute.main() == 1
-    assert "failed 1" in capsys.readouterr().out
+def test_another_key_makes_a_notebook_run_again(book, capsys, monkeypatch):
+    assert execute.main() == 0
+    monkeypatch.setattr(execute, "key_of", lambda *_: "another library")
+    assert execute.main() == 0
+    assert capsys.readouterr().out.count("executed 1, failed 0") == 2
+    assert execute.main() == 0
+    assert "to be executed: none" in capsys.readouterr().out
+
+
+def test_going_back_to_old_code_does_not_bring_back_an_old_library(book, capsys, monkeypatch):
+    path = book / "chapters" / "01-one.ipynb"
+    assert execute.main() == 0
+    write_notebook(path, "print(2 + 2)")
+    assert execute.main() == 0
+    own = execute.key_of
+    monkeypatch.setattr(execute, "key_of", lambda *given: own(*given) + " later")
+    write_notebook(path, "print(1 + 1)")
+    assert execute.main() == 0
+    assert capsys.readouterr().out.count("executed 1, failed 0") == 3
+
+
+def test_a_failing_cell_fails_the_build_until_it_is_mended(book, capsys):
+    path = book / "chapters" / "01-one.ipynb"
+    write_notebook(path, "1 / 0")
+    for _ in range(2):
+        assert execute.main() == 1
+        assert "failed 1" in capsys.readouterr().out
+    write_notebook(path, "1 / 1")
+    assert execute.main() == 0
+
+
+def test_a_notebook_that_was_renamed_is_forgotten(book, capsys):
+    path = book / "chapters" / "01-one.ipynb"
+    assert execute.main() == 0
+    path.rename(path.with_name("02-one.ipynb"))
+    assert execute.main() == 0
+    assert "1 notebooks, to be executed: 02-one" in capsys.readouterr().out
 
 
 def test_outside_a_book_says_where_to_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert execute.main() == 1
     assert "root of the book" in capsys.readouterr().err
-
-
-def test_library_hash_sees_code_and_requirements_but_not_the_site(tmp_path):
-    (tmp_path / "book").mkdir()
-    requirements = tmp_path / "requirements.txt"
-
-    def hashed():
-        return execute.library_hash(tmp_path, requirements)
-
-    seen = {hashed()}
-    for name, text in [("a.py", "x = 1"), ("a.py", "x = 2"), ("w.js", "let x"), ("m.css", "a{}")]:
-        (tmp_path / name).write_text(text)
-        seen.add(hashed())
-    requirements.write_text("numpy==2")
-    seen.add(hashed())
-    assert len(seen) == 6
-    (tmp_path / "book" / "site.py").write_text("only renders")
-    assert hashed() in seen
 
 
 def test_pins_are_free_of_build_tags_and_cuda():

@@ -92,15 +92,18 @@ def free_port() -> int:
 
 
 def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the server answers; fail with its log when it ended or takes a minute."""
-    for _ in range(240):
+    """Wait until the server answers; fail with its log when it ended or takes too long."""
+    until = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < until:
         try:
             with urllib.request.urlopen(url, timeout=2):
                 return
         except OSError:
             assert server.poll() is None, log.read_text("utf-8")
             time.sleep(0.25)
-    pytest.fail(f"JupyterLab did not start within a minute:\n{log.read_text('utf-8')}")
+    pytest.fail(
+        f"JupyterLab did not start within {PATIENCE / 1000:.0f} s:\n{log.read_text('utf-8')}"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,13 @@ from primer.attention import head_scores, scaled_dot_product_attention
 from primer.datasets import split_plays
 from primer.language_models import PATTERN, BytePairEncoding
 from primer.notebook.figures import png
-from primer.transformers import Transformer, TransformerConfig, load_pretrained
+from primer.transformers import (
+    ACTIVATIONS,
+    KeyValueCache,
+    Transformer,
+    TransformerConfig,
+    load_pretrained,
+)
 from primer.widgets import AttentionMaps
 from primer.widgets.attention_maps import EVEN, QUERIES, SHARE, evenness, head_products
 from primer.widgets.quantized import book_model, dequantize, pack, quantize, unpack
@@ -192,6 +198,49 @@ def test_logits_are_torchs_for_the_books_model(javascript, model_file, book, hel
         np.testing.assert_allclose(got, expected, atol=1e-3)
 
 
+def in_the_page(activation):
+    """Lay an activation out as the page does: flat, the tokens of the one text first."""
+    one = activation[0]
+    return (one.transpose(0, 1) if one.ndim == 3 else one).flatten()
+
+
+@pytest.mark.parametrize("before", [0, 9])
+@pytest.mark.parametrize("heads", [None, 2, 1])
+def test_every_activation_is_torchs_by_its_name(javascript, tmp_path, heads, before):
+    model, encoding = random_model(n_kv_heads=heads)
+    file = tmp_path / "model.bin"
+    file.write_bytes(pack(model, encoding))
+    model = unpack(file.read_bytes())[0]
+    ids = torch.randint(0, 280, (1, 24), generator=torch.Generator().manual_seed(2))
+    expected, cache = {}, KeyValueCache(model.config)
+    with torch.no_grad():
+        if before:
+            model(ids[:, :before], cache=cache)
+        model(ids[:, before:], cache=cache, observe=expected.__setitem__)
+    expected["logits"] = expected["logits"][:, -1:]  # the page computes those of the next token
+    got = javascript(HARNESS, "observed", str(file), ids[0].tolist(), before)
+    assert list(got) == list(expected)
+    for name, activation in expected.items():
+        flat = in_the_page(activation)
+        np.testing.assert_allclose(got[name], flat, atol=1e-3, rtol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("place", sorted(ACTIVATIONS))
+def test_what_an_observer_returns_is_computed_with_as_in_torch(javascript, tmp_path, place):
+    model, encoding = random_model(n_kv_heads=2)
+    file = tmp_path / "model.bin"
+    file.write_bytes(pack(model, encoding))
+    model, place = unpack(file.read_bytes())[0], place.replace("ℓ", "0")
+    ids = torch.randint(0, 280, (1, 24), generator=torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        expected = model(ids, observe=lambda name, x: 0.7 * x if name == place else None)[0]
+        assert (expected - model(ids)[0]).abs().max() > 1e-2
+    got = javascript(HARNESS, "changed", str(file), ids[0].tolist(), place, 0.7)
+    np.testing.assert_allclose(np.reshape(got, expected.shape), expected, atol=2e-3)
+    with pytest.raises(RuntimeError, match=f"numbers for {place}, which has"):
+        javascript(HARNESS, "changed", str(file), ids[0].tolist(), place, 1, True)
+
+
 @given(st.integers(0, 2000), st.lists(st.integers(1, 9), min_size=1, max_size=8))
 @settings(max_examples=10)
 def test_the_cache_makes_no_difference(javascript, model_file, held_out, start, lengths):
@@ -265,7 +314,8 @@ def test_maps_are_torchs(javascript, model_file, causal, scaled, normalized):
 def test_the_trained_maps_are_the_models_weights(book):
     widget = AttentionMaps(text=TEXT)
     with torch.no_grad():
-        _, weights = book[1](torch.tensor([widget.tokens()]), return_weights=True)
+        book[1](torch.tensor([widget.tokens()]), observe=(seen := {}).__setitem__)
+    weights = [seen[f"blocks.{layer}.attention.weights"] for layer in range(4)]
     torch.testing.assert_close(widget.maps().nan_to_num(), torch.cat(weights))
 
 

@@ -126,10 +126,21 @@ def test_step_size_answers_to_the_keyboard(widget_page):
 
 @pytest.mark.browser
 def test_the_walk_plays_and_stops_by_itself(widget_page):
-    page = widget_page(StepSize())
+    page = widget_page(StepSize(), clock=True)
+    length = "document.querySelector('.dots').getAttribute('d').split('M').length - 2"
+    assert page.evaluate(length) == 100
     page.get_by_role("button", name="Walk").click()
-    page.wait_for_function("document.querySelector('.trace').getAttribute('d').length < 300")
+    page.clock.run_for(2000)
+    assert page.evaluate(length) == pytest.approx(30, abs=1)  # 15 steps a second
+    page.clock.run_for(6000)
+    page.get_by_role("button", name="Walk").wait_for()
+    assert page.evaluate(length) == 100
+    page.get_by_role("button", name="Walk").click()  # it begins anew
+    page.clock.run_for(1000)
+    assert page.evaluate(length) == pytest.approx(15, abs=1)
     page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(1000)
+    assert page.evaluate(length) == pytest.approx(15, abs=1)
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -19,7 +20,6 @@ from primer.train.ablations import (
     RATES,
     SEEDS,
     STEPS,
-    STORED,
     VARIANTS,
     WARMUPS,
     Point,
@@ -106,12 +106,8 @@ def test_a_unit_start_keeps_vectors_alive_where_the_norms_epsilon_swallows_them(
     sizes = {}
     for name in ("no residual", "no residual, unit start"):
         model = VARIANTS[name]()
-        model.norm.register_forward_hook(
-            lambda norm, inputs, output, name=name: sizes.update(
-                {name: float(output.square().mean().sqrt())}
-            )
-        )
-        model(tokens)
+        model(tokens, observe=(seen := {}).__setitem__)
+        sizes[name] = float(seen["norm"].square().mean().sqrt())
     assert sizes["no residual"] < 0.1 < 0.9 < sizes["no residual, unit start"]
 
 
@@ -142,7 +138,7 @@ def test_each_variant_is_tuned_until_its_best_rate_lies_inside() -> None:
     def trained(loss: Callable[[Run], float]) -> list[Run]:
         points: list[Point] = []
         done = []
-        while missing := missing_runs(points, "post-norm"):
+        while missing := missing_runs(points, "original"):
             done.append(missing[0])
             points += curve(missing[0], loss(missing[0]))
         return done
@@ -150,10 +146,23 @@ def test_each_variant_is_tuned_until_its_best_rate_lies_inside() -> None:
     grid = [(rate, warmup, 0) for rate in RATES for warmup in WARMUPS]
     inside = trained(lambda run: abs(math.log2(run.rate / 4e-3)) + run.warmup / 1000)
     assert [run[1:] for run in inside] == [*grid, (4e-3, 60, 1), (4e-3, 60, 2)]
-    slow = trained(lambda run: run.rate - run.warmup / 1e6)
-    assert [run[1:] for run in slow] == [*grid, (1e-3, 250, 0), (1e-3, 250, 1), (1e-3, 250, 2)]
+    slow = trained(lambda run: abs(math.log2(run.rate / 1e-3)) - run.warmup / 1000)
+    beyond = [(1e-3, 250, 0), (5e-4, 250, 0)]
+    assert [run[1:] for run in slow] == [*grid, *beyond, (1e-3, 250, 1), (1e-3, 250, 2)]
     fast = trained(lambda run: 1 / run.rate if run.rate < 0.01 else math.nan)
     assert [run[1:] for run in fast] == [*grid, (16e-3, 60, 0), (8e-3, 60, 1), (8e-3, 60, 2)]
+
+
+def test_post_norm_is_also_trained_with_what_suits_the_modern_form() -> None:
+    tuned_elsewhere = [
+        point
+        for rate, warmup in itertools.product((1e-3, *RATES), WARMUPS)
+        for seed in range(SEEDS)
+        if (seed == 0) or (rate, warmup) == (2e-3, 60)
+        for point in curve(Run("post-norm", rate, warmup, seed), 3 + abs(rate - 2e-3) + warmup)
+    ]
+    common = [Run("post-norm", *COMMON, seed) for seed in (1, 2)]
+    assert missing_runs(tuned_elsewhere, "post-norm") == common
 
 
 def test_fewer_key_heads_are_compared_at_one_setting() -> None:
@@ -195,7 +204,7 @@ def test_what_is_stored_is_not_trained_again(
 
 def test_stored_runs_are_whole() -> None:
     points = load_points()
-    assert [name for name in STORED if missing_runs(points, name)] == []
+    assert [name for name in VARIANTS if missing_runs(points, name)] == []
     steps = [point.step for point in points]
     assert steps == list(range(LOG_EVERY, STEPS + 1, LOG_EVERY)) * (
         len(points) * LOG_EVERY // STEPS
@@ -211,4 +220,5 @@ def test_stored_runs_show_that_the_setting_decides_about_post_norm() -> None:
     losses = tuned_losses(points)
     assert 0.1 < min(losses["post-norm"]) - max(losses["modern"]) < 0.2
     ends = ablations.final_losses(points)
-    assert ends[Run("post-norm", 4e-3, 60, 0)] - ends[Run("post-norm", 4e-3, 250, 0)] > 1.5
+    for seed in range(SEEDS):
+        assert ends[Run("post-norm", *COMMON, seed)] - max(losses["post-norm"]) > 1.5

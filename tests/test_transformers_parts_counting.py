@@ -90,7 +90,7 @@ def test_operations_are_what_torch_counts(config, n_tokens, batch):
     model = Transformer(config)
     tokens = torch.zeros(batch, n_tokens, dtype=torch.long)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
-        model(tokens, return_weights=True)  # the fused kernel on a CPU goes uncounted
+        model(tokens, observe=lambda *_: None)  # the fused kernel on a CPU goes uncounted
     assert counter.get_total_flops() == batch * n_tokens * flops_per_token(config, n_tokens)
 
 

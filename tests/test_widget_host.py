@@ -13,7 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from primer.book.pages import serve
-from primer.book.widget_host import HOST, LARGE, move_large_buffers
+from primer.book.widget_host import HOST, LARGE, SHARED_ABOVE, move_large_buffers, share_sources
+from primer.widgets import base
 
 pytestmark = pytest.mark.browser
 
@@ -158,6 +159,41 @@ def test_small_buffers_stay_and_large_ones_move_once(tmp_path: Path) -> None:
     assert state["state"]["c"] == large()
 
 
+KIT = "var kit = { word: 'shared' };" + "\n// and much more" * 200 + "\n"
+
+
+def own(word: str) -> str:
+    """Return a module that stands below the kit."""
+    return f"export default {{ render({{ el }}) {{ el.append(kit.word + ' {word}'); }} }};\n"
+
+
+def test_the_line_between_the_pieces_is_the_one_that_widgets_write() -> None:
+    assert base.SHARED_ABOVE == SHARED_ABOVE
+
+
+def test_sources_leave_the_page_and_what_they_share_travels_once(
+    open_page: Open, tmp_path: Path
+) -> None:
+    models = {
+        name: counter(esm=KIT + SHARED_ABOVE + own(name), _css=SHARED_ABOVE.join([KIT, ".x {}"]))
+        for name in ("a", "b")
+    } | {"small": counter()}
+    state = share_sources({"state": models}, tmp_path / "widget-data")["state"]
+    assert "_esm" not in state["a"]["state"]
+    assert state["small"] == models["small"]
+    assert "_esm" in models["a"]["state"]
+    pieces = [state[name]["pieces"]["_esm"] for name in ("a", "b")]
+    assert pieces[0][0] == pieces[1][0]
+    assert len({name for piece in pieces for name in piece}) == 3
+    asked: list[str] = []
+    page = open_page(state, ["a", "b", "small"])
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    page.wait_for_selector("html[data-widgets=ready]")
+    assert [place(page, view).inner_text() for view in range(2)] == ["shared a", "shared b"]
+    assert sum(pieces[0][0] in url for url in asked) == 1
+
+
 FAR = '<div style="height: 5000px"></div>'
 
 
@@ -173,17 +209,45 @@ def test_large_data_is_loaded_once_when_the_reader_comes_near(
     page.wait_for_load_state("networkidle")
     assert not any("widget-data" in url for url in asked)
     for view in (1, 2):
-        assert "is loading its data" in place(page, view).inner_text()
+        assert "wakes up when you move" in place(page, view).inner_text()
         place(page, view).scroll_into_view_if_needed()
         page.locator(f"#view-{view} > [data-widget=ready]").wait_for()
         assert place(page, view).inner_text() == SUMMED
     assert sum("widget-data" in url for url in asked) == 1
 
 
+PICTURED = (
+    '<noscript><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="as it is"></noscript>'
+)
+
+
+@pytest.mark.parametrize("sign", ["move", "key", "touch"])
+def test_large_data_in_the_first_screen_waits_for_a_reader(
+    open_page: Open, tmp_path: Path, sign: str
+) -> None:
+    state = move_large_buffers({"state": {"a": large()}}, tmp_path / "widget-data")["state"]
+    page = open_page(state, ["a"], extra=PICTURED)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_selector("html[data-widgets=ready]")
+    page.wait_for_load_state("networkidle")
+    assert not any("widget-data" in url for url in asked)
+    assert place(page, 0).get_by_role("img", name="as it is").count() == 1
+    if sign == "move":
+        page.mouse.move(9, 9)
+    elif sign == "key":
+        page.keyboard.press("Tab")
+    else:
+        page.evaluate("dispatchEvent(new Event('touchstart'))")
+    page.get_by_text(SUMMED).wait_for()
+    assert place(page, 0).get_by_role("img", name="as it is").count() == 0
+
+
 def test_a_widget_in_a_box_waits_for_its_large_data(open_page: Open, tmp_path: Path) -> None:
     models = {"a": large(), "b": counter(), "box": core("HBoxModel", children=["IPY_MODEL_a"])}
     state = move_large_buffers({"state": models}, tmp_path / "widget-data")["state"]
     page = open_page(state, ["box"])
+    page.mouse.move(5, 5)
     page.get_by_text(SUMMED).wait_for()
 
 
@@ -195,6 +259,7 @@ def test_data_that_does_not_come_is_said_and_spares_the_others(
     for file in (tmp_path / "widget-data").iterdir():
         file.unlink()
     page = open_page(state, ["a", "b"])
+    page.mouse.move(5, 5)
     page.locator("#view-0 > .widget-unavailable").wait_for()
     assert "could not be loaded" in place(page, 0).inner_text()
     page.locator("#view-1 button").click()

@@ -17,7 +17,7 @@ from primer.book.registry import REGISTRY
 BOOK = Path(__file__).parents[1]
 CHAPTER = "chapters/08-positions"
 PROGRAM = (
-    f"import sys; sys.path[:0] = {[str(BOOK / 'lib'), str(BOOK / 'tests')]}; "
+    "import sys; sys.path[:0] = {paths}; "
     "import sample_exercises; sys.modules['primer.exercises.sample'] = sample_exercises; "
     "from jupyter_book.cli.main import main; main()"
 )
@@ -73,9 +73,10 @@ def write_book(
         (folder / shared).symlink_to(BOOK / shared)
 
 
-def build(folder: Path) -> subprocess.CompletedProcess[str]:
+def build(folder: Path, library: Path = BOOK / "lib") -> subprocess.CompletedProcess[str]:
     """Build a book as `make book` does: a warning is an error."""
-    command = [sys.executable, "-c", PROGRAM, "build", "-W", "-n", "--keep-going", "--quiet", "."]
+    program = PROGRAM.format(paths=[str(library), str(BOOK / "tests")])
+    command = [sys.executable, "-c", program, "build", "-W", "-n", "--keep-going", "--quiet", "."]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 

@@ -2,55 +2,69 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
+from primer.book import widget_host
 from primer.widgets.base import Widget
 
 AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
+HOST = Path(widget_host.__file__).with_name("widget-host.js")
+
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>A widget</title>
-<style>body {{ margin: 1rem auto; max-width: 50rem; }} {css}</style>
+<style>body {{ margin: 1rem auto; max-width: 50rem; }}</style>
 </head>
-<body><main><div id="widget"></div></main></body>
-<script type="module">
-  const revive = (key, value) => value?.base64 === undefined ? value
-    : new DataView(Uint8Array.from(atob(value.base64), (byte) => byte.charCodeAt(0)).buffer);
-  const [source, state, listeners] = [{source}, JSON.parse({state}, revive), []];
-  window.model = {{
-    get: (name) => state[name],
-    set(name, value) {{
-      if (Object.is(state[name], value)) return;
-      state[name] = value;
-      for (const [event, call] of [...listeners]) if (event === `change:${{name}}`) call();
-    }},
-    save_changes() {{}},
-    on: (event, call) => listeners.push([event, call]),
-    off(event, call) {{
-      listeners.splice(listeners.findIndex(([e, c]) => e === event && c === call) >>> 0, 1);
-    }},
-    listeners,
-  }};
-  const blob = new Blob([source], {{ type: "text/javascript" }});
-  const widget = (await import(URL.createObjectURL(blob))).default;
-  window.unmount = await widget.render({{ model, el: document.getElementById("widget") }});
-</script>
+<body>
+<main><script type="application/vnd.jupyter.widget-view+json">{view}</script></main>
+<script type="application/vnd.jupyter.widget-state+json">{state}</script>
+<script>{host}</script>
+</body>
 </html>
+"""
+
+# The widget's module, with its model and the function that ends it in the tests' reach.
+WITNESS = """
+const text = {source};
+const {{ default: own }} = await import(
+  URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }})));
+export default {{
+  async render(context) {{
+    const {{ model, el }} = context;
+    const {{ on, off }} = model;
+    model.listeners = [];
+    model.on = (...given) => {{
+      model.listeners.push(given);
+      return on.apply(model, given);
+    }};
+    model.off = (name, call) => {{
+      model.listeners = model.listeners.filter(([e, c]) => e !== name || c !== call);
+      return off.call(model, name, call);
+    }};
+    el.id = "widget";
+    Object.assign(window, {{ model, unmount: await own.render(context) }});
+  }},
+}};
 """
 
 
 def show_widget(page: Page, widget: Widget, theme: str = "light") -> None:
-    """Run a widget's bundle on a model that has its state and no Python behind it."""
-    state = {name: getattr(widget, name) for name in widget.state_names()}
-    packed = json.dumps(state, default=lambda data: {"base64": base64.b64encode(data).decode()})
-    source, literal = (json.dumps(text).replace("</", "<\\/") for text in (widget._esm, packed))
-    page.set_content(PAGE.format(theme=theme, css=widget._css, source=source, state=literal))
+    """Show a widget as the site does: the host, the saved state, and no Python behind it."""
+    saved = Widget.get_manager_state(widgets=[widget])
+    record = saved["state"][widget.model_id]
+    state = {**record["state"], "_esm": WITNESS.format(source=json.dumps(record["state"]["_esm"]))}
+    saved["state"][widget.model_id] = {**record, "state": state}
+    view = json.dumps({"model_id": widget.model_id})
+    inside = json.dumps(saved, default=str).replace(
+        "</", "<\\/"
+    )  # nothing in it may end the script
+    host = HOST.read_text("utf-8")
+    page.set_content(PAGE.format(theme=theme, view=view, state=inside, host=host))
     page.wait_for_selector("#widget[data-ready]")
 
 

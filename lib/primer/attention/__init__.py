@@ -8,9 +8,11 @@ from primer.attention.dot_product import scaled_dot_product_attention, share_hea
 from primer.attention.heads import ablate_heads, change_weights, head_scores, head_targets
 from primer.attention.masks import causal_mask, padding_mask, sliding_window_mask
 from primer.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
+from primer.attention.observing import Observe, shown, within
 
 __all__ = [
     "MultiHeadAttention",
+    "Observe",
     "ablate_heads",
     "causal_mask",
     "change_weights",
@@ -23,6 +25,8 @@ __all__ = [
     "qk_circuit",
     "scaled_dot_product_attention",
     "share_heads",
+    "shown",
     "sliding_window_mask",
     "split_heads",
+    "within",
 ]

@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from primer.attention.observing import Observe, shown
+
 
 def scaled_dot_product_attention(
     query: Float[Tensor, "... queries d_k"],
@@ -16,6 +18,7 @@ def scaled_dot_product_attention(
     mask: Bool[Tensor, "..."] | None = None,
     bias: Float[Tensor, "..."] | None = None,
     scale: float | None = None,
+    observe: Observe | None = None,
 ) -> tuple[Float[Tensor, "... queries d_v"], Float[Tensor, "... queries keys"]]:
     r"""Compute scaled dot-product attention and its weights.
 
@@ -40,6 +43,8 @@ def scaled_dot_product_attention(
         Added to the scaled scores, for example ALiBi's penalties; broadcasts like the mask.
     scale : float, optional
         What the products are multiplied by; :math:`1/\sqrt{d_k}` when left out.
+    observe : callable, optional
+        Is shown the ``scores`` before the mask and the ``weights``, and may return others.
 
     Returns
     -------
@@ -75,11 +80,13 @@ def scaled_dot_product_attention(
     check_fits("mask", mask, scores.shape)
     if bias is not None:
         scores = scores + bias
+    scores = shown(observe, "scores", scores)
     if mask is None:
         weights = scores.softmax(dim=-1)
     else:
         weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
         weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)  # not NaN
+    weights = shown(observe, "weights", weights)
     return weights @ value, weights
 
 

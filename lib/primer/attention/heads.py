@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from primer.attention.circuits import head_outputs
 from primer.attention.multi_head import MultiHeadAttention
+from primer.attention.observing import shown
 
 BEHAVIORS = ("previous token", "first token", "same token", "induction")
 
@@ -183,7 +183,7 @@ def change_weights(
     Raises
     ------
     ValueError
-        When the layer has no such head, or when it is called with a cache.
+        When the layer has no such head.
 
     Examples
     --------
@@ -198,22 +198,21 @@ def change_weights(
     if not 0 <= head < attention.n_heads:
         raise ValueError(f"head must be 0 … {attention.n_heads - 1}, got {head}")
 
-    def look_again(
-        layer: MultiHeadAttention, inputs: tuple[Tensor, ...], options: dict[str, Any], _: Any
-    ) -> Any:
-        if options.get("cache") is not None:
-            raise ValueError("change_weights works on whole texts: call the layer without a cache")
-        _, weights = layer.forward(*inputs, **{**options, "return_weights": True})
-        memory = inputs[1] if len(inputs) > 1 else options.get("memory")
-        changed = weights.clone()
-        changed[..., head, :, :] = change(weights[..., head, :, :])
-        terms = head_outputs(layer, changed, inputs[0] if memory is None else memory)
-        output = terms.sum(dim=-3)
-        if layer.output.bias is not None:
-            output = output + layer.output.bias
-        return (output, changed) if options.get("return_weights") else output
+    def add_observer(
+        _: torch.nn.Module, inputs: tuple[Tensor, ...], options: dict[str, Any]
+    ) -> tuple[tuple[Tensor, ...], dict[str, Any]]:
+        outer = options.get("observe")
 
-    hook = attention.register_forward_hook(look_again, with_kwargs=True)
+        def look_elsewhere(name: str, activation: Tensor) -> Tensor:
+            activation = shown(outer, name, activation)
+            if name == "weights":
+                activation = activation.clone()
+                activation[..., head, :, :] = change(activation[..., head, :, :])
+            return activation
+
+        return inputs, {**options, "observe": look_elsewhere}
+
+    hook = attention.register_forward_pre_hook(add_observer, with_kwargs=True)
     try:
         yield
     finally:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from primer.attention.dot_product import check_fits, scaled_dot_product_attention, share_heads
+from primer.attention.observing import Observe, shown
 
 Rotate = Callable[[Tensor, int], Tensor]
 """Turns queries or keys (..., heads, seq, d_head) whose first token has the given position."""
@@ -166,6 +167,7 @@ class MultiHeadAttention(nn.Module):
         rotate: Rotate | None = None,
         cache: Cache | None = None,
         return_weights: bool = False,
+        observe: Observe | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         r"""Let each token of ``x`` gather from the tokens of ``memory``, or of ``x`` itself.
 
@@ -187,6 +189,10 @@ class MultiHeadAttention(nn.Module):
         return_weights : bool
             Whether to compute the weights explicitly and return them as well.  Otherwise torch's
             fused kernel computes the same output without ever storing them.
+        observe : callable, optional
+            ``observe(name, tensor)`` is shown ``input``, ``queries``, ``keys`` and ``values`` of
+            the tokens of ``x``, ``scores``, ``weights``, the ``heads``' results and the ``output``,
+            and computes with what it returns instead, unless that is ``None``.
 
         Returns
         -------
@@ -197,23 +203,30 @@ class MultiHeadAttention(nn.Module):
         Raises
         ------
         ValueError
-            When the width is not ``d_model``, there is no token, a mask or bias does not fit, or
-            ``rotate`` or ``cache`` meets a memory.
+            When the width is not ``d_model``, there is no token, a mask or bias does not fit,
+            ``rotate`` or ``cache`` meets a memory, or the observer returns another shape.
         """
         if memory is not None and (rotate is not None or cache is not None):
             raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
-        source = x if memory is None else memory
-        self._check(x, source)
-        query, key, value = self.project(x, source)
+        self._check(x, x if memory is None else memory)
+        x = shown(observe, "input", x)
+        query, key, value = self.project(x, x if memory is None else memory)
         if rotate is not None:
             start = 0 if cache is None else cache.length
             query, key = rotate(query, start), rotate(key, start)
+        query, key = shown(observe, "queries", query), shown(observe, "keys", key)
+        value = shown(observe, "values", value)
         if cache is not None:
             key, value = cache.append(key, value)
-        if return_weights:
-            heads, weights = scaled_dot_product_attention(query, key, value, mask, bias)
-            return self.output(merge_heads(heads)), weights
-        return self.output(merge_heads(_fused_attention(query, key, value, mask, bias)))
+        if return_weights or observe is not None:
+            heads, weights = scaled_dot_product_attention(
+                query, key, value, mask, bias, observe=observe
+            )
+        else:
+            heads = _fused_attention(query, key, value, mask, bias)
+        heads = shown(observe, "heads", heads)
+        output = shown(observe, "output", self.output(merge_heads(heads)))
+        return (output, weights) if return_weights else output
 
     def project(self, x: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         r"""Compute the queries of ``x`` and the keys and values of ``source``, split into heads."""

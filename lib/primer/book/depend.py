@@ -1,9 +1,10 @@
 """Sphinx extension: a page is written anew when anything it is made of has changed.
 
-Sphinx looks at a page's own text.  The outputs of a chapter also follow the library, through the
-cache that :mod:`primer.book.execute` fills, and every page follows the templates and the code of
-these extensions.  Style sheets and scripts are copied only by a build that writes some page, so
-the first page follows them.
+Sphinx looks at a page's own text.  The outputs of a chapter also follow what of the library it
+uses, through the key under which :mod:`primer.book.execute` ran it, and its widgets the scripts and
+styles beside them.  Every page follows the templates and the code of these extensions.  The site's
+own style sheets and scripts are copied only by a build that writes some page, so the first page
+follows them.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from primer.book.execute import CACHE, STAMP
+from primer.book.execute import CACHE, key_file
 
 PACKAGE = Path(__file__).parent
+WIDGETS = PACKAGE.parent / "widgets"
 
 
 def ingredients(book: Path, docname: str) -> Iterator[Path]:
@@ -34,8 +36,10 @@ def ingredients(book: Path, docname: str) -> Iterator[Path]:
     Path
         A file that exists.
     """
-    stamp = book / CACHE / STAMP
-    yield from [stamp] if stamp.is_file() else []
+    key = key_file(book / CACHE, Path(docname))
+    if key.is_file():
+        yield key
+        yield from (path for path in WIDGETS.rglob("*") if path.suffix in {".js", ".css"})
     for folder, pattern in [(book / "_templates", "*.html"), (PACKAGE, "*.py"), (PACKAGE, "*.js")]:
         yield from folder.glob(pattern)
     if docname == "index":

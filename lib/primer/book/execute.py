@@ -1,104 +1,133 @@
 """Execute the notebooks that changed, in parallel, into the cache that Jupyter Book reads.
 
-Jupyter Book's own cache compares only the code of the notebooks, so it would go on serving the
-outputs of an older library.  This step drops the cache when the library, a widget or the pinned
-requirements change, and runs what is missing on all cores: the build that follows only renders.
+Jupyter Book's own cache compares only the code of a notebook, so it would go on serving the outputs
+of an older library.  This step forgets the outputs of each notebook whose :func:`key
+<primer.book.ingredients.key>` changed, which also follows what the code imports and reads, and runs
+what is missing on all cores, the longest notebooks first.  The build that follows only renders, and
+nbval compares the same outputs with the stored ones.
 
 Run ``python -m primer.book.execute`` in the root of the book.
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
+import multiprocessing
 import os
-import shutil
 import sys
 import time
 from pathlib import Path
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import JupyterCacheAbstract
-from jupyter_cache.executors import load_executor
-from jupyter_cache.executors.base import ExecutorRunResult
+from jupyter_cache.executors.basic import ExecutionWorkerLocalMProc, ProcessData
+from nbformat import NotebookNode
 
+from primer.book import ingredients
 from primer.book.normalize import TIMEOUT, notebooks
 
 CACHE = Path("_build/.jupyter_cache")
-STAMP = "library.sha256"
-"""Beside the cache's own files: the library that filled it. It is written only when it changes."""
-LIBRARY = Path(__file__).parents[1]
+KEYS = "keys"
+"""In the cache: a file for each notebook, written only when it ran under another key."""
+REQUIREMENTS = Path("requirements.txt")
+FIRST_PAGE = Path("index.md")
+"""The one page that is no notebook and yet shows what code does."""
 
 
-def library_hash(library: Path, requirements: Path) -> str:
-    """Hash everything a notebook's outputs depend on besides its own code.
+def pages() -> list[Path]:
+    """List what is executed: the notebooks and the first page."""
+    return [*notebooks(), *([FIRST_PAGE] if FIRST_PAGE.is_file() else [])]
 
-    Parameters
-    ----------
-    library : Path
-        The folder of the package; its ``book`` folder is left out, it only renders.
-    requirements : Path
-        The pinned requirements; left out when there is no such file.
+
+def reader(page: Path) -> dict[str, str]:
+    """Say how jupyter-cache reads a page."""
+    return {"type": "plugin", "name": "nbformat" if page.suffix == ".ipynb" else "myst_nb_md"}
+
+
+def key_file(cache: Path, page: Path) -> Path:
+    """Return where the key is kept under which a page was executed; pages are built from it."""
+    return cache / KEYS / page.with_suffix(".sha256")
+
+
+def key_of(notebook: NotebookNode, book: Path = Path()) -> str:
+    """Return the key of a notebook as it is now; see :func:`primer.book.ingredients.key`."""
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return ingredients.key(code, ingredients.LIBRARY, book / REQUIREMENTS)
+
+
+def forget(cache: JupyterCacheAbstract, page: Path, notebook: NotebookNode) -> None:
+    """Take all outputs of a page out of the cache, also those of the same code elsewhere."""
+    _, code = cache.create_hashed_notebook(notebook)
+    for record in cache.list_cache_records():
+        if record.uri == str(page.resolve()) or record.hashkey == code:
+            cache.remove_cache(record.pk)
+
+
+def outdated(cache: JupyterCacheAbstract, folder: Path) -> dict[str, tuple[Path, str]]:
+    """Find the pages to execute, and forget their outputs.
 
     Returns
     -------
-    str
-        A SHA-256 in hexadecimal; it depends on names and contents, not on dates.
+    dict of str to tuple
+        The page as jupyter-cache names it → its path and its key; the longest first.
     """
-    files = [
-        path
-        for path in sorted(library.rglob("*"))
-        if path.suffix in {".py", ".js", ".css", ".json", ".toml", ".csv", ".txt", ".safetensors"}
-        and path.relative_to(library).parts[0] != "book"
-    ]
-    digest = hashlib.sha256()
-    for path in [*files, *([requirements] if requirements.is_file() else [])]:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    for record in cache.list_project_records():
+        if not Path(record.uri).exists():
+            cache.remove_nb_from_project(record.uri)
+    found = []
+    for page in pages():
+        record = cache.add_nb_to_project(str(page.resolve()), read_data=reader(page))
+        notebook = cache.get_project_notebook(record.pk).nb
+        key, kept = key_of(notebook), key_file(folder, page)
+        if not kept.is_file() or kept.read_text() != key:
+            forget(cache, page, notebook)
+        if cache.get_cached_project_nb(record.pk) is None:
+            found.append((page, record.uri, key))
+    found.sort(key=lambda one: one[0].stat().st_size, reverse=True)
+    return {uri: (page, key) for page, uri, key in found}
 
 
-def open_cache(folder: Path, key: str) -> JupyterCacheAbstract:
-    """Open the cache, emptied first when it was filled under another key."""
-    stamp = folder / STAMP
-    known = stamp.is_file() and stamp.read_text() == key
-    if folder.exists() and not known:
-        print("The library changed: every notebook runs again.")
-        shutil.rmtree(folder)
-    cache = get_cache(str(folder))
-    cache.list_project_records()  # creates the folder and its database
-    if not known:
-        stamp.write_text(key)
-    return cache
-
-
-def run(cache: JupyterCacheAbstract, notebooks: list[Path]) -> ExecutorRunResult:
-    """Execute the notebooks that the cache does not hold and store their outputs in it."""
-    for path in notebooks:
-        cache.add_nb_to_project(str(path.resolve()))
-    stale = cache.list_unexecuted()
-    names = ", ".join(Path(record.uri).stem for record in stale) or "none"
-    print(f"{len(notebooks)} notebooks, to be executed: {names}", flush=True)
-    logger = logging.getLogger("primer.book.execute")
-    logger.setLevel(logging.INFO)  # the executor then reports each notebook as it ends
-    return load_executor("local-parallel", cache, logger=logger).run_and_cache(timeout=TIMEOUT)
+def run(cache: JupyterCacheAbstract, folder: Path, todo: dict[str, tuple[Path, str]]) -> list[str]:
+    """Execute pages, store their outputs in the cache, and return those that failed."""
+    failed = []
+    tasks = []
+    for uri in todo:
+        record = cache.get_project_record(uri)
+        tasks.append(ProcessData(record.pk, uri, cache, TIMEOUT, False))
+    started = time.perf_counter()
+    with multiprocessing.Pool(min(len(tasks), os.cpu_count() or 1)) as pool:
+        results = pool.imap_unordered(ExecutionWorkerLocalMProc(), tasks)
+        for number, (status, uri) in enumerate(results, 1):
+            page, key = todo[uri]
+            if status == 0:
+                kept = key_file(folder, page)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_text(key)
+            else:
+                failed.append(uri)
+            word = "failed" if status else "done"
+            seconds = time.perf_counter() - started
+            print(f"{number} of {len(tasks)}, {seconds:4.0f} s: {page} {word}", flush=True)
+    return failed
 
 
 def main() -> int:
     """Execute what changed; on an error print the notebook's traceback."""
     started = time.perf_counter()
-    chapters = notebooks()
-    if not chapters:
+    if not notebooks():
         print("No chapters/*.ipynb here: run this in the root of the book.", file=sys.stderr)
         return 1
     os.environ["PRIMER_FIGURES"] = "svg"  # read by primer.notebook.figures in the kernels
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are as many kernels as cores
-    cache = open_cache(CACHE, library_hash(LIBRARY, Path("requirements.txt")))
-    result = run(cache, chapters)
-    failed = [*result.excepted, *result.errored]
+    cache = get_cache(str(CACHE))
+    cache.list_project_records()  # creates the folder and its database
+    todo = outdated(cache, CACHE)
+    names = ", ".join(page.stem for page, _ in todo.values()) or "none"
+    print(f"{len(pages())} notebooks, to be executed: {names}", flush=True)
+    failed = run(cache, CACHE, todo) if todo else []
     for uri in failed:
         print(f"\n{uri}\n{cache.get_project_record(uri).traceback}", file=sys.stderr)
     seconds = time.perf_counter() - started
-    print(f"executed {len(result.succeeded)}, failed {len(failed)}, in {seconds:.1f} s")
+    print(f"executed {len(todo) - len(failed)}, failed {len(failed)}, in {seconds:.1f} s")
     return 1 if failed else 0
 
 

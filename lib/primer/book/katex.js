@@ -14,5 +14,5 @@ readline.createInterface({ input: process.stdin }).on("line", (line) => {
     if (!(error instanceof katex.ParseError)) throw error;
     reply = { error: error.message };
   }
-  process.stdout.write(JSON.stringify(reply) + "\n");
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
 });

@@ -2,7 +2,8 @@
 
 Node renders the mathematics of the site (KaTeX) and runs the widgets' JavaScript in the tests.
 
-Run ``python -m primer.book.node ci`` to call npm; Node comes from PyPI when there is none.
+Run ``python -m primer.book.node ci`` to call npm, ``python -m primer.book.node run FILE`` to run a
+script; Node comes from PyPI when there is none.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def npm_command() -> list[str] | None:
 
 
 def main() -> int:
-    """Call npm with the arguments of the command line."""
+    """Call npm, or Node after the word ``run``, with the arguments of the command line."""
+    if sys.argv[1:2] == ["run"]:
+        return subprocess.run([find_node(), *sys.argv[2:]]).returncode
     if npm_command() is None:
         print(f"No npm with Node.js {OLDEST}+ here: installing {WHEEL} from PyPI …", flush=True)
         subprocess.run([sys.executable, "-m", "pip", "install", WHEEL], check=True)

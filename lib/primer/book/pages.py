@@ -31,7 +31,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-class _Server(http.server.ThreadingHTTPServer):
+class Server(http.server.ThreadingHTTPServer):
     """A server that is not surprised when a browser leaves before it has everything."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -44,7 +44,7 @@ class _Server(http.server.ThreadingHTTPServer):
 def serve(folder: Path) -> Iterator[str]:
     """Serve a folder on this machine only, and give its address without a slash at its end."""
     handler = functools.partial(_Quiet, directory=str(folder))
-    with _Server(("127.0.0.1", 0), handler) as server:
+    with Server(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -100,8 +100,10 @@ class Chapter:
         place_on_map = entry.pop("map")
         if place_on_map.keys() != {"wide", "tall"}:
             raise ValueError(f"{place}: map needs wide = [column, row] and tall = [column, row]")
-        values = {**entry, **place_on_map}
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        values: dict[str, Any] = {**entry, **place_on_map}
+        for key, value in values.items():
+            values[key] = tuple(value) if isinstance(value, list) else value
+        return cls(**values)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@
   const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
   const SORRY =
     "This interactive figure could not be started here. It works when you download the notebook and run it.";
+  const ASLEEP = "This interactive figure wakes up when you move, scroll or press a key.";
   const WAITING = "This interactive figure is loading its data …";
   const NOT_LOADED = "The data of this interactive figure could not be loaded. Reload the page to try again.";
   const HOME = document.currentScript.src; // beside it lies the folder of the data
@@ -22,9 +23,9 @@
     return new DataView(bytes.buffer); // what ipywidgets hands to a module
   }
 
-  // Large data that many widgets share: each is loaded once, and again only after a failure.
+  // Large data and code that many widgets share: each is loaded once, and again only after a failure.
   const shared = new Map();
-  function loadData(name) {
+  function loadText(name) {
     if (!shared.has(name)) {
       const load = (resolve, reject) => {
         const script = document.createElement("script");
@@ -34,7 +35,7 @@
           const text = window.widgetData?.[name];
           if (!text) return script.onerror();
           delete window.widgetData[name];
-          resolve(decodeBase64(text));
+          resolve(text);
         };
         document.head.append(script);
       };
@@ -45,17 +46,27 @@
     return shared.get(name);
   }
 
+  // Several views of the same data share its bytes.
+  const decoded = new Map();
+  async function loadData(name) {
+    const text = await loadText(name);
+    if (!decoded.has(name)) decoded.set(name, decodeBase64(text));
+    return decoded.get(name);
+  }
+
   /** A widget's state with change events: the part of a Backbone model that modules may use. */
   class Model {
     #listeners = [];
     #state;
     #absent; // the buffers that are not in the page
+    #pieces; // of the module and the styles, where these are not in the page
 
     constructor(id, record, manager) {
       this.model_id = id;
       this.name = record.model_name;
       this.widget_manager = manager;
       this.#state = structuredClone(record.state);
+      this.#pieces = record.pieces ?? {};
       const buffers = record.buffers ?? [];
       this.#absent = buffers.filter((buffer) => buffer.encoding === "script");
       for (const { path, data, encoding } of buffers) {
@@ -76,6 +87,12 @@
     async load() {
       await Promise.all(this.#absent.map(async ({ path, data }) => this.#put(path, await loadData(data))));
       this.#absent = [];
+    }
+
+    /** The text of the module, `_esm`, or of the styles, `_css`. */
+    async source(name) {
+      const pieces = this.#pieces[name];
+      return pieces ? (await Promise.all(pieces.map(loadText))).join("") : this.#state[name];
     }
 
     get(key) {
@@ -141,6 +158,10 @@
     return modules.get(source);
   }
 
+  /** The parts of a source, cut where Python joined what many widgets share with their own. */
+  const SHARED_ABOVE = "/*! what stands above is shared by all widgets */\n";
+  const pieces = (source) => source?.split(SHARED_ABOVE) ?? [];
+
   const styles = new Set();
   function loadStyle(source) {
     if (!source || styles.has(source)) return;
@@ -180,7 +201,7 @@
     async view(id, element) {
       const model = this.model(id);
       element.classList.add(...(model.get("_dom_classes") ?? []));
-      if (model.get("_esm")) return this.#viewModule(model, element);
+      if (await model.source("_esm")) return this.#viewModule(model, element);
       const control = CONTROLS[model.name];
       if (!control) throw new Error(`${model.name} needs a running kernel`);
       return control(model, element, this);
@@ -205,8 +226,9 @@
     #initialize(model) {
       if (!this.#initialized.has(model)) {
         const start = async () => {
-          loadStyle(model.get("_css"));
-          const widget = await loadModule(model.get("_esm"));
+          const [style, source] = await Promise.all(["_css", "_esm"].map((name) => model.source(name)));
+          for (const piece of pieces(style)) loadStyle(piece);
+          const widget = await loadModule(source);
           await widget.initialize?.({ model, experimental: {} });
           return widget;
         };
@@ -308,10 +330,14 @@
     element.dataset.widget = "unavailable";
     const sentence = document.createElement("p");
     sentence.textContent = words;
-    const picture = element.nextElementSibling?.matches("noscript")
-      ? new DOMParser().parseFromString(element.nextElementSibling.textContent, "text/html").images[0]
-      : undefined;
-    element.replaceChildren(...(picture ? [picture, sentence] : [sentence]));
+    element.replaceChildren(...pictureOf(element), sentence);
+  }
+
+  /** The picture that stands for a widget where no script runs, if it has one. */
+  function pictureOf(element) {
+    const beside = element.nextElementSibling;
+    if (!beside?.matches("noscript")) return [];
+    return [...new DOMParser().parseFromString(beside.textContent, "text/html").images].slice(0, 1);
   }
 
   /** Show one view, or the apology; resolves to the function that takes it away. */
@@ -332,6 +358,21 @@
   const pageComplete = new Promise((resolve) => {
     if (document.readyState === "complete") resolve();
     else addEventListener("load", resolve, { once: true });
+  });
+
+  /** Resolves at the first sign of a reader: who only passes by, or leaves at once, loads no model. */
+  const reader = new Promise((resolve) => {
+    for (const sign of [
+      "pointermove",
+      "pointerdown",
+      "wheel",
+      "touchstart",
+      "keydown",
+      "scroll",
+      "focusin",
+    ]) {
+      addEventListener(sign, resolve, { once: true, passive: true, capture: true });
+    }
   });
 
   /** Resolves when the reader is less than half a screen away from an element. */
@@ -383,23 +424,23 @@
     addEventListener("resize", release, { once: true });
   }
 
-  /** Show a view whose data is not in the page as soon as the page is complete and the reader near. */
+  /** Show a view whose data is not in the page as soon as the page is complete and a reader near; until then, its picture. */
   function showNear(manager, model, element) {
-    const sentence = element.appendChild(document.createElement("p"));
+    const sentence = document.createElement("p");
     sentence.setAttribute("role", "status");
-    sentence.textContent = WAITING;
+    sentence.textContent = ASLEEP;
+    element.append(sentence, ...pictureOf(element));
     element.style.minHeight ||= "60vh"; // about what the widget will take
     let left = false;
     const start = async () => {
       try {
-        await pageComplete;
-        await near(element);
+        await Promise.all([pageComplete, near(element), reader]);
+        sentence.textContent = WAITING;
         await model.load();
+        element.replaceChildren();
       } catch (error) {
         apologize(element, error, NOT_LOADED);
         return undefined;
-      } finally {
-        sentence.remove();
       }
       return left ? undefined : show(manager, model.model_id, element);
     };

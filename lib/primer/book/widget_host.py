@@ -15,10 +15,15 @@ JavaScript module, since there is no Python to answer.
 Large binary traits, say the weights of a model, would make every page that shows them slow to
 open.  So they do not stay in the page: each is written once, as a script of its own in
 :file:`_static/widget-data`, named by the hash of its content.  The host loads it when the widget
-comes near the reader's view, once for all widgets that share it, and then starts the widget; until
-then, and when it cannot be loaded, a sentence says so.  A script it is because a page opened from
+comes near the view of a reader, whom the first movement, key or touch betrays, once for all widgets
+that share it, and then starts the widget; until then its picture stands there, and a sentence says
+so, as it does when the data cannot be loaded.  A script it is because a page opened from
 disk may load no other file.  A widget need not know any of this: its trait is a
 ``traitlets.Bytes``, and its module finds a ``DataView``, here as in JupyterLab.
+
+Modules and styles leave the page in the same way, in two pieces where a class says with a line
+what it shares with others (:data:`SHARED_ABOVE`): the drawing kit of this book's widgets travels
+once for all pages.
 
 Where no script runs, a widget whose output also has an ``image/png`` is shown as that picture, with
 the ``alt`` of the output's metadata.
@@ -43,6 +48,12 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 LARGE = 100_000
 """Characters of base64 from which on a binary trait leaves the page."""
+
+SOURCE = 2_000
+"""Characters from which on a module or its styles leave the page."""
+
+SHARED_ABOVE = "/*! what stands above is shared by all widgets */\n"
+"""The line with which a class ends what all its modules, or all its styles, have in common."""
 
 
 class PictureWithoutScript(SphinxPostTransform):
@@ -100,11 +111,7 @@ def move_large_buffers(state: dict[str, Any], folder: Path) -> dict[str, Any]:
         data = buffer["data"]
         if buffer.get("encoding") != "base64" or len(data) < LARGE:
             return buffer
-        name = hashlib.sha256(data.encode()).hexdigest()[:16]
-        folder.mkdir(parents=True, exist_ok=True)
-        script = f'(window.widgetData ??= {{}})["{name}"] = "{data}";\n'
-        (folder / f"{name}.js").write_text(script, "ascii")
-        return {**buffer, "encoding": "script", "data": name}
+        return {**buffer, "encoding": "script", "data": _write(folder, f'"{data}"')}
 
     models = {
         id: {**record, "buffers": [moved(buffer) for buffer in record["buffers"]]}
@@ -115,6 +122,58 @@ def move_large_buffers(state: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**state, "state": models}
 
 
+def share_sources(state: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Write the modules and styles of a saved widget state to files that pages share.
+
+    A source is cut behind each line :data:`SHARED_ABOVE`, so that what several widgets have in
+    common travels once for all of them, and once for all pages.
+
+    Parameters
+    ----------
+    state : dict
+        The saved state, as for :func:`move_large_buffers`.
+    folder : Path
+        Where the files go.  It is made when there is something to write.
+
+    Returns
+    -------
+    dict
+        The state without the sources of :data:`SOURCE` characters and more, and with their pieces,
+        ``{"_esm": [names of files]}``, beside it.  The state given is left as it was.
+    """
+
+    def shared(record: dict[str, Any]) -> dict[str, Any]:
+        inner = record["state"]
+        long = {
+            name: inner[name].split(SHARED_ABOVE)
+            for name in ("_esm", "_css")
+            if isinstance(inner.get(name), str) and len(inner[name]) >= SOURCE
+        }
+        if not long:
+            return record
+        names = {
+            name: [
+                _write(folder, json.dumps(piece + SHARED_ABOVE * (piece is not pieces[-1])))
+                for piece in pieces
+            ]
+            for name, pieces in long.items()
+        }
+        rest = {name: value for name, value in inner.items() if name not in long}
+        return {**record, "state": rest, "pieces": names}
+
+    models = {id: shared(record) for id, record in state["state"].items()}
+    return {**state, "state": models}
+
+
+def _write(folder: Path, literal: str) -> str:
+    """Write a JavaScript literal to a file that hands it to the host; return the file's name."""
+    name = hashlib.sha256(literal.encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    script = f'(window.widgetData ??= {{}})["{name}"] = {literal};\n'
+    (folder / f"{name}.js").write_text(script, "ascii")
+    return name
+
+
 def lighten_page(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
     """Take the large binary traits out of a page's widget state before MyST-NB writes it."""
     if app.builder.format != "html":
@@ -123,7 +182,8 @@ def lighten_page(app: Sphinx, page: str, template: str, context: Any, tree: Any)
     for name, (path, script) in scripts.items():
         if script.get("type") == STATE:
             state = json.loads(script["body"])
-            light = move_large_buffers(state, Path(app.outdir) / "_static" / "widget-data")
+            folder = Path(app.outdir) / "_static" / "widget-data"
+            light = share_sources(move_large_buffers(state, folder), folder)
             body = json.dumps(light).replace("</", r"<\/")  # nothing in it may end the script
             scripts[name] = (path, {**script, "body": body})
 

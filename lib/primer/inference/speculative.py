@@ -18,7 +18,7 @@ Distribution = Float[Tensor, "*batch vocab"]
 def acceptance_rate(target: Distribution, draft: Distribution) -> Float[Tensor, "*batch"]:
     r"""Compute how often a guess drawn from :math:`q` is kept as a draw from :math:`p`.
 
-    .. math:: \beta = \sum_x q(x)\min\Bigl(1, \frac{p(x)}{q(x)}\Bigr) = \sum_x \min(p(x), q(x))
+    .. math:: a = \sum_x q(x)\min\Bigl(1, \frac{p(x)}{q(x)}\Bigr) = \sum_x \min(p(x), q(x))
 
     Parameters
     ----------
@@ -75,15 +75,15 @@ def residual(target: Distribution, draft: Distribution) -> Distribution:
 def expected_tokens(rate: float, n_drafts: int) -> float:
     r"""Compute how many tokens one pass of the target yields on average.
 
-    With :math:`\gamma` guesses, each kept with probability :math:`\beta` on its own, up to the
+    With :math:`\gamma` guesses, each kept with probability :math:`a` on its own, up to the
     first one rejected, and the one token the target adds itself:
 
-    .. math:: \sum_{i=0}^{\gamma} \beta^i = \frac{1 - \beta^{\gamma+1}}{1 - \beta}
+    .. math:: \sum_{i=0}^{\gamma} a^i = \frac{1 - a^{\gamma+1}}{1 - a}
 
     Parameters
     ----------
     rate : float
-        :math:`\beta`, between 0 and 1.
+        :math:`a`, between 0 and 1.
     n_drafts : int
         :math:`\gamma \ge 1`.
 

@@ -159,12 +159,22 @@ class Adam:
         w_{t+1} &= (1-\eta\lambda)\,w_t
             - \eta\,\frac{m_t/(1-\beta_1^t)}{\sqrt{v_t/(1-\beta_2^t)}+\epsilon}
 
+    Where :math:`\beta_1^2 < \beta_2` no gradients, however they come, make a long step: by the
+    Cauchy–Schwarz inequality
+
+    .. math::
+        |m_t| \le (1-\beta_1)\sum_{s\ge0}\beta_1^s\,|g_{t-s}|
+            \le \frac{1-\beta_1}{\sqrt{(1-\beta_2)(1-\beta_1^2/\beta_2)}}\,\sqrt{v_t}.
+
+    Else the mean of the squares forgets a large gradient sooner than the mean does, and a small
+    gradient after it is divided by almost nothing.
+
     Parameters
     ----------
     step : float
         :math:`\eta > 0`; about the length of the first steps in every coordinate.
     beta1, beta2 : float
-        How much of the old means is kept, in [0, 1).
+        How much of the old means is kept, in [0, 1); choose :math:`\beta_1^2 < \beta_2`.
     epsilon : float
         Added to the root, above 0, in the unit of the gradient.
     decay : float

@@ -173,14 +173,11 @@ class Trained(NamedTuple):
     answers: Int[Tensor, "seeds sequences positions questions"]
 
 
-def draw_weights(
-    model: nn.Module, generator: torch.Generator, table_scale: float = 1.0
-) -> dict[str, Tensor]:
+def draw_weights(model: nn.Module, generator: torch.Generator) -> dict[str, Tensor]:
     r"""Draw first weights in the shapes of a model.
 
     Matrices of linear layers get variance 1 / (number of inputs), all other vectors variance 1;
-    biases are 0 and the gains of the norms 1.  The table of learned positions is multiplied by
-    ``table_scale``.
+    biases are 0 and the gains of the norms 1.
     """
     weights = {}
     for name, parameter in model.named_parameters():
@@ -191,7 +188,7 @@ def draw_weights(
             layer = model.get_submodule(name.rpartition(".")[0])
             scale = layer.in_features**-0.5 if isinstance(layer, nn.Linear) else 1.0
             drawn = torch.randn(parameter.shape, generator=generator, dtype=torch.float32)
-            weights[name] = scale * drawn * (table_scale if name == "table" else 1.0)
+            weights[name] = scale * drawn
     return weights
 
 
@@ -217,7 +214,6 @@ def train(
     batch: int = 8,
     rate: float = 8e-3,
     base: float = ROPE_BASE,
-    table_scale: float = 1.0,
 ) -> Trained:
     """Train one encoding from several seeds on sequences of ``TRAINED_LENGTH`` digits.
 
@@ -233,8 +229,6 @@ def train(
         The highest learning rate; it falls to zero along a cosine.
     base : float
         The base of RoPE's frequencies.
-    table_scale : float
-        The standard deviation of a learned table before training; a digit's vector has 1.
 
     Returns
     -------
@@ -256,10 +250,7 @@ def train(
     count("steps", steps)
     with _fast():
         model = _shapes(encoding, base)
-        drawn = [
-            draw_weights(model, torch.Generator().manual_seed(2 * seed), table_scale)
-            for seed in seeds
-        ]
+        drawn = [draw_weights(model, torch.Generator().manual_seed(2 * seed)) for seed in seeds]
         return _train(model, base, drawn, seeds, steps, batch, rate)
 
 

@@ -32,12 +32,13 @@ from primer.transformers.mixture import (
     load_balancing_loss,
     route,
 )
-from primer.transformers.model import Block, Transformer
+from primer.transformers.model import ACTIVATIONS, Block, Transformer
 from primer.transformers.norms import RMSNorm, layer_norm, rms_norm
 from primer.transformers.online_softmax import blockwise_attention
 from primer.transformers.patches import PatchEmbedding, patchify
 
 __all__ = [
+    "ACTIVATIONS",
     "GPT2_SMALL",
     "GPT3",
     "LLAMA_2_7B",

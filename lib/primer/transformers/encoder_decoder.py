@@ -78,7 +78,7 @@ class Encoder(Stack):
         x = self.dropout(add_positions(look_up(self.embed, tokens), self.positions, start=0))
         mask = None if lengths is None else padding_mask(lengths, tokens.shape[1])
         for block in self.blocks:
-            x, _ = block(x, mask=mask)
+            x = block(x, mask=mask)
         return self.norm(x)
 
 

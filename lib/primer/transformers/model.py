@@ -10,7 +10,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.attention import MultiHeadAttention, causal_mask, sliding_window_mask
+from primer.attention import (
+    MultiHeadAttention,
+    Observe,
+    causal_mask,
+    shown,
+    sliding_window_mask,
+    within,
+)
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.config import TransformerConfig
@@ -18,6 +25,26 @@ from primer.transformers.feed_forward import make_feed_forward
 from primer.transformers.mixture import MixtureOfExperts
 from primer.transformers.norms import RMSNorm
 from primer.transformers.rotary import Rotary
+
+ACTIVATIONS = {
+    "embedding": "batch seq d_model",
+    "blocks.ℓ.before": "batch seq d_model",
+    "blocks.ℓ.attention.input": "batch seq d_model",
+    "blocks.ℓ.attention.queries": "batch heads seq d_head",
+    "blocks.ℓ.attention.keys": "batch kv_heads seq d_head",
+    "blocks.ℓ.attention.values": "batch kv_heads seq d_head",
+    "blocks.ℓ.attention.scores": "batch heads seq all_tokens",
+    "blocks.ℓ.attention.weights": "batch heads seq all_tokens",
+    "blocks.ℓ.attention.heads": "batch heads seq d_head",
+    "blocks.ℓ.attention.output": "batch seq d_model",
+    "blocks.ℓ.between": "batch seq d_model",
+    "blocks.ℓ.feed_forward.input": "batch seq d_model",
+    "blocks.ℓ.feed_forward.output": "batch seq d_model",
+    "blocks.ℓ.after": "batch seq d_model",
+    "norm": "batch last d_model",
+    "logits": "batch last vocab",
+}
+"""What an observer of a transformer is shown, in this order, with its axes; ℓ counts from 0."""
 
 
 class Block(nn.Module):
@@ -54,21 +81,26 @@ class Block(nn.Module):
         self.pre_norm = config.norm_position == "pre"
 
     def forward(
-        self, x: Float[Tensor, "batch seq d_model"], *, return_weights: bool = False, **context: Any
-    ) -> tuple[Float[Tensor, "batch seq d_model"], Tensor | None]:
-        """Compute the layer's output, and its attention weights where asked for them.
+        self,
+        x: Float[Tensor, "batch seq d_model"],
+        *,
+        observe: Observe | None = None,
+        **context: Any,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Compute the layer's output.
 
-        ``context`` goes to the attention: ``mask``, ``bias``, ``rotate`` and ``cache``.
+        ``observe`` is shown what :data:`ACTIVATIONS` lists for a block; ``context`` goes to the
+        attention: ``mask``, ``bias``, ``rotate`` and ``cache``.
         """
+        x = shown(observe, "before", x)
         heard = self.attention(
-            self.norm1(x) if self.pre_norm else x, return_weights=return_weights, **context
+            self.norm1(x) if self.pre_norm else x, observe=within(observe, "attention"), **context
         )
-        heard, weights = heard if return_weights else (heard, None)
-        if self.pre_norm:
-            x = x + self.dropout(heard)
-            return x + self.dropout(self.feed_forward(self.norm2(x))), weights
-        x = self.norm1(x + self.dropout(heard))
-        return self.norm2(x + self.dropout(self.feed_forward(x))), weights
+        x = x + self.dropout(heard)
+        x = shown(observe, "between", x if self.pre_norm else self.norm1(x))
+        given = shown(observe, "feed_forward.input", self.norm2(x) if self.pre_norm else x)
+        x = x + self.dropout(shown(observe, "feed_forward.output", self.feed_forward(given)))
+        return shown(observe, "after", x if self.pre_norm else self.norm2(x))
 
 
 class Stack(nn.Module):
@@ -114,9 +146,10 @@ class Transformer(Stack):
     >>> model = Transformer(config)
     >>> model(torch.tensor([[1, 2, 3]])).shape
     torch.Size([1, 3, 100])
-    >>> logits, weights = model(torch.tensor([[1, 2, 3]]), return_weights=True)
-    >>> len(weights), weights[0].shape
-    (2, torch.Size([1, 4, 3, 3]))
+    >>> seen = {}  # what is computed on the way, by its name
+    >>> logits = model(torch.tensor([[1, 2, 3]]), observe=seen.__setitem__)
+    >>> seen["blocks.0.attention.weights"].shape
+    torch.Size([1, 4, 3, 3])
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -169,8 +202,8 @@ class Transformer(Stack):
         cache: KeyValueCache | None = None,
         *,
         n_last: int | None = None,
-        return_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        observe: Observe | None = None,
+    ) -> Float[Tensor, "batch last vocab"]:
         """Compute the logits of the token that follows each position.
 
         Parameters
@@ -181,20 +214,22 @@ class Transformer(Stack):
             What the model remembers of earlier tokens; the new ones are added to it.
         n_last : int, optional
             Only the last so many positions get logits: to write, one needs no more than the last.
-        return_weights : bool
-            Whether to return the attention weights as well, which costs the fused kernel.
+        observe : callable, optional
+            ``observe(name, tensor)`` is shown every activation of :data:`ACTIVATIONS` in turn, and
+            the model goes on with what it returns, unless that is ``None``.  The explicit scores
+            and weights cost the fused kernel.
 
         Returns
         -------
-        logits : Tensor of shape (batch, seq or n_last, vocab)
-        weights : list of Tensor of shape (batch, heads, seq, all tokens)
-            Only with ``return_weights``: those of each layer.
+        Tensor of shape (batch, seq or n_last, vocab)
+            The logits.
 
         Raises
         ------
         ValueError
             When there is no token, one is not in the vocabulary, the text is longer than the
-            context, or ``n_last`` is not between 1 and the number of tokens.
+            context, ``n_last`` is not between 1 and the number of tokens, or the observer returns
+            another shape.
         """
         start = 0 if cache is None else cache.length
         check_tokens(tokens, self.config, start)
@@ -205,15 +240,14 @@ class Transformer(Stack):
                 f"the cache has {len(cache)} layers and the model {self.config.n_layers}: "
                 "make it with KeyValueCache(model.config)"
             )
-        x = self.dropout(add_positions(look_up(self.embed, tokens), self.positions, start))
+        x = add_positions(look_up(self.embed, tokens), self.positions, start)
+        x = self.dropout(shown(observe, "embedding", x))
         context = self._context(x, start)
-        collected = []
         for layer, block in enumerate(self.blocks):
             own = None if cache is None else cache[layer]
-            x, weights = block(x, return_weights=return_weights, cache=own, **context)
-            collected.append(weights)
-        logits = self.head(self.norm(x if n_last is None else x[:, -n_last:]))
-        return (logits, collected) if return_weights else logits
+            x = block(x, observe=within(observe, f"blocks.{layer}"), cache=own, **context)
+        x = shown(observe, "norm", self.norm(x if n_last is None else x[:, -n_last:]))
+        return shown(observe, "logits", self.head(x))
 
     def _context(self, x: Tensor, start: int) -> dict[str, Any]:
         """Build what all layers' attentions share: mask, bias and rotation."""

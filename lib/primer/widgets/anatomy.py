@@ -19,7 +19,8 @@ from primer.transformers import (
     load_pretrained,
 )
 from primer.transformers.counting import Weight, weights
-from primer.widgets.base import Widget, known
+from primer.widgets.base import Widget
+from primer.widgets.controls import Choice, Name, Whole, known
 
 COLORS = {
     "embedding": "gold",
@@ -31,7 +32,7 @@ COLORS = {
 }
 """The color of each part of a model."""
 
-BYTES = (1, 2, 4)
+BYTES = {1: "int8", 2: "float16", 4: "float32"}
 """The bytes of a number that the widget offers: int8, float16 or bfloat16, float32."""
 
 MOST_TEXTS = 256
@@ -203,10 +204,10 @@ class Anatomy(Widget):
     )
 
     models = traitlets.Dict().tag(sync=True)
-    specimen = traitlets.Unicode("GPT-2").tag(sync=True)
-    tokens = traitlets.Int(1, min=1).tag(sync=True)
-    texts = traitlets.Int(1, min=1, max=MOST_TEXTS).tag(sync=True)
-    bytes_per_number = traitlets.Enum(BYTES, 2).tag(sync=True)
+    specimen = Name("GPT-2", among="models", label="Model")
+    tokens = Whole(1, low=1, high=2**20, scale="octaves", form="grouped", label="Tokens of text")
+    texts = Whole(1, low=1, high=MOST_TEXTS, scale="octaves", label="Texts at once")
+    bytes_per_number = Choice(2, BYTES, look="select", label="Stored as")
     chosen = traitlets.Unicode("query").tag(sync=True)
 
     def __init__(self, **state: Any) -> None:
@@ -215,10 +216,6 @@ class Anatomy(Widget):
         if name in models:
             state.setdefault("tokens", models[name]["context_length"])
         super().__init__(**{"models": models, **state})
-
-    @traitlets.validate("specimen")
-    def _known_specimen(self, proposal: traitlets.Bunch) -> str:
-        return known("specimen", proposal.value, self.models)
 
     @traitlets.validate("tokens")
     def _short_enough(self, proposal: traitlets.Bunch) -> int:

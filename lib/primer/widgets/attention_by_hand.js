@@ -2,8 +2,21 @@
 //
 // The functions above `NAMES` are the mathematics; the tests compare them with primer.attention.
 
-import { axes, button, checkbox, clamp, format, html, linear, mount, path, resultLine, set, slider, svg, ticks, update } from "./kit.js";
-import { arrow, grip, movable } from "./plane.js";
+import {
+  button,
+  clamp,
+  div,
+  format,
+  heading,
+  html,
+  panel,
+  path,
+  resultLine,
+  short,
+  sum,
+  table,
+} from "./kit.js";
+import { ticks, tuple, widget, write } from "./kit.js";
 
 const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
@@ -28,20 +41,39 @@ export function attend(query, keys, values, by) {
 }
 
 // exp(entropy): how many keys equal weights would be spread over.
-export const effectiveKeys = (weights) => Math.exp(-weights.reduce((total, w) => total + (w > 0 ? w * Math.log(w) : 0), 0));
+export const effectiveKeys = (weights) =>
+  Math.exp(-weights.reduce((total, w) => total + (w > 0 ? w * Math.log(w) : 0), 0));
 
 const NAMES = ["₁", "₂", "₃"];
-const FAR = { key: [[-8, 13], [-4, 17]], value: [[-2, 10], [-6, 6]] };
-const NEAR = { key: [[-4, 4], [-4, 4]], value: [[-2, 4], [-2, 4]] };
+const FAR = {
+  key: [
+    [-8, 13],
+    [-4, 17],
+  ],
+  value: [
+    [-2, 10],
+    [-6, 6],
+  ],
+};
+const NEAR = {
+  key: [
+    [-4, 4],
+    [-4, 4],
+  ],
+  value: [
+    [-2, 4],
+    [-2, 4],
+  ],
+};
 const FINEST = 10; // marks move in tenths, so that every number can be worked out on paper
 
-// A number without the zeros that say nothing: 5, 0.5, −2.25.
-const short = (x) => format(x, 2).replace(/\.?0+$/, "");
-const pair = (v) => `(${short(v[0])}, ${short(v[1])})`;
+const pair = (v) => tuple(v, (x) => short(x));
 
 // The ends of a plane's axes: near, unless all is to be seen or a point lies far away.
 export function domainOf(kind, points, far) {
-  const inside = points.every((point) => point.every((x, i) => NEAR[kind][i][0] <= x && x <= NEAR[kind][i][1]));
+  const inside = points.every((point) =>
+    point.every((x, i) => NEAR[kind][i][0] <= x && x <= NEAR[kind][i][1]),
+  );
   return (inside && !far ? NEAR : FAR)[kind];
 }
 
@@ -52,107 +84,140 @@ export const writeWeight = (w) => (w > 0 && w < 0.0005 ? "≈ 0" : format(w, 3))
 export function describe({ weights, context }, words = []) {
   const most = weights.indexOf(Math.max(...weights));
   const name = (j) => (words.length ? `“${words[j]}”` : `key ${j + 1}`);
-  const read = weights[most] > 0.995
-    ? `The query reads ${name(most)} alone`
-    : `The query reads ${weights.map((w, j) => `${name(j)} with ${j ? "" : "weight "}${writeWeight(w)}`).join(", ")}`;
-  return `${read}: effectively ${format(effectiveKeys(weights), 2)} of 3 keys. The context vector is z = (${context.map((x) => format(x, 2)).join(", ")}).`;
+  const read =
+    weights[most] > 0.995
+      ? `The query reads ${name(most)} alone`
+      : `The query reads ${weights.map((w, j) => `${name(j)} with ${j ? "" : "weight "}${writeWeight(w)}`).join(", ")}`;
+  return `${read}: effectively ${format(effectiveKeys(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
 }
 
 // ---------------------------------------------------------------- the two planes
 
-// A plane with one arrow and one mark for each name; `below` is drawn under the arrows, `above` over them.
-function plane({ kind, label, points, move, below = [], above = [] }) {
-  const grid = svg("g");
-  const arrows = points.map(({ color }) => svg("path", { class: `arrow ${color}` }));
-  const letters = points.map(({ name, color }) => svg("text", { class: `letter ${color}` }, name));
-  const grips = points.map(({ label: text }) => grip(text));
-  const inside = svg("svg", {}, ...below, ...arrows.toReversed(), ...above);
-  const drawing = svg("svg", { role: "group", "aria-label": label }, grid, inside, ...letters, ...grips);
-  let now = null;
-  grips.forEach((mark, i) => movable(mark, {
-    moveTo: (px, py) => move(i, [now.x.invert(px), now.y.invert(py)]),
-    step: (dx, dy) => move(i, [now.places[i][0] + dx / FINEST, now.places[i][1] + dy / FINEST]),
-  }));
-
-  function draw(places, weights, size, { domain: [xDomain, yDomain], words }) {
-    const box = { x: 34, y: 24, width: size - 42, height: size - 42 }; // both axes are equally long
-    const x = linear(xDomain, [box.x, box.x + box.width]);
-    const y = linear(yDomain, [box.y + box.height, box.y]);
-    now = { x, y, places };
-    set(drawing, { viewBox: `0 0 ${size} ${size + 20}`, width: size, height: size + 20 });
-    set(inside, { ...box, viewBox: `${box.x} ${box.y} ${box.width} ${box.height}` });
-    axes(grid, { x, y, xLabel: "first coordinate", yLabel: "second coordinate", xTicks: ticks(...xDomain, 6), yTicks: ticks(...yDomain, 6) });
-    const at = ([a, b]) => [x(a), y(b)];
-    places.forEach((place, i) => {
-      const [px, py] = at(place);
-      set(arrows[i], { d: arrow(at([0, 0]), [px, py]), "stroke-width": 1.6 + 4 * (weights[i] ?? 0.35) });
-      const [name, word] = [points[i].name, words[i] ?? ""];
-      const room = 24 + 8 * (name.length + word.length);
-      const right = (place[0] >= 0 ? px + room < size : px - room < box.x) ? 1 : -1; // outwards, if there is room
-      letters[i].textContent = word ? `${name} ${word}` : name;
-      set(letters[i], { x: px + 12 * right, y: Math.max(py - 7, box.y + 12), "text-anchor": right > 0 ? "start" : "end" });
-      set(grips[i], { cx: px, cy: py, "aria-label": `${points[i].label}, ${pair(place)}` });
+// A plane with one arrow and one mark for each point { name, label, color, share }; `layers` of its own are
+// drawn under the arrows, `over` above them, by drawOwn(layers, plot, state).
+function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
+  const axis =
+    (name, i) =>
+    ({ domain, size }) => ({
+      ...{ domain: domain[i], label: `${name} coordinate`, ticks: ticks(...domain[i], 6), size },
     });
-    return at;
-  }
-  return { drawing, draw };
+  const arrows = Object.fromEntries(
+    points.map(({ color }) => [`arrow_${color}`, { tag: "path", class: `arrow ${color}` }]),
+  );
+  const letters = Object.fromEntries(
+    points.map(({ color }) => [`letter_${color}`, { tag: "text", class: `letter ${color}` }]),
+  );
+  return panel({
+    label,
+    margin: [24, 8, 38, 34],
+    height: (width) => width + 20, // both axes are equally long
+    widest: 420,
+    x: axis("first", 0),
+    y: axis("second", 1),
+    layers: { ...under, ...Object.fromEntries(Object.entries(arrows).reverse()), ...above },
+    over: letters,
+    marks: [
+      {
+        count: () => points.length,
+        at: ({ places }, i) => places[i],
+        label: ({ places }, i) => `${points[i].label}, ${pair(places[i])}`,
+        move: (place, i) => move(i, place),
+        step: 1 / FINEST, // marks move in tenths, so that every number can be worked out on paper
+      },
+    ],
+    draw(layers, plot, state) {
+      const { at, x, y, width, arrow } = plot;
+      const { places, shares, words } = state;
+      places.forEach((place, i) => {
+        const { name, color } = points[i];
+        const [px, py] = at(place);
+        const word = words[i] ?? "";
+        const room = 24 + 8 * (name.length + word.length);
+        const right = place[0] >= 0 ? px + room < width : px - room < x.range[0]; // outwards, if there is room
+        layers[`arrow_${color}`]({ d: arrow([0, 0], place), "stroke-width": 1.6 + 4 * shares[i] });
+        layers[`letter_${color}`](word ? `${name} ${word}` : name, {
+          x: px + (right ? 12 : -12),
+          y: Math.max(py - 7, y.range[1] + 12),
+          "text-anchor": right ? "start" : "end",
+        });
+      });
+      drawOwn(layers, plot, state);
+    },
+  });
 }
+
+const COLORS = ["k1", "k2", "k3"];
 
 // The keys and the query; a dashed line drops from each key to the line of the query.
-function keysPlane(move) {
-  const along = svg("path", { class: "along" });
-  const drops = NAMES.map((_, j) => svg("path", { class: `drop k${j + 1}` }));
-  const points = [{ name: "q", label: "Query", color: "q" }, ...NAMES.map((sub, j) => ({ name: `k${sub}`, label: `Key ${j + 1}`, color: `k${j + 1}` }))];
-  const { drawing, draw: drawPlane } = plane({ kind: "key", label: "Query and keys; move them with the arrow keys", points, move, below: [along, ...drops] });
-
-  function draw({ query, keys, weights, words, domain, size }) {
-    const at = drawPlane([query, ...keys], [undefined, ...weights], size, { domain, words: [undefined, ...words] });
-    const square = dot(query, query);
-    const far = square ? 40 / Math.sqrt(square) : 0;
-    set(along, { d: path([-far, far].map((f) => at(query.map((x) => f * x)))) });
-    keys.forEach((key, j) => {
-      const foot = square ? query.map((x) => (x * dot(query, key)) / square) : key;
-      set(drops[j], { d: path([at(key), at(foot)]) });
-    });
-  }
-  return { drawing, draw };
-}
+const keysPlane = (move) =>
+  plane({
+    label: "Query and keys; move them with the arrow keys",
+    move,
+    points: [
+      { name: "q", label: "Query", color: "q" },
+      ...COLORS.map((color, j) => ({ name: `k${NAMES[j]}`, label: `Key ${j + 1}`, color })),
+    ],
+    under: {
+      along: "path",
+      ...Object.fromEntries(
+        COLORS.map((color) => [`drop_${color}`, { tag: "path", class: `drop ${color}` }]),
+      ),
+    },
+    draw(layers, { line }, { places: [query, ...keys] }) {
+      const square = dot(query, query);
+      const far = square ? 40 / Math.sqrt(square) : 0;
+      layers.along(line([-far, far].map((f) => query.map((x) => f * x))));
+      keys.forEach((key, j) => {
+        const foot = square ? query.map((x) => (x * dot(query, key)) / square) : key;
+        layers[`drop_${COLORS[j]}`](line([key, foot]));
+      });
+    },
+  });
 
 // The values and their weighted sum: the shares αⱼvⱼ laid end to end lead to the context vector.
-function valuesPlane(move) {
-  const hull = svg("path", { class: "hull" });
-  const shares = NAMES.map((_, j) => svg("path", { class: `share k${j + 1}` }));
-  const context = svg("path", { class: "arrow z" });
-  const [tip, letter] = [svg("circle", { class: "tip", r: 5 }), svg("text", { class: "letter z" }, "z")];
-  const points = NAMES.map((sub, j) => ({ name: `v${sub}`, label: `Value ${j + 1}`, color: `k${j + 1}` }));
-  const { drawing, draw: drawPlane } = plane({ kind: "value", label: "Values and the context vector; move the values with the arrow keys", points, move, below: [hull], above: [...shares, context, tip, letter] });
-
-  function draw({ values, weights, shares: parts, context: z, words, domain, size }) {
-    const at = drawPlane(values, NAMES.map(() => 0), size, { domain, words });
-    set(hull, { d: `${path(values.map(at))}Z` });
-    let from = [0, 0];
-    parts.forEach((part, j) => {
-      const to = from.map((x, i) => x + part[i]);
-      set(shares[j], { d: path([at(from), at(to)]), visibility: weights[j] < 0.0005 ? "hidden" : null });
-      from = to;
-    });
-    const [zx, zy] = at(z);
-    set(context, { d: arrow(at([0, 0]), [zx, zy]) });
-    set(tip, { cx: zx, cy: zy });
-    set(letter, { x: zx - 6, y: zy < size - 42 ? zy + 20 : zy - 10 });
-  }
-  return { drawing, draw };
-}
+const valuesPlane = (move) =>
+  plane({
+    label: "Values and the context vector; move the values with the arrow keys",
+    move,
+    points: COLORS.map((color, j) => ({ name: `v${NAMES[j]}`, label: `Value ${j + 1}`, color })),
+    under: { hull: "path" },
+    above: {
+      ...Object.fromEntries(
+        COLORS.map((color) => [`share_${color}`, { tag: "path", class: `share ${color}` }]),
+      ),
+      z: { tag: "path", class: "arrow z" },
+      tip: { tag: "circle", r: 5 },
+      letter: { tag: "text", class: "letter z" },
+    },
+    draw(layers, { at, line, arrow, height }, { places, weights, parts, context }) {
+      layers.hull(`${line(places)}Z`);
+      let from = [0, 0];
+      parts.forEach((part, j) => {
+        const to = from.map((x, i) => x + part[i]);
+        layers[`share_${COLORS[j]}`](weights[j] < 0.0005 ? null : path([from, to].map(at)));
+        from = to;
+      });
+      const [cx, cy] = at(context);
+      layers.z(arrow([0, 0], context));
+      layers.tip({ cx, cy });
+      layers.letter("z", { x: cx - 6, y: cy < height - 62 ? cy + 20 : cy - 10 });
+    },
+  });
 
 // The weights as three bars, in sight of the query and the slider.
 function weightBars() {
-  const parts = NAMES.map((_, j) => [html("span", { class: `k${j + 1}` }), html("i", { class: `k${j + 1}` }), html("b")]);
-  const element = html("div", { class: "weights", "aria-hidden": "true" }, ...parts.map((part) => html("p", {}, ...part)));
+  const parts = COLORS.map((color) => [
+    html("span", { class: color }),
+    html("i", { class: color }),
+    html("b"),
+  ]);
+  const rows = parts.map((part) => html("p", {}, ...part));
+  const element = html("div", { class: "weights", "aria-hidden": "true" }, ...rows);
   function draw(weights, words) {
     parts.forEach(([name, bar, number], j) => {
-      name.textContent = words[j] ?? `key ${j + 1}`;
+      write(name, words[j] ?? `key ${j + 1}`);
       bar.style.width = `${(100 * weights[j]).toFixed(2)}%`;
-      number.textContent = writeWeight(weights[j]);
+      write(number, writeWeight(weights[j]));
     });
   }
   return { element, draw };
@@ -160,87 +225,94 @@ function weightBars() {
 
 // ---------------------------------------------------------------- the numbers
 
-function table() {
-  const scaled = html("th", { scope: "col" });
-  const rows = NAMES.map((sub, j) => {
-    const cells = Array.from({ length: 5 }, () => html("td"));
-    const bar = html("span", { class: `bar k${j + 1}` });
-    const weight = html("span");
-    cells[3].append(bar, weight);
-    return { row: html("tr", {}, html("th", { scope: "row", class: `k${j + 1}` }, `${j + 1}`), ...cells), cells, bar, weight };
-  });
-  const heads = ["j", "key kⱼ", "score q·kⱼ"].map((text) => html("th", { scope: "col" }, text));
-  const [sum, z] = [html("td"), html("td")];
-  const element = html("table", {},
-    html("caption", {}, "Every number on the way"),
-    html("thead", {}, html("tr", {}, ...heads, scaled, html("th", { scope: "col" }, "weight αⱼ"), html("th", { scope: "col" }, "αⱼvⱼ"))),
-    html("tbody", {}, ...rows.map(({ row }) => row)),
-    html("tfoot", {}, html("tr", {}, html("th", { scope: "row", colspan: 4 }, "sum: all weights, and the context vector z"), sum, z)));
+const work = (text) => html("span", { class: "work" }, text);
+const product = (x, y) => `${short(x)}·${y < 0 ? `(${short(y)})` : short(y)}`;
 
-  function draw({ query, key, value, scores, logits, weights, shares, context, scale, temperature }) {
-    scaled.textContent = `${scale ? "÷ √2" : "÷ 1"}${temperature === 1 ? "" : ` ÷ ${short(temperature)}`}`;
-    rows.forEach(({ cells, bar, weight }, j) => {
-      const products = query.map((x, i) => `${short(x)}·${key[j][i] < 0 ? `(${short(key[j][i])})` : short(key[j][i])}`);
-      cells[0].textContent = pair(key[j]);
-      cells[1].replaceChildren(html("span", { class: "work" }, `${products.join(" + ")} = `), short(scores[j]));
-      cells[2].textContent = format(logits[j], 2);
-      weight.textContent = writeWeight(weights[j]);
-      bar.style.width = `${(100 * weights[j]).toFixed(2)}%`;
-      cells[4].replaceChildren(html("span", { class: "work" }, `${writeWeight(weights[j])} · ${pair(value[j])} = `), `(${shares[j].map((x) => format(x, 2)).join(", ")})`);
-    });
-    sum.textContent = format(weights.reduce((a, b) => a + b), 3);
-    z.textContent = `(${context.map((x) => format(x, 2)).join(", ")})`;
-  }
-  return { element, draw };
+function bar(j, weight) {
+  const element = html("span", { class: `bar ${COLORS[j]}` });
+  element.style.width = `${(100 * weight).toFixed(2)}%`;
+  return [element, html("span", {}, writeWeight(weight))];
+}
+
+function numbers() {
+  const { element, headings, draw } = table({
+    caption: "Every number on the way",
+    head: ["j", "key kⱼ", "score q·kⱼ", "÷ √2", "weight αⱼ", "αⱼvⱼ"],
+  });
+  const row =
+    ({ query, key, value, scores, logits, weights, shares }) =>
+    (color, j) => [
+      { text: `${j + 1}`, class: color },
+      pair(key[j]),
+      [work(`${query.map((x, i) => product(x, key[j][i])).join(" + ")} = `), short(scores[j])],
+      format(logits[j], 2),
+      bar(j, weights[j]),
+      [work(`${writeWeight(weights[j])} · ${pair(value[j])} = `), tuple(shares[j])],
+    ];
+  return {
+    element,
+    draw(state) {
+      const { scale, temperature, weights, context } = state;
+      write(headings[3], `${scale ? "÷ √2" : "÷ 1"}${temperature === 1 ? "" : ` ÷ ${short(temperature)}`}`);
+      const total = "sum: all weights, and the context vector z";
+      draw(COLORS.map(row(state)), { foot: [total, format(sum(weights)), tuple(context)] });
+    },
+  };
 }
 
 // ---------------------------------------------------------------- the widget
 
-function render({ model, el }) {
+export default widget("attention-by-hand", ({ model, controls, write: put }) => {
   const get = (name) => model.get(name);
-  const domain = (kind) => domainOf(kind, kind === "key" ? [get("query"), ...get("key")] : get("value"), get("far"));
+  const domain = (kind) =>
+    domainOf(kind, kind === "key" ? [get("query"), ...get("key")] : get("value"), get("far"));
   const place = (point, kind) => {
     const ends = domain(kind);
     return point.map((x, i) => clamp(Math.round(x * FINEST) / FINEST, ...ends[i]));
   };
-  const replace = (name, j, point) => update(model, { [name]: get(name).map((old, i) => (i === j ? place(point, name) : old)) });
-  const left = keysPlane((i, point) => (i === 0 ? update(model, { query: place(point, "key") }) : replace("key", i - 1, point)));
-  const right = valuesPlane((j, point) => replace("value", j, point));
-  const [numbers, bars, result] = [table(), weightBars(), resultLine()];
-  const scale = checkbox({ label: "divide by √d = √2", value: get("scale"), change: (v) => update(model, { scale: v }) });
-  const temperature = slider({
-    label: "Temperature τ", min: -1, max: 2, step: 0.01, value: Math.log10(get("temperature")), text: (v) => format(10 ** v, v < 1 ? 2 : 0),
-    change: (v) => update(model, { temperature: 10 ** v }),
-  });
-  const examples = Object.entries(get("examples")).map(([name, state]) => button(name, () => update(model, structuredClone(state))));
-
-  function draw() {
-    const [query, key, value] = ["query", "key", "value"].map(get);
-    const state = { scale: get("scale"), temperature: get("temperature") };
-    const attention = attend(query, key, value, divisor(query.length, state.scale, state.temperature));
-    const width = el.clientWidth - 34; // the card's padding and border
-    const size = Math.min(width >= 640 ? (width - 24) / 2 : width, 420);
-    scale.set(state.scale);
-    temperature.set(Math.log10(state.temperature));
-    const words = get("words");
-    left.draw({ query, keys: key, ...attention, words, domain: domain("key"), size });
-    right.draw({ values: value, ...attention, words, domain: domain("value"), size });
-    bars.draw(attention.weights, words);
-    numbers.draw({ query, key, value, ...state, ...attention });
-    result.say(describe(attention, words));
-  }
-
-  el.classList.add("attention-by-hand");
-  el.append(
-    html("div", { class: "controls" }, temperature.row, html("div", { class: "buttons" }, scale.row, html("span", {}, ...examples))),
-    bars.element,
-    html("div", { class: "views" },
-      html("div", {}, html("p", { class: "heading" }, "Query and keys: drag q. Who is heard?"), left.drawing),
-      html("div", {}, html("p", { class: "heading" }, "Values: z, their weighted mean, stays inside"), right.drawing)),
-    result.row,
-    numbers.element,
+  const replace = (name, j, point) =>
+    put({ [name]: get(name).map((old, i) => (i === j ? place(point, name) : old)) });
+  const left = keysPlane((i, point) =>
+    i === 0 ? put({ query: place(point, "key") }) : replace("key", i - 1, point),
   );
-  return mount({ model, el, traits: ["query", "key", "value", "words", "far", "scale", "temperature"], draw });
-}
+  const right = valuesPlane((j, point) => replace("value", j, point));
+  const [rows, bars, result] = [numbers(), weightBars(), resultLine()];
+  const examples = Object.entries(get("examples")).map(([name, state]) =>
+    button(name, () => put(structuredClone(state))),
+  );
+  const view = (title, drawing) => div("", heading(title), drawing.element);
 
-export default { render };
+  return {
+    layout: [
+      div(
+        "controls",
+        controls.temperature.row,
+        div("buttons", controls.scale.row, html("span", {}, ...examples)),
+      ),
+      bars.element,
+      div(
+        "views",
+        view("Query and keys: drag q. Who is heard?", left),
+        view("Values: z, their weighted mean, stays inside", right),
+      ),
+      result.row,
+      rows.element,
+    ],
+    draw(state) {
+      const { query, key, value, scale, temperature, words } = state;
+      const attention = attend(query, key, value, divisor(query.length, scale, temperature));
+      const { weights, context, shares: parts } = attention;
+      left.draw({
+        ...{ places: [query, ...key], shares: [0.35, ...weights] },
+        ...{ words: ["", ...words], domain: domain("key") },
+      });
+      right.draw({
+        ...{ places: value, shares: [0, 0, 0], words, domain: domain("value") },
+        ...{ weights, parts, context },
+      });
+      bars.draw(weights, words);
+      rows.draw({ ...state, ...attention });
+      result.say(describe(attention, words));
+    },
+  };
+});

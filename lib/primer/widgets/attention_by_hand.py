@@ -16,6 +16,7 @@ from torch import Tensor
 from primer.attention import scaled_dot_product_attention
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
+from primer.widgets.controls import Number, Switch
 
 N_KEYS = 3
 COLORS = ("green", "orange", "purple")
@@ -161,8 +162,16 @@ class AttentionByHand(Widget):
     value = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["value"])
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     far = traitlets.Bool(False).tag(sync=True)
-    scale = traitlets.Bool(True).tag(sync=True)
-    temperature = traitlets.Float(1.0).tag(sync=True)
+    scale = Switch(True, label="divide by √d = √2")
+    temperature = Number(
+        1.0,
+        low=0.1,
+        high=100.0,
+        scale="decades",
+        form="significant",
+        digits=3,
+        label="Temperature τ",
+    )
 
     def __init__(self, **state: Any) -> None:
         examples = {"Three words": three_words(), "Worked example": worked_example()}
@@ -175,12 +184,6 @@ class AttentionByHand(Widget):
         if len(proposal.value) not in (0, N_KEYS):
             raise traitlets.TraitError(f"words must be {N_KEYS} or none, got {proposal.value}")
         return list(proposal.value)
-
-    @traitlets.validate("temperature")
-    def _check_temperature(self, proposal: traitlets.Bunch) -> float:
-        if not 0.1 <= proposal.value <= 100:  # a NaN fails this comparison too
-            raise traitlets.TraitError(f"temperature must be 0.1 to 100, got {proposal.value}")
-        return float(proposal.value)
 
     def attention(self) -> tuple[Float[Tensor, "2"], Float[Tensor, "3"]]:
         """Compute the context vector and the weights by :mod:`primer.attention`."""

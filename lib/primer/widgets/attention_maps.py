@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from primer.attention import (
-    MultiHeadAttention,
     causal_mask,
     head_scores,
     head_targets,
@@ -21,6 +20,7 @@ from primer.attention import (
 )
 from primer.palette import LIGHT
 from primer.transformers import Transformer
+from primer.widgets.controls import Switch
 from primer.widgets.language_model import LanguageModelWidget
 
 SHARE = 0.4
@@ -51,23 +51,14 @@ def head_products(
         :math:`q_i \cdot k_j` for every head, turned by their positions, neither divided by
         :math:`\sqrt d` nor masked.  The layers run as trained, each on what the one before made.
     """
-    products = []
-
-    def multiply(attention: MultiHeadAttention, given: tuple[Tensor], context: Any) -> None:
-        query, key, value = attention.project(given[0], given[0])
-        query, key = context["rotate"](query, 0), context["rotate"](key, 0)
-        key, _ = share_heads(query, key, value)
-        products.append((query @ key.mT)[0])  # (heads, queries, keys)
-
-    hooks = [
-        module.register_forward_pre_hook(multiply, with_kwargs=True)
-        for module in model.modules()
-        if isinstance(module, MultiHeadAttention)
-    ]
+    seen: dict[str, Tensor] = {}
     with torch.no_grad():
-        model(torch.tensor([tokens]))
-    for hook in hooks:
-        hook.remove()
+        model(torch.tensor([tokens]), observe=seen.__setitem__)
+    products = []
+    for layer in range(model.config.n_layers):
+        query, key = (seen[f"blocks.{layer}.attention.{name}"][0] for name in ("queries", "keys"))
+        key, _ = share_heads(query, key, key)
+        products.append(query @ key.mT)  # (heads, queries, keys)
     return torch.stack(products)
 
 
@@ -149,9 +140,9 @@ class AttentionMaps(LanguageModelWidget):
     head = traitlets.Int(0, min=0).tag(sync=True)
     query = traitlets.Int(12, min=0).tag(sync=True)
     key = traitlets.Int(11, min=0).tag(sync=True)
-    causal = traitlets.Bool(True).tag(sync=True)
-    scaled = traitlets.Bool(True).tag(sync=True)
-    normalized = traitlets.Bool(True).tag(sync=True)
+    causal = Switch(True, label="Causal mask")
+    scaled = Switch(True, label="Divide by √d")
+    normalized = Switch(True, label="Softmax")
     longest = traitlets.Int(48, min=2).tag(sync=True)
 
     @traitlets.default("layer")
@@ -187,8 +178,10 @@ class AttentionMaps(LanguageModelWidget):
     def scores(self) -> dict[str, Float[Tensor, "layers heads"]]:
         """Measure how the heads behave in the text, as the model was trained."""
         tokens = torch.tensor([self.tokens()])
+        seen: dict[str, Tensor] = {}
         with torch.no_grad():
-            _, weights = self.model()(tokens, return_weights=True)
+            self.model()(tokens, observe=seen.__setitem__)
+        weights = [x for name, x in seen.items() if name.endswith("attention.weights")]
         layers = [head_scores(layer, tokens) for layer in weights]
         return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}
 

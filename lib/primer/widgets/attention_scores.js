@@ -12,6 +12,7 @@ export function attentionReader(model) {
   const { n_layers, n_heads, kv_heads, d_head, context_length } = model.config;
   const cache = newCache(model);
   const queries = Array.from({ length: n_layers }, () => new Float32Array(context_length * n_heads * d_head));
+  const places = queries.map((_, layer) => `blocks.${layer}.attention.queries`);
   let known = [];
 
   function table(layer, head, n) {
@@ -28,7 +29,11 @@ export function attentionReader(model) {
     const same = tokens.findIndex((token, i) => token !== known[i]);
     cache.length = same < 0 ? tokens.length : same;
     const start = cache.length * n_heads * d_head;
-    if (same >= 0) forward(model, tokens.slice(same), cache, (layer, query) => queries[layer].set(query, start));
+    if (same >= 0) {
+      forward(model, tokens.slice(same), cache, (name, numbers) => {
+        queries[places.indexOf(name)]?.set(numbers, start);
+      });
+    }
     known = tokens;
     const heads = Array.from({ length: n_heads }, (_, head) => head);
     return queries.map((_, layer) => heads.map((head) => table(layer, head, tokens.length)));

@@ -7,7 +7,8 @@
 const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
 
 /** Token ids from the most probable to the least; of equal ones the smaller id comes first. */
-export const ranked = (logits) => Uint32Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
+export const ranked = (logits) =>
+  Uint32Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
 
 /** The first n of ranked(logits), without sorting the others. */
 export function leading(logits, n) {
@@ -32,13 +33,17 @@ export function logSoftmax(logits) {
 
 /** The distribution a token is drawn from: temperature, then the topK most probable, then the nucleus of mass topP. */
 export function distribution(logits, { temperature = 1, topK = null, topP = 1 } = {}) {
-  if (!(temperature > 0)) throw new RangeError(`A temperature is above 0, not ${temperature}; its limit 0 is greedy.`);
+  if (!(temperature > 0))
+    throw new RangeError(`A temperature is above 0, not ${temperature}; its limit 0 is greedy.`);
   if (!(topP > 0 && topP <= 1)) throw new RangeError(`top-p lies in (0, 1], not at ${topP}.`);
-  if (topK !== null && !(topK >= 1 && topK <= logits.length)) throw new RangeError(`top-k is 1 to ${logits.length}, not ${topK}.`);
+  if (topK !== null && !(topK >= 1 && topK <= logits.length))
+    throw new RangeError(`top-k is 1 to ${logits.length}, not ${topK}.`);
   const top = largest(logits);
   const p = Float64Array.from(logits, (u) => Math.exp((u - top) / temperature));
   const order = topK === null && topP === 1 ? null : ranked(logits);
-  const cutFrom = (rank) => { for (const id of order.subarray(rank)) p[id] = 0; };
+  const cutFrom = (rank) => {
+    for (const id of order.subarray(rank)) p[id] = 0;
+  };
   const normalize = () => {
     const total = p.reduce((a, b) => a + b, 0);
     for (let id = 0; id < p.length; id++) p[id] /= total;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import torch
 import traitlets
 from jaxtyping import Float
@@ -11,6 +13,7 @@ from torch import Tensor
 
 from primer.inference import Hypothesis, beam_search, effective_choices, generate, probabilities
 from primer.palette import LIGHT
+from primer.widgets.controls import Number, Whole
 from primer.widgets.language_model import LanguageModelWidget
 
 MOST_TOKENS, MOST_BEAMS, SEEDS = 200, 6, 100
@@ -59,20 +62,30 @@ class Decoding(LanguageModelWidget):
         "To be, or not to be",
         "ROMEO\nBut soft, what light",
     )
-    temperature = traitlets.Float(1.0).tag(sync=True)
-    top_k = traitlets.Int(None, allow_none=True).tag(sync=True)
-    top_p = traitlets.Float(1.0).tag(sync=True)
-    n_tokens = traitlets.Int(40, min=1, max=MOST_TOKENS).tag(sync=True)
-    n_beams = traitlets.Int(3, min=1, max=MOST_BEAMS).tag(sync=True)
-    seed = traitlets.Int(1, min=0, max=SEEDS - 1).tag(sync=True)
+    constants: ClassVar[dict[str, Any]] = {"shown": SHOWN, "seeds": SEEDS}
 
-    @traitlets.validate("temperature")
-    def _check_temperature(self, proposal: traitlets.Bunch) -> float:
-        if not 0.1 <= proposal.value <= 5:  # a NaN fails this comparison too
-            raise traitlets.TraitError(
-                f"temperature must be 0.1 to 5, got {proposal.value}; its limit 0 is greedy"
-            )
-        return float(proposal.value)
+    temperature = Number(
+        1.0,
+        low=0.1,
+        high=5.0,
+        scale="decades",
+        label="Temperature τ",
+        hint="its limit 0 is greedy",
+    )
+    top_k = Whole(
+        None,
+        low=1,
+        high=2**20,
+        step=0.1,
+        scale="octaves",
+        none="all",
+        label="Top-k",
+        hint="None keeps all",
+    )
+    top_p = Number(1.0, low=0.01, high=1.0, named={1.0: "all"}, label="Top-p", hint="1 keeps all")
+    n_tokens = Whole(40, low=1, high=MOST_TOKENS, label="New tokens")
+    n_beams = Whole(3, low=1, high=MOST_BEAMS, label="Beams")
+    seed = Whole(1, low=0, high=SEEDS - 1, label="Seed")
 
     @traitlets.validate("top_k")
     def _check_top_k(self, proposal: traitlets.Bunch) -> int | None:
@@ -82,14 +95,6 @@ class Decoding(LanguageModelWidget):
                 f"top_k must be 1 to {vocabulary}, or None to keep all, got {proposal.value}"
             )
         return proposal.value if proposal.value is None else int(proposal.value)
-
-    @traitlets.validate("top_p")
-    def _check_top_p(self, proposal: traitlets.Bunch) -> float:
-        if not 0 < proposal.value <= 1:
-            raise traitlets.TraitError(
-                f"top_p must lie in (0, 1], got {proposal.value}; 1 keeps all"
-            )
-        return float(proposal.value)
 
     def tokens(self) -> list[int]:
         """Encode the part of the prompt that leaves room for the new tokens."""

@@ -44,7 +44,8 @@ export function* continueText(model, { cache: read, logits: first }, nTokens, ch
 /** One step of beam search: the best extensions of the hypotheses, those that end a text set apart. */
 export function extend(scores, logProbabilities, nBeams, end) {
   const candidates = logProbabilities.flatMap((row, parent) =>
-    leading(row, 2 * nBeams).map((token) => ({ parent, token, score: scores[parent] + row[token] })));
+    leading(row, 2 * nBeams).map((token) => ({ parent, token, score: scores[parent] + row[token] })),
+  );
   candidates.sort((a, b) => b.score - a.score);
   const best = candidates.slice(0, 2 * nBeams).filter(({ score }) => score > -Infinity);
   return {
@@ -56,14 +57,17 @@ export function extend(scores, logProbabilities, nBeams, end) {
 /** The caches of the new hypotheses: a parent's cache goes to its first child, further ones get copies. */
 function inherit(caches, alive) {
   const taken = new Set();
-  const copies = alive.map(({ parent }) => (taken.has(parent) ? copyCache(caches[parent]) : taken.add(parent) && null));
+  const copies = alive.map(({ parent }) =>
+    taken.has(parent) ? copyCache(caches[parent]) : taken.add(parent) && null,
+  );
   return alive.map(({ parent }, i) => copies[i] ?? caches[parent]);
 }
 
 /** The tokens of a hypothesis: from its last step back along its parents. */
 export function trace(steps, step, beam) {
   const tokens = [];
-  for (let [t, at] = [step, beam]; t >= 0; at = steps[t].alive[at].parent, t--) tokens.unshift(steps[t].alive[at].token);
+  for (let [t, at] = [step, beam]; t >= 0; at = steps[t].alive[at].parent, t--)
+    tokens.unshift(steps[t].alive[at].token);
   return tokens;
 }
 
@@ -86,7 +90,8 @@ export function* beamText(model, { cache, logits }, nTokens, nBeams, end) {
   while (steps.length < nTokens) {
     const step = extend(scores, rows, nBeams, end);
     for (const { parent, score } of step.ended) {
-      if (score > best.score) best = { score, tokens: [...(steps.length ? trace(steps, steps.length - 1, parent) : []), end] };
+      if (score > best.score)
+        best = { score, tokens: [...(steps.length ? trace(steps, steps.length - 1, parent) : []), end] };
     }
     steps.push(step);
     const leading = step.alive[0];

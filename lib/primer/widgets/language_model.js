@@ -10,7 +10,11 @@
 //
 // `logits` are the vocab_size scores of the token to come. The cache holds config.context_length tokens; one too
 // many, none at all, or a token that the vocabulary lacks is a RangeError. `forward` gives the last hidden state of
-// every token and shows an observer each layer's queries and keys, from which attention_maps.js draws.
+// every token.
+//
+// `forward(…, observe)` and `nextLogits(…, observe)` show `observe(name, numbers)` every activation under the name that
+// it has in primer.transformers.ACTIVATIONS, and compute with what it returns, unless that is nothing. The numbers are
+// one flat array with the new tokens as first axis: queries are tokens × heads × d_head, scores tokens × heads × all.
 //
 // A matrix is { data, rows, columns } as torch's Linear stores it, one row for each output: a layer computes x Wᵀ.
 
@@ -23,9 +27,13 @@ const WIDTHS = { F32: 4, I8: 1 };
 /** The header of a safetensors file: what it holds, and its own length. */
 function readHeader({ buffer, byteOffset, byteLength }) {
   const size = byteLength > 8 ? Number(new DataView(buffer, byteOffset).getBigUint64(0, true)) : Infinity;
-  if (8 + size > byteLength) throw new Error("The language model's file is damaged: it ends before its weights.");
+  if (8 + size > byteLength)
+    throw new Error("The language model's file is damaged: it ends before its weights.");
   try {
-    return { size, header: JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, byteOffset + 8, size))) };
+    return {
+      size,
+      header: JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, byteOffset + 8, size))),
+    };
   } catch {
     throw new Error("The language model's file is damaged: it does not begin with a list of its weights.");
   }
@@ -34,8 +42,18 @@ function readHeader({ buffer, byteOffset, byteLength }) {
 /** The tensors { name: { data, shape } } and the metadata of a safetensors file of float32 and int8. */
 function readTensors(data) {
   const { buffer, byteOffset, byteLength } = data;
-  const { size, header: { __metadata__: metadata, ...entries } } = readHeader(data);
-  const read = ([name, { dtype, shape, data_offsets: [from, to] }]) => {
+  const {
+    size,
+    header: { __metadata__: metadata, ...entries },
+  } = readHeader(data);
+  const read = ([
+    name,
+    {
+      dtype,
+      shape,
+      data_offsets: [from, to],
+    },
+  ]) => {
     const start = byteOffset + 8 + size;
     if (!(dtype in WIDTHS) || start + to > byteOffset + byteLength) {
       throw new Error(`The language model's file is damaged at ${name}.`);
@@ -71,9 +89,21 @@ export function readModel(data) {
   const scale = (name) => tensors[`${name}.weight`].data;
   const block = (_, layer) => {
     const at = `blocks.${layer}`;
-    const [query, key, value, output] = ["query", "key", "value", "output"].map((name) => matrix(`${at}.attention.${name}`));
+    const [query, key, value, output] = ["query", "key", "value", "output"].map((name) =>
+      matrix(`${at}.attention.${name}`),
+    );
     const [gate, up, down] = ["gate", "up", "down"].map((name) => matrix(`${at}.feed_forward.${name}`));
-    return { norm1: scale(`${at}.norm1`), query, key, value, output, norm2: scale(`${at}.norm2`), gate, up, down };
+    return {
+      norm1: scale(`${at}.norm1`),
+      query,
+      key,
+      value,
+      output,
+      norm2: scale(`${at}.norm2`),
+      gate,
+      up,
+      down,
+    };
   };
   const kv_heads = config.n_kv_heads ?? config.n_heads;
   const shape = { ...config, kv_heads, d_head: config.d_model / config.n_heads };
@@ -96,8 +126,26 @@ export function newCache({ config: { n_layers, context_length, kv_heads, d_head 
 }
 
 export const copyCache = ({ length, layers }) => ({
-  length, layers: layers.map(({ keys, values }) => ({ keys: keys.slice(), values: values.slice() })),
+  length,
+  layers: layers.map(({ keys, values }) => ({ keys: keys.slice(), values: values.slice() })),
 });
+
+// ---------------------------------------------------------------- who looks on
+
+/** Show an activation, and return what to go on with. */
+function shown(observe, name, numbers) {
+  const changed = observe?.(name, numbers) ?? numbers;
+  if (changed.length !== numbers.length) {
+    throw new RangeError(
+      `The observer returned ${changed.length} numbers for ${name}, which has ${numbers.length}.`,
+    );
+  }
+  return changed;
+}
+
+/** An observer for a part of the model: what it is shown has the part's name in front. */
+const within = (observe, place) =>
+  observe && ((name, numbers) => shown(observe, `${place}.${name}`, numbers));
 
 // ---------------------------------------------------------------- the parts of a block
 
@@ -125,7 +173,8 @@ function linear(x, n, { data, rows, columns }) {
   for (; i < n; i++) {
     for (let row = 0; row < rows; row++) {
       let sum = 0;
-      for (let w = row * columns, end = w + columns, at = i * columns; w < end; w++, at++) sum += data[w] * x[at];
+      for (let w = row * columns, end = w + columns, at = i * columns; w < end; w++, at++)
+        sum += data[w] * x[at];
       y[i * rows + row] = sum;
     }
   }
@@ -181,19 +230,39 @@ export function products(query, from, keys, at, count, { d_head, kv_heads }, sca
 }
 
 /** Every head's mixture of the values seen so far, for n queries that follow `start` tokens. */
-function attend(query, n, start, { keys, values }, config) {
+function attend(query, n, start, { keys, values }, config, observe) {
   const { n_heads, kv_heads, d_head } = config;
-  const mixed = new Float32Array(query.length);
-  for (let i = 0, from = 0; i < n; i++) {
-    for (let head = 0; head < n_heads; head++, from += d_head) {
+  const all = start + n;
+  const each = (work) => {
+    for (let row = 0; row < n * n_heads; row++) {
+      const [i, head] = [Math.floor(row / n_heads), row % n_heads];
       const shared = Math.floor((head * kv_heads) / n_heads) * d_head; // where the group's head begins
-      const weights = softmax(products(query, from, keys, shared, start + i + 1, config, d_head ** -0.5));
-      for (let j = 0, at = shared; j < weights.length; j++, at += kv_heads * d_head) {
-        for (let k = 0; k < d_head; k++) mixed[from + k] += weights[j] * values[at + k];
-      }
+      const reach = start + i + 1; // what lies farther is masked, and computed only where somebody looks
+      work(row, shared, reach, observe ? all : reach);
     }
-  }
+  };
+  let scores = new Float64Array(n * n_heads * all);
+  each((row, shared, _, count) => {
+    scores.set(products(query, row * d_head, keys, shared, count, config, d_head ** -0.5), row * all);
+  });
+  scores = shown(observe, "scores", scores);
+  let weights = new Float64Array(scores.length);
+  each((row, _, reach) => weights.set(softmax(scores.subarray(row * all, row * all + reach)), row * all));
+  weights = shown(observe, "weights", weights);
+  const mixed = new Float32Array(query.length);
+  each((row, shared, _, count) => {
+    for (let j = 0, at = shared; j < count; j++, at += kv_heads * d_head) {
+      const weight = weights[row * all + j];
+      for (let k = 0; k < d_head; k++) mixed[row * d_head + k] += weight * values[at + k];
+    }
+  });
   return mixed;
+}
+
+function sum(x, y) {
+  const z = new Float32Array(x.length);
+  for (let at = 0; at < z.length; at++) z[at] = x[at] + y[at];
+  return z;
 }
 
 function swiglu(x, n, { gate, up, down }) {
@@ -207,47 +276,58 @@ function swiglu(x, n, { gate, up, down }) {
 function check({ config: { vocab_size, context_length } }, tokens, cache) {
   if (!tokens.length) throw new RangeError("The model needs at least one token to continue.");
   if (cache.length + tokens.length > context_length) {
-    throw new RangeError(`The model reads ${context_length} tokens at most; this would be ${cache.length + tokens.length}.`);
+    throw new RangeError(
+      `The model reads ${context_length} tokens at most; this would be ${cache.length + tokens.length}.`,
+    );
   }
   const unknown = [...tokens].find((token) => !(Number.isInteger(token) && token >= 0 && token < vocab_size));
-  if (unknown !== undefined) throw new RangeError(`Token ${unknown} is not among the ${vocab_size} of the vocabulary.`);
+  if (unknown !== undefined)
+    throw new RangeError(`Token ${unknown} is not among the ${vocab_size} of the vocabulary.`);
 }
 
-/**
- * Read tokens after those in the cache; the last hidden state of each, tokens × d_model.
- * `observe(layer, query, key)` is shown the turned queries and keys of the new tokens, tokens × heads × d_head.
- */
+/** Read tokens after those in the cache; the last hidden state of each, tokens × d_model. */
 export function forward(model, tokens, cache, observe) {
   check(model, tokens, cache);
   const { config, embed, blocks, norm } = model;
   const { d_model, d_head, norm_eps } = config;
   const [n, start] = [tokens.length, cache.length];
-  const x = new Float32Array(n * d_model);
-  const add = (y) => {
-    for (let at = 0; at < x.length; at++) x[at] += y[at];
-  };
-  tokens.forEach((token, i) => x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model));
+  let x = new Float32Array(n * d_model);
+  tokens.forEach((token, i) =>
+    x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model),
+  );
+  x = shown(observe, "embedding", x);
   blocks.forEach((block, layer) => {
     const seen = cache.layers[layer];
-    const read = rmsNorm(x, block.norm1, norm_eps);
-    const [query, key, value] = [block.query, block.key, block.value].map((matrix) => linear(read, n, matrix));
+    const look = within(observe, `blocks.${layer}`);
+    const heed = within(look, "attention");
+    x = shown(look, "before", x);
+    const read = shown(heed, "input", rmsNorm(x, block.norm1, norm_eps));
+    let [query, key, value] = [block.query, block.key, block.value].map((matrix) => linear(read, n, matrix));
     for (const turned of [query, key]) rotate(turned, n, start, model.rotations, d_head);
+    [query, key, value] = [
+      shown(heed, "queries", query),
+      shown(heed, "keys", key),
+      shown(heed, "values", value),
+    ];
     seen.keys.set(key, start * block.key.rows);
     seen.values.set(value, start * block.value.rows);
-    observe?.(layer, query, key);
-    add(linear(attend(query, n, start, seen, config), n, block.output));
-    add(swiglu(rmsNorm(x, block.norm2, norm_eps), n, block));
+    const heads = shown(heed, "heads", attend(query, n, start, seen, config, heed));
+    x = shown(look, "between", sum(x, shown(heed, "output", linear(heads, n, block.output))));
+    const given = shown(look, "feed_forward.input", rmsNorm(x, block.norm2, norm_eps));
+    x = shown(look, "after", sum(x, shown(look, "feed_forward.output", swiglu(given, n, block))));
   });
   cache.length += n;
-  return rmsNorm(x, norm, norm_eps);
+  return shown(observe, "norm", rmsNorm(x, norm, norm_eps));
 }
 
 /** Read tokens after those in the cache; the scores of the token to come. */
-export function nextLogits(model, tokens, cache) {
-  return linear(forward(model, tokens, cache).slice(-model.config.d_model), 1, model.embed);
+export function nextLogits(model, tokens, cache, observe) {
+  const last = forward(model, tokens, cache, observe).slice(-model.config.d_model);
+  return shown(observe, "logits", linear(last, 1, model.embed));
 }
 
 /** The scores of the following token after each of the tokens, tokens × vocab_size. */
-export function allLogits(model, tokens) {
-  return linear(forward(model, tokens, newCache(model)), tokens.length, model.embed);
+export function allLogits(model, tokens, observe) {
+  const last = forward(model, tokens, newCache(model), observe);
+  return shown(observe, "logits", linear(last, tokens.length, model.embed));
 }

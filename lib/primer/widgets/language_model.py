@@ -12,7 +12,7 @@ from primer.widgets.base import Widget
 from primer.widgets.quantized import book_model, unpacked
 
 
-class LanguageModelWidget(Widget):
+class LanguageModelWidget(Widget, abstract=True):
     """A widget with a text and the model that reads it in the page.
 
     A subclass names its :attr:`EXAMPLES`; the first is the text at the beginning.

@@ -2,10 +2,9 @@
 //
 // The functions above `KINDS` are the mathematics; the tests compare them with primer.regression.
 
-import { axes, button, checkbox, clamp, format, html, linear, mount, radio, resultLine, select, set, slider, svg, update } from "./kit.js";
-import { grip, movable } from "./plane.js";
+import { button, clamp, columns, div, format, heading, html, key, panel, resultLine } from "./kit.js";
+import { sketch, slider, sum, table, tuple, widget } from "./kit.js";
 
-const sum = (numbers) => numbers.reduce((total, v) => total + v, 0);
 const mean = (numbers) => sum(numbers) / numbers.length;
 const squares = (numbers, center = 0) => sum(numbers.map((v) => (v - center) ** 2));
 
@@ -38,317 +37,360 @@ export function assess(x, y, { intercept, slope }) {
 }
 
 // Half axes (height at x̄, slope) of the ellipse on which RSS + λβ₁² is `rise` above its minimum.
-export const halfAxes = (x, penalty, rise) => [Math.sqrt(rise / x.length), Math.sqrt(rise / (spread(x) + penalty))];
+export const halfAxes = (x, penalty, rise) => [
+  Math.sqrt(rise / x.length),
+  Math.sqrt(rise / (spread(x) + penalty)),
+];
 
 const KINDS = ["fit", "own"];
-const NAMES = { fit: "the fit", own: "your line" };
-const MOST = 40;
 const RINGS = 7;
+const at = ({ intercept, slope }, x) => intercept + slope * x;
+/** @returns {{ x: [number, number], y: [number, number] }} */
+const axesOf = ({ frame: [x0, x1, y0, y1] }) => ({ x: [x0, x1], y: [y0, y1] });
 
 // ---------------------------------------------------------------- the points and the two lines
 
-function scatter({ movePoint, remove, take, moveEnd }) {
-  const [grid, haloes, boxes, dots, grips] = ["g", "g", "g", "g", "g"].map((tag) => svg(tag));
-  const lines = { fit: svg("path", { class: "fit line" }), own: svg("path", { class: "own line" }) };
-  const inside = svg("svg", {}, boxes, lines.fit, lines.own, haloes);
-  const ends = [0, 1].map((i) => svg("rect", { class: "own end", x: -6, y: -6, width: 12, height: 12, rx: 2 }));
-  const endGrips = ["left", "right"].map((side) => grip(`The ${side} end of your line`));
-  const drawing = svg("svg", { class: "scatter", role: "group", "aria-label": "The points; move them with the arrow keys" },
-    grid, inside, dots, ...ends, ...endGrips, grips);
-  let now = null;
-  endGrips.forEach((mark, i) => movable(mark, {
-    moveTo: (_, py) => moveEnd(i, now.y.invert(py)),
-    step: (_, dy) => moveEnd(i, now.own(now.ends[i]) + (dy * (now.frame[3] - now.frame[2])) / 100),
-  }));
-
-  function count(n) {
-    while (dots.childNodes.length > n) for (const g of [dots, grips, haloes, boxes]) g.lastChild.remove();
-    while (dots.childNodes.length < n) {
-      const i = dots.childNodes.length;
-      const mark = grip(`Point ${i + 1}`);
-      movable(mark, {
-        take: () => take(i),
-        moveTo: (px, py) => movePoint(i, now.x.invert(px), now.y.invert(py)),
-        step: (dx, dy) => {
-          const [x0, x1, y0, y1] = now.frame;
-          const [px, py] = now.points[i];
-          movePoint(i, px + (dx * (x1 - x0)) / 100, py + (dy * (y1 - y0)) / 100);
+function scatter({ ends, movePoint, remove, take, moveEnd }) {
+  const endOf = ({ frame: [x0, x1] }, i) => x0 + ends[i] * (x1 - x0);
+  const endMark = (state, i) => {
+    const { y } = axesOf(state);
+    const x = endOf(state, i);
+    return state.shown.own ? [x, clamp(at(state.own, x), ...y)] : null;
+  };
+  const hundredth = ([low, high]) => (high - low) / 100;
+  return panel({
+    label: "The points; move them with the arrow keys",
+    name: "scatter",
+    height: (width) => (width > 480 ? 380 : 320),
+    margin: [26, 10, 40, 40],
+    x: (state) => ({ domain: axesOf(state).x, label: "x" }),
+    y: (state) => ({ domain: axesOf(state).y, label: "y" }),
+    layers: {
+      box: { tag: "rect", many: true },
+      fit: { tag: "path", class: "fit line" },
+      own: { tag: "path", class: "own line" },
+      halo: { tag: "circle", many: true },
+    },
+    over: {
+      dot: { tag: "circle", r: 5.5, many: true },
+      end: { tag: "rect", class: "own end", many: true, x: -6, y: -6, width: 12, height: 12, rx: 2 },
+    },
+    marks: [
+      {
+        count: () => 2,
+        at: endMark,
+        label: (state, i) =>
+          `The ${["left", "right"][i]} end of your line, at height ${format(at(state.own, endOf(state, i)), 2)}`,
+        move: ([, y], i) => moveEnd(i, y),
+        step: (_, dy, i, state) =>
+          moveEnd(i, at(state.own, endOf(state, i)) + dy * hundredth(axesOf(state).y)),
+      },
+      {
+        count: ({ points }) => points.length,
+        at: ({ points }, i) => points[i],
+        label({ points }, i) {
+          const [x, y] = points[i].map((v) => format(v, 2));
+          return `Point ${i + 1}, x ${x}, y ${y}`;
         },
+        move: movePoint,
+        step: (dx, dy, i, state) => {
+          const [[x, y], frame] = [state.points[i], axesOf(state)];
+          movePoint([x + dx * hundredth(frame.x), y + dy * hundredth(frame.y)], i);
+        },
+        take,
+        press: { Delete: remove },
+      },
+    ],
+    draw({ box, fit, own, halo, dot, end }, plot, state) {
+      const { x, y, line } = plot;
+      const { points, frame, assessed, drawn, leverage, chosen, shown } = state;
+      const through = (one) => line([frame[0], frame[1]].map((v) => [v, at(one, v)]));
+      fit(state.fit && shown.fit ? through(state.fit) : "");
+      own(shown.own ? through(state.own) : "");
+      const places = points.map(plot.at);
+      // A square stands on its residual, on the side where there is more room.
+      box(points, ([px], i) => {
+        const [cx, cy] = places[i];
+        const foot = assessed[drawn] ? y(assessed[drawn].fitted[i]) : cy;
+        const side = Math.abs(foot - cy);
+        const left = px > (frame[0] + frame[1]) / 2 ? cx - side : cx;
+        return { class: `box ${drawn}`, x: left, y: Math.min(foot, cy), width: side, height: side };
       });
-      mark.addEventListener("keydown", (event) => event.key === "Delete" && remove(i));
-      dots.append(svg("circle", { class: "dot", r: 5.5 }));
-      haloes.append(svg("circle", { class: "halo" }));
-      boxes.append(svg("rect", { class: "box" }));
-      grips.append(mark);
-    }
-  }
-
-  function draw({ points, frame, fit, own, assessed, drawn, leverage, chosen, shown }) {
-    const [width, height] = [drawing.clientWidth || 400, drawing.clientWidth > 480 ? 380 : 320];
-    const [left, right, top, bottom] = [40, width - 10, 26, height - 40];
-    const x = linear(frame.slice(0, 2), [left, right]);
-    const y = linear(frame.slice(2), [bottom, top]);
-    const at = (line, v) => line.intercept + line.slope * v;
-    now = { x, y, frame, points, own: (v) => at(own, v), ends: [0.12, 0.88].map((f) => frame[0] + f * (frame[1] - frame[0])) };
-    set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-    set(inside, { x: left, y: top, width: right - left, height: bottom - top, viewBox: `${left} ${top} ${right - left} ${bottom - top}` });
-    axes(grid, { x, y, xLabel: "x", yLabel: "y" });
-    for (const kind of KINDS) {
-      const line = kind === "fit" ? fit : own;
-      set(lines[kind], { d: line && shown[kind] ? `M${x(frame[0])} ${y(at(line, frame[0]))}L${x(frame[1])} ${y(at(line, frame[1]))}` : null });
-    }
-    ends.forEach((end, i) => {
-      const place = { cx: x(now.ends[i]), cy: y(clamp(now.own(now.ends[i]), frame[2], frame[3])) };
-      set(end, { transform: `translate(${place.cx} ${place.cy})`, visibility: shown.own ? null : "hidden" });
-      set(endGrips[i], { ...place, visibility: shown.own ? null : "hidden", "aria-label": `The ${["left", "right"][i]} end of your line, at height ${format(now.own(now.ends[i]), 2)}` });
-    });
-    count(points.length);
-    points.forEach(([px, py], i) => {
-      const place = { cx: x(px), cy: y(py) };
-      set(dots.childNodes[i], { ...place, class: i === chosen ? "dot chosen" : "dot" });
-      set(grips.childNodes[i], { ...place, "aria-label": `Point ${i + 1}, x ${format(px, 2)}, y ${format(py, 2)}` });
-      set(haloes.childNodes[i], { ...place, r: leverage ? 30 * Math.sqrt(leverage[i]) : 0 });
-      const foot = assessed[drawn] && y(assessed[drawn].fitted[i]);
-      const side = foot === undefined || foot === null ? 0 : Math.abs(foot - place.cy);
-      // The square stands on its residual, on the side where there is more room.
-      const start = px > (frame[0] + frame[1]) / 2 ? place.cx - side : place.cx;
-      set(boxes.childNodes[i], { class: `box ${drawn}`, x: start, y: Math.min(foot ?? 0, place.cy), width: side, height: side });
-    });
-  }
-  return { drawing, draw };
+      halo(places, ([cx, cy], i) => ({ cx, cy, r: leverage ? 30 * Math.sqrt(leverage[i]) : 0 }));
+      dot(places, ([cx, cy], i) => ({ cx, cy, class: i === chosen ? "dot chosen" : "dot" }));
+      end(shown.own ? ends : [], (_, i) => {
+        const [ex, ey] = endMark(state, i);
+        return { transform: `translate(${x(ex)} ${y(ey)})` };
+      });
+    },
+  });
 }
 
 // ---------------------------------------------------------------- every line is a point: the loss as a map
 
 function map(moveOwn) {
-  const grid = svg("g");
-  const rings = Array.from({ length: RINGS }, () => svg("ellipse", { class: "ring" }));
-  const shrinkage = svg("path", { class: "shrinkage" });
-  const marks = { free: svg("circle", { class: "free", r: 4.5 }), fit: svg("circle", { class: "fit", r: 6 }), own: svg("rect", { class: "own end", x: -6, y: -6, width: 12, height: 12, rx: 2 }) };
-  const inside = svg("svg", {}, ...rings, shrinkage);
-  const own = grip("Your line");
-  const drawing = svg("svg", { class: "map", role: "group", "aria-label": "Map of all lines: height at the mean of x to the right, slope upwards; rings of equal loss" },
-    grid, inside, marks.free, marks.fit, marks.own, own);
-  let now = null;
-  movable(own, {
-    moveTo: (px, py) => moveOwn(now.x.invert(px), now.y.invert(py)),
-    step: (dx, dy) => {
-      const [h, b] = now.place;
-      moveOwn(h + (dx * (now.x.domain[1] - now.x.domain[0])) / 100, b + (dy * (now.y.domain[1] - now.y.domain[0])) / 100);
+  const steepest = ({ frame: [x0, x1, y0, y1] }) => (1.6 * (y1 - y0)) / (x1 - x0);
+  const place = (line, { xs }) => [at(line, mean(xs)), line.slope];
+  const inside = (/** @type {number[]} */ [h, b], state) => {
+    const most = steepest(state);
+    return [clamp(h, ...axesOf(state).y), clamp(b, -most, most)];
+  };
+  const mark = (line, state) => line && inside(place(line, state), state);
+  return panel({
+    label: "Map of all lines: height at the mean of x to the right, slope upwards; rings of equal loss",
+    name: "map",
+    height: 270,
+    margin: [26, 10, 40, 46],
+    x: (state) => ({ domain: axesOf(state).y, label: "height of the line at the mean of x" }),
+    y: (state) => {
+      const most = steepest(state);
+      return { domain: [-most, most], label: "slope", text: (t) => format(t, 1) };
+    },
+    layers: { ring: { tag: "ellipse", many: true }, shrinkage: "path" },
+    over: {
+      free: { tag: "circle", r: 4.5 },
+      fit: { tag: "circle", r: 6 },
+      own: { tag: "rect", class: "own end", x: -6, y: -6, width: 12, height: 12, rx: 2 },
+    },
+    marks: [
+      {
+        at: (state) => (state.shown.own ? mark(state.own, state) : null),
+        label: (state) =>
+          `Your line: height ${format(place(state.own, state)[0], 2)}, slope ${format(state.own.slope, 2)}`,
+        move: moveOwn,
+        step(dx, dy, _, state) {
+          const [h, b] = place(state.own, state);
+          const [low, high] = axesOf(state).y;
+          moveOwn([h + (dx * (high - low)) / 100, b + (dy * steepest(state)) / 50]);
+        },
+      },
+    ],
+    draw({ ring, shrinkage, free, fit, own }, { x, y, at: pixels, line }, state) {
+      const { frame, xs, penalty, shown } = state;
+      const circle = (one) => {
+        const [cx, cy] = pixels(mark(one, state));
+        return { cx, cy };
+      };
+      const unit = xs.length * ((frame[3] - frame[2]) / 9) ** 2;
+      const rings = state.fit && shown.fit ? Array.from({ length: RINGS }, (_, k) => k + 1) : [];
+      ring(rings, (k) => {
+        const [a, b] = halfAxes(xs, penalty, unit * k ** 2);
+        return { ...circle(state.fit), rx: Math.abs(x(a) - x(0)), ry: Math.abs(y(b) - y(0)) };
+      });
+      fit(state.fit && shown.fit ? circle(state.fit) : null);
+      const shrunk = state.free && penalty > 0 && shown.fit;
+      free(shrunk ? circle(state.free) : null);
+      const toZero = () => [mark(state.free, state), [mark(state.free, state)[0], 0]];
+      shrinkage(shrunk ? line(toZero()) : "");
+      const [px, py] = pixels(mark(state.own, state));
+      own(shown.own ? { transform: `translate(${px} ${py})` } : null);
     },
   });
-
-  function draw({ frame, xs, fit, free, own: line, penalty, shown }) {
-    const [width, height] = [drawing.clientWidth || 300, 270];
-    const center = mean(xs);
-    const [spanX, spanY] = [frame[1] - frame[0], frame[3] - frame[2]];
-    const x = linear([frame[2], frame[3]], [46, width - 10]);
-    const y = linear([-1.6 * (spanY / spanX), 1.6 * (spanY / spanX)], [height - 40, 26]);
-    const place = ({ intercept, slope }) => [intercept + slope * center, slope];
-    now = { x, y, place: place(line) };
-    const pixel = (l) => {
-      const [h, b] = place(l);
-      return { cx: clamp(x(h), 46, width - 10), cy: clamp(y(b), 26, height - 40) };
-    };
-    set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-    set(inside, { x: 46, y: 26, width: width - 56, height: height - 66, viewBox: `46 26 ${width - 56} ${height - 66}` });
-    axes(grid, { x, y, xLabel: "height of the line at the mean of x", yLabel: "slope", yText: (t) => format(t, 1) });
-    const unit = xs.length * (spanY / 9) ** 2;
-    rings.forEach((ring, k) => {
-      const [a, b] = fit && shown.fit ? halfAxes(xs, penalty, unit * (k + 1) ** 2) : [0, 0];
-      const c = fit ? pixel(fit) : { cx: 0, cy: 0 };
-      set(ring, { ...c, rx: Math.abs(x(a) - x(0)), ry: Math.abs(y(b) - y(0)) });
-    });
-    const visible = (on) => (on ? null : "hidden");
-    if (fit) set(marks.fit, pixel(fit));
-    set(marks.fit, { visibility: visible(fit && shown.fit) });
-    if (free) {
-      const [from, to] = [pixel(free), pixel({ intercept: place(free)[0], slope: 0 })];
-      set(marks.free, from);
-      set(shrinkage, { d: `M${from.cx} ${from.cy}V${to.cy}` });
-    }
-    for (const mark of [marks.free, shrinkage]) set(mark, { visibility: visible(free && penalty > 0 && shown.fit) });
-    const at = pixel(line);
-    set(marks.own, { transform: `translate(${at.cx} ${at.cy})`, visibility: visible(shown.own) });
-    set(own, { ...at, visibility: visible(shown.own), "aria-label": `Your line: height ${format(now.place[0], 2)}, slope ${format(line.slope, 2)}` });
-  }
-  return { drawing, draw };
 }
 
 // ---------------------------------------------------------------- do the sums of squares add up?
 
 function bars() {
-  const row = (...parts) => parts.map((name) => svg("rect", { class: name, height: 16 }));
-  const [tss] = row("tss");
-  const pairs = { fit: row("ess", "fit rss"), own: row("ess", "own rss") };
-  const labels = ["TSS", "fit", "yours"].map((text, i) => svg("text", { x: 0, y: 15 + 24 * i }, text));
-  const drawing = svg("svg", { class: "bars", role: "img", "aria-label": "Bars: the total sum of squares, and for each line the explained and the residual one" },
-    ...labels, tss, ...pairs.fit, ...pairs.own);
+  const bar = (name) => ({ tag: "rect", class: name, height: 16 });
+  const { element, layers } = sketch({
+    label: "Bars: the total sum of squares, and for each line the explained and the residual one",
+    name: "bars panel",
+    layers: {
+      label: { tag: "text", many: true },
+      ...{ tss: bar("tss"), fitEss: bar("ess"), fitRss: bar("fit rss") },
+      ...{ ownEss: bar("ess"), ownRss: bar("own rss") },
+    },
+  });
+  const names = ["TSS", "fit", "yours"];
+  layers.label(names, (_, i) => ({ x: 0, y: 15 + 24 * i }));
+  names.forEach((name, i) => layers.label.element.childNodes[i].append(name));
 
   function draw({ assessed, shown }) {
-    const width = drawing.clientWidth || 300;
-    set(drawing, { viewBox: `0 0 ${width} 68`, height: 68 });
-    const total = assessed.own.tss;
-    const longest = Math.max(total, ...KINDS.map((kind) => (assessed[kind] && shown[kind] ? assessed[kind].ess + assessed[kind].rss : 0)));
+    const width = element.clientWidth || 300;
+    element.setAttribute("viewBox", `0 0 ${width} 68`);
+    element.setAttribute("height", 68);
+    const sums = KINDS.map((kind) => (assessed[kind] && shown[kind] ? assessed[kind] : { ess: 0, rss: 0 }));
+    const longest = Math.max(assessed.own.tss, ...sums.map(({ ess, rss }) => ess + rss));
     const length = (v) => (longest ? (v / longest) * (width - 46) : 0);
-    set(tss, { x: 44, y: 3, width: length(total) });
+    layers.tss({ x: 44, y: 3, width: length(assessed.own.tss) });
     KINDS.forEach((kind, i) => {
-      const { ess, rss } = assessed[kind] && shown[kind] ? assessed[kind] : { ess: 0, rss: 0 };
-      set(pairs[kind][0], { x: 44, y: 27 + 24 * i, width: length(ess) });
-      set(pairs[kind][1], { x: 44 + length(ess), y: 27 + 24 * i, width: length(rss) });
-    });
-  }
-  return { drawing, draw };
-}
-
-// ---------------------------------------------------------------- the numbers
-
-const ROWS = ["intercept", "slope", "RSS", "ESS", "RSS + ESS − TSS", "R²"];
-
-function table() {
-  const cells = ROWS.map(() => KINDS.map(() => html("td")));
-  const element = html("table", {},
-    html("thead", {}, html("tr", {}, html("td"), html("th", { scope: "col", class: "fit" }, "fit"), html("th", { scope: "col", class: "own" }, "yours"))),
-    html("tbody", {}, ...ROWS.map((name, i) => html("tr", {}, html("th", { scope: "row" }, name), ...cells[i]))));
-
-  function draw({ fit, own, assessed, shown }) {
-    KINDS.forEach((kind, j) => {
-      const [line, sums] = [{ fit, own }[kind], assessed[kind]];
-      const values = line && shown[kind]
-        ? [line.intercept, line.slope, sums.rss, sums.ess, sums.rss + sums.ess - sums.tss, sums.r2]
-        : ROWS.map(() => null);
-      values.forEach((v, i) => { cells[i][j].textContent = v === null ? "–" : format(v, i === 1 || i === 5 ? 3 : 2); });
+      const [{ ess, rss }, y] = [sums[i], 27 + 24 * i];
+      layers[`${kind}Ess`]({ x: 44, y, width: length(ess) });
+      layers[`${kind}Rss`]({ x: 44 + length(ess), y, width: length(rss) });
     });
   }
   return { element, draw };
 }
 
-const written = ({ intercept, slope }) => `ŷ = ${format(intercept, 2)} ${slope < 0 ? "−" : "+"} ${format(Math.abs(slope), 3)} x`;
+// ---------------------------------------------------------------- the numbers
+
+/** Rows of the table: what of a line and its sums is written, with how many decimals. @type {Record<string, any[]>} */
+const ROWS = {
+  intercept: [({ intercept }) => intercept, 2],
+  slope: [({ slope }) => slope, 3],
+  RSS: [({ rss }) => rss, 2],
+  ESS: [({ ess }) => ess, 2],
+  "RSS + ESS − TSS": [({ rss, ess, tss }) => rss + ess - tss, 2],
+  "R²": [({ r2 }) => r2, 3],
+};
+
+const rowsOf = (state) =>
+  Object.entries(ROWS).map(([name, [value, digits]]) => [
+    name,
+    ...KINDS.map((kind) => {
+      const number =
+        state[kind] && state.shown[kind] ? value({ ...state[kind], ...state.assessed[kind] }) : null;
+      return number === null ? "–" : format(number, digits);
+    }),
+  ]);
+
+const written = ({ intercept, slope }) =>
+  `ŷ = ${format(intercept, 2)} ${slope < 0 ? "−" : "+"} ${format(Math.abs(slope), 3)} x`;
 
 // What the result line says.
-export function describe({ fit, free, own, assessed, penalty, shown, chosen, points, leverage }) {
+export function describe({ fit, free, assessed, penalty, shown, chosen, points, leverage }) {
   const parts = [];
-  if (!fit) parts.push("All x are equal: every slope fits equally well. Give one point another x, or take λ above 0.");
+  if (!fit)
+    parts.push(
+      "All x are equal: every slope fits equally well. Give one point another x, or take λ above 0.",
+    );
   else if (shown.fit) {
-    parts.push(`${penalty ? "Ridge" : "Least squares"}: ${written(fit)}, RSS ${format(assessed.fit.rss, 2)}.`);
-    if (penalty && free && free.slope) parts.push(`The slope is ${format((100 * fit.slope) / free.slope, 0)}% of that without penalty.`);
+    parts.push(
+      `${penalty ? "Ridge" : "Least squares"}: ${written(fit)}, RSS ${format(assessed.fit.rss, 2)}.`,
+    );
+    if (penalty && free?.slope)
+      parts.push(`The slope is ${format((100 * fit.slope) / free.slope, 0)}% of that without penalty.`);
   }
   if (shown.own) {
-    const best = fit && !penalty && shown.fit && assessed.fit.rss > 1e-9 ? assessed.own.rss / assessed.fit.rss : null;
-    parts.push(`Your line: RSS ${format(assessed.own.rss, 2)}${best ? `, ${format(best, 2)} times the least` : ""}.`);
+    const best =
+      fit && !penalty && shown.fit && assessed.fit.rss > 1e-9 ? assessed.own.rss / assessed.fit.rss : null;
+    parts.push(
+      `Your line: RSS ${format(assessed.own.rss, 2)}${best ? `, ${format(best, 2)} times the least` : ""}.`,
+    );
   }
   if (chosen !== null && shown.fit && fit) {
-    parts.push(`Point ${chosen + 1} (${points[chosen].map((v) => format(v, 2)).join(", ")}): residual ${format(assessed.fit.residuals[chosen], 2)}, leverage ${format(leverage[chosen], 3)}.`);
+    parts.push(
+      `Point ${chosen + 1} ${tuple(points[chosen])}: residual ${format(assessed.fit.residuals[chosen], 2)}, leverage ${format(leverage[chosen], 3)}.`,
+    );
   }
   return parts.join(" ");
 }
 
 // ---------------------------------------------------------------- the widget
 
-function render({ model, el }) {
+export default widget("least-squares", ({ model, controls, constants: { ends, most }, write, redraw }) => {
   const get = (name) => model.get(name);
-  let chosen = null;
+  const frameOf = () => axesOf({ frame: get("frame") });
   const center = () => mean(get("points").map(([x]) => x));
-  const line = (height, slope) => update(model, { intercept: height - slope * center(), slope });
   const height = () => get("intercept") + get("slope") * center();
-  const redraw = () => draw();
+  const draw = ([h, slope]) => write({ intercept: h - slope * center(), slope });
+  let chosen = null;
 
-  const inFrame = ([x, y]) => {
-    const [x0, x1, y0, y1] = get("frame");
-    return [clamp(x, x0, x1), clamp(y, y0, y1)];
+  const start = (name) => {
+    chosen = null;
+    write({ data: name, ...get("datasets")[name] });
   };
   const remove = (i) => {
     if (get("points").length <= 2) return;
     chosen = null;
-    update(model, { points: get("points").filter((_, j) => j !== i) });
+    write({ points: get("points").filter((_, j) => j !== i) });
   };
   const plot = scatter({
-    take: (i) => { chosen = i; redraw(); },
-    movePoint: (i, x, y) => update(model, { points: get("points").map((p, j) => (j === i ? inFrame([x, y]) : p)) }),
+    ends,
     remove,
-    moveEnd: (i, value) => {
-      const [x0, x1, y0, y1] = get("frame");
-      const ends = [0.12, 0.88].map((f) => x0 + f * (x1 - x0));
-      const heights = ends.map((x) => get("intercept") + get("slope") * x);
-      heights[i] = clamp(value, y0, y1);
-      const slope = (heights[1] - heights[0]) / (ends[1] - ends[0]);
-      update(model, { slope, intercept: heights[0] - slope * ends[0] });
+    take(i) {
+      chosen = i;
+      redraw();
+    },
+    movePoint([x, y], i) {
+      const frame = frameOf();
+      const inside = [clamp(x, ...frame.x), clamp(y, ...frame.y)];
+      write({ points: get("points").map((p, j) => (j === i ? inside : p)) });
+    },
+    moveEnd(i, value) {
+      const { x, y } = frameOf();
+      const places = ends.map((f) => x[0] + f * (x[1] - x[0]));
+      const heights = places.map((place) => get("intercept") + get("slope") * place);
+      heights[i] = clamp(value, ...y);
+      const slope = (heights[1] - heights[0]) / (places[1] - places[0]);
+      write({ slope, intercept: heights[0] - slope * places[0] });
     },
   });
-  const [y0, y1] = get("frame").slice(2);
-  const losses = map((h, b) => line(h, b));
-  const stacked = bars();
-  const numbers = table();
-  const result = resultLine();
-
-  const data = select({ label: "Points", options: Object.keys(get("datasets")).map((name) => [name, name]), value: get("data"), change: (name) => start(name) });
-  const start = (name) => {
-    chosen = null;
-    update(model, { data: name, ...get("datasets")[name] });
-  };
-  const penalty = slider({
-    label: "Ridge λ", min: 0, max: 3, step: 0.02, value: Math.log10(get("penalty") + 1), text: (v) => format(10 ** v - 1, v < 1 ? 2 : 0),
-    change: (v) => update(model, { penalty: 10 ** v - 1 }),
+  const [losses, stacked, result] = [map(draw), bars(), resultLine()];
+  const numbers = table({
+    head: ["", { text: "fit", class: "fit" }, { text: "yours", class: "own" }],
   });
-  const tall = slider({ label: "Your height at x̄", min: y0, max: y1, step: (y1 - y0) / 200, value: height(), text: (v) => format(v, 2), change: (v) => line(v, get("slope")) });
-  const steep = slider({ label: "Your slope", min: -2, max: 2, step: 0.01, value: get("slope"), text: (v) => format(v, 2), change: (v) => line(height(), v) });
-  tall.row.classList.add("own");
-  steep.row.classList.add("own");
-  const toggles = [["show_fit", "the fit"], ["show_own", "your line"], ["show_leverage", "leverage"]].map(([name, label]) =>
-    [name, checkbox({ label, value: get(name), change: (v) => update(model, { [name]: v }) })]);
-  const drawnSquares = radio({
-    label: "Squares of", options: [...KINDS.map((kind) => [kind, NAMES[kind]]), ["none", "none"]], value: get("squares"), change: (v) => update(model, { squares: v }),
+  const text = (v) => format(v, 2);
+  const tall = slider({
+    ...{ label: "Your height at x̄", min: 0, max: 1, step: 0.01, text },
+    change: (v) => draw([v, get("slope")]),
   });
+  const steep = slider({
+    ...{ label: "Your slope", min: -2, max: 2, step: 0.01, text },
+    change: (v) => draw([height(), v]),
+  });
+  for (const { row } of [tall, steep]) row.classList.add("own");
   const add = button("Add a point", () => {
-    const [x0, x1, low, high] = get("frame");
+    const { x, y } = frameOf();
     chosen = get("points").length;
-    update(model, { points: [...get("points"), [(x0 + x1) / 2, (low + high) / 2]] });
+    write({ points: [...get("points"), [mean(x), mean(y)]] });
   });
   const drop = button("Remove it", () => remove(chosen));
   const again = button("Start again", () => start(get("data")));
+  const shows = ["show_fit", "show_own", "show_leverage"].map((name) => controls[name].row);
+  const { data, penalty: ridge, squares: drawnSquares } = controls;
 
-  function draw() {
-    const [points, frame, lambda] = ["points", "frame", "penalty"].map(get);
-    const [x, y] = [points.map((p) => p[0]), points.map((p) => p[1])];
-    const own = { intercept: get("intercept"), slope: get("slope") };
-    const [fit, free] = [fitLine(x, y, lambda), fitLine(x, y, 0)];
-    const shown = { fit: get("show_fit"), own: get("show_own") };
-    const assessed = { fit: fit && assess(x, y, fit), own: assess(x, y, own) };
-    const drawn = shown[get("squares")] ? get("squares") : "none";
-    const leverage = leverages(x, lambda);
-    if (chosen !== null && chosen >= points.length) chosen = null;
+  return {
+    layout: [
+      columns(
+        "controls",
+        [data.row, ridge.row, div("buttons", add, drop, again)],
+        [tall.row, steep.row, drawnSquares.row, div("toggles", html("span", {}, "Show"), ...shows)],
+      ),
+      columns(
+        "views",
+        [heading("Drag the points, or the ends of your line"), plot.element],
+        [heading("Every line is a point on the map of losses"), losses.element],
+      ),
+      result.row,
+      div(
+        "sums",
+        div(
+          "",
+          heading(
+            "Sums of squares: ",
+            ...[key("tss", "total"), key("ess", "explained")],
+            ...[key("fit", "residual, fit"), key("own", "residual, yours")],
+          ),
+          stacked.element,
+        ),
+        numbers.element,
+      ),
+    ],
+    change: ({ data: name, ...others }) => (name ? start(name) : write(others)),
+    draw({ points, frame, penalty, intercept, slope, squares: wanted, ...show }) {
+      const [xs, ys] = [0, 1].map((axis) => points.map((p) => p[axis]));
+      const own = { intercept, slope };
+      const [fit, free] = [fitLine(xs, ys, penalty), fitLine(xs, ys, 0)];
+      const shown = { fit: show.show_fit, own: show.show_own };
+      const assessed = { fit: fit && assess(xs, ys, fit), own: assess(xs, ys, own) };
+      const leverage = leverages(xs, penalty);
+      if (chosen >= points.length) chosen = null;
+      const state = { points, frame, xs, fit, free, own, assessed, penalty, shown, chosen };
 
-    data.set(get("data"));
-    penalty.set(Math.log10(lambda + 1));
-    set(tall.input, { min: frame[2], max: frame[3], step: (frame[3] - frame[2]) / 200 });
-    tall.set(clamp(height(), frame[2], frame[3]));
-    steep.set(own.slope);
-    for (const [name, box] of toggles) box.set(get(name));
-    drawnSquares.set(get("squares"));
-    drop.disabled = chosen === null || points.length <= 2;
-    add.disabled = points.length >= MOST;
+      const [low, high] = axesOf(state).y;
+      tall.limit({ min: low, max: high, step: (high - low) / 200 });
+      tall.set(clamp(height(), low, high));
+      steep.set(slope);
+      drop.disabled = chosen === null || points.length <= 2;
+      add.disabled = points.length >= most;
 
-    plot.draw({ points, frame, fit, own, assessed, drawn, leverage: get("show_leverage") && leverage, chosen, shown });
-    losses.draw({ frame, xs: x, fit, free, own, penalty: lambda, shown });
-    stacked.draw({ assessed, shown });
-    numbers.draw({ fit, own, assessed, shown });
-    result.say(describe({ fit, free, own, assessed, penalty: lambda, shown, chosen, points, leverage }));
-  }
-
-  el.classList.add("least-squares");
-  el.append(
-    html("div", { class: "controls" },
-      html("div", {}, data.row, penalty.row, html("div", { class: "buttons" }, add, drop, again)),
-      html("div", {}, tall.row, steep.row, drawnSquares.row, html("div", { class: "toggles" }, html("span", {}, "Show"), ...toggles.map(([, box]) => box.row)))),
-    html("div", { class: "views" },
-      html("div", {}, html("p", { class: "heading" }, "Drag the points, or the ends of your line"), plot.drawing),
-      html("div", {}, html("p", { class: "heading" }, "Every line is a point on the map of losses"), losses.drawing)),
-    result.row,
-    html("div", { class: "sums" },
-      html("div", {}, html("p", { class: "heading" }, "Sums of squares: ", html("span", { class: "key tss" }, "total"), html("span", { class: "key ess" }, "explained"), html("span", { class: "key fit" }, "residual, fit"), html("span", { class: "key own" }, "residual, yours")), stacked.drawing),
-      numbers.element),
-  );
-  return mount({ model, el, traits: ["points", "frame", "penalty", "intercept", "slope", "squares", "show_fit", "show_own", "show_leverage", "data"], draw });
-}
-
-export default { render };
+      const drawn = shown[wanted] ? wanted : "none";
+      plot.draw({ ...state, drawn, leverage: show.show_leverage && leverage });
+      losses.draw(state);
+      stacked.draw(state);
+      numbers.draw(rowsOf(state));
+      result.say(describe({ ...state, leverage }));
+    },
+  };
+});

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import traitlets
@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from primer import regression
 from primer.palette import LIGHT
-from primer.widgets.base import Widget, known
+from primer.widgets.base import Widget
+from primer.widgets.controls import Choice, Name, Number, Switch, known
 
 FEWEST, MOST = 2, 40
 LARGEST_PENALTY = 999.0
@@ -113,16 +114,28 @@ class LeastSquaresByHand(Widget):
     )
 
     datasets = traitlets.Dict().tag(sync=True)
-    data = traitlets.Unicode("a noisy line").tag(sync=True)
+    constants: ClassVar[dict[str, Any]] = {"ends": ENDS, "most": MOST}
+
+    data = Name("a noisy line", among="datasets", label="Points")
     points = Points().tag(sync=True)
     frame = traitlets.List(trait=traitlets.Float(), minlen=4, maxlen=4).tag(sync=True)
-    penalty = traitlets.Float(0.0).tag(sync=True)
+    penalty = Number(
+        0.0,
+        low=0.0,
+        high=LARGEST_PENALTY,
+        step=0.02,
+        scale="shifted",
+        form="short",
+        label="Ridge λ",
+    )
     intercept = traitlets.Float(0.0).tag(sync=True)
     slope = traitlets.Float(0.0).tag(sync=True)
-    squares = traitlets.Enum(["fit", "own", "none"], default_value="fit").tag(sync=True)
-    show_fit = traitlets.Bool(True).tag(sync=True)
-    show_own = traitlets.Bool(True).tag(sync=True)
-    show_leverage = traitlets.Bool(False).tag(sync=True)
+    squares = Choice(
+        "fit", {"fit": "the fit", "own": "your line", "none": "none"}, label="Squares of"
+    )
+    show_fit = Switch(True, label="the fit")
+    show_own = Switch(True, label="your line")
+    show_leverage = Switch(False, label="leverage")
 
     def __init__(self, points: ArrayLike | None = None, **state: Any) -> None:
         examples = example_points()
@@ -150,18 +163,6 @@ class LeastSquaresByHand(Widget):
         x0, x1, y0, y1 = self.frame
         if not all(x0 <= x <= x1 and y0 <= y <= y1 for x, y in change.new):
             self.frame = frame_around(change.new)
-
-    @traitlets.validate("data")
-    def _valid_data(self, proposal: traitlets.Bunch) -> str:
-        return known("data", proposal.value, self.datasets)
-
-    @traitlets.validate("penalty")
-    def _valid_penalty(self, proposal: traitlets.Bunch) -> float:
-        if not 0 <= proposal.value <= LARGEST_PENALTY:  # a NaN fails this comparison too
-            raise traitlets.TraitError(
-                f"penalty must lie between 0 and {LARGEST_PENALTY:g}, got {proposal.value}"
-            )
-        return float(proposal.value)
 
     @traitlets.validate("intercept", "slope")
     def _finite(self, proposal: traitlets.Bunch) -> float:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import traitlets
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from primer import optimization as opt
 from primer.optimization.norms import Norm
 from primer.palette import LIGHT
-from primer.widgets.base import Number, Widget
+from primer.widgets.base import Widget
+from primer.widgets.controls import Choice, Number
 
 KINDS: tuple[Norm, ...] = ("l1", "l2", "linf")
 SYMBOLS = {"l1": "ℓ1", "l2": "ℓ2", "linf": "ℓ∞"}
@@ -48,10 +48,10 @@ class NormBall(Widget):
         "most; it lies where a line across the gradient touches the ball last."
     )
 
-    angle = Number(35.0, min=-180.0, max=180.0).tag(sync=True)
-    length = Number(1.2, min=0.2, max=1.6).tag(sync=True)
-    radius = Number(0.8, min=0.1, max=1.0).tag(sync=True)
-    norm = traitlets.Enum(KINDS, "linf").tag(sync=True)
+    angle = Number(35.0, low=-180.0, high=180.0, step=1, digits=0, unit="°", label="Direction of g")
+    length = Number(1.2, low=0.2, high=1.6, label="Length of g")
+    radius = Number(0.8, low=0.1, high=1.0, label="Radius η")
+    norm = Choice("linf", SYMBOLS, label="Norm")
 
     def gradient(self) -> Float[np.ndarray, "2"]:
         """Compute the gradient's two coordinates."""

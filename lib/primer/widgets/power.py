@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
-import traitlets
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from primer import statistics
 from primer.palette import LIGHT
 from primer.statistics.testing import Alternative
-from primer.widgets.base import Number, Widget
+from primer.widgets.base import Widget
+from primer.widgets.controls import Choice, Number, Whole
 
 LARGEST_EFFECT = 1.5
 ALTERNATIVES: list[Alternative] = ["two-sided", "greater", "less"]
@@ -45,10 +46,16 @@ class PowerExplorer(Widget):
         "the second the type II error. Below, the probability of rejecting against the true effect."
     )
 
-    effect = Number(0.5, min=-LARGEST_EFFECT, max=LARGEST_EFFECT).tag(sync=True)
-    n = traitlets.Int(16, min=2, max=200).tag(sync=True)
-    alpha = Number(0.05, min=0.001, max=0.3).tag(sync=True)
-    alternative = traitlets.Enum(ALTERNATIVES, "two-sided").tag(sync=True)
+    constants: ClassVar[dict[str, Any]] = {"wanted": 0.8}
+
+    effect = Number(0.5, low=-LARGEST_EFFECT, high=LARGEST_EFFECT, label="Effect d")
+    n = Whole(16, low=2, high=200, label="Observations n")
+    alpha = Number(
+        0.05, low=0.001, high=0.3, step=0.0125, scale="decades", digits=3, label="Level α"
+    )
+    alternative = Choice(
+        "two-sided", {"two-sided": "d ≠ 0", "greater": "d > 0", "less": "d < 0"}, label="H₁:"
+    )
 
     def power(self) -> float:
         """Compute the probability that the test finds the effect."""

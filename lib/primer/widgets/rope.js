@@ -2,136 +2,96 @@
 //
 // First the parts of the drawing, each { element, draw(state) }; then what joins them.
 
-import { axes, clamp, draggable, format, html, linear, mount, path, play, radio, resultLine, select, set, slider, svg, update } from "./kit.js";
-import { applyRope, lookalike, pairCurve, pairIndices, pairScores, ropeFrequencies, ropePermutation, scoreCurve, sum } from "./rotation.js";
+import { arrow, clamp, columns, div, format, grouped, heading, html, legend, memory, panel } from "./kit.js";
+import { path, play, radio, resultLine, select, signed, sketch, slider, sum, table, widget } from "./kit.js";
+import { write } from "./kit.js";
+import { applyRope, lookalike, pairCurve, pairIndices, pairScores, ropeFrequencies } from "./rotation.js";
+import { ropePermutation, scoreCurve } from "./rotation.js";
 
-const LAST = 64; // the last position the controls reach
 const PACE = 2; // tokens per second while playing
-const DISTANCES = Array.from({ length: 8 * LAST + 1 }, (_, i) => i / 4 - LAST);
-const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x)}`;
-const rounded = (x) => Math.round(x).toLocaleString("en");
-const whole = (x) => format(x, 0);
 const largest = (numbers) => Math.max(...numbers.map(Math.abs));
-
-// Everything the parts draw, computed once a frame from the model.
-function readState(model) {
-  const [m, n, dim, base, pair] = ["m", "n", "dim", "base", "pair"].map((name) => model.get(name));
-  const [query, key] = ["query", "key"].map((name) => model.get(name).slice(0, dim));
-  const shares = pairScores(query, key, m, n, base);
-  return { m, n, dim, base, pair, query, key, shares, score: sum(shares), frequencies: ropeFrequencies(dim, base) };
-}
-
-// A text that stays the same need not be laid out again.
-function write(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-function move(model, m, n) {
-  update(model, { m: clamp(m, 0, LAST), n: clamp(n, 0, LAST) });
-}
 
 // ---------------------------------------------------------------- controls
 
-function positionControls(model) {
-  const position = (label, name) => slider({
-    label, min: 0, max: LAST, value: model.get(name), change: (value) => update(model, { [name]: value }),
-  });
-  const [m, n] = [position("Query position m", "m"), position("Key position n", "n")];
-  let [moved, least, most] = [0, 0, 0];
-  const both = slider({
-    label: "Shift both", min: 0, max: LAST, value: 0, text: () => `${signed(moved)} (${signed(least)} … ${signed(most)})`,
-    change: (start) => {
-      const [at, to] = [model.get("m"), model.get("n")];
-      const by = start - Math.min(at, to);
-      move(model, at + by, to + by);
+// One slider for both positions: their distance stays.
+function shiftBoth(last, move) {
+  let state = null;
+  const words = () => {
+    const { m, n, anchor } = state;
+    const moved = m - anchor.m;
+    return `${signed(moved)} (${signed(moved - Math.min(m, n))} … ${signed(moved + last - Math.max(m, n))})`;
+  };
+  const control = slider({
+    ...{ label: "Shift both", min: 0, max: last, text: words },
+    change(start) {
+      const by = start - Math.min(state.m, state.n);
+      move(state.m + by, state.n + by);
     },
   });
-  m.row.classList.add("query");
-  n.row.classList.add("key");
-
-  function draw(state) {
-    moved = state.m - state.anchor.m;
-    [least, most] = [moved - Math.min(state.m, state.n), moved + LAST - Math.max(state.m, state.n)];
-    m.set(state.m);
-    n.set(state.n);
-    set(both.input, { max: LAST - Math.abs(state.n - state.m) });
-    both.set(Math.min(state.m, state.n));
+  function draw(now) {
+    state = now;
+    control.limit({ max: last - Math.abs(state.n - state.m) });
+    control.set(Math.min(state.m, state.n));
   }
-  return { element: html("div", {}, m.row, n.row, both.row), draw };
-}
-
-function shapeControls(model, player) {
-  const base = slider({
-    label: "Base b", min: 2, max: 6, step: 0.05, value: Math.log10(model.get("base")), text: (x) => rounded(10 ** x),
-    change: (exponent) => update(model, { base: 10 ** exponent }),
-  });
-  const dim = slider({
-    label: "Dimension d", min: 2, max: 16, step: 2, value: model.get("dim"),
-    change: (value) => update(model, { dim: value, pair: Math.min(model.get("pair"), value / 2 - 1) }),
-  });
-  function draw(state) {
-    base.set(Math.log10(state.base));
-    set(dim.input, { max: Math.min(model.get("query").length, model.get("key").length) });
-    dim.set(state.dim);
-  }
-  return { element: html("div", {}, base.row, dim.row, player.element), draw };
+  return { row: control.row, draw };
 }
 
 // Moves one token after the other.  `glide` is the part of a token that the arrows are ahead of m and n.
-function motion(model, redraw) {
+function motion({ last, positions, move, redraw }) {
   let [mover, glide] = ["both", 0];
   const step = () => {
-    const [m, n] = [model.get("m"), model.get("n")];
-    if (mover === "key") move(model, m, n < LAST ? n + 1 : 0);
-    else if (Math.max(m, n) < LAST) move(model, m + 1, n + 1);
-    else move(model, m - Math.min(m, n), n - Math.min(m, n));
+    const [m, n] = positions();
+    if (mover === "key") move(m, n < last ? n + 1 : 0);
+    else if (Math.max(m, n) < last) move(m + 1, n + 1);
+    else move(m - Math.min(m, n), n - Math.min(m, n));
   };
   const { button, playing, stop } = play({
-    frame: (seconds) => {
-      glide = playing() ? glide + PACE * seconds : 0;
+    frame(seconds) {
+      glide += PACE * seconds;
       if (glide >= 1) {
         glide -= 1;
         step();
       }
       redraw();
     },
+    end() {
+      glide = 0;
+      redraw();
+    },
   });
   const what = select({
-    label: "moves", options: [["both", "both positions"], ["key", "the key alone"]], value: mover,
-    change: (value) => { mover = value; },
+    label: "moves",
+    options: [
+      ["both", "both positions"],
+      ["key", "the key alone"],
+    ],
+    value: mover,
+    change: (value) => {
+      mover = value;
+    },
   });
   const ahead = () => ({ glideM: mover === "both" ? glide : 0, glideN: glide, playing: playing() });
-  return { element: html("div", { class: "control" }, button, what.row), ahead, stop };
+  return { element: div("control", button, what.row), ahead, stop };
 }
 
 // ---------------------------------------------------------------- the score
 
 function readout() {
-  const number = html("span", { class: "number" });
-  const kept = html("p");
-  const result = resultLine();
+  const [number, kept, result] = [html("span", { class: "number" }), html("p"), resultLine()];
   function draw({ m, n, score, anchor, playing }) {
-    number.textContent = format(score);
-    kept.textContent = m === anchor.m
-      ? "Move a slider, or drag the point along the curve."
-      : `Both shifted by ${signed(m - anchor.m)}: difference since the shift ${format(score - anchor.score)}`;
+    write(number, format(score));
+    const since = `difference since the shift ${format(score - anchor.score)}`;
+    const untouched = "Move a slider, or drag the point along the curve.";
+    write(kept, m === anchor.m ? untouched : `Both shifted by ${signed(m - anchor.m)}: ${since}`);
     result.say(`m = ${m}, n = ${n}, distance ${format(n - m, 0)}, score ${format(score)}`, playing);
   }
-  const words = html("div", {}, result.row, kept);
-  return { element: html("div", { class: "readout" }, html("p", {}, "Score ", number), words), draw };
+  return { element: div("readout", html("p", {}, "Score ", number), div("", result.row, kept)), draw };
 }
 
 // ---------------------------------------------------------------- the pairs: circles with two arrows
 
 const RADIUS = 46;
 const at = (angle, radius) => [radius * Math.cos(angle), -radius * Math.sin(angle)];
-
-function arrow(angle, length) {
-  const [x, y] = at(angle, length);
-  const head = Math.min(10, length / 2);
-  const wing = (side) => [x - head * Math.cos(angle + side), y + head * Math.sin(angle + side)];
-  return path([[0, 0], [x, y]]) + path([wing(0.45), [x, y], wing(-0.45)]);
-}
 
 function wedge(from, to, radius) {
   const turn = Math.atan2(Math.sin(to - from), Math.cos(to - from));
@@ -144,38 +104,46 @@ const trail = (start, frequency, position, radius) =>
   Array.from({ length: position + 1 }, (_, t) => `${path([at(start + t * frequency, radius)])}h0`).join("");
 
 function circle(pair) {
-  const shape = (name) => svg("path", { class: name });
-  const [between, passedQ, passedK, q, k] = ["wedge", "query trail", "key trail", "query", "key"].map(shape);
-  const rim = svg("circle", { class: "rim", r: RADIUS });
-  const drawing = svg("svg", { viewBox: "-62 -62 124 124", "aria-hidden": "true" }, rim, between, passedQ, passedK, q, k);
-  const [speed, share] = [html("span", { class: "speed" }), html("span", { class: "share" })];
+  const { element: drawing, layers } = sketch({
+    box: "-62 -62 124 124",
+    layers: {
+      ...{ rim: { tag: "circle", r: RADIUS }, wedge: "path" },
+      ...{ passedQ: { tag: "path", class: "query trail" }, passedK: { tag: "path", class: "key trail" } },
+      ...{ query: "path", key: "path" },
+    },
+  });
+  const [speed, share] = ["speed", "share"].map((name) => html("span", { class: name }));
 
   function draw(state, scale) {
     const frequency = state.frequencies[pair];
-    const [x, y] = [state.query, state.key].map((v) => v.slice(2 * pair, 2 * pair + 2));
-    const [startQ, startK] = [x, y].map(([a, b]) => Math.atan2(b, a));
+    const [q, k] = [state.query, state.key].map((v) => v.slice(2 * pair, 2 * pair + 2));
+    const [startQ, startK] = [q, k].map(([a, b]) => Math.atan2(b, a));
     const angleQ = startQ + (state.m + state.glideM) * frequency;
     const angleK = startK + (state.n + state.glideN) * frequency;
-    set(between, { d: wedge(angleQ, angleK, RADIUS / 2.6) });
-    set(passedQ, { d: trail(startQ, frequency, state.m, RADIUS + 6) });
-    set(passedK, { d: trail(startK, frequency, state.n, RADIUS + 12) });
-    set(q, { d: arrow(angleQ, (RADIUS * Math.hypot(...x)) / scale) });
-    set(k, { d: arrow(angleK, (RADIUS * Math.hypot(...y)) / scale) });
+    layers.wedge(wedge(angleQ, angleK, RADIUS / 2.6));
+    layers.passedQ(trail(startQ, frequency, state.m, RADIUS + 6));
+    layers.passedK(trail(startK, frequency, state.n, RADIUS + 12));
+    layers.query(arrow([0, 0], at(angleQ, (RADIUS * Math.hypot(...q)) / scale)));
+    layers.key(arrow([0, 0], at(angleK, (RADIUS * Math.hypot(...k)) / scale)));
     const turn = (2 * Math.PI) / frequency;
-    speed.textContent = `one turn in ${turn < 100 ? format(turn, 1) : rounded(turn)}`;
-    share.textContent = format(state.shares[pair]);
+    write(speed, `one turn in ${turn < 100 ? format(turn, 1) : grouped(turn)}`);
+    write(share, format(state.shares[pair]));
   }
-  return { element: html("span", { class: "pair" }, html("b", {}, `Pair ${pair}`), drawing, speed, share), draw };
+  return {
+    element: html("span", { class: "pair" }, html("b", {}, `Pair ${pair}`), drawing, speed, share),
+    draw,
+  };
 }
 
-function circles(model) {
-  const element = html("div", { class: "circles" });
+function circles(choose) {
+  const element = div("circles");
   let [cards, choice] = [[], null];
   function build(count) {
     cards = Array.from({ length: count }, (_, i) => circle(i));
     choice = radio({
       label: "Each pair of coordinates is an arrow on a circle; choose the pair to follow",
-      options: cards.map((card, i) => [i, card.element]), value: 0, change: (pair) => update(model, { pair }),
+      options: cards.map((card, i) => [i, card.element]),
+      change: choose,
     });
     choice.row.style.setProperty("--columns", Math.min(count, 4));
     element.replaceChildren(choice.row);
@@ -183,135 +151,145 @@ function circles(model) {
   function draw(state) {
     if (cards.length !== state.dim / 2) build(state.dim / 2);
     choice.set(state.pair);
-    const lengths = [state.query, state.key].flatMap((v) => pairIndices(state.dim).map(([a, b]) => Math.hypot(v[a], v[b])));
-    cards.forEach((card) => card.draw(state, largest(lengths) || 1));
+    const length = (v) => pairIndices(state.dim).map(([a, b]) => Math.hypot(v[a], v[b]));
+    const scale = largest([...length(state.query), ...length(state.key)]) || 1;
+    for (const card of cards) card.draw(state, scale);
   }
   return { element, draw };
 }
 
 // ---------------------------------------------------------------- the score against the distance
 
-function curve(model) {
-  const grid = svg("g");
-  const [total, part, line] = ["total", "part", "now"].map((name) => svg("path", { class: name }));
-  const point = svg("circle", { class: "point", r: 6 });
-  const ring = svg("circle", { class: "alias", r: 8 });
-  const name = svg("text", { class: "tick", "text-anchor": "middle" });
-  const mark = svg("g", {}, ring, name);
-  const label = "Curve of the score against the distance n − m";
-  const drawing = svg("svg", { class: "curve", role: "img", "aria-label": label }, grid, line, part, total, mark, point);
-  const alone = html("span", { class: "chosen" });
-  const legend = html("p", { class: "legend" }, html("span", {}, "score, all pairs"), alone);
-  let [x, y, width, drawn] = [null, null, 0, null];
-  draggable(drawing, { move: (to) => move(model, model.get("m"), model.get("m") + Math.round(x.invert(to * width))) });
+function curve(last, goTo) {
+  const distances = Array.from({ length: 8 * last + 1 }, (_, i) => i / 4 - last);
+  const once = memory();
 
   // The curves stay as they are while only the positions move.
-  function drawCurves({ query, key, base, pair }) {
-    const height = 230;
-    const scores = scoreCurve(query, key, DISTANCES, base);
-    const share = pairCurve(query, key, pair, DISTANCES, base);
+  function curves({ query, key, base, pair }) {
+    const scores = scoreCurve(query, key, distances, base);
+    const share = pairCurve(query, key, pair, distances, base);
     const all = [...scores, ...share, 0];
     const unit = 10 ** Math.floor(Math.log10(largest(all) || 1)) / 2;
-    const domain = [Math.floor(Math.min(...all) / unit) * unit, Math.ceil(Math.max(...all) / unit) * unit || unit];
-    x = linear([-LAST, LAST], [40, width - 14]);
-    y = linear(domain, [height - 42, 26]);
-    const xTicks = [-64, -48, -32, -16, 0, 16, 32, 48, 64].filter((t) => width > 500 || t % 32 === 0);
-    set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-    axes(grid, { x, y, xTicks, xLabel: "distance n − m (tokens)", yLabel: "score" });
-    set(total, { d: path(DISTANCES.map((r, i) => [x(r), y(scores[i])])) });
-    set(part, { d: path(DISTANCES.map((r, i) => [x(r), y(share[i])])) });
-    alone.textContent = `pair ${pair} alone`;
-    alone.hidden = query.length === 2; // it is the whole score
-    drawMark(scores.filter((_, i) => i % 4 === 0)); // whole distances only
+    const round = (value, to) => to(value / unit) * unit;
+    const domain = [round(Math.min(...all), Math.floor), round(Math.max(...all), Math.ceil) || unit];
+    return { scores, share, domain };
   }
+  const curvesOf = (state) => {
+    const { query, key, base, pair } = state;
+    return once("curves", JSON.stringify([query, key, base, pair]), () => curves(state));
+  };
 
   // The distance that is most easily taken for the one with the highest score.
-  function drawMark(scores) {
-    const [top, like] = [scores.indexOf(Math.max(...scores)), lookalike(scores)];
-    set(mark, { visibility: like < 0 ? "hidden" : null });
-    if (like < 0) return;
-    set(ring, { cx: x(like - LAST), cy: y(scores[like]) });
-    set(name, { x: clamp(x(like - LAST), 90, width - 70), y: 14 });
-    name.textContent = `${whole(like - LAST)} looks like ${whole(top - LAST)}`;
+  function drawMark({ alias, name }, { x, y, width }, scores) {
+    const whole = scores.filter((_, i) => i % 4 === 0);
+    const [top, like] = [whole.indexOf(Math.max(...whole)) - last, lookalike(whole) - last];
+    if (like < -last) return [alias, name].forEach((layer) => layer(null));
+    alias({ cx: x(like), cy: y(whole[like + last]) });
+    const words = `${format(like, 0)} looks like ${format(top, 0)}`;
+    name(words, { x: clamp(x(like), 90, width - 70), y: 14, "text-anchor": "middle" });
   }
 
+  const chart = panel({
+    label: "Curve of the score against the distance n − m",
+    name: "curve",
+    height: 230,
+    margin: [26, 14, 42, 40],
+    x: (_, width) => ({
+      ...{ domain: [-last, last], label: "distance n − m (tokens)" },
+      ticks: [-64, -48, -32, -16, 0, 16, 32, 48, 64].filter((t) => width > 500 || t % 32 === 0),
+    }),
+    y: (state) => ({ domain: curvesOf(state).domain, label: "score" }),
+    layers: { now: "path", part: "path", total: "path" },
+    over: {
+      alias: { tag: "circle", r: 8 },
+      name: { tag: "text", class: "tick" },
+      point: { tag: "circle", r: 6 },
+    },
+    drag: ([distance]) => goTo(Math.round(distance)),
+    draw(layers, plot, state) {
+      const { x, y, line, width } = plot;
+      const { query, key, m, n, base, pair, glideM, glideN } = state;
+      const { scores, share } = curvesOf(state);
+      once("drawn", JSON.stringify([query, key, base, pair, width]), () => {
+        layers.total(line(distances.map((r, i) => [r, scores[i]])));
+        layers.part(line(distances.map((r, i) => [r, share[i]])));
+        drawMark(layers, plot, scores);
+      });
+      const now = n + glideN - m - glideM;
+      const height = y(scoreCurve(query, key, [now], base)[0]);
+      layers.now(`M${x(now)} ${y.range[0]}V${y.range[1]}M${x.range[0]} ${height}H${x.range[1]}`);
+      layers.point({ cx: x(now), cy: height });
+    },
+  });
+  const names = legend({ "": "score, all pairs", chosen: "" });
   function draw(state) {
-    const { query, key, m, n, base, pair, glideM, glideN } = state;
-    width = state.width;
-    const inputs = JSON.stringify([query, key, base, pair, width]);
-    if (inputs !== drawn) drawCurves(state);
-    drawn = inputs;
-    const now = n + glideN - m - glideM;
-    const height = y(scoreCurve(query, key, [now], base)[0]);
-    set(line, { d: `M${x(now)} ${y.range[0]}V${y.range[1]}M${x.range[0]} ${height}H${x.range[1]}` });
-    set(point, { cx: x(now), cy: height });
+    write(names.lastChild, `pair ${state.pair} alone`);
+    names.lastChild.hidden = state.dim === 2; // it is the whole score
+    chart.draw(state);
   }
-  return { element: html("div", {}, legend, drawing), draw };
+  return { element: div("", names, chart.element), draw };
 }
 
 // ---------------------------------------------------------------- the numbers
 
-const COLUMNS = ["Pair", "ω", "query turned", "key turned", "difference", "dot product"];
-
-function table() {
-  const body = html("tbody");
-  const total = html("td");
-  const element = html("table", {},
-    html("caption", {}, "Every pair in numbers: its speed ω in radians per token, how many radians its arrows have turned, what it adds"),
-    html("thead", {}, html("tr", {}, ...COLUMNS.map((name) => html("th", { scope: "col" }, name)))),
-    body,
-    html("tfoot", {}, html("tr", {}, html("th", { scope: "row", colspan: COLUMNS.length - 1 }, "score, the sum"), total)));
-  const row = () => html("tr", {}, html("th", { scope: "row" }), ...COLUMNS.slice(1).map(() => html("td")));
-
-  function draw({ m, n, frequencies, shares, score, pair }) {
-    while (body.rows.length > shares.length) body.lastChild.remove();
-    while (body.rows.length < shares.length) body.append(row());
-    frequencies.forEach((w, i) => {
-      const cells = [i, w.toPrecision(3), format(m * w, 2), format(n * w, 2), format((n - m) * w, 2), format(shares[i])];
-      body.rows[i].classList.toggle("chosen", i === pair);
-      cells.forEach((text, column) => write(body.rows[i].cells[column], text));
-    });
-    write(total, format(score));
-  }
-  return { element, draw };
+function numbers() {
+  const { element, draw } = table({
+    caption:
+      "Every pair in numbers: its speed ω in radians per token, how many radians its arrows have turned, what it adds",
+    head: ["Pair", "ω", "query turned", "key turned", "difference", "dot product"],
+  });
+  const row =
+    ({ m, n, shares }) =>
+    (w, i) => {
+      const turned = [m * w, n * w, (n - m) * w].map((x) => format(x, 2));
+      return [`${i}`, w.toPrecision(3), ...turned, format(shares[i])];
+    };
+  return {
+    element,
+    draw: (state) =>
+      draw(state.frequencies.map(row(state)), {
+        chosen: state.pair,
+        foot: ["score, the sum", format(state.score)],
+      }),
+  };
 }
 
 // ---------------------------------------------------------------- which coordinates make a pair
 
 function pairing(title, layout) {
-  const shape = (name) => svg("path", { class: name });
-  const [zero, before, after, arcs, chosen] = ["axis", "before", "after", "arcs", "chosen"].map(shape);
-  const names = svg("g");
-  const label = `${title}: arcs join the coordinates of a pair, bars are the query before and after its rotation`;
-  const drawing = svg("svg", { role: "img", "aria-label": label }, zero, before, after, arcs, chosen, names);
+  const { element: drawing, layers } = sketch({
+    label: `${title}: arcs join the coordinates of a pair, bars are the query before and after its rotation`,
+    layers: {
+      ...{ axis: "path", before: "path", after: "path", arcs: "path", chosen: "path" },
+      name: { tag: "text", many: true, "text-anchor": "middle" },
+    },
+  });
   const score = html("b");
-  let named = "";
 
   function draw({ x, turned, order, pair, scale, total }) {
     const step = 240 / x.length;
     const pairs = pairIndices(x.length, layout);
     const center = (i) => (i + 0.5) * step;
-    const arc = ([a, b]) => {
+    const arc = (/** @type {number[]} */ [a, b]) => {
       const top = 44 - Math.min(54, 14 * (b - a));
       return `M${center(a)} 44C${center(a)} ${top} ${center(b)} ${top} ${center(b)} 44`;
     };
-    const bars = (values, width) =>
-      values.map((v, i) => `M${center(i) - width / 2} 92v${(-40 * v) / scale}h${width}V92Z`).join("");
-    set(arcs, { d: pairs.map(arc).join("") });
-    set(chosen, { d: arc(pairs[pair]) });
-    set(zero, { d: "M0 92H240" });
-    set(before, { d: bars(x, step * 0.8) });
-    set(after, { d: bars(turned, step * 0.44) });
-    if (named !== `${order}`) {
-      const rows = x.length > 10 ? 2 : 1; // of names, so that they have room beside each other
-      set(drawing, { viewBox: `0 0 240 ${138 + 12 * rows}` });
-      names.replaceChildren(...order.map((name, i) => svg("text", { x: center(i), y: 147 + 12 * (i % rows), "text-anchor": "middle" }, name)));
-      named = `${order}`;
-    }
-    [...names.children].forEach((text, i) => set(text, { class: pairs[pair].includes(i) ? "tick chosen" : "tick" }));
-    score.textContent = format(total);
+    const bar = (width) => (v, i) => `M${center(i) - width / 2} 92v${(-40 * v) / scale}h${width}V92Z`;
+    layers.axis("M0 92H240");
+    layers.before(x.map(bar(step * 0.8)).join(""));
+    layers.after(turned.map(bar(step * 0.44)).join(""));
+    layers.arcs(pairs.map(arc).join(""));
+    layers.chosen(arc(pairs[pair]));
+    const rows = x.length > 10 ? 2 : 1; // of names, so that they have room beside each other
+    drawing.setAttribute("viewBox", `0 0 240 ${138 + 12 * rows}`);
+    layers.name(order, (_, i) => ({
+      ...{ x: center(i), y: 147 + 12 * (i % rows) },
+      class: pairs[pair].includes(i) ? "tick chosen" : "tick",
+    }));
+    order.forEach((name, i) => write(layers.name.element.childNodes[i], `${name}`));
+    write(score, format(total));
   }
-  return { element: html("div", {}, html("b", {}, title), drawing, html("span", {}, "score ", score)), draw };
+  return { element: div("", html("b", {}, title), drawing, html("span", {}, "score ", score)), draw };
 }
 
 function conventions() {
@@ -327,55 +305,79 @@ function conventions() {
     const plain = order.map((_, i) => i);
     const reorder = (x) => order.map((i) => x[i]);
     const cases = [
-      [query, key, plain, "interleaved"], [query, key, plain, "half"], [reorder(query), reorder(key), order, "half"],
+      [query, key, plain, "interleaved"],
+      [query, key, plain, "half"],
+      [reorder(query), reorder(key), order, "half"],
     ];
     const turned = cases.map(([q, , , layout]) => applyRope(q, m, base, layout));
     const scale = largest([...query, ...turned.flat()]) || 1;
-    cases.forEach(([x, k, names, layout], i) => panels[i].draw({
-      x, turned: turned[i], order: names, pair, scale, total: sum(pairScores(x, k, m, n, base, layout)),
-    }));
+    cases.forEach(([x, k, names, layout], i) => {
+      const total = sum(pairScores(x, k, m, n, base, layout));
+      panels[i].draw({ x, turned: turned[i], order: names, pair, scale, total });
+    });
     const gap = (x, y) => format(largest(x.map((v, i) => v - y[i])));
-    words.textContent =
+    write(
+      words,
       `With other partners, the query turned to position ${m} differs by up to ${gap(turned[0], turned[1])} in a coordinate. ` +
-      `Take its coordinates in the order ${order.join(" ")} first, and the half-split rotation gives the interleaved ` +
-      `result in that order: difference ${gap(reorder(turned[0]), turned[2])}.`;
+        `Take its coordinates in the order ${order.join(" ")} first, and the half-split rotation gives the interleaved ` +
+        `result in that order: difference ${gap(reorder(turned[0]), turned[2])}.`,
+    );
   }
-  const caption = "Which coordinates make a pair: the query before its rotation (outline) and after it (filled)";
-  const row = html("div", { class: "conventions" }, ...panels.map((panel) => panel.element));
-  return { element: html("div", {}, html("p", { class: "heading" }, caption), row, words), draw };
+  const caption =
+    "Which coordinates make a pair: the query before its rotation (outline) and after it (filled)";
+  const row = div("conventions", ...panels.map(({ element }) => element));
+  return { element: div("", heading(caption), row, words), draw };
 }
 
 // ---------------------------------------------------------------- the widget
 
-function render({ model, el }) {
-  const player = motion(model, () => draw());
-  const controls = [positionControls(model), shapeControls(model, player)];
-  const scores = curve(model);
-  const [words, pairs, numbers, layouts] = [readout(), circles(model), table(), conventions()];
-  const parts = [words, pairs, scores, numbers, layouts];
-  let anchor = {}; // the position and score at which the present distance was first seen
+export default widget("rope", ({ model, el, controls, constants: { last }, write: put, redraw }) => {
+  const positions = () => [model.get("m"), model.get("n")];
+  const move = (m, n) => put({ m: clamp(m, 0, last), n: clamp(n, 0, last) });
+  const player = motion({ last, positions, move, redraw });
+  const both = shiftBoth(last, move);
+  const words = readout();
+  const pairs = circles((pair) => put({ pair }));
+  const scores = curve(last, (distance) => move(model.get("m"), model.get("m") + distance));
+  const [rows, layouts] = [numbers(), conventions()];
+  const details = [rows, layouts].map(({ element }) => element);
+  let anchor = { same: "", m: 0, score: 0 }; // the position and score where the present distance was first seen
+  controls.m.row.classList.add("query");
+  controls.n.row.classList.add("key");
 
-  function draw() {
-    const state = readState(model);
-    const same = JSON.stringify([state.n - state.m, state.base, state.query, state.key]);
-    if (anchor.same !== same) anchor = { same, m: state.m, score: state.score };
-    el.classList.toggle("few", state.dim <= 4);
-    const width = scores.element.clientWidth || 600; // asked before anything is drawn: one layout a frame
-    for (const part of [...controls, ...parts]) part.draw({ ...state, ...player.ahead(), anchor, width });
-  }
-
-  el.classList.add("rope");
-  el.append(
-    html("div", { class: "controls" }, ...controls.map((part) => part.element)),
-    words.element,
-    html("div", { class: "stage" }, pairs.element, scores.element),
-    html("details", {}, html("summary", {}, "Every pair in numbers, and two ways to pair coordinates"), numbers.element, layouts.element),
-  );
-  const unmount = mount({ model, el, traits: ["m", "n", "base", "dim", "pair", "query", "key"], draw });
-  return () => {
-    player.stop();
-    unmount();
+  return {
+    layout: [
+      columns(
+        "controls",
+        [controls.m.row, controls.n.row, both.row],
+        [controls.base.row, controls.dim.row, player.element],
+      ),
+      words.element,
+      div("stage", pairs.element, scores.element),
+      html(
+        "details",
+        {},
+        html("summary", {}, "Every pair in numbers, and two ways to pair coordinates"),
+        ...details,
+      ),
+    ],
+    change({ dim, ...others }) {
+      put(dim ? { dim, pair: Math.min(model.get("pair"), dim / 2 - 1) } : others);
+    },
+    draw(state) {
+      const { m, n, base, dim } = state;
+      const [query, key] = [state.query, state.key].map((v) => v.slice(0, dim));
+      const shares = pairScores(query, key, m, n, base);
+      const score = sum(shares);
+      const same = JSON.stringify([n - m, base, query, key]);
+      if (anchor.same !== same) anchor = { same, m, score };
+      const whole = { ...state, query, key, shares, score, anchor, ...player.ahead() };
+      el.classList.toggle("few", dim <= 4);
+      controls.dim.limit({ high: Math.min(state.query.length, state.key.length) });
+      for (const part of [both, words, pairs, scores, rows, layouts]) {
+        part.draw({ ...whole, frequencies: ropeFrequencies(dim, base) });
+      }
+    },
+    stop: player.stop,
   };
-}
-
-export default { render };
+});

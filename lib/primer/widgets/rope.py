@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from primer.palette import LIGHT
 from primer.positions import apply_rope, rope_frequencies, rope_permutation
 from primer.widgets.base import Widget
+from primer.widgets.controls import Number, Whole
 
 LAST_POSITION = 64
 LONGEST = 16
@@ -96,10 +97,14 @@ class RopeRotation(Widget):
         "distance between the positions, with the present distance marked."
     )
 
-    m = traitlets.Int(3, min=0, max=LAST_POSITION).tag(sync=True)
-    n = traitlets.Int(8, min=0, max=LAST_POSITION).tag(sync=True)
-    base = traitlets.Float(10_000.0).tag(sync=True)
-    dim = traitlets.Int(8, min=2, max=LONGEST).tag(sync=True)
+    constants: ClassVar[dict[str, Any]] = {"last": LAST_POSITION}
+
+    m = Whole(3, low=0, high=LAST_POSITION, label="Query position m")
+    n = Whole(8, low=0, high=LAST_POSITION, label="Key position n")
+    base = Number(
+        10_000.0, low=1e2, high=1e6, step=0.05, scale="decades", form="grouped", label="Base b"
+    )
+    dim = Whole(8, low=2, high=LONGEST, step=2, label="Dimension d")
     pair = traitlets.Int(0, min=0).tag(sync=True)
     query = Vector().tag(sync=True)
     key = Vector().tag(sync=True)
@@ -111,13 +116,6 @@ class RopeRotation(Widget):
     @traitlets.default("key")
     def _default_key(self) -> list[float]:
         return default_vectors()[1]
-
-    @traitlets.validate("base")
-    def _check_base(self, proposal: dict[str, Any]) -> float:
-        base = float(proposal["value"])
-        if not 1e2 <= base <= 1e6:  # a NaN fails this comparison too
-            raise traitlets.TraitError(f"base must be from 10² to 10⁶, got {base:g}")
-        return base
 
     @traitlets.validate("dim")
     def _check_dim(self, proposal: dict[str, Any]) -> int:

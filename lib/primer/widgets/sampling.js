@@ -2,8 +2,8 @@
 //
 // The functions above `strip` are the mathematics; the tests compare them with primer.statistics.
 
-import { axes, button, clamp, format, html, linear, logarithmic, mount, path, play, resultLine, select, set, slider, svg, update } from "./kit.js";
-import { scientific } from "./powers.js";
+import { between, button, clamp, columns, div, format, grouped, html, legend, memory, panel } from "./kit.js";
+import { percent, play, resultLine, scientific, signed, table, widget, write } from "./kit.js";
 import { random } from "./random.js";
 
 export const SIZES = [3, 5, 8, 12, 20, 32, 50, 80, 120, 200];
@@ -12,27 +12,32 @@ const LONGEST = SIZES[SIZES.length - 1];
 // Every population has the parameter θ = 1.  Its draw turns uniform numbers into an observation.
 const POPULATIONS = {
   normal: {
-    information: 1, view: [-2, 4],
+    information: 1,
+    view: [-2, 4],
     density: (x) => Math.exp(-((x - 1) ** 2) / 2) / Math.sqrt(2 * Math.PI),
     draw: (uniform) => 1 + Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()),
   },
   Laplace: {
-    information: 1, view: [-4, 6],
+    information: 1,
+    view: [-4, 6],
     density: (x) => Math.exp(-Math.abs(x - 1)) / 2,
     draw: (uniform) => 1 + Math.log(1 - uniform()) * (uniform() < 0.5 ? 1 : -1),
   },
   Cauchy: {
-    information: 0.5, view: [-7, 9],
+    information: 0.5,
+    view: [-7, 9],
     density: (x) => 1 / (Math.PI * (1 + (x - 1) ** 2)),
     draw: (uniform) => 1 + Math.tan(Math.PI * (uniform() - 0.5)),
   },
   exponential: {
-    information: 1, view: [-0.5, 5],
+    information: 1,
+    view: [-0.5, 5],
     density: (x) => (x < 0 ? 0 : Math.exp(-x)),
     draw: (uniform) => -Math.log(1 - uniform()),
   },
   uniform: {
-    information: 1, view: [-0.5, 1.5],
+    information: 1,
+    view: [-0.5, 1.5],
     density: (x) => (x >= 0 && x <= 1 ? 1 : 0),
     draw: (uniform) => uniform(),
   },
@@ -56,18 +61,18 @@ const middle = (s) => (s[(s.length - 1) >> 1] + s[s.length >> 1]) / 2;
 // An estimator takes a sample as drawn and the same sample in order.
 const ESTIMATORS = {
   mean,
-  median: (x, s) => middle(s),
+  median: (_, s) => middle(s),
   "trimmed mean": (x, s) => {
     const cut = Math.floor(x.length / 4);
     return total(s, cut, s.length - cut) / (s.length - 2 * cut);
   },
-  midrange: (x, s) => (s[0] + s[s.length - 1]) / 2,
+  midrange: (_, s) => (s[0] + s[s.length - 1]) / 2,
   "first value": (x) => x[0],
   "0.8 × mean": (x) => 0.8 * mean(x),
   "1 / mean": (x) => 1 / mean(x),
   "(n − 1) / sum": (x) => (x.length - 1) / total(x),
   "(n − 2) / sum": (x) => (x.length - 2) / total(x),
-  maximum: (x, s) => s[s.length - 1],
+  maximum: (_, s) => s[s.length - 1],
   "(n + 1)/n × maximum": (x, s) => ((x.length + 1) / x.length) * s[s.length - 1],
   "2 × mean": (x) => 2 * mean(x),
 };
@@ -76,10 +81,13 @@ export const estimate = (estimator, x) => ESTIMATORS[estimator](x, Float64Array.
 
 // How the expectation of an estimator changes with θ; 1 for an unbiased one.
 export const slope = (estimator, n) =>
-  ({ "0.8 × mean": 0.8, "1 / mean": n / (n - 1), "(n − 2) / sum": (n - 2) / (n - 1), maximum: n / (n + 1) })[estimator] ?? 1;
+  ({ "0.8 × mean": 0.8, "1 / mean": n / (n - 1), "(n − 2) / sum": (n - 2) / (n - 1), maximum: n / (n + 1) })[
+    estimator
+  ] ?? 1;
 
 // The Cramér–Rao bound ψ′² / (n I₁) at θ = 1.
-export const bound = (population, estimator, n) => slope(estimator, n) ** 2 / (n * POPULATIONS[population].information);
+export const bound = (population, estimator, n) =>
+  slope(estimator, n) ** 2 / (n * POPULATIONS[population].information);
 
 // Mean, variance and mean squared error around θ = 1 of numbers given one by one, and the standard
 // errors of mean and variance.
@@ -90,7 +98,10 @@ export function moments() {
     count += 1;
     const [share, product] = [gap / count, (gap * gap * before) / count];
     center += share;
-    fourth += product * share * share * (count * count - 3 * count + 3) + 6 * share * share * second - 4 * share * third;
+    fourth +=
+      product * share * share * (count * count - 3 * count + 3) +
+      6 * share * share * second -
+      4 * share * third;
     third += product * share * (count - 2) - 3 * share * second;
     second += product;
     squares += (value - 1) ** 2;
@@ -98,7 +109,11 @@ export function moments() {
   const read = () => {
     const variance = second / count;
     return {
-      count, mean: center, variance, mse: squares / count, bias: center - 1,
+      count,
+      mean: center,
+      variance,
+      mse: squares / count,
+      bias: center - 1,
       biasError: Math.sqrt(variance / count),
       varianceError: Math.sqrt(Math.max(fourth / count - variance ** 2, 0) / count),
     };
@@ -117,127 +132,128 @@ export function momentsOf(values) {
 const [LOW, HIGH, BINS] = [-0.5, 2.5, 120];
 const BATCH = 12; // samples per frame
 const FIRST = 400; // samples before the reader does anything
-const between = (low, high, count) => Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
-const signed = (x, digits) => (x < 0 ? "" : "+") + format(x, digits);
 const plain = (x, digits) => (Math.abs(x) < 1000 ? format(x, digits) : scientific(x));
 
 // The population and the last sample drawn from it.
-function strip() {
-  const grid = svg("g");
-  const [curve, dots, truth] = ["population", "dots", "truth"].map((name) => svg("path", { class: name }));
-  const guess = svg("path", { class: "guess" });
-  const drawing = svg("svg", { class: "strip", role: "img", "aria-label": "The population's density and the last sample" }, grid, curve, truth, dots, guess);
-
-  function draw({ population, x: values, value }) {
-    const [width, height, { view }] = [drawing.clientWidth || 600, 150, POPULATIONS[population]];
-    const x = linear(view, [16, width - 16]);
-    const points = between(...view, 240).map((at) => [at, density(population, at)]);
-    const y = linear([0, 1.1 * Math.max(...points.map(([, f]) => f))], [height - 42, 24]);
-    axes(grid, { x, y, yTicks: [], xLabel: "one sample: observations x", yLabel: "population" });
-    set(curve, { d: path(points.map(([at, f]) => [x(at), y(f)])) });
-    set(truth, { d: `M${x(1)} ${y(0)}V${y.range[1]}` });
-    const inside = (v) => v >= view[0] && v <= view[1];
-    set(dots, { d: values.filter(inside).map((v) => `M${x(v).toFixed(1)} ${y(0) - 9}v9`).join("") });
-    set(guess, { d: inside(value) ? `M${x(value)} ${y(0) - 12}l-6 -10h12Z` : "" });
-    set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-  }
-  return { drawing, draw };
-}
+const strip = () =>
+  panel({
+    label: "The population's density and the last sample",
+    name: "strip",
+    height: 150,
+    margin: [24, 16, 42, 16],
+    x: ({ view }) => ({ domain: view, label: "one sample: observations x" }),
+    y: ({ points }) => ({
+      ...{ domain: [0, 1.1 * Math.max(...points.map(([, f]) => f))], ticks: [], label: "population" },
+    }),
+    layers: { population: "path", truth: "path" },
+    over: { dots: "path", guess: "path" },
+    draw({ population, truth, dots, guess }, { x, y, line }, { points, view, values, value }) {
+      const inside = (v) => v >= view[0] && v <= view[1];
+      const shown = values.filter(inside).map((v) => `M${x(v).toFixed(1)} ${y(0) - 9}v9`);
+      population(line(points));
+      truth(`M${x(1)} ${y(0)}V${y.range[1]}`);
+      dots(shown.join(""));
+      guess(inside(value) ? `M${x(value)} ${y(0) - 12}l-6 -10h12Z` : "");
+    },
+  });
 
 // Where the estimates fell.
-function histogram() {
-  const grid = svg("g");
-  const [bars, normal, truth, average] = ["bars", "bound", "truth", "average"].map((name) => svg("path", { class: name }));
-  const note = svg("text", { class: "tick" });
-  const drawing = svg("svg", { class: "histogram", role: "img", "aria-label": "Histogram of the estimates" }, grid, bars, normal, truth, average, note);
-
-  function draw({ bins, read, limit, center, outside }) {
-    const [width, height, step] = [drawing.clientWidth || 600, 210, (HIGH - LOW) / BINS];
-    const x = linear([LOW, HIGH], [16, width - 16]);
-    const deviation = Math.sqrt(limit);
-    const peak = 1 / (deviation * Math.sqrt(2 * Math.PI));
-    const shares = Array.from(bins, (k) => k / (read.count * step));
-    const y = linear([0, 1.1 * Math.max(peak, ...shares)], [height - 42, 24]);
-    axes(grid, { x, y, yTicks: [], xText: (t) => format(t, 1), xLabel: "many samples: estimates of θ", yLabel: "sampling distribution" });
-    set(bars, { d: shares.map((f, i) => (f ? `M${x(LOW + i * step).toFixed(1)} ${y(0)}V${y(f).toFixed(1)}H${x(LOW + (i + 1) * step).toFixed(1)}V${y(0)}` : "")).join("") });
-    const curve = between(center - 4 * deviation, center + 4 * deviation, 80).filter((t) => t >= LOW && t <= HIGH);
-    set(normal, { d: path(curve.map((t) => [x(t), y(peak * Math.exp(-(((t - center) / deviation) ** 2) / 2))])) });
-    set(truth, { d: `M${x(1)} ${y(0)}V${y.range[1]}` });
-    set(average, { d: read.mean > LOW && read.mean < HIGH ? `M${x(read.mean)} ${y.range[1] + 11}l-6 -10h12Z` : "" });
-    set(note, { x: width - 16, y: 14, "text-anchor": "end" });
-    note.textContent = outside ? `${format((100 * outside) / read.count, 1)}% fall outside` : "";
-    set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-  }
-  return { drawing, draw };
-}
+const histogram = () =>
+  panel({
+    label: "Histogram of the estimates",
+    name: "histogram",
+    height: 210,
+    margin: [24, 16, 42, 16],
+    x: { domain: [LOW, HIGH], text: (t) => format(t, 1), label: "many samples: estimates of θ" },
+    y: ({ peak, shares }) => ({
+      ...{ domain: [0, 1.1 * Math.max(peak, ...shares)], ticks: [], label: "sampling distribution" },
+    }),
+    layers: { bars: "path", bound: "path", truth: "path" },
+    over: { average: "path", note: { tag: "text", class: "tick" } },
+    draw(layers, { x, y, curve, width }, { shares, peak, deviation, center, read, outside }) {
+      const at = shares.map((_, i) => x(LOW + (i * (HIGH - LOW)) / BINS).toFixed(1));
+      const bar = (f, i) => (f ? `M${at[i]} ${y(0)}V${y(f).toFixed(1)}H${at[i + 1] ?? x(HIGH)}V${y(0)}` : "");
+      layers.bars(shares.map(bar).join(""));
+      const bell = (t) => peak * Math.exp(-(((t - center) / deviation) ** 2) / 2);
+      const ends = [Math.max(center - 4 * deviation, LOW), Math.min(center + 4 * deviation, HIGH)];
+      layers.bound(curve(bell, ...ends, 80));
+      layers.truth(`M${x(1)} ${y(0)}V${y.range[1]}`);
+      const seen = read.mean > LOW && read.mean < HIGH;
+      layers.average(seen ? `M${x(read.mean)} ${y.range[1] + 11}l-6 -10h12Z` : "");
+      const text = outside ? `${percent(outside / read.count)} fall outside` : "";
+      layers.note(text, { x: width - 16, y: 14, "text-anchor": "end" });
+    },
+  });
 
 // The variance at every sample size, against the bound.
-function decline(choose) {
-  const grid = svg("g");
-  const [line, whiskers, now] = ["bound", "whiskers", "now"].map((name) => svg("path", { class: name }));
-  const points = SIZES.map(() => svg("circle", { r: 4, class: "dot" }));
-  const drawing = svg("svg", { class: "decline", role: "img", "aria-label": "Variance of the estimates against the sample size, with the Cramér–Rao line" }, grid, now, line, whiskers, ...points);
-
-  function draw({ population, estimator, n, reads }) {
-    const [width, height] = [drawing.clientWidth || 300, 300];
-    const x = logarithmic([SIZES[0] * 0.85, LONGEST * 1.15], [50, width - 14]);
-    const lowest = population === "uniform" ? 1e-5 : 1e-3;
-    const y = logarithmic([lowest, 10], [height - 42, 24]);
-    const inside = (v) => v >= lowest && v <= 10;
-    axes(grid, {
-      x, y, xTicks: [3, 10, 30, 100], yTicks: [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10].filter((v) => v >= lowest), yText: (v) => (v < 0.001 ? scientific(v, 0).replace("1·", "") : String(v)),
-      xLabel: "sample size n", yLabel: "variance of the estimates",
-    });
-    set(line, { d: path(SIZES.map((size) => [x(size), y(bound(population, estimator, size))])) });
-    set(now, { d: `M${x(n)} ${y.range[0]}V${y.range[1]}` });
-    set(whiskers, { d: reads.map(({ variance: v, varianceError: e }, i) => (inside(v) ? `M${x(SIZES[i])} ${y(Math.max(v - 2 * e, lowest))}V${y(Math.min(v + 2 * e, 10))}` : "")).join("") });
-    points.forEach((point, i) => { // a variance off the scale waits at its edge
-      const at = y(clamp(reads[i].variance, lowest, 10));
-      const kind = `${SIZES[i] === n ? " current" : ""}${inside(reads[i].variance) ? "" : " off"}`;
-      set(point, { cx: x(SIZES[i]), cy: at, class: `dot${kind}` });
-    });
-    set(drawing, { viewBox: `0 0 ${width} ${height}`, height });
-  }
-  set(drawing, { onclick: (event) => {
-    const box = drawing.getBoundingClientRect();
-    const at = logarithmic([SIZES[0] * 0.85, LONGEST * 1.15], [50, box.width - 14]).invert(event.clientX - box.left);
-    choose(SIZES.reduce((best, size) => (Math.abs(Math.log(size / at)) < Math.abs(Math.log(best / at)) ? size : best)));
-  } });
-  return { drawing, draw };
-}
+const decline = (choose) =>
+  panel({
+    label: "Variance of the estimates against the sample size, with the Cramér–Rao line",
+    name: "decline",
+    height: 300,
+    margin: [24, 14, 42, 50],
+    x: {
+      ...{ domain: [SIZES[0] * 0.85, LONGEST * 1.15], logarithmic: true, label: "sample size n" },
+      ticks: [3, 10, 30, 100],
+    },
+    y: ({ lowest }) => ({
+      ...{ domain: [lowest, 10], logarithmic: true, label: "variance of the estimates" },
+      ticks: [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10].filter((v) => v >= lowest),
+      text: (v) => (v < 0.001 ? scientific(v, 0).replace("1·", "") : String(v)),
+    }),
+    layers: { now: "path", bound: "path", whiskers: "path" },
+    over: { dot: { tag: "circle", r: 4, many: true } },
+    drag: ([at]) =>
+      choose(
+        SIZES.reduce((best, n) => (Math.abs(Math.log(n / at)) < Math.abs(Math.log(best / at)) ? n : best)),
+      ),
+    draw(layers, { x, y, line }, { population, estimator, n, lowest, reads }) {
+      const inside = (v) => v >= lowest && v <= 10;
+      const edge = (v) => y(clamp(v, lowest, 10)); // a variance off the scale waits there
+      layers.bound(line(SIZES.map((size) => [size, bound(population, estimator, size)])));
+      layers.now(`M${x(n)} ${y.range[0]}V${y.range[1]}`);
+      const whisker = ({ variance: v, varianceError: e }, i) =>
+        inside(v) ? `M${x(SIZES[i])} ${edge(v - 2 * e)}V${edge(v + 2 * e)}` : "";
+      layers.whiskers(reads.map(whisker).join(""));
+      layers.dot(reads, ({ variance }, i) => ({
+        ...{ cx: x(SIZES[i]), cy: edge(variance) },
+        class: `dot${SIZES[i] === n ? " current" : ""}${inside(variance) ? "" : " off"}`,
+      }));
+    },
+  });
 
 // The bound's share of the variance, with twice its standard error.
 function efficiency({ variance, varianceError }, limit) {
   const share = limit / variance;
-  return share < 0.005 ? "0.00" : `${format(share, 2)} ± ${format((2 * share * varianceError) / variance, 2)}`;
+  if (share < 0.005) return "0.00";
+  return `${format(share, 2)} ± ${format((2 * share * varianceError) / variance, 2)}`;
 }
 
-const NUMBERS = ["bias", "variance", "Cramér–Rao", "MSE"];
+// The numbers in the table: each with what stands behind it.
+function numbers(read, limit, regular) {
+  const written = format(limit, 5);
+  const rows = [
+    ["bias", signed(read.bias, 4), `± ${plain(2 * read.biasError, 4)}`],
+    ["variance", plain(read.variance, 5), `± ${plain(2 * read.varianceError, 5)}`],
+    regular
+      ? ["Cramér–Rao", written, `efficiency ${efficiency(read, limit)}`]
+      : ["Cramér–Rao", `(${written})`, "does not hold here"],
+    ["MSE", plain(read.mse, 5), "var + bias²"],
+  ];
+  return rows.map(([name, number, error]) => [name, number, { text: error, class: "error" }]);
+}
 
-function render({ model, el }) {
+export default widget("sampling", ({ model, controls, write: put, redraw }) => {
   const get = (name) => model.get(name);
   const offered = get("offered"); // { population: { note, estimators: [...] } }
-  const population = select({
-    label: "Population", options: Object.keys(offered).map((name) => [name, name]), value: get("population"),
-    change: (name) => update(model, { population: name, estimator: offered[name].estimators[0] }),
-  });
-  const estimator = select({ label: "Estimator", options: [], value: "", change: (name) => update(model, { estimator: name }) });
-  const n = slider({
-    label: "Sample size n", min: 0, max: SIZES.length - 1, value: SIZES.indexOf(get("n")), text: (i) => String(SIZES[i]),
-    change: (i) => update(model, { n: SIZES[i] }),
-  });
   const note = html("p", { class: "note" });
-  const [above, below] = [strip(), histogram()];
-  const fall = decline((size) => update(model, { n: size }));
-  const cells = NUMBERS.map(() => [html("td"), html("td", { class: "error" })]);
-  const table = html("table", {}, html("tbody", {}, ...NUMBERS.map((name, i) => html("tr", {}, html("th", { scope: "row" }, name), ...cells[i]))));
-  const result = resultLine();
-
-  let [state, listed, uniform, runs, last] = ["", "", null, null, null];
+  const [above, below, values, result, once] = [strip(), histogram(), table({}), resultLine(), memory()];
+  const fall = decline((n) => put({ n }));
   const buffer = new Float64Array(LONGEST);
+  let [uniform, runs] = [null, null];
 
   // One sample of 200; its first n observations are the sample of size n.
-  function once() {
+  function draw() {
     const { draw: observe } = POPULATIONS[get("population")];
     const name = get("estimator");
     for (let i = 0; i < LONGEST; i++) buffer[i] = observe(uniform);
@@ -250,72 +266,70 @@ function render({ model, el }) {
       else run.outside += 1;
       run.value = value;
     });
-    last = buffer;
+  }
+  function drawMany(count) {
+    for (let i = 0; i < count; i++) draw();
+    redraw();
   }
   function restart() {
     uniform = random(get("seed"));
-    runs = SIZES.map(() => ({ moments: moments(), bins: new Uint32Array(BINS), outside: 0, value: 0 }));
-    for (let i = 0; i < FIRST; i++) once();
+    const run = () => ({ moments: moments(), bins: new Uint32Array(BINS), outside: 0, value: 0 });
+    runs = SIZES.map(run);
+    for (let i = 0; i < FIRST; i++) draw();
   }
-  const player = play({
-    label: "Draw samples",
-    frame: () => {
-      for (let i = 0; i < BATCH; i++) once();
-      draw();
-    },
+  const player = play({ label: "Draw samples", frame: () => drawMany(BATCH), end: redraw });
+  const again = button("Start again", () => {
+    restart();
+    redraw();
   });
-  const single = button("One sample", () => { once(); draw(); });
-  const again = button("Start again", () => { restart(); draw(); });
 
-  function draw() {
-    const [people, name, size] = ["population", "estimator", "n"].map(get);
-    if (listed !== people) {
-      listed = people;
-      estimator.input.replaceChildren(...offered[people].estimators.map((e) => html("option", { value: e }, e)));
-      note.textContent = offered[people].note;
-    }
-    const now = JSON.stringify([people, name, get("seed")]);
-    if (now !== state) {
-      state = now;
-      restart();
-    }
-    const at = SIZES.indexOf(size);
-    const reads = runs.map((run) => run.moments.read());
-    const [run, read, limit] = [runs[at], reads[at], bound(people, name, size)];
-    population.set(people);
-    estimator.set(name);
-    n.set(at);
-    above.draw({ population: people, x: Array.from(last.subarray(0, size)), value: run.value });
-    below.draw({ bins: run.bins, read, limit, center: slope(name, size), outside: run.outside });
-    fall.draw({ population: people, estimator: name, n: size, reads });
-    const regular = people !== "uniform";
-    const rows = [
-      [signed(read.bias, 4), `± ${plain(2 * read.biasError, 4)}`],
-      [plain(read.variance, 5), `± ${plain(2 * read.varianceError, 5)}`],
-      [regular ? format(limit, 5) : `(${format(limit, 5)})`, regular ? `efficiency ${efficiency(read, limit)}` : "does not hold here"],
-      [plain(read.mse, 5), "var + bias²"],
-    ];
-    rows.forEach((row, i) => row.forEach((text, j) => { cells[i][j].textContent = text; }));
-    result.say(`${read.count.toLocaleString("en")} samples of ${size}: bias ${signed(read.bias, 3)}, variance ${plain(read.variance, 4)}, bound ${format(limit, 4)}`, player.playing());
-  }
-
-  el.classList.add("sampling");
-  el.append(
-    html("div", { class: "controls" }, population.row, estimator.row, n.row),
-    note,
-    html("div", { class: "runs" }, player.button, single, again, result.row),
-    html("div", { class: "panels" },
-      html("div", {}, above.drawing, below.drawing),
-      html("div", {}, table, fall.drawing)),
-    html("p", { class: "legend" },
-      html("span", { class: "truth" }, "the truth, θ = 1"), html("span", { class: "average" }, "mean of the estimates"),
-      html("span", { class: "bound" }, "Cramér–Rao: no unbiased estimate is narrower")),
-  );
-  const unmount = mount({ model, el, traits: ["population", "estimator", "n", "seed"], draw });
-  return () => {
-    player.stop();
-    unmount();
+  const { population, estimator, n } = controls;
+  return {
+    layout: [
+      div("controls", population.row, estimator.row, n.row),
+      note,
+      div(
+        "runs",
+        player.button,
+        button("One sample", () => drawMany(1)),
+        again,
+        result.row,
+      ),
+      columns("panels", [above.element, below.element], [values.element, fall.element]),
+      legend({
+        truth: "the truth, θ = 1",
+        average: "mean of the estimates",
+        bound: "Cramér–Rao: no unbiased estimate is narrower",
+      }),
+    ],
+    change({ population: people, ...others }) {
+      put(people ? { population: people, estimator: offered[people].estimators[0] } : others);
+    },
+    draw({ population: people, estimator: name, n: size, seed }) {
+      once("offered", people, () => {
+        estimator.offer(offered[people].estimators.map((e) => [e, e]));
+        estimator.set(name);
+        write(note, offered[people].note);
+      });
+      once("runs", [people, name, seed].join(), restart);
+      const at = SIZES.indexOf(size);
+      const reads = runs.map((run) => run.moments.read());
+      const [run, read, limit] = [runs[at], reads[at], bound(people, name, size)];
+      const { view } = POPULATIONS[people];
+      const points = between(...view, 240).map((x) => [x, density(people, x)]);
+      above.draw({ view, points, values: Array.from(buffer.subarray(0, size)), value: run.value });
+      const deviation = Math.sqrt(limit);
+      const peak = 1 / (deviation * Math.sqrt(2 * Math.PI));
+      const shares = Array.from(run.bins, (k) => (k * BINS) / (read.count * (HIGH - LOW)));
+      below.draw({ read, shares, deviation, peak, center: slope(name, size), outside: run.outside });
+      const lowest = people === "uniform" ? 1e-5 : 1e-3;
+      fall.draw({ population: people, estimator: name, n: size, lowest, reads });
+      values.draw(numbers(read, limit, people !== "uniform"));
+      result.say(
+        `${grouped(read.count)} samples of ${size}: bias ${signed(read.bias, 3)}, variance ${plain(read.variance, 4)}, bound ${format(limit, 4)}`,
+        player.playing(),
+      );
+    },
+    stop: player.stop,
   };
-}
-
-export default { render };
+});

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from primer import statistics
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
+from primer.widgets.controls import Choice
 
 TRUTH = 1.0
 """The parameter of every population."""
@@ -120,9 +121,9 @@ class SamplingLaboratory(Widget):
     )
 
     offered = traitlets.Dict().tag(sync=True)
-    population = traitlets.Enum(list(POPULATIONS), "normal").tag(sync=True)
-    estimator = traitlets.Unicode("mean").tag(sync=True)
-    n = traitlets.Enum(SIZES, 12).tag(sync=True)
+    population = Choice("normal", list(POPULATIONS), label="Population")
+    estimator = Choice("mean", list(ESTIMATORS), label="Estimator")
+    n = Choice(12, SIZES, look="slider", label="Sample size n")
     seed = traitlets.Int(1, min=0, max=2**32 - 1).tag(sync=True)
 
     def __init__(self, **state: Any) -> None:

@@ -19,18 +19,30 @@ export function ownSignal(name, samples, rate) {
   const scale = kept.reduce((top, x) => Math.max(top, Math.abs(x)), 0) || 1;
   const length = Math.min(powerOfTwo(0.024 * rate), powerOfTwo(kept.length / 8), 4096);
   return {
-    name, rate, scale,
+    name,
+    rate,
+    scale,
     samples: kept.map((x) => x / scale),
     duration: kept.length / rate,
     note: `${name}: ${format(seconds, 2)} s at ${rate} Hz${seconds > LONGEST ? `, of which the first ${LONGEST} s are shown` : ""}. It stays on this device.`,
-    start: 0, unit: "s", moment: 0.5, decibels: 70, lines: [], instants: [],
-    window_length: Math.max(8, length), hop: Math.max(1, length / 8),
+    start: 0,
+    unit: "s",
+    moment: 0.5,
+    decibels: 70,
+    lines: [],
+    instants: [],
+    window_length: Math.max(8, length),
+    hop: Math.max(1, length / 8),
   };
 }
 
 /** How a signal is first looked at. */
 export const firstView = (signal) => ({
-  window_length: signal.window_length, hop: signal.hop, keep_every: 1, decibels: signal.decibels, time: signal.duration * signal.moment,
+  window_length: signal.window_length,
+  hop: signal.hop,
+  keep_every: 1,
+  decibels: signal.decibels,
+  time: signal.duration * signal.moment,
 });
 
 /** The kept samples, their rate, the window and the hop; durations stay when samples are left out. */
@@ -55,7 +67,8 @@ export function knownFrequency({ points }, time) {
 
 // ---------------------------------------------------------------- words
 
-const significant = (x, digits = 3) => format(x, clamp(digits - 1 - Math.floor(Math.log10(Math.abs(x) || 1)), 0, 6));
+const significant = (x, digits = 3) =>
+  format(x, clamp(digits - 1 - Math.floor(Math.log10(Math.abs(x) || 1)), 0, 6));
 
 const inSeconds = {
   duration: (t) => (t < 0.9995 ? `${significant(1000 * t)} ms` : `${significant(t)} s`),
@@ -80,11 +93,22 @@ export const wordsOf = (signal) => (signal.unit === "s" ? inSeconds : inYears);
 /** What the current frame shows, as a sentence. */
 export function describeFrame(signal, time, rate, found) {
   const words = wordsOf(signal);
-  const one = (p) => `${words.frequency(p.frequency)}${signal.unit === "s" || p.frequency < 1e-9 ? "" : `, a period of ${format(1 / p.frequency, 1)} years`} (${format(p.level, 0)} dB)`;
+  const one = (p) =>
+    `${words.frequency(p.frequency)}${signal.unit === "s" || p.frequency < 1e-9 ? "" : `, a period of ${format(1 / p.frequency, 1)} years`} (${format(p.level, 0)} dB)`;
   const listed = found.slice(0, 4).map(one).join("; ") + (found.length > 4 ? "; …" : "");
-  const heard = found.length === 0 ? "silence" : `${found.length === 1 ? "one peak" : `${found.length} peaks`}: ${listed}`;
-  const folded = signal.lines.map((line) => knownFrequency(line, time)).filter((f) => f !== null && f > rate / 2);
-  const alias = folded.slice(0, 2).map((f) => `${words.exact(f)} is above fₛ/2 = ${words.exact(rate / 2)} and appears at ${words.exact(aliasFrequency(f, rate))}.`);
+  const heard =
+    found.length === 0
+      ? "silence"
+      : `${found.length === 1 ? "one peak" : `${found.length} peaks`}: ${listed}`;
+  const folded = signal.lines
+    .map((line) => knownFrequency(line, time))
+    .filter((f) => f !== null && f > rate / 2);
+  const alias = folded
+    .slice(0, 2)
+    .map(
+      (f) =>
+        `${words.exact(f)} is above fₛ/2 = ${words.exact(rate / 2)} and appears at ${words.exact(aliasFrequency(f, rate))}.`,
+    );
   return [`${words.at(signal.start + time)}: ${heard}.`, ...alias].join(" ");
 }
 

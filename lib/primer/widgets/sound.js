@@ -10,15 +10,23 @@ const RECORDED_RATE = 16000;
 /** Record from the microphone; the sound stays in this page. */
 async function record() {
   if (!navigator.mediaDevices?.getUserMedia || !window.MediaRecorder) {
-    throw new Error("This page has no access to a microphone: browsers give it only to pages from https or localhost.");
+    throw new Error(
+      "This page has no access to a microphone: browsers give it only to pages from https or localhost.",
+    );
   }
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true }).catch((error) => {
-    throw new Error(error.name === "NotFoundError" ? "There is no microphone." : "The browser did not allow the microphone.");
+    throw new Error(
+      error.name === "NotFoundError"
+        ? "There is no microphone."
+        : "The browser did not allow the microphone.",
+    );
   });
   const recorder = new MediaRecorder(stream);
   const pieces = [];
   recorder.ondataavailable = (event) => pieces.push(event.data);
-  const ended = new Promise((resolve) => { recorder.onstop = resolve; });
+  const ended = new Promise((resolve) => {
+    recorder.onstop = resolve;
+  });
   recorder.start();
   setTimeout(() => recorder.stop(), 1000 * RECORDED);
   await ended;
@@ -47,28 +55,42 @@ function loudspeaker() {
     if (mine !== turn) return; // stopped, or started again, while the device woke up
     const factor = Math.max(1, powerOfTwo(32000 / rate));
     const buffer = context.createBuffer(1, samples.length * factor, rate * factor);
-    buffer.copyToChannel(Float32Array.from(interpolate(samples, factor), (x) => 0.5 * x), 0);
+    buffer.copyToChannel(
+      Float32Array.from(interpolate(samples, factor), (x) => 0.5 * x),
+      0,
+    );
     source = new AudioBufferSourceNode(context, { buffer });
     source.connect(context.destination);
     source.start(0, from);
     begun = context.currentTime - from;
   };
-  return { start, stop, position: () => (source ? context.currentTime - begun : null), close: () => context?.close() };
+  return {
+    start,
+    stop,
+    position: () => (source ? context.currentTime - begun : null),
+    close: () => context?.close(),
+  };
 }
 
 /** A file input and a button for the microphone; `adopt(name, get)` takes what they bring. */
 export function ownSound(adopt, notice) {
-  const file = html("input", { type: "file", accept: ".wav,audio/wav", onchange: async () => {
-    const chosen = file.files[0];
-    if (!chosen) return;
-    await adopt(chosen.name, async () => {
-      if (chosen.size > LARGEST) {
-        throw new Error(`The file has ${format(chosen.size / 2 ** 20, 0)} MB; at most ${LARGEST / 2 ** 20} are read.`);
-      }
-      return parseWav(await chosen.arrayBuffer());
-    });
-    file.value = ""; // so that the same file can be chosen again
-  } });
+  const file = html("input", {
+    type: "file",
+    accept: ".wav,audio/wav",
+    onchange: async () => {
+      const chosen = file.files[0];
+      if (!chosen) return;
+      await adopt(chosen.name, async () => {
+        if (chosen.size > LARGEST) {
+          throw new Error(
+            `The file has ${format(chosen.size / 2 ** 20, 0)} MB; at most ${LARGEST / 2 ** 20} are read.`,
+          );
+        }
+        return parseWav(await chosen.arrayBuffer());
+      });
+      file.value = ""; // so that the same file can be chosen again
+    },
+  });
   const microphone = button("Record 3 s", async () => {
     microphone.disabled = true;
     notice.say("Listening for three seconds …");
@@ -91,31 +113,29 @@ export function soundPlayer({ current, view, write, kept, redraw, notice }) {
       notice.say(`The browser plays no sound: ${error.message}`);
     }
   };
-  const rest = () => {
-    const time = playhead;
-    playhead = null; // before the player stops, which asks for a last frame
-    if (time !== null) write({ time });
-    player.stop();
-    speaker.stop();
-  };
-  const frame = (seconds) => {
-    if (playhead !== null) advance(seconds);
-    redraw();
-  };
-  const advance = (seconds) => {
-    const { duration } = current();
-    // What cannot be heard passes in eight seconds.
-    const next = speaker.position() ?? playhead + (silent() ? duration / 8 : 1) * seconds;
-    playhead = Math.min(duration, next);
-    if (playhead >= duration) rest();
-  };
-  const player = play({ label: "Play", frame });
-  player.button.addEventListener("click", () => {
-    if (!player.playing()) return rest();
-    const { time } = view();
-    playhead = time > 0.98 * current().duration ? 0 : time;
-    hear();
+  const player = play({
+    start() {
+      const { time } = view();
+      playhead = time > 0.98 * current().duration ? 0 : time;
+      hear();
+    },
+    frame(seconds) {
+      const { duration } = current();
+      // What cannot be heard passes in eight seconds.
+      const next = speaker.position() ?? playhead + (silent() ? duration / 8 : 1) * seconds;
+      playhead = Math.min(duration, next);
+      redraw();
+      return playhead < duration;
+    },
+    end() {
+      const time = playhead;
+      playhead = null;
+      speaker.stop();
+      if (time !== null) write({ time });
+      redraw();
+    },
   });
+  const rest = () => playhead !== null && player.stop();
   const move = (time) => {
     if (playhead === null) return write({ time });
     playhead = time;

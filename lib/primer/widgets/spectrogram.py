@@ -16,12 +16,19 @@ from primer import fourier
 from primer.fourier.inputs import signal
 from primer.inputs import positive
 from primer.palette import LIGHT
-from primer.widgets.base import Widget, known
+from primer.widgets.base import Widget
+from primer.widgets.controls import Choice, Name, Number, Switch, Whole, known
 
 SHORTEST_WINDOW = 8
 SHORTEST_SIGNAL = 64
 COARSEST = 12
 """The highest number that ``keep_every`` may take."""
+
+
+def capital(name: str) -> str:
+    """Return a name as it begins a line; `str.capitalize` would spoil Hann's."""
+    return name[0].upper() + name[1:]
+
 
 WINDOWS = {
     "rectangular": fourier.rectangular,
@@ -208,14 +215,25 @@ class SpectrogramExplorer(Widget):
     )
 
     signals = traitlets.Dict().tag(sync=True)
-    signal = traitlets.Unicode("chirp").tag(sync=True)
-    window = traitlets.Enum(list(WINDOWS), default_value="Hann").tag(sync=True)
-    window_length = traitlets.Int(256, min=SHORTEST_WINDOW).tag(sync=True)
-    hop = traitlets.Int(32, min=1).tag(sync=True)
-    keep_every = traitlets.Int(1, min=1, max=COARSEST).tag(sync=True)
+    signal = Name(
+        "chirp",
+        among="signals",
+        label="Signal",
+        look="radio",
+        words=capital,
+        more={"own": "Your sound"},
+    )
+    window = Choice("Hann", {name: capital(name) for name in WINDOWS}, label="Window")
+    window_length = Whole(
+        256, low=SHORTEST_WINDOW, high=2**24, step=0.25, scale="octaves", label="Window length"
+    )
+    hop = Whole(32, low=1, high=2**24, scale="octaves", label="Hop")
+    keep_every = Whole(1, low=1, high=COARSEST, scale="falling", label="Sampling rate")
     time = traitlets.Float(0.5).tag(sync=True)
-    decibels = traitlets.Float(70.0, min=20.0, max=120.0).tag(sync=True)
-    show_known = traitlets.Bool(True).tag(sync=True)
+    decibels = Number(
+        70.0, low=20.0, high=120.0, step=5, digits=0, unit=" dB", label="Levels shown"
+    )
+    show_known = Switch(True, label="Show what is known")
 
     def __init__(
         self, samples: ArrayLike | None = None, sample_rate: float | None = None, **state: Any
@@ -226,8 +244,6 @@ class SpectrogramExplorer(Widget):
                 raise ValueError("samples need their sample_rate, in Hz")
             signals["your samples"] = _own_record(samples, sample_rate)
             state.setdefault("signal", "your samples")
-        for order, record in enumerate(signals.values()):
-            record["order"] = order  # a notebook's file sorts the names
         name = known("signal", state.setdefault("signal", "chirp"), signals)
         super().__init__(signals=signals, **{**self._first_view(signals[name]), **state})
         self.observe(self._follow_signal, "signal")
@@ -253,10 +269,6 @@ class SpectrogramExplorer(Widget):
         """Return the number of samples of the signal."""
         return len(self.signals[self.signal]["samples"]) // 2
 
-    @traitlets.validate("signal")
-    def _valid_signal(self, proposal: traitlets.Bunch) -> str:
-        return known("signal", proposal.value, self.signals)
-
     @traitlets.validate("window_length", "hop")
     def _within_signal(self, proposal: traitlets.Bunch) -> int:
         if proposal.value > self._length():
@@ -266,13 +278,11 @@ class SpectrogramExplorer(Widget):
             )
         return int(proposal.value)
 
-    @traitlets.validate("time", "decibels")
-    def _finite(self, proposal: traitlets.Bunch) -> float:
-        name, value = proposal.trait.name, float(proposal.value)
-        duration = self._length() / self.signals[self.signal]["rate"]
-        if not math.isfinite(value) or (name == "time" and not 0 <= value <= duration):
-            allowed = f"from 0 to {duration:g}" if name == "time" else "a finite number"
-            raise traitlets.TraitError(f"{name} must be {allowed}, got {value}")
+    @traitlets.validate("time")
+    def _within_duration(self, proposal: traitlets.Bunch) -> float:
+        value, duration = float(proposal.value), self._length() / self.signals[self.signal]["rate"]
+        if not 0 <= value <= duration:  # a NaN fails this comparison too
+            raise traitlets.TraitError(f"time must be from 0 to {duration:g}, got {value}")
         return value
 
     def analysis(self) -> tuple[Float[np.ndarray, "n"], float, Float[np.ndarray, "m"], int]:

@@ -120,7 +120,14 @@ export function spread(window, rate = 1) {
   const im = new Float64Array(size);
   fft(re, im);
   for (let k = 0; k < size; k++) re[k] = re[k] * re[k] + im[k] * im[k];
-  return { time: deviation(window.map((w) => w * w), false) / rate, frequency: (deviation(re, true) * rate) / size };
+  return {
+    time:
+      deviation(
+        window.map((w) => w * w),
+        false,
+      ) / rate,
+    frequency: (deviation(re, true) * rate) / size,
+  };
 }
 
 /**
@@ -143,7 +150,9 @@ export function peaks(power) {
   const last = power.length - 1;
   return found.map((k) => {
     // The top of the parabola through the logarithms of three neighbors; a spectrum mirrors at its ends.
-    const [a, b, c] = [Math.abs(k - 1), k, last - Math.abs(last - k - 1)].map((i) => Math.log(power[i] + 1e-30));
+    const [a, b, c] = [Math.abs(k - 1), k, last - Math.abs(last - k - 1)].map((i) =>
+      Math.log(power[i] + 1e-30),
+    );
     return k + (a === c ? 0 : (0.5 * (a - c)) / (a - 2 * b + c));
   });
 }
@@ -153,7 +162,10 @@ export function interpolate(samples, factor) {
   const size = powerOfTwo(samples.length);
   const re = new Float64Array(size * factor);
   const im = new Float64Array(size * factor);
-  const part = { re: Float64Array.from({ length: size }, (_, n) => samples[n] ?? 0), im: new Float64Array(size) };
+  const part = {
+    re: Float64Array.from({ length: size }, (_, n) => samples[n] ?? 0),
+    im: new Float64Array(size),
+  };
   fft(part.re, part.im);
   // Positive frequencies stay at the start, negative ones move to the end; between them nothing.
   for (let k = 0; k < size; k++) {

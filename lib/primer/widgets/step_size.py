@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import traitlets
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from primer import optimization as opt
 from primer.palette import LIGHT
-from primer.widgets.base import Number, Widget
+from primer.widgets.base import Widget
+from primer.widgets.controls import Choice, Number
 
 STEPS = 100
 START = (-2.0, 1.0)
-RULES = ("gradient", "momentum", "adam", "sign")
 NAMES = {
     "gradient": "gradient descent",
     "momentum": "momentum",
     "adam": "Adam",
     "sign": "sign descent",
 }
+RULES = tuple(NAMES)
 LARGEST = 1e6
 
 
@@ -55,10 +55,14 @@ class StepSize(Widget):
         "valley and across it: straight lines down, or up beyond the step limit."
     )
 
-    rule = traitlets.Enum(RULES, "gradient").tag(sync=True)
-    step = Number(0.018, min=0.001, max=3.0).tag(sync=True)
-    curvature = Number(100.0, min=1.0, max=100.0).tag(sync=True)
-    momentum = Number(0.8, min=0.0, max=0.99).tag(sync=True)
+    rule = Choice("gradient", NAMES | {"sign": "sign"}, label="Rule")
+    step = Number(
+        0.018, low=0.001, high=3.0, step=0.005, scale="decades", digits=3, label="Step size η"
+    )
+    curvature = Number(
+        100.0, low=1.0, high=100.0, step=0.02, scale="decades", digits=1, label="Curvature h"
+    )
+    momentum = Number(0.8, low=0.0, high=0.99, label="Momentum β", when=("rule", "momentum"))
 
     def limit(self) -> float | None:
         """Compute the step limit; None for the rules whose steps do not follow the gradient."""

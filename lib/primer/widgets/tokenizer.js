@@ -33,7 +33,8 @@ function encodeWord(newIds, bytes) {
 
 /** The token ids of a text. */
 export function encode({ words, newIds }, text) {
-  if (/\p{Surrogate}/u.test(text)) throw new RangeError("The text holds half a character, a lone surrogate; take it out.");
+  if (/\p{Surrogate}/u.test(text))
+    throw new RangeError("The text holds half a character, a lone surrogate; take it out.");
   const bytes = new TextEncoder();
   return (text.match(words) ?? []).flatMap((word) => encodeWord(newIds, bytes.encode(word)));
 }

@@ -27,7 +27,11 @@ export function parseWav(bytes) {
     if (name(at) === "fmt " && size >= 16 && at + 8 + size <= data.length) {
       let kind = view.getUint16(at + 8, true);
       if (kind === EXTENSIBLE && size >= 26) kind = view.getUint16(at + 32, true);
-      const [channels, rate, bits] = [view.getUint16(at + 10, true), view.getUint32(at + 12, true), view.getUint16(at + 22, true)];
+      const [channels, rate, bits] = [
+        view.getUint16(at + 10, true),
+        view.getUint32(at + 12, true),
+        view.getUint16(at + 22, true),
+      ];
       layout = { read: READERS[`${kind}/${bits}`], channels, rate, width: bits / 8 };
     }
     if (name(at) === "data") return readSamples(view, at + 8, size, layout);
@@ -38,8 +42,12 @@ export function parseWav(bytes) {
 function readSamples(view, start, size, layout) {
   const here = view.byteLength - start;
   if (!layout) throw new Error("The WAV file is damaged: its format is missing.");
-  if (!layout.read) throw new Error("The WAV file is compressed or of a rare format; save it as PCM of 8, 16, 24 or 32 bits.");
-  if (!layout.rate || !layout.channels) throw new Error("The WAV file is damaged: it names a rate or a number of channels of 0.");
+  if (!layout.read)
+    throw new Error(
+      "The WAV file is compressed or of a rare format; save it as PCM of 8, 16, 24 or 32 bits.",
+    );
+  if (!layout.rate || !layout.channels)
+    throw new Error("The WAV file is damaged: it names a rate or a number of channels of 0.");
   // A recorder that writes into a stream cannot know the size and writes the largest number.
   if (size > here && size !== 0xffffffff) {
     throw new Error(`The WAV file is cut off: it announces ${size} bytes of sound and has ${here}.`);

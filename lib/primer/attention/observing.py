@@ -1,0 +1,72 @@
+"""Look at what a layer computes on the way, and change it: one observer, names for everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+Observe = Callable[[str, Tensor], Tensor | None]
+"""Is shown an activation with its name; returns another one to compute with, or ``None``."""
+
+
+def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
+    """Show an activation to an observer, and return the one to go on with.
+
+    Parameters
+    ----------
+    observe : callable or None
+        The observer, if somebody observes.
+    name : str
+        What the activation is called.
+    activation : Tensor
+        What was computed.
+
+    Returns
+    -------
+    Tensor
+        What the observer returned, or the activation itself when it returned ``None``.
+
+    Raises
+    ------
+    ValueError
+        When the observer returns a tensor of another shape, or something else.
+
+    Examples
+    --------
+    >>> import torch
+    >>> shown(lambda name, x: 2 * x if name == "weights" else None, "weights", torch.ones(2))
+    tensor([2., 2.])
+    """
+    if observe is None:
+        return activation
+    changed = observe(name, activation)
+    if changed is None:
+        return activation
+    if not isinstance(changed, Tensor):
+        raise ValueError(
+            f"the observer returned {type(changed).__name__} for {name}: return a tensor to "
+            "compute with, or None to change nothing"
+        )
+    if changed.shape != activation.shape:
+        raise ValueError(
+            f"the observer returned shape {tuple(changed.shape)} for {name}, which has shape "
+            f"{tuple(activation.shape)}: return one of that shape, or None to change nothing"
+        )
+    return changed
+
+
+def within(observe: Observe | None, place: str) -> Observe | None:
+    """Return an observer for a part of a model: what it is shown has the part's name in front.
+
+    Examples
+    --------
+    >>> import torch
+    >>> part = within(lambda name, x: print(name), "attention")
+    >>> part("weights", torch.ones(2)) is not None
+    attention.weights
+    True
+    """
+    if observe is None:
+        return None
+    return lambda name, activation: shown(observe, f"{place}.{name}", activation)

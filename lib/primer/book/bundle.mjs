@@ -1,0 +1,65 @@
+// Bundles the widgets' modules with esbuild: node bundle.mjs FOLDER prints { "name.js": text, … } as JSON.
+//
+// The kit becomes one script, `var kit = …`, that stands before every widget; in a widget's own part the
+// imports from "./kit.js" are taken from it.  The styles are bundled beside them.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+
+const folder = resolve(process.argv[2]);
+const { build } = createRequire(join(process.cwd(), "package.json"))("esbuild");
+const files = readdirSync(folder);
+const names = (suffix) => files.filter((f) => f.endsWith(suffix)).map((f) => f.slice(0, -suffix.length));
+const python = new Set(names(".py"));
+const common = {
+  bundle: true,
+  minify: true,
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "silent",
+  write: false,
+  target: "es2022",
+  tsconfigRaw: "{}",
+};
+
+/** What the kit exports. */
+async function exportsOfKit() {
+  const options = { format: "esm", metafile: true, outfile: "kit.js" };
+  const { metafile } = await build({ ...common, entryPoints: [join(folder, "kit.js")], ...options });
+  return Object.values(metafile.outputs)[0].exports;
+}
+
+/** Imports of the kit become the members of the global `kit`; those that nobody needs fall away. */
+const sharedKit = (names) => ({
+  name: "shared kit",
+  setup(bundler) {
+    const contents = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => kit.${name})();`);
+    bundler.onResolve({ filter: /^\.\/kit\.js$/ }, () => ({ path: "kit", namespace: "shared" }));
+    bundler.onLoad({ filter: /.*/, namespace: "shared" }, () => ({ contents: contents.join("\n") }));
+  },
+});
+
+async function bundle(entry, options) {
+  const { outputFiles } = await build({ ...common, entryPoints: [join(folder, entry)], ...options });
+  return outputFiles[0].text;
+}
+
+try {
+  const shows = (name) => readFileSync(join(folder, `${name}.js`), "utf8").includes("export default");
+  const widgets = names(".js").filter((name) => python.has(name) && shows(name));
+  const plugins = [sharedKit(await exportsOfKit())];
+  const results = await Promise.all([
+    bundle("kit.js", { format: "iife", globalName: "kit" }).then((text) => ["kit.js", text]),
+    ...widgets.map(async (name) => [`${name}.js`, await bundle(`${name}.js`, { format: "esm", plugins })]),
+    ...names(".css").map(async (name) => [`${name}.css`, await bundle(`${name}.css`, {})]),
+  ]);
+  process.stdout.write(JSON.stringify(Object.fromEntries(results)));
+} catch (error) {
+  process.stderr.write(
+    (error.errors ?? [{ text: error.message }])
+      .map(({ text, location }) => (location ? `${location.file}:${location.line}: ${text}` : text))
+      .join("\n"),
+  );
+  process.exit(1);
+}

@@ -1,0 +1,66 @@
+// Single controls: each is { row, input, set(value) } and calls `change(value)` on the reader's input.
+
+import { html, uniqueId } from "./elements.js";
+
+/** `text(value)` is written beside it; `limit({ min, max, step })` moves its ends. */
+export function slider({ label, min, max, step = 1, value = undefined, text = (x) => `${x}`, change }) {
+  const id = uniqueId();
+  const input = html("input", { id, type: "range", min, max, step });
+  const output = html("output", { for: id, "aria-live": "off" }); // the input itself says its value
+  const show = (x) => {
+    input.value = x;
+    const words = text(x);
+    if (output.textContent === words) return; // so that a frame lays out only what has changed
+    output.textContent = words;
+    input.setAttribute("aria-valuetext", words);
+  };
+  input.addEventListener("input", () => {
+    show(Number(input.value));
+    change(Number(input.value));
+  });
+  if (value !== undefined) show(value);
+  const row = html("div", { class: "control" }, html("label", { for: id }, label), input, output);
+  return { row, input, set: show, limit: (ends) => Object.assign(input, ends) };
+}
+
+/** options: [[value, text], …]; `offer(options)` takes others. */
+export function select({ label, options = [], value = undefined, change }) {
+  const id = uniqueId();
+  const input = html("select", { id });
+  const offer = (list) =>
+    input.replaceChildren(...list.map(([v, text]) => html("option", { value: v }, text)));
+  const show = (v) => {
+    input.value = v;
+  };
+  input.addEventListener("change", () => change(input.value));
+  offer(options);
+  show(value);
+  const row = html("div", { class: "control" }, html("label", { for: id }, label), input);
+  return { row, input, set: show, offer };
+}
+
+/** options: [[value, text or element], …] */
+export function radio({ label, options, value = undefined, change }) {
+  const name = uniqueId();
+  const inputs = options.map(([v]) =>
+    html("input", { type: "radio", name, value: v, onchange: () => change(v) }),
+  );
+  const show = (v) => {
+    for (const input of inputs) input.checked = input.value === String(v);
+  };
+  show(value);
+  const choices = options.map(([, text], i) => html("label", {}, inputs[i], text));
+  const row = html("fieldset", { class: "control" }, html("legend", {}, label), ...choices);
+  return { row, input: inputs[0], set: show };
+}
+
+export function checkbox({ label, value = false, change }) {
+  const input = html("input", { type: "checkbox", onchange: () => change(input.checked) });
+  const show = (v) => {
+    input.checked = v;
+  };
+  show(value);
+  return { row: html("label", { class: "control" }, input, label), input, set: show };
+}
+
+export const button = (text, click) => html("button", { type: "button", onclick: click }, text);

@@ -1,0 +1,64 @@
+// Elements of HTML and SVG.  Strings among the children become text nodes, never markup.
+
+/**
+ * Change attributes of an element: a function listens to the event (`onclick: f`), null and false take
+ * the attribute away.  What can take the focus is marked so that JupyterLab leaves its keys alone.
+ */
+export function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value === null || value === false) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  // JupyterLab takes arrow keys for its own commands unless the focused element itself objects.
+  if (element.tabIndex >= 0) element.dataset.lmSuppressShortcuts = "true";
+  return element;
+}
+
+/** @returns {any} */
+export function html(tag, attributes = {}, ...children) {
+  const element = set(document.createElement(tag), attributes);
+  element.append(...children);
+  return element;
+}
+
+/** @returns {any} */
+export function svg(tag, attributes = {}, ...children) {
+  const element = set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
+  element.append(...children);
+  return element;
+}
+
+/** A box of a class. */
+export const div = (name, ...children) => html("div", name ? { class: name } : {}, ...children);
+
+/** A heading over a drawing; `key("fit", "the fit")` explains a color in it. */
+export const heading = (...children) => html("p", { class: "heading" }, ...children);
+export const key = (name, text) => html("span", { class: `key ${name}` }, text);
+
+/** What the colors of a drawing mean: { class: text }. */
+export const legend = (names) =>
+  html(
+    "p",
+    { class: "legend" },
+    ...Object.entries(names).map(([name, text]) => html("span", { class: name }, text)),
+  );
+
+/** Write a text, only if it changed: what stays need not be laid out, or said, again. */
+export function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** A line that screen readers announce; say(text, quiet) with quiet = true, while playing, says nothing. */
+export function resultLine() {
+  const row = html("p", { class: "result", "aria-live": "polite" });
+  const say = (text, quiet = false) => {
+    row.setAttribute("aria-live", quiet ? "off" : "polite");
+    write(row, text);
+  };
+  return { row, say };
+}
+
+let count = 0;
+const page = Math.random().toString(36).slice(2); // two widgets of a page have a kit each
+export const uniqueId = () => `primer-${page}-${count++}`;

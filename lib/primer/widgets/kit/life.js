@@ -1,0 +1,118 @@
+// A widget's life: shown, drawn anew when something changed, taken away.
+
+import { bind, settle } from "./bind.js";
+import { button } from "./controls.js";
+
+/** Set traits, { name: value, … }, and tell Python. */
+export function update(model, changes) {
+  for (const [name, value] of Object.entries(changes)) model.set(name, value);
+  model.save_changes();
+}
+
+/**
+ * Draw now, and once per frame after any of the traits, the width of `el` or the theme changed; returns the
+ * function that ends it.
+ */
+export function mount({ model, el, traits, draw }) {
+  let request = 0;
+  const drawNow = () => {
+    request = 0;
+    draw();
+  };
+  const redraw = () => {
+    request ||= requestAnimationFrame(drawNow);
+  };
+  // A key moves what it finds drawn: two keys within one frame must not both start from the same place.
+  const catchUp = () => {
+    if (!request) return;
+    cancelAnimationFrame(request);
+    drawNow();
+  };
+  el.addEventListener("keydown", catchUp, { capture: true });
+  el.classList.add("primer-widget");
+  for (const name of traits) model.on(`change:${name}`, redraw);
+  const size = new ResizeObserver(redraw);
+  size.observe(el);
+  const theme = new MutationObserver(redraw);
+  for (const node of [document.documentElement, document.body]) {
+    theme.observe(node, { attributeFilter: ["class", "data-theme", "data-jp-theme-light"] });
+  }
+  draw();
+  el.dataset.ready = "true";
+  return () => {
+    cancelAnimationFrame(request);
+    el.removeEventListener("keydown", catchUp, { capture: true });
+    size.disconnect();
+    theme.disconnect();
+    for (const name of traits) model.off(`change:${name}`, redraw);
+  };
+}
+
+/**
+ * The module's `export default`.  `build` gets
+ *
+ *   model, el      as anywidget hands them over
+ *   constants      what the Python class declares besides its traits
+ *   controls       { trait: { row, input, … } }, one for each control declared on a trait
+ *   write(changes) sets traits
+ *   redraw()       draws at once
+ *
+ * and returns { layout: [elements], draw(state) }, with `state` the values of all traits, and where needed
+ * `change(changes)`, instead of write, for what the reader does with a control; `texts`, see bind;
+ * `read()`, a state other than the model's; `stop()`, called when the widget is taken away.
+ */
+export const widget = (name, build) => ({
+  render({ model, el }) {
+    const { traits, controls: declared, constants } = model.get("_spec");
+    const read = () => Object.fromEntries(traits.map((trait) => [trait, model.get(trait)]));
+    const write = (changes) => update(model, changes);
+    let parts = null;
+    const change = (changes) => (parts.change ?? write)(changes);
+    const controls = bind(declared, change, (trait, value) => parts.texts?.[trait]?.(value));
+    const redraw = () => {
+      const state = (parts.read ?? read)();
+      settle(controls, declared, state);
+      parts.draw(state);
+    };
+    parts = build({ model, el, constants, controls, read, write, redraw });
+    el.classList.add(name);
+    el.append(...parts.layout);
+    const end = mount({ model, el, traits, draw: redraw });
+    return () => {
+      parts.stop?.();
+      end();
+    };
+  },
+});
+
+/**
+ * A button that plays: { button, playing(), stop() }.  `start()` is called when it begins, `frame(seconds)`
+ * with the time since the last frame; when frame returns false, it ends.  `end()` is called when it has
+ * stopped, without it frame(0).  For readers who prefer reduced motion it moves in half-second steps.
+ */
+export function play({ label = "Play", start = () => {}, frame, end = () => frame(0) }) {
+  let request = 0;
+  let last = null;
+  const stop = () => {
+    cancelAnimationFrame(request);
+    request = 0;
+    element.textContent = `▶ ${label}`;
+    end();
+  };
+  const tick = (now) => {
+    request = requestAnimationFrame(tick);
+    const pause = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0.5 : 0;
+    const seconds = last === null ? 0 : (now - last) / 1000;
+    if (last !== null && seconds < pause) return;
+    last = now;
+    if (frame(Math.min(seconds, 0.5)) === false) stop(); // a tab that slept does not leap
+  };
+  const element = button(`▶ ${label}`, () => {
+    if (request) return stop();
+    last = null;
+    start();
+    request = requestAnimationFrame(tick);
+    element.textContent = "⏸ Pause";
+  });
+  return { button: element, playing: () => request !== 0, stop };
+}

@@ -1,0 +1,51 @@
+// Numbers, and the words for them.  All of it is pure and runs in Node.
+
+export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+
+export const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
+
+/** `count` + 1 numbers at equal distances, both ends among them. */
+export const between = (low, high, count) =>
+  Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
+
+/** Fixed decimals with a true minus sign, and no −0.00. */
+export function format(x, digits = 3) {
+  const text = x.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
+}
+
+/** +1.50, −0.20 */
+export const signed = (x, digits = 0) => (x < 0 ? "" : "+") + format(x, digits);
+
+/** Without the zeros that say nothing: 5, 0.5, −2.25 */
+export const short = (x, digits = 2) =>
+  format(x, digits)
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
+
+/** 0.500, 12.3 */
+export const significant = (x, digits = 3) => x.toPrecision(digits).replace("-", "−");
+
+/** A whole number with its thousands apart: 10,000 */
+export const grouped = (x) => Math.round(x).toLocaleString("en");
+
+/** 12.5% */
+export const percent = (share, digits = 1) => `${format(100 * share, digits)}%`;
+
+/** 4.8·10⁻⁹ */
+export function scientific(x, digits = 1) {
+  const [mantissa, power] = x.toExponential(digits).split("e");
+  const raised = [...String(Number(power))].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)] ?? "⁻");
+  return `${mantissa.replace("-", "−")}·10${raised.join("")}`;
+}
+
+/** Three or four digits and a letter: 124.4 M */
+export function compact(x, letters = ["", "k", "M", "B", "T"]) {
+  const power = clamp(Math.floor(Math.log10(Math.max(x, 1)) / 3), 0, letters.length - 1);
+  const scaled = x / 1000 ** power;
+  const digits = scaled < 9.995 ? 2 : scaled < 999.5 ? 1 : 0;
+  return `${power ? scaled.toFixed(digits) : x} ${letters[power]}`.trim();
+}
+
+/** (1.00, −2.50) */
+export const tuple = (numbers, write = (x) => format(x, 2)) => `(${numbers.map(write).join(", ")})`;

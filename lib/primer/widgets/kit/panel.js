@@ -1,0 +1,225 @@
+// A drawing with axes: it measures itself, clips what it draws, and keeps its axes while they stay the same.
+
+import { div, set, svg, write } from "./elements.js";
+import { draggable, grip } from "./marks.js";
+import { arrow, decimals, linear, logarithmic, path, ticks } from "./scales.js";
+import { between } from "./numbers.js";
+
+/** Grid, numbers and labels in an SVG <g>; ticks and their texts may be left out. */
+export function axes(g, options) {
+  const { x, y, xLabel, yLabel, xTicks = ticks(...x.domain), yTicks = ticks(...y.domain) } = options;
+  const { xText = decimals(xTicks), yText = decimals(yTicks) } = options;
+  const [left, right] = x.range;
+  const [bottom, top] = y.range;
+  const text = (name, px, py, anchor, content) =>
+    svg("text", { class: name, x: px, y: py, "text-anchor": anchor }, content);
+  g.replaceChildren(
+    ...xTicks.map((t) => svg("path", { class: "grid", d: `M${x(t)} ${bottom}V${top}` })),
+    ...yTicks.map((t) => svg("path", { class: "grid", d: `M${left} ${y(t)}H${right}` })),
+    svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
+    ...xTicks.map((t) => text("tick", x(t), bottom + 15, "middle", xText(t))),
+    ...yTicks.map((t) => text("tick", left - 6, y(t) + 4, "end", yText(t))),
+    text("label", (left + right) / 2, bottom + 32, "middle", xLabel),
+    text("label", left, top - 9, "start", yLabel),
+  );
+}
+
+// One shape: layer(points or d), layer(text, attributes), layer(attributes), layer(null) to hide it.
+function single(tag, attributes) {
+  const element = svg(tag, attributes);
+  const layer = (value, more = {}) => {
+    if (Array.isArray(value)) set(element, { d: path(value) });
+    else if (typeof value === "string" && tag === "text") write(element, value);
+    else if (typeof value === "string") set(element, { d: value });
+    else if (value) set(element, value);
+    set(element, { visibility: value === null ? "hidden" : null, ...more });
+  };
+  return Object.assign(layer, { element });
+}
+
+// As many shapes as there are items: layer(items, (item, i) => attributes).
+function several(tag, attributes) {
+  const element = svg("g");
+  const layer = (items, attributesOf) => {
+    while (element.childNodes.length > items.length) element.lastChild.remove();
+    while (element.childNodes.length < items.length) element.append(svg(tag, attributes));
+    items.forEach((item, i) => set(element.childNodes[i], attributesOf(item, i)));
+  };
+  return Object.assign(layer, { element });
+}
+
+// { name: "path" }, { name: { tag: "circle", r: 6 } } or { name: { tag: "circle", many: true } }
+function makeLayers(declared) {
+  const make = ([name, one]) => {
+    const { tag, many = false, ...attributes } = typeof one === "string" ? { tag: one } : one;
+    const given = { class: name, ...attributes };
+    return [name, many ? several(tag, given) : single(tag, given)];
+  };
+  return Object.fromEntries(Object.entries(declared).map(make));
+}
+
+/** A drawing without axes: { element, layers }, in the coordinates of its viewBox; hidden without a label. */
+export function sketch({ label = "", name = "", box = null, layers: declared = {} }) {
+  const layers = makeLayers(declared);
+  const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+  const shapes = Object.values(layers).map(({ element }) => element);
+  return { element: svg("svg", { class: name || null, viewBox: box, ...told }, ...shapes), layers };
+}
+
+// One mark, or as many as `count(state)`, as grips over everything else.
+function makeMarks(declared, scales) {
+  const element = svg("g");
+  const items = [];
+  let state = null;
+  const { count = () => 1, at, label, move, step, take, press = {}, attributes = {} } = declared;
+  const place = (i) => at(state, i);
+  const stepBy = (i) => (dx, dy) => {
+    if (typeof step === "function") return step(dx, dy, i, state);
+    const [sx, sy] = Array.isArray(step) ? step : [step, step];
+    const [a, b] = place(i);
+    move([a + dx * sx, b + dy * sy], i);
+  };
+  const make = (i) =>
+    grip({
+      attributes,
+      step: stepBy(i),
+      take: () => take?.(i),
+      moveTo: (px, py) => move([scales().x.invert(px), scales().y.invert(py)], i),
+    });
+  const draw = (now, { at: pixels }) => {
+    state = now;
+    const wanted = count(state);
+    while (items.length > wanted) items.pop().remove();
+    while (items.length < wanted) {
+      const i = items.length;
+      items.push(make(i));
+      items[i].addEventListener("keydown", (event) => press[event.key]?.(i));
+      element.append(items[i]);
+    }
+    items.forEach((mark, i) => {
+      const data = place(i);
+      if (!data) return set(mark, { visibility: "hidden" });
+      const [cx, cy] = pixels(data);
+      set(mark, { cx, cy, visibility: null, "aria-label": label(state, i), ...declared.live?.(state, i) });
+    });
+  };
+  return { element, items, draw };
+}
+
+/**
+ * A drawing: { element, draw(state) }.
+ *
+ *   label          what it shows, for those who do not see it; `name`: its class
+ *   height         pixels, or a function of the width; `widest`: it grows no wider
+ *   margin         [top, right, bottom, left] around the axes
+ *   x, y           { domain, label, ticks, text, logarithmic }, or a function (state, width) of them
+ *   layers         { name: shape }, drawn in this order inside the axes and clipped there; the name is the
+ *                  class, a shape "path", { tag: "circle", r: 6 } or { tag: "circle", many: true }
+ *   over           the same, neither clipped nor under anything
+ *   marks          [{ at(state, i) → [x, y] or null, label(state, i), move([x, y], i), step, count(state),
+ *                  take(i), press: { Delete(i) }, attributes, live(state, i) }]: what can be taken hold of;
+ *                  step is a length, [dx, dy] or a function (dx, dy, i, state)
+ *   drag, step     drag([x, y]) takes hold of the whole drawing, step(dx, dy) moves it by keys
+ *   draw           (layers, plot, state): `plot` has the scales x and y, width, height and
+ *                  at([x, y]), line(points), curve(f, low, high, count), arrow(from, to), all from data to pixels
+ *
+ * @param {any} options
+ */
+export function panel({
+  label,
+  name = "",
+  role = "img",
+  height,
+  widest = 0,
+  margin = [26, 10, 40, 42],
+  x: xAxis,
+  y: yAxis,
+  layers: declared = {},
+  over: declaredOver = {},
+  marks: declaredMarks = [],
+  drag = null,
+  step = null,
+  draw: drawLayers,
+}) {
+  const [under, over] = [makeLayers(declared), makeLayers(declaredOver)];
+  const elements = (layers) => Object.values(layers).map(({ element }) => element);
+  const grid = svg("g");
+  const inside = svg("svg", {}, ...elements(under));
+  let plot = null;
+  const marks = declaredMarks.map((one) => makeMarks(one, () => plot));
+  const grips = marks.map(({ element }) => element);
+  const drawing = svg(
+    "svg",
+    { class: `panel ${name}`.trim(), role: declaredMarks.length ? "group" : role, "aria-label": label },
+    grid,
+    inside,
+    ...elements(over),
+    ...grips,
+  );
+  if (drag) {
+    const invert = (fx, fy) => [plot.x.invert(fx * plot.width), plot.y.invert(fy * plot.height)];
+    draggable(drawing, { move: (fx, fy) => drag(invert(fx, fy)), step });
+  }
+
+  let [available, written, last] = [0, "", null];
+  new ResizeObserver(([{ contentRect }]) => {
+    if (Math.abs(contentRect.width - available) < 0.5) return;
+    available = contentRect.width;
+    if (last && available) draw(last);
+  }).observe(drawing);
+
+  function measure(state) {
+    available ||= drawing.clientWidth;
+    const width = Math.min(available || 360, widest || Number.POSITIVE_INFINITY);
+    const high = typeof height === "function" ? height(width) : height;
+    const [top, right, bottom, left] = margin;
+    const ranges = { x: [left, width - right], y: [high - bottom, top] };
+    const axis = (axisOf, range) => {
+      const options = typeof axisOf === "function" ? axisOf(state, width) : axisOf;
+      return { ...options, scale: (options.logarithmic ? logarithmic : linear)(options.domain, range) };
+    };
+    return { width, height: high, horizontal: axis(xAxis, ranges.x), vertical: axis(yAxis, ranges.y) };
+  }
+
+  function frame({ width, height: high, horizontal, vertical }) {
+    const [x, y] = [horizontal.scale, vertical.scale];
+    const options = {
+      ...{ x, y, xLabel: horizontal.label, yLabel: vertical.label },
+      ...{ xTicks: horizontal.ticks, xText: horizontal.text, yTicks: vertical.ticks, yText: vertical.text },
+    };
+    const same = JSON.stringify([width, high, x.domain, y.domain, options]);
+    if (written === same) return;
+    written = same;
+    for (const [axis, value] of Object.entries(options)) if (value === undefined) delete options[axis];
+    set(drawing, { viewBox: `0 0 ${width} ${high}`, height: high });
+    if (widest) drawing.style.maxWidth = `${widest}px`;
+    const box = {
+      x: x.range[0],
+      y: y.range[1],
+      width: x.range[1] - x.range[0],
+      height: y.range[0] - y.range[1],
+    };
+    set(inside, { ...box, viewBox: Object.values(box).join(" ") });
+    axes(grid, options);
+  }
+
+  function draw(state) {
+    last = state;
+    const measured = measure(state);
+    frame(measured);
+    const [x, y] = [measured.horizontal.scale, measured.vertical.scale];
+    const at = (/** @type {number[]} */ [a, b]) => [x(a), y(b)];
+    plot = {
+      ...{ x, y, at, width: measured.width, height: measured.height, element: drawing },
+      line: (points) => path(points.map(at)),
+      curve: (f, low, high, count) => path(between(low, high, count).map((a) => [x(a), y(f(a))])),
+      arrow: (from, to) => arrow(at(from), at(to)),
+    };
+    drawLayers({ ...under, ...over }, plot, state);
+    for (const mark of marks) mark.draw(state, plot);
+  }
+  return { element: drawing, draw, marks: marks.flatMap(({ items }) => items) };
+}
+
+/** Elements beside each other where there is room, below each other where there is not. */
+export const columns = (name, ...parts) => div(name, ...parts.map((part) => div("", ...[part].flat())));

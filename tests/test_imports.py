@@ -1,0 +1,118 @@
+"""Imports run one way: no circle among modules, and chapters along their prerequisites."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+from written import BOOK
+
+from primer.book.registry import read_book
+
+LIBRARY = BOOK / "lib/primer"
+
+
+def module_name(path: Path, library: Path) -> str:
+    parts = path.relative_to(library.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Give the names that a module imports while it is imported itself."""
+    waiting: list[ast.AST] = [*tree.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+
+
+def import_graph(library: Path) -> dict[str, set[str]]:
+    """Map each module of a library to those that must have been imported before it.
+
+    Who imports ``a.b`` also runs the package ``a``, unless it stands in ``a`` itself.
+    """
+    paths = {module_name(path, library): path for path in sorted(library.rglob("*.py"))}
+    graph = {}
+    for module, path in paths.items():
+        needed = set()
+        for name in imported(ast.parse(path.read_text("utf-8"))):
+            packages = name.split(".")
+            prefixes = {".".join(packages[:n]) for n in range(1, len(packages) + 1)}
+            needed |= {
+                prefix
+                for prefix in prefixes & paths.keys()
+                if prefix == name or not f"{module}.".startswith(f"{prefix}.")
+            }
+        graph[module] = needed - {module}
+    return graph
+
+
+def circle(library: Path) -> str:
+    """Say which modules import each other in a circle; an empty text when none do."""
+    try:
+        TopologicalSorter(import_graph(library)).prepare()
+    except CycleError as error:
+        path = " imports ".join(reversed(error.args[1]))
+        return f"{path}: move what they share into a module that imports none of them"
+    return ""
+
+
+def test_no_module_imports_itself_by_others() -> None:
+    assert circle(LIBRARY) == ""
+
+
+def test_the_graph_knows_whom_the_library_imports() -> None:
+    graph = import_graph(LIBRARY)
+    assert "primer.attention.masks" in graph["primer.attention"]
+    assert "primer.attention" in graph["primer.transformers.model"]
+    assert graph["primer.inputs"] == set()
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({"a.py": "import lib.b", "b.py": "from lib import c", "c.py": "import lib.a"}, "a b c"),
+        ({"a.py": "from lib.p.inner import x", "p/inner.py": "", "p/__init__.py": "import lib.a"},
+         "a p"),
+        ({"p/__init__.py": "from lib.p.x import y", "p/x.py": "from lib.p import z"}, "p p.x"),
+        ({"a.py": "import lib.b", "b.py": "if True:\n    from lib.a import x"}, "a b"),
+        ({"a.py": "import lib.b", "b.py": "def later():\n    import lib.a"}, ""),
+        ({"p/__init__.py": "from lib.p.x import y", "p/x.py": "import lib.p.z", "p/z.py": ""}, ""),
+    ],
+)  # fmt: skip
+def test_a_circle_is_one_sentence(tmp_path: Path, files: dict[str, str], sentence: str) -> None:
+    for name, text in files.items():
+        path = tmp_path / "lib" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = circle(tmp_path / "lib")
+    assert bool(found) == bool(sentence)
+    if sentence:
+        names = found.partition(":")[0].split(" imports ")
+        assert names[0] == names[-1]
+        assert set(names) == {f"lib.{name}" for name in sentence.split()}
+
+
+def test_a_chapter_imports_only_what_it_builds_on() -> None:
+    book = read_book(BOOK)
+    home: dict[str, str] = {}
+    for chapter in book.chapters:
+        for package in chapter.library:
+            home.setdefault(f"primer.{package}", chapter.name)
+    strangers = []
+    for module, needed in import_graph(LIBRARY).items():
+        here = home.get(".".join(module.split(".")[:2]))
+        for other in sorted(needed if here else ()):
+            there = home.get(".".join(other.split(".")[:2]))
+            if there and there not in {here, *book.before(here)}:
+                strangers.append(
+                    f"{module} imports {other}, but {here} does not build on {there}: move it, or "
+                    "say so in chapters/book.toml"
+                )
+    assert strangers == []
