@@ -1,0 +1,167 @@
+"""Checks for the exercises of the chapter *Recurrent networks*: each names the mistake it sees."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, as_number, explain
+
+check_half_life = NumberExercise(
+    "6.1",
+    right=5.46,
+    within=0.06,
+    low=0,
+    high=1000,
+    expects="a number of steps to one decimal",
+    wrong={
+        0.35: "that is the logarithm of 2 divided by the bias: the gate is σ(2) ≈ 0.88, not e^−2",
+        2.2: "that is the half-life for a bias of 1",
+        7.88: "after 1/(1 − σ) or −1/ln σ steps 1/e is left, not a half: multiply by ln 2",
+        14.2: "that is the half-life for a bias of 3",
+    },
+    otherwise="solve σ(2)^n = ½ for n, with σ(2) = 1/(1 + e^−2) ≈ 0.881",
+    because="0.881^5.46 is a half.",
+)
+
+check_hump = NumberExercise(
+    "6.3",
+    right=19.5,
+    within=0.6,
+    low=0,
+    high=1000,
+    expects="a whole number of steps",
+    wrong={
+        1: "that would be so if the eigenvalue decided at once; but the entry "
+        "outside the diagonal is 10·k·0.95^(k−1), which grows as long as k wins",
+        9: "that is the top for an eigenvalue of 0.9",
+        135: "there the norm is below 1 again; the question is where it is largest",
+    },
+    otherwise="k·λ^(k−1) is largest near k = −1/ln λ; for λ = 0.95 that is 19.5",
+    because="−1/ln 0.95 = 19.5, and powers are whole: 19 and 20 are almost equal.",
+)
+
+check_diagnose = ChoiceExercise(
+    "6.5",
+    choices={
+        "a": "The gradient vanishes: it cannot learn long strings.",
+        "b": "The context vector is a bottleneck.",
+        "c": "Exposure bias: one mistake leads to others.",
+        "d": "It has learned the training strings by heart.",
+    },
+    right="c",
+    replies={
+        "a": "under teacher forcing 99 % are right at length 20 too, so that much was learned",
+        "b": "a vector that holds too little would spoil letters under teacher forcing, too; "
+        "there 99 % are right at every length",
+        "c": "The weights are the same; what differs is what the decoder reads after its first "
+        "mistake. Until then both ways to run it agree, so whole strings are equally often right.",
+        "d": "then teacher forcing would be poor on new strings as well, not only free writing",
+    },
+)
+
+
+def _lstm(weights: dict[str, Tensor], x: Tensor, h: Tensor, c: Tensor, **wrong: Any) -> Tensor:
+    """Take torch's step, or one with a mistake in it."""
+    order = wrong.get("order", "ifgo")
+    biases = weights["bias_ih"] + (0 if wrong.get("one_bias") else weights["bias_hh"])
+    z = weights["weight_ih"] @ x + weights["weight_hh"] @ (c if wrong.get("peep") else h) + biases
+    part = dict(zip(order, z.chunk(4), strict=True))
+    c = part["f"].sigmoid() * c + part["i"].sigmoid() * part["g"].tanh()
+    return torch.stack([part["o"].sigmoid() * (c if wrong.get("bare") else c.tanh()), c])
+
+
+@exercise("6.2")
+def check_step(answer: Answer) -> None:
+    """Check ``answer(weights, x, h, c)``: one step of torch's LSTM."""
+    for seed in range(2):
+        torch.manual_seed(seed)
+        cell = nn.LSTMCell(3, 4).double()
+        weights = {name: 2 * weight.detach() for name, weight in cell.state_dict().items()}
+        x, h, c = (torch.randn(size, dtype=torch.float64) for size in (3, 4, 4))
+        value = answer(dict(weights), x, h, c)
+        if not isinstance(value, tuple | list) or len(value) != 2:
+            raise Mistake("return two vectors, the new h and the new c")
+        got = np.stack([as_array(part, (4,), name) for part, name in zip(value, "hc", strict=True)])
+        mistakes = {
+            "the gates are in another order: torch's is input, forget, candidate, output": {
+                "order": "figo"
+            },
+            "the last two blocks are the candidate and the output gate, in this order": {
+                "order": "ifog"
+            },
+            "torch has two biases, and they are added": {"one_bias": True},
+            "the gates look at h, not at the memory c": {"peep": True},
+            "h is the output gate times the tanh of c": {"bare": True},
+        }
+        wrong = {
+            sentence: _lstm(weights, x, h, c, **kind).numpy() for sentence, kind in mistakes.items()
+        }
+        wrong["the order is h, then c"] = _lstm(weights, x, h, c).flip(0).numpy()
+        explain(got, _lstm(weights, x, h, c).numpy(), wrong)
+
+
+def _states(w: float, x: list[float]) -> list[float]:
+    """Run the network with one unit; the state before comes first."""
+    states = [0.0]
+    for value in x:
+        states.append(math.tanh(w * states[-1] + value))
+    return states
+
+
+@exercise("6.4")
+def check_fault(answer: Answer) -> None:
+    """Check ``answer(w, x)``: the derivative of the sum of all states."""
+    random = np.random.default_rng(0)
+    for length in (1, 2, 5, 9):
+        w, x = float(random.uniform(0.5, 1.5)), random.normal(size=length).tolist()
+        h = _states(w, x)
+        slope = [1 - state**2 for state in h]
+        here = [slope[t] * h[t - 1] for t in range(1, length + 1)]
+        forward, backward = [0.0], [0.0] * (length + 2)
+        for t in range(1, length + 1):
+            forward.append(here[t - 1] + slope[t] * w * forward[-1])
+        for t in range(length, 0, -1):
+            later = backward[t + 1] * slope[t + 1] * w if t < length else 0.0
+            backward[t] = 1 + later
+        totals = sum(b * f for b, f in zip(backward[1:-1], forward[1:], strict=True))
+        explain(
+            as_number(answer(w, list(x))),
+            sum(forward),
+            {
+                "both factors are still total: paths are counted twice": totals,
+                "both factors are immediate: what h hands on to later steps is missing": sum(here),
+                "only the last state's derivative: the loss is the sum of all": forward[-1],
+            }
+            if length > 2
+            else {},
+        )
+
+
+@exercise("6.6")
+def check_start(answer: Answer) -> None:
+    """Check ``answer(n, random)``: a matrix that keeps all lengths, and mixes."""
+    for seed, n in enumerate((8, 16, 33)):
+        value = as_array(answer(n, np.random.default_rng(seed)), (n, n))
+        singular = np.linalg.svd(np.linalg.matrix_power(value, 200), compute_uv=False)
+        if singular[-1] < 0.999 or singular[0] > 1.001:
+            radius = abs(np.linalg.eigvals(value)).max()
+            if abs(radius - 1) < 1e-6:
+                raise Mistake(
+                    "the largest eigenvalue is 1, but that is one direction: after 200 steps some "
+                    f"vector has {singular[-1]:.2g} and another {singular[0]:.2g} of its length"
+                )
+            raise Mistake(
+                f"after 200 steps vectors have from {singular[-1]:.2g} to {singular[0]:.2g} times "
+                "their length; all of them should keep it"
+            )
+        if abs(np.diag(value)).max() > 0.9:
+            raise Mistake(
+                "it keeps all lengths, but a unit keeps more than 0.9 of itself: nothing mixes; "
+                "turn the units into each other"
+            )

@@ -1,0 +1,157 @@
+r"""Language models that read one character at a time and keep what they know in a state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from primer.inputs import count
+from primer.recurrent.cells import LSTMCell, State
+from primer.recurrent.layers import Recurrent
+
+
+class Limits(NamedTuple):
+    """What a model says about itself: its number of tokens and the longest text it reads."""
+
+    vocab_size: int
+    context_length: int
+
+
+class RecurrentLanguageModel(nn.Module):
+    r"""Predict the next character from the state of a recurrent layer.
+
+    .. math::
+        h_t = \mathrm{cell}(E_{w_t}, h_{t-1}), \qquad
+        P(w_{t+1} \mid w_0, \dots, w_t) = \operatorname{softmax}(h_tW_y + b_y)_{w_{t+1}}
+
+    Parameters
+    ----------
+    alphabet : str
+        The characters it knows; a token is a place in it.
+    cell : {"rnn", "lstm", "gru"}
+        Which cell.
+    hidden_size : int
+        The number of its units.
+    embedding_size : int
+        The length of a character's vector.
+    forget_bias : float, optional
+        What the forget gates of an LSTM begin with.
+
+    Raises
+    ------
+    ValueError
+        When the alphabet is empty or holds a character twice, or a size or the cell is unknown.
+
+    Examples
+    --------
+    >>> model = RecurrentLanguageModel("abc", "gru", hidden_size=4)
+    >>> model(model.encode("abba")[None]).shape  # logits of what follows each character
+    torch.Size([1, 4, 3])
+    """
+
+    def __init__(
+        self,
+        alphabet: str,
+        cell: str,
+        hidden_size: int,
+        embedding_size: int = 16,
+        forget_bias: float | None = None,
+    ) -> None:
+        super().__init__()
+        if not alphabet or len(set(alphabet)) < len(alphabet):
+            raise ValueError(f"an alphabet holds each character once, got {alphabet!r}")
+        self.alphabet, self.cell = alphabet, cell
+        self.places = {character: place for place, character in enumerate(alphabet)}
+        self.config = Limits(len(alphabet), 1_000_000)  # a state has no longest text
+        self.embed = nn.Embedding(len(alphabet), count("embedding_size", embedding_size))
+        self.layer = Recurrent(cell, embedding_size, hidden_size)
+        self.head = nn.Linear(hidden_size, len(alphabet))
+        if forget_bias is not None:
+            if not isinstance(self.layer.cells[0], LSTMCell):
+                raise ValueError(f"only an LSTM has a forget gate with a bias, not {cell!r}")
+            self.layer.cells[0].bias.data[:hidden_size] = forget_bias
+
+    def encode(self, text: str) -> Int[Tensor, " characters"]:
+        """Turn a text into tokens.
+
+        Raises
+        ------
+        ValueError
+            When the text is empty or holds a character that the model does not know.
+
+        Examples
+        --------
+        >>> RecurrentLanguageModel("abc", "rnn", 2).encode("cab").tolist()
+        [2, 0, 1]
+        """
+        if not text:
+            raise ValueError("the text is empty: the model needs at least one character to read")
+        unknown = "".join(sorted(set(text) - set(self.places)))
+        if unknown:
+            raise ValueError(
+                f"the model has never seen {unknown!r}; it knows {self.alphabet!r}: "
+                "leave these characters out or replace them"
+            )
+        return torch.tensor([self.places[character] for character in text])
+
+    def decode(self, tokens: Sequence[int] | Int[Tensor, " characters"]) -> str:
+        """Turn tokens into a text."""
+        return "".join(self.alphabet[int(token)] for token in tokens)
+
+    def read(
+        self, tokens: Int[Tensor, "batch time"], state: State | None = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], State]:
+        """Read on from a state: the logits after each character, and the state after the last."""
+        outputs, state = self.layer(self.embed(tokens), state)
+        return self.head(outputs), state
+
+    def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
+        """Compute the logits of what follows each character of texts read from the beginning."""
+        return self.read(tokens)[0]
+
+    @torch.no_grad()
+    def bits_per_character(self, text: str, warm_up: int = 256, piece: int = 1024) -> float:
+        r"""Measure the loss on all of a text.
+
+        .. math:: -\frac1C\sum_{t=0}^{C-1} \log_2 P(w_t \mid w_{t-m}, \dots, w_{t-1})
+
+        Pieces of the text are read side by side, each from a state that has read the
+        ``warm_up`` characters before it (line breaks stand before the first), so that
+        :math:`m` is at least ``warm_up``.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        warm_up, piece : int
+            How many characters to read before each piece, and the length of a piece.
+
+        Returns
+        -------
+        float
+            Bits per character.
+
+        Raises
+        ------
+        ValueError
+            When the text is empty or holds a character that the model does not know.
+        """
+        tokens = self.encode("\n" * count("warm_up", warm_up) + text)
+        whole = len(text) // count("piece", piece) * piece
+        batches = []
+        if whole:
+            batches = list(tokens[: warm_up + whole].unfold(0, warm_up + piece, piece).split(64))
+        if whole < len(text):
+            batches.append(tokens[None, whole:])
+        nats = 0.0
+        for batch in batches:
+            logits = self(batch[:, :-1])[:, warm_up - 1 :]
+            targets = batch[:, warm_up:].flatten()
+            nats += float(cross_entropy(logits.flatten(0, 1), targets, reduction="sum"))
+        return nats / math.log(2) / len(text)

@@ -1,0 +1,143 @@
+r"""The chapter's character models in a small file: matrices as whole numbers of 8 bits.
+
+A matrix is stored as :math:`W_{ij} \approx k_{ij}u_j` with whole numbers :math:`k_{ij}` from −127
+to 127 and one unit :math:`u_j` for each column, which makes one output.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int8
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from primer.recurrent.characters import RecurrentLanguageModel
+from primer.saving import write_whole
+
+LARGEST = 127
+MODELS = Path(__file__).with_name("characters.safetensors")
+
+
+def whole_numbers(
+    weight: Float[Tensor, "rows columns"],
+) -> tuple[Int8[Tensor, "rows columns"], Float[Tensor, " columns"]]:
+    r"""Round a matrix to whole multiples of one unit for each column.
+
+    .. math:: u_j = \tfrac1{127}\max_i|W_{ij}|, \qquad k_{ij} = \operatorname{round}(W_{ij}/u_j)
+
+    Raises
+    ------
+    ValueError
+        When a weight is NaN or infinite.
+
+    Examples
+    --------
+    >>> whole_numbers(torch.tensor([[0.5, 0.0], [-1.27, 0.0]]))
+    (tensor([[  50,    0],
+            [-127,    0]], dtype=torch.int8), tensor([0.0100, 0.0000]))
+    """
+    if not weight.isfinite().all():
+        raise ValueError("weights must be finite to be rounded, got NaN or infinity")
+    unit = weight.abs().amax(dim=0) / LARGEST
+    whole = (weight / unit.clamp(min=torch.finfo(weight.dtype).tiny)).round()
+    return whole.to(torch.int8), unit
+
+
+def save_models(models: Mapping[str, RecurrentLanguageModel], path: Path | None = None) -> None:
+    """Add models to a file, or replace those of the same names.
+
+    Parameters
+    ----------
+    models : mapping of str to RecurrentLanguageModel
+        Name → model; all of them know the same alphabet.
+    path : Path, optional
+        The file; that of the package by default.
+    """
+    path = path or MODELS
+    every = (load_models(path) if path.exists() else {}) | dict(models)
+    tensors: dict[str, Tensor] = {}
+    for name, model in every.items():
+        for key, weight in model.state_dict().items():
+            if weight.ndim == 1:
+                tensors[f"{name}/{key}"] = weight.float().contiguous()
+                continue
+            # torch's Linear holds an output in a row
+            whole, unit = whole_numbers(weight.T if key == "head.weight" else weight)
+            tensors[f"{name}/{key}"] = whole.contiguous()
+            tensors[f"{name}/{key}/unit"] = unit.float()
+    alphabets = {name: model.alphabet for name, model in every.items()}
+    cells = {name: model.cell for name, model in every.items()}
+    write_whole(path, save(tensors, {"models": json.dumps([cells, alphabets])}))
+
+
+def load_models(path: Path | None = None) -> dict[str, RecurrentLanguageModel]:
+    """Read the models of a file, by default the three of the chapter.
+
+    Parameters
+    ----------
+    path : Path, optional
+        What :func:`save_models` wrote.
+
+    Returns
+    -------
+    dict of str to RecurrentLanguageModel
+        With the rounded weights, ready to be evaluated.
+
+    Raises
+    ------
+    ValueError
+        When the file is missing or is no such file.
+
+    Examples
+    --------
+    >>> {name: model.cell for name, model in load_models().items()}
+    {'gru': 'gru', 'lstm': 'lstm', 'rnn': 'rnn'}
+    """
+    path = path or MODELS
+    try:
+        data = path.read_bytes()
+        tensors = load(data)
+        size = int.from_bytes(data[:8], "little")
+        cells, alphabets = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["models"])
+        return {
+            name: _build(
+                alphabets[name],
+                cells[name],
+                {
+                    key.partition("/")[2]: tensor
+                    for key, tensor in tensors.items()
+                    if key.startswith(f"{name}/")
+                },
+            )
+            for name in sorted(cells)
+        }
+    except FileNotFoundError:
+        raise ValueError(f"there are no models at {path}") from None
+    except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
+        raise ValueError(f"{path} holds no whole character models: {error}") from None
+
+
+def _build(alphabet: str, cell: str, stored: Mapping[str, Tensor]) -> RecurrentLanguageModel:
+    """Make a model of its stored numbers."""
+    weights = {}
+    for key, tensor in stored.items():
+        if tensor.dtype == torch.int8:
+            weight = tensor.float() * stored[f"{key}/unit"]
+            weights[key] = weight.T if key == "head.weight" else weight
+        elif not key.endswith("/unit"):
+            weights[key] = tensor
+    embedding_size = weights["embed.weight"].shape[1]
+    hidden_size = weights["head.weight"].shape[1]
+    model = RecurrentLanguageModel(alphabet, cell, hidden_size, embedding_size)
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+character_models = functools.cache(load_models)
+"""The same, read once for all who ask.  Nobody may change what it returns."""
