@@ -88,7 +88,7 @@ def check_step(answer: Answer) -> None:
         if not isinstance(value, tuple | list) or len(value) != 2:
             raise Mistake("return two vectors, the new h and the new c")
         got = np.stack([as_array(part, (4,), name) for part, name in zip(value, "hc", strict=True)])
-        mistakes = {
+        mistakes: dict[str, dict[str, Any]] = {
             "the gates are in another order: torch's is input, forget, candidate, output": {
                 "order": "figo"
             },

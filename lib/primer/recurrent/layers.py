@@ -3,6 +3,7 @@ r"""A cell run over sequences: layers above each other, both directions, sequenc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
@@ -200,10 +201,11 @@ class Recurrent(nn.Module):
         ValueError
             As :func:`run`.
         """
-        known = check_sequences(x, self.cells[0].input_size, lengths)
-        if state is not None and any(len(part) != len(self.cells) for part in state):
+        cells = cast("list[Cell]", list(self.cells))  # a ModuleList forgets of what it is a list
+        known = check_sequences(x, cells[0].input_size, lengths)
+        if state is not None and any(len(part) != len(cells) for part in state):
             raise ValueError(
-                f"{len(self.cells)} cells need as many states, got {[len(part) for part in state]}"
+                f"{len(cells)} cells need as many states, got {[len(part) for part in state]}"
             )
         ends: list[State] = []
         for layer in range(self.n_layers):
@@ -211,7 +213,7 @@ class Recurrent(nn.Module):
             for direction in range(self.n_directions):
                 number = layer * self.n_directions + direction
                 start = None if state is None else tuple(part[number] for part in state)
-                read, end = run(self.cells[number], x, start, known, reverse=direction == 1)
+                read, end = run(cells[number], x, start, known, reverse=direction == 1)
                 outputs.append(read)
                 ends.append(end)
             x = torch.cat(outputs, dim=-1)
@@ -257,8 +259,8 @@ class Recurrent(nn.Module):
             module.hidden_size,
             module.num_layers,
             bidirectional=module.bidirectional,
-        ).to(module.weight_ih_l0.dtype)
-        for number, cell in enumerate(ours.cells):
+        ).to(next(module.parameters()).dtype)
+        for number, cell in enumerate(cast("list[Cell]", list(ours.cells))):
             layer, direction = divmod(number, ours.n_directions)
             cell.load_torch(module, f"_l{layer}" + "_reverse" * direction)
         return ours

@@ -128,7 +128,8 @@ def train_net(run: Run) -> RecurrentLanguageModel:
     torch.manual_seed(run.seed)
     alphabet = "".join(sorted(set(training)))
     model = RecurrentLanguageModel(alphabet, net.cell, net.hidden_size)
-    model.layer = layer = TorchLayer(net, model.embed.embedding_dim)
+    layer = TorchLayer(net, model.embed.embedding_dim)
+    model.layer = layer  # type: ignore[assignment]  # torch's own, in the same place
     optimizer = torch.optim.Adam(model.parameters(), RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, net.steps)
     streams = model.encode(training).long()
