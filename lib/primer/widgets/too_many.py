@@ -57,7 +57,7 @@ class Heights(traitlets.List):  # type: ignore[type-arg]
 
     def validate(self, obj: Any, value: Any) -> list[float]:
         """Return the numbers, or raise a ``TraitError`` that says what is wrong with them."""
-        numbers = [float(v) for v in super().validate(obj, value)]
+        numbers = [float(v) for v in super().validate(obj, value) or ()]
         if len(numbers) != POINTS or not all(map(math.isfinite, numbers)):
             raise traitlets.TraitError(f"pulls must be {POINTS} finite numbers, got {value!r}")
         return numbers
