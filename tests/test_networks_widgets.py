@@ -124,9 +124,9 @@ def test_it_answers_to_the_keyboard(widget_page, width):
     before = result.inner_text()
     point = page.get_by_role("button", name="Point 3,")
     point.focus()
-    point.press("ArrowUp")
+    point.press("PageUp")
     settle(page)
-    assert page.evaluate("model.get('pulls')[2]") == pytest.approx(0.05)
+    assert page.evaluate("model.get('pulls')[2]") == pytest.approx(0.5)
     assert result.inner_text() != before
     page.get_by_role("button", name="Put the points back").click()
     settle(page)
