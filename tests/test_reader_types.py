@@ -50,8 +50,9 @@ def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
         settle(page)
         assert "Layer 1, head 2" in page.locator(".attention-maps .title").inner_text()
         tab_to(page, ".attention-maps .grid")
-        for _ in range(len(widget.tokens())):
+        for _ in range(len(widget.tokens())):  # to the last query and the first key
             page.keyboard.press("ArrowDown")
+            page.keyboard.press("ArrowLeft")
         for key, weight in enumerate(widget.maps()[1, 2, -1]):
             settle(page)
             said = result.inner_text()

@@ -73,7 +73,7 @@ class Alphabet:
             )
         return np.fromiter(map(self._codes.__getitem__, text), np.int64, len(text))
 
-    def decode(self, codes: Iterable[int] | Codes) -> str:
+    def decode(self, codes: Iterable[int | np.integer] | Codes) -> str:
         """Turn numbers into text; the end is not written.
 
         Raises
