@@ -96,6 +96,7 @@ def skip_gram_loss(
 
     Examples
     --------
+    >>> import torch
     >>> skip_gram_loss(torch.zeros(4, 2), torch.ones(4, 2), torch.tensor([[0, 1]])).exp()
     tensor(4.)
     """

@@ -139,7 +139,7 @@ def error_rate(model: nn.Module, X: Float[Tensor, "n pixels"], classes: Int[Tens
 
     Examples
     --------
-    >>> error_rate(lambda x: x, torch.eye(4), torch.tensor([0, 1, 2, 0]))
+    >>> error_rate(torch.nn.Identity(), torch.eye(4), torch.tensor([0, 1, 2, 0]))
     0.25
     """
     with torch.no_grad():

@@ -146,7 +146,7 @@ class AttentionByHand(Widget):
     >>> output, weights = AttentionByHand().attention()
     >>> [round(weight, 3) for weight in weights.tolist()]
     [0.074, 0.62, 0.306]
-    >>> AttentionByHand(**worked_example()).attention()[0].tolist()
+    >>> [round(v, 6) for v in AttentionByHand(**worked_example()).attention()[0].tolist()]
     [8.5, 0.5]
     """
 
