@@ -6,13 +6,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-with install_import_hook("primer.attention", "beartype.beartype"):
-    from primer import attention
-
+from primer import attention
 from primer.positions import alibi_bias, apply_rope
 
 F64 = torch.float64

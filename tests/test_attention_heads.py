@@ -4,11 +4,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 
-with install_import_hook("primer.attention", "beartype.beartype"):
-    from primer import attention
-    from primer.attention import induction
+from primer import attention
+from primer.attention import induction
 
 F64 = torch.float64
 seeds = st.integers(0, 2**32 - 1)

@@ -8,11 +8,9 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from markdown_it import MarkdownIt
 
-with install_import_hook("primer.datasets", "beartype.beartype"):
-    from primer import datasets
+from primer import datasets
 
 
 def test_there_are_38_plays_in_plain_text():

@@ -10,7 +10,7 @@ import pytest
 from axe import violations_on
 from bs4 import BeautifulSoup
 from keyboard import tab_to
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from tiny_book import CHAPTER, NOTHING_KEPT
@@ -88,20 +88,22 @@ def test_a_guess_by_keyboard_alone(reading_page: Open) -> None:
     page.keyboard.press("Enter")
     assert choices.nth(0).locator(".reply").is_visible()
     standing = box.get_by_role("status")
-    assert standing.inner_text() == "First guesses in this chapter: 0 of 1 right; 1 more to make."
+    expect(standing).to_have_text("First guesses in this chapter: 0 of 1 right; 1 more to make.")
     page.keyboard.press("Tab")  # to the next choice
     page.keyboard.press("Space")
+    expect(choices.nth(0)).not_to_have_attribute("open", "")
+    expect(choices.nth(1)).to_have_class("choice right tried")
     assert [node.get_attribute("open") is not None for node in choices.all()] == [
         False,
         True,
         False,
     ]
     assert marks(page)[:3] == ["wrong tried", "right tried", "wrong"]
-    assert standing.inner_text().startswith("First guesses in this chapter: 0 of 1 right")
+    expect(standing).to_contain_text("First guesses in this chapter: 0 of 1 right")
 
     tab_to(page, page.locator(".guess summary").nth(4))
     page.keyboard.press("Enter")
-    assert standing.inner_text() == "First guesses in this chapter: 1 of 2 right."
+    expect(standing).to_have_text("First guesses in this chapter: 1 of 2 right.")
 
 
 @pytest.mark.browser
@@ -109,6 +111,7 @@ def test_the_first_guess_is_remembered_until_the_reader_starts_over(reading_page
     page = reading_page()
     page.locator(".guess summary").nth(1).click()
     page.locator(".guess summary").nth(2).click()
+    expect(page.locator(".choice.tried")).to_have_count(2)  # told of a moment later
     page.reload()
     assert marks(page)[:3] == ["wrong", "right tried", "wrong"]
     assert "1 of 1 right" in page.locator(".guess").first.get_by_role("status").inner_text()
@@ -126,7 +129,7 @@ def test_the_first_guess_is_remembered_until_the_reader_starts_over(reading_page
 def test_where_the_browser_keeps_nothing_guessing_works(reading_page: Open) -> None:
     page = reading_page(NOTHING_KEPT)
     page.locator(".guess summary").nth(1).click()
-    assert "1 of 1 right" in page.locator(".guess").first.get_by_role("status").inner_text()
+    expect(page.locator(".guess").first.get_by_role("status")).to_contain_text("1 of 1 right")
     page.reload()
     assert page.locator(".guess").first.get_by_role("status").inner_text() == ""
 

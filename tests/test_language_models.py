@@ -11,14 +11,11 @@ import pytest
 import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from tokenizers import models, pre_tokenizers, trainers
 
-with install_import_hook("primer.language_models", "beartype.beartype"):
-    from primer import language_models as lm
-    from primer.language_models import byte_pairs, merges
-
+from primer import language_models as lm
 from primer.datasets import split_plays
+from primer.language_models import byte_pairs, merges
 from primer.transformers import load_pretrained
 
 texts = st.text() | st.text("ab' \n1.é") | st.text("aA'ſ\u0301\u00a0\u200b\u2028\x1c\x85文😀\ufeff")

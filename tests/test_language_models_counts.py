@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from nltk.lm import MLE, KneserNeyInterpolated, Laplace, Lidstone
 from nltk.lm.smoothing import KneserNey as NltkKneserNey
 
-with install_import_hook("primer.language_models", "beartype.beartype"):
-    from primer import language_models as lm
-    from primer.language_models import counting, ngrams
-
+from primer import language_models as lm
 from primer.datasets import split_plays
+from primer.language_models import counting, ngrams
 
 V = 4  # the boundary and three symbols
 texts_of_three = st.lists(

@@ -8,13 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from jaxtyping import install_import_hook
 from scipy import special, stats
 from torch.nn import functional
 
-with install_import_hook("primer.language_models", "beartype.beartype"):
-    from primer import language_models as lm
-    from primer.language_models import window as windows
+from primer import language_models as lm
+from primer.language_models import window as windows
 
 logits = arrays(float, (3, 5), elements=st.floats(-700, 700))
 

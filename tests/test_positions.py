@@ -8,18 +8,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from torch.autograd import gradcheck
-
-with install_import_hook("primer.positions", "beartype.beartype"):
-    from primer import positions
-    from primer.positions import experiment
-
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.gptj import modeling_gptj
 from transformers.models.llama import modeling_llama
+
+from primer import positions
+from primer.positions import experiment
 
 F64 = torch.float64
 even_dims = st.integers(1, 20).map(lambda pairs: 2 * pairs)

@@ -9,24 +9,22 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from torch import nn
 
-with install_import_hook("primer.recurrent", "beartype.beartype"):
-    from primer.recurrent import (
-        CELLS,
-        ElmanCell,
-        LSTMCell,
-        Recurrent,
-        backpropagation_through_time,
-        forget_bias_for,
-        gradient_ratio,
-        half_life,
-        jacobian_product,
-        power_norms,
-        run,
-        step_jacobian,
-    )
+from primer.recurrent import (
+    CELLS,
+    ElmanCell,
+    LSTMCell,
+    Recurrent,
+    backpropagation_through_time,
+    forget_bias_for,
+    gradient_ratio,
+    half_life,
+    jacobian_product,
+    power_norms,
+    run,
+    step_jacobian,
+)
 
 TORCH_CELLS = {"rnn": nn.RNNCell, "lstm": nn.LSTMCell, "gru": nn.GRUCell}
 TORCH_LAYERS = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}

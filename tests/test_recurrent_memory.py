@@ -8,19 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from jaxtyping import install_import_hook
 from sklearn.linear_model import LinearRegression
 
-with install_import_hook("primer.recurrent", "beartype.beartype"):
-    from primer.recurrent import (
-        RecurrentLanguageModel,
-        input_gradients,
-        load_models,
-        loss_with_erased_past,
-        memory_capacity,
-        text_windows,
-    )
-    from primer.recurrent.stored import save_models
+from primer.recurrent import (
+    RecurrentLanguageModel,
+    input_gradients,
+    load_models,
+    loss_with_erased_past,
+    memory_capacity,
+    text_windows,
+)
+from primer.recurrent.stored import save_models
 
 TEXT = "a cat and a dog met a rat on a mat\n" * 4
 ALPHABET = "".join(sorted(set(TEXT)))

@@ -9,20 +9,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 
-with install_import_hook("primer.recurrent", "beartype.beartype"):
-    from primer.recurrent import (
-        EncoderDecoder,
-        adding_problem,
-        agreement,
-        attend,
-        bilinear_score,
-        dot_score,
-        mlp_score,
-        parity,
-        reversal,
-    )
+from primer.recurrent import (
+    EncoderDecoder,
+    adding_problem,
+    agreement,
+    attend,
+    bilinear_score,
+    dot_score,
+    mlp_score,
+    parity,
+    reversal,
+)
 
 KINDS = [(None, "current"), *itertools.product(("dot", "bilinear", "mlp"), ("current", "previous"))]
 

@@ -9,23 +9,20 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
-
-with install_import_hook("primer.transformers", "beartype.beartype"):
-    from primer.transformers import (
-        GPT2_SMALL,
-        GPT3,
-        LLAMA_2_7B,
-        KeyValueCache,
-        Transformer,
-        TransformerConfig,
-        cache_bytes,
-        config,
-        count_parameters,
-    )
-    from primer.transformers.rotary import Rotary
 
 from primer.positions import apply_rope
+from primer.transformers import (
+    GPT2_SMALL,
+    GPT3,
+    LLAMA_2_7B,
+    KeyValueCache,
+    Transformer,
+    TransformerConfig,
+    cache_bytes,
+    config,
+    count_parameters,
+)
+from primer.transformers.rotary import Rotary
 
 SMALL = TransformerConfig(vocab_size=19, n_layers=2, d_model=16, n_heads=4, context_length=12)
 MODERN = {

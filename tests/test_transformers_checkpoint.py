@@ -8,21 +8,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from safetensors.torch import save_file
 
-with install_import_hook("primer.transformers", "beartype.beartype"):
-    from primer.transformers import (
-        Transformer,
-        TransformerConfig,
-        checkpoint,
-        load_checkpoint,
-        load_pretrained,
-        read_metadata,
-        save_checkpoint,
-    )
-
 from primer.language_models import BytePairEncoding
+from primer.transformers import (
+    Transformer,
+    TransformerConfig,
+    checkpoint,
+    load_checkpoint,
+    load_pretrained,
+    read_metadata,
+    save_checkpoint,
+)
 
 SHAPE = TransformerConfig(vocab_size=260, n_layers=2, d_model=16, n_heads=2, context_length=8)
 TOKENS = torch.tensor([[1, 5, 9, 2]])

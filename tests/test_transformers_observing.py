@@ -6,13 +6,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from test_transformers import VARIANTS, build, draw_tokens, every_variant
 from written import BOOK
 
-with install_import_hook("primer.transformers", "beartype.beartype"):
-    from primer.attention import change_weights, multi_head, shown
-    from primer.transformers import ACTIVATIONS, KeyValueCache
+from primer.attention import change_weights, multi_head, shown
+from primer.transformers import ACTIVATIONS, KeyValueCache
 
 STREAM = ["embedding", "blocks.0.before", "blocks.0.between", "blocks.0.after", "blocks.1.before"]
 SEEN = [*STREAM, "blocks.1.between", "blocks.1.after", "norm", "logits"]

@@ -4,19 +4,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import install_import_hook
 from torch import nn
 from torch.autograd import gradcheck
 from torch.nn import functional
-
-with install_import_hook("primer.transformers", "beartype.beartype"):
-    from primer.transformers import feed_forward, mixture, norms, online_softmax, patches
-
 from transformers import GPT2Config, LlamaConfig, MixtralConfig, ViTConfig
 from transformers.models.gpt2.modeling_gpt2 import GPT2MLP
 from transformers.models.llama.modeling_llama import LlamaMLP, LlamaRMSNorm
 from transformers.models.mixtral import modeling_mixtral
 from transformers.models.vit.modeling_vit import ViTEmbeddings
+
+from primer.transformers import feed_forward, mixture, norms, online_softmax, patches
 
 F64 = torch.float64
 seeds = st.integers(0, 2**32 - 1)

@@ -5,19 +5,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from jaxtyping import install_import_hook
-
-with install_import_hook("primer.transformers", "beartype.beartype"):
-    from primer.transformers import (
-        KeyValueCache,
-        Transformer,
-        TransformerConfig,
-        load_gpt2,
-        load_llama,
-    )
-    from primer.transformers.encoder_decoder import DecoderBlock, Encoder, EncoderDecoder
-    from primer.transformers.model import Block
-
 from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
@@ -32,6 +19,16 @@ from transformers import (
     OpenAIGPTConfig,
     OpenAIGPTLMHeadModel,
 )
+
+from primer.transformers import (
+    KeyValueCache,
+    Transformer,
+    TransformerConfig,
+    load_gpt2,
+    load_llama,
+)
+from primer.transformers.encoder_decoder import DecoderBlock, Encoder, EncoderDecoder
+from primer.transformers.model import Block
 
 NO_TOKENS = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
 GPT2_SHAPES = [

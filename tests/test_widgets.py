@@ -310,7 +310,7 @@ def test_rope_follows_changes_from_python_and_lets_go(widget_page):
 def test_rope_scores_nothing_when_a_vector_is_zero(widget_page):
     page = widget_page(RopeRotation(query=[0] * 8))
     assert score(page) == 0
-    assert "NaN" not in page.content()
+    assert "NaN" not in page.locator("#widget").inner_html()
 
 
 @pytest.mark.browser
