@@ -115,7 +115,9 @@ def check_convolve(answer: Answer) -> None:
 @exercise("10.6")
 def check_memory(answer: Answer) -> None:
     """Check ``answer(d)``: a memory that edits, and that holds 24 pairs."""
-    d, edited, held = 32, [], []
+    d = 32
+    edited: list[float] = []
+    held: list[float] = []
     for seed in range(20):
         random = np.random.default_rng(seed)
         for keys_n, rounds, scores in ((16, 4, edited), (24, 1, held)):
