@@ -4,11 +4,13 @@ from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
 from primer.widgets.decoding import Decoding
+from primer.widgets.fold import Fold
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
+from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.step_size import StepSize
 from primer.widgets.too_many import TooManyParameters
@@ -18,11 +20,13 @@ __all__ = [
     "AttentionByHand",
     "AttentionMaps",
     "Decoding",
+    "Fold",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",
     "RopeRotation",
     "SamplingLaboratory",
+    "SmallNetwork",
     "SpectrogramExplorer",
     "StepSize",
     "TooManyParameters",
