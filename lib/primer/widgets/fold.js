@@ -1,6 +1,6 @@
 // Folds: what each layer of a network makes of the line from 0 to 1.
 //
-// The functions above `SHARE` are the mathematics; the tests compare them with primer.networks.
+// The functions above `outline` are the mathematics; the tests compare them with primer.networks.
 
 import { between, columns, grouped, panel, resultLine, short, widget, write } from "./kit.js";
 
@@ -59,6 +59,18 @@ export function countPieces({ x, y }) {
   return slopes.reduce((n, s, i) => n + Number(i > 0 && Math.abs(s - slopes[i - 1]) > 1e-9 * steepest), 1);
 }
 
+// Corners as points; where there are more than a screen has columns, the lowest and the highest in each.
+function outline({ x, y }, most = 700) {
+  if (x.length <= 2 * most) return x.map((place, i) => [place, y[i]]);
+  const ends = Array.from({ length: most }, () => [1, 0]);
+  x.forEach((place, i) => {
+    const end = ends[Math.min(Math.floor(place * most), most - 1)];
+    end[0] = Math.min(end[0], y[i]);
+    end[1] = Math.max(end[1], y[i]);
+  });
+  return ends.flatMap((end, column) => end.map((v) => [(column + 0.5) / most, v]));
+}
+
 const SHARE = 0.8; // of a row that a curve takes
 const name = (k) => (k === 0 ? "the line" : `layer ${k}`);
 const many = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
@@ -81,7 +93,7 @@ const strips = () =>
     draw({ curve, count }, { x, y, line }, { rows, pieces, wrong }) {
       const base = (k) => rows.length - k - 1;
       curve(rows, (row, k) => ({
-        d: line(row.x.map((place, i) => [place, base(k) + SHARE * row.y[i]])),
+        d: line(outline(row).map(([place, v]) => [place, base(k) + SHARE * v])),
         class: `curve${wrong(k) ? " wrong" : ""}${row.x.length > 200 ? " fine" : ""}`,
       }));
       count(rows, (_, k) => ({ class: "count", x: x.range[1] + 8, y: y(base(k) + SHARE / 2) + 4 }));

@@ -32,36 +32,48 @@ export function begin(normals, depth, width, start, scale) {
   });
 }
 
+// The sums of one layer for n rows of inputs.
+function layerSums({ inputs, outputs, weights, bias }, h, n) {
+  const sums = new Float64Array(n * outputs);
+  for (let row = 0, to = 0, from = 0; row < n; row++, from += inputs) {
+    for (let j = 0; j < outputs; j++) {
+      let total = bias[j];
+      for (let i = 0, at = j; i < inputs; i++, at += outputs) total += h[from + i] * weights[at];
+      sums[to++] = total;
+    }
+  }
+  return sums;
+}
+
 /** Send n rows through the layers: { sums, values } of each layer, the last value being the last sum. */
 export function forward(layers, x, n, activation) {
   const [value] = KINKS[activation];
+  const run = [];
   let h = x;
-  return layers.map(({ inputs, outputs, weights, bias }, number) => {
-    const sums = new Float64Array(n * outputs);
-    for (let row = 0; row < n; row++) {
-      for (let j = 0; j < outputs; j++) {
-        let total = bias[j];
-        for (let i = 0; i < inputs; i++) total += h[row * inputs + i] * weights[i * outputs + j];
-        sums[row * outputs + j] = total;
-      }
+  for (const [number, layer] of layers.entries()) {
+    const sums = layerSums(layer, h, n);
+    h = sums;
+    if (number < layers.length - 1) {
+      h = new Float64Array(sums.length);
+      for (let at = 0; at < h.length; at++) h[at] = value(sums[at]);
     }
-    const values = number < layers.length - 1 ? sums.map(value) : sums;
-    h = values;
-    return { sums, values };
-  });
+    run.push({ sums, values: h });
+  }
+  return run;
 }
 
 // What a layer's own parameters get of the errors δ at its sums, and what its inputs get.
 function pull({ inputs, outputs, weights }, below, delta, n) {
   const gradient = { weights: new Float64Array(inputs * outputs), bias: new Float64Array(outputs) };
   const passed = new Float64Array(n * inputs);
-  for (let row = 0; row < n; row++) {
+  const own = gradient.weights;
+  for (let row = 0, from = 0, at = 0; row < n; row++, from += inputs) {
     for (let j = 0; j < outputs; j++) {
-      const d = delta[row * outputs + j];
+      const d = delta[at++];
       gradient.bias[j] += d;
-      for (let i = 0; i < inputs; i++) {
-        gradient.weights[i * outputs + j] += below[row * inputs + i] * d;
-        passed[row * inputs + i] += weights[i * outputs + j] * d;
+      for (let i = 0, to = j; i < inputs; i++, to += outputs) {
+        own[to] += below[from + i] * d;
+        passed[from + i] += weights[to] * d;
       }
     }
   }
@@ -90,11 +102,12 @@ export function assess(layers, x, labels, activation) {
     if (number === 0) break;
     const [{ sums, values }, units] = [run[number - 1], layers[number].inputs];
     const alive = new Uint8Array(units);
-    delta = passed.map((d, at) => {
+    for (let at = 0; at < passed.length; at++) {
       const f = slope(sums[at], values[at]);
       if (f !== 0) alive[at % units] = 1;
-      return d * f;
-    });
+      passed[at] *= f;
+    }
+    delta = passed;
     dead += units - sum([...alive]);
   }
   return { loss, right, dead, gradients, norms: gradients.map((g) => Math.hypot(...g.weights)) };
@@ -112,23 +125,23 @@ export function descend(layers, gradients, rate) {
 // What the tests compare: so many steps from the beginning.
 export function train(normals, depth, width, start, scale, points, labels, activation, rate, steps) {
   let layers = begin(normals, depth, width, start, scale);
-  const losses = [];
-  let now = assess(layers, points.flat(), labels, activation);
+  const [losses, x] = [[], Float64Array.from(points.flat())];
+  let now = assess(layers, x, labels, activation);
   for (let step = 0; step < steps; step++) {
     losses.push(now.loss);
     layers = descend(layers, now.gradients, rate);
-    now = assess(layers, points.flat(), labels, activation);
+    now = assess(layers, x, labels, activation);
   }
   losses.push(now.loss);
   return { losses, norms: now.norms, weights: layers.map(({ weights }) => [...weights]), dead: now.dead };
 }
 
-const SIDE = 41; // places along each side of the surface
+const SIDE = 29; // places along each side of the surface
 const EDGE = 1.2;
 const MOST = 3000; // steps
-const PER_FRAME = 4;
-const PLACES = between(EDGE, -EDGE, SIDE - 1).flatMap((b) =>
-  between(-EDGE, EDGE, SIDE - 1).flatMap((a) => [a, b]),
+const PER_FRAME = 3;
+const PLACES = Float64Array.from(
+  between(EDGE, -EDGE, SIDE - 1).flatMap((b) => between(-EDGE, EDGE, SIDE - 1).flatMap((a) => [a, b])),
 );
 const [LOWEST, HIGHEST] = [1e-8, 10];
 const NOTHING = 1e-12;
@@ -186,7 +199,13 @@ function surface() {
       const { weights, bias, outputs } = network[0];
       const lines = Array.from(bias, (b, j) => crease(weights[j], weights[outputs + j], b));
       layers.crease(lines.map(line).join(""));
-      layers.dot(points, ([a, b], i) => ({ cx: x(a), cy: y(b), class: `dot ${labels[i] ? "one" : "zero"}` }));
+      once("dots", [points, x.range, y.range].join(), () =>
+        layers.dot(points, ([a, b], i) => ({
+          cx: x(a),
+          cy: y(b),
+          class: `dot ${labels[i] ? "one" : "zero"}`,
+        })),
+      );
     },
   });
   return { element: div("map", canvas, drawing.element), draw: drawing.draw };
@@ -272,8 +291,9 @@ export default widget("small-network", ({ controls, constants, model, redraw }) 
       if (run) wanted = 0;
       const [points, labels] = constants.points[data];
       const layers = begin(constants.normals[seed], depth, width, start, constants.scales[start]);
-      const now = assess(layers, points.flat(), labels, activation);
-      run = { name, points, labels, x: points.flat(), layers, now, losses: [now.loss], opening: now.norms };
+      const x = Float64Array.from(points.flat());
+      const now = assess(layers, x, labels, activation);
+      run = { name, points, labels, x, layers, now, losses: [now.loss], opening: now.norms };
     }
     while (run.losses.length <= wanted) {
       const layers = descend(run.layers, run.now.gradients, rate);
