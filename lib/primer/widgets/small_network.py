@@ -196,7 +196,8 @@ class SmallNetwork(Widget):
             When the learning rate is so large that the numbers leave the machine's range.
         """
         X, y = map(np.array, points(self.data))
-        layers, losses, kink = self.initial(), [], KINKS[self.activation]
+        layers, losses, kink = self.initial(), list[float](), KINKS[self.activation]
+        gradients: list[Layer] = []
         for step in range(1 + (self.steps if steps is None else steps)):
             if step:
                 layers = [
