@@ -4,9 +4,11 @@ from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
 from primer.widgets.decoding import Decoding
+from primer.widgets.jacobians import JacobianProduct
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
+from primer.widgets.remembering import Remembering
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
 from primer.widgets.spectrogram import SpectrogramExplorer
@@ -18,9 +20,11 @@ __all__ = [
     "AttentionByHand",
     "AttentionMaps",
     "Decoding",
+    "JacobianProduct",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",
+    "Remembering",
     "RopeRotation",
     "SamplingLaboratory",
     "SpectrogramExplorer",
