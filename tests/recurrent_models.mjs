@@ -19,3 +19,9 @@ export const gradients = (file, name, text, at, before = null) => {
   return inputGradients(reading(model, text, before && reading(model, before)), at);
 };
 export const predictions = (file, name, text, at) => logProbabilities(reading(models(file)[name], text), at);
+
+export const alignment = (file, tokens, forced) =>
+  write(readModel(readFileSync(file)), tokens, forced).map(({ token, weights }) => ({
+    token,
+    weights: Array.from(weights),
+  }));

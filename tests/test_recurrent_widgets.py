@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +16,19 @@ from widget_page import complaints, settle
 
 from primer import recurrent
 from primer.notebook.figures import png
+from primer.recurrent.reversal import (
+    LETTERS,
+    WEIGHTS,
+    letters_right,
+    load_reversal,
+    reversal_model,
+    save_reversal,
+    train_reversal,
+)
 from primer.recurrent.stored import MODELS
-from primer.widgets import Remembering
+from primer.widgets import Alignment, JacobianProduct, Remembering
+from primer.widgets.alignment import MARK
+from primer.widgets.jacobians import CASES, drawn_inputs
 from primer.widgets.remembering import LONGEST, NAMES, PASSAGE
 
 PAGE_MODELS = Path(__file__).with_name("recurrent_models.mjs")
@@ -99,29 +111,197 @@ def test_what_the_chapter_says_of_it_holds():
     assert shares["gru"][0] > 8 * np.median(shares["gru"][10:20])
 
 
+# --- a product of Jacobians -----------------------------------------------------------------------
+
+shapes = st.fixed_dictionaries(
+    {
+        "radius": st.floats(0.1, 3),
+        "turn": st.floats(0, 90),
+        "shear": st.floats(0, 20),
+        "squeeze": st.floats(0.1, 1),
+        "tanh": st.booleans(),
+        "loudness": st.floats(0, 3),
+    }
+)
+
+
+@given(shapes)
+@settings(max_examples=60)
+def test_the_matrix_and_its_values_are_numpys(javascript, state):
+    weight = JacobianProduct(**state).matrix()
+    np.testing.assert_allclose(
+        np.reshape(javascript("jacobians.js", "matrixOf", state), (2, 2)), weight, rtol=1e-6
+    )
+    flat = weight.ravel().tolist()
+    sizes = sorted(np.hypot(*pair) for pair in javascript("jacobians.js", "eigenvalues", flat))
+    # a double eigenvalue is known to half of the digits
+    np.testing.assert_allclose(sizes, sorted(abs(np.linalg.eigvals(weight))), rtol=1e-6)
+    assert sizes[-1] == pytest.approx(state["radius"], rel=1e-6)
+    singular = javascript("jacobians.js", "singularValues", flat)
+    np.testing.assert_allclose(singular, np.linalg.svd(weight)[1], rtol=1e-6)
+    assert singular[1] - 1e-9 <= sizes[0] <= sizes[1] <= singular[0] + 1e-9  # inside the ring
+
+
+@given(shapes)
+@settings(max_examples=12)
+def test_the_product_is_the_librarys(javascript, state):
+    widget = JacobianProduct(**state)
+    got = np.array(javascript("jacobians.js", "stretches", state, drawn_inputs()))
+    want = widget.stretches()
+    np.testing.assert_allclose(got[:, 0], want[:, 0], rtol=1e-6, atol=1e-300)
+    seen = want[:, 1] > 1e-9 * want[:, 0]  # a singular value far below the other has few digits
+    np.testing.assert_allclose(got[seen, 1], want[seen, 1], rtol=1e-5)
+    if not state["tanh"]:
+        norms = recurrent.power_norms(widget.matrix(), 100)
+        np.testing.assert_allclose(got[:, 0], norms, rtol=1e-6)
+
+
+def test_the_four_cases_are_what_they_are_called():
+    lengths = {name: JacobianProduct(**state).stretches() for name, state in CASES.items()}
+    hump = lengths["a hump"][:, 0]
+    assert hump.argmax() == 9
+    assert (hump[63:] < 1).all()
+    hidden = lengths["a hidden direction"]
+    assert hidden[20].tolist() == pytest.approx([2.0**20, 0.5**20])
+    np.testing.assert_allclose(lengths["it fades"], 0.9 ** np.arange(101)[:, None] * [1, 1])
+    np.testing.assert_allclose(lengths["it turns for ever"], 1)
+
+
+def test_what_the_chapter_says_of_the_tanh_holds():
+    def after(k, **state):
+        return JacobianProduct(**CASES["a hump"], tanh=True, **state).stretches()[k, 0]
+
+    assert after(100) < 1e-6 < JacobianProduct().stretches()[100, 0]
+    silent = JacobianProduct(**CASES["a hump"], tanh=True, loudness=0.0).stretches()
+    np.testing.assert_allclose(silent, JacobianProduct().stretches(), rtol=1e-9)
+
+
+def test_the_result_line_tells_the_course(javascript):
+    inputs = drawn_inputs()
+
+    def line(**state):
+        widget = JacobianProduct(**state)
+        names = ("radius", "turn", "shear", "squeeze", "tanh", "loudness")
+        whole = {name: getattr(widget, name) for name in names}
+        return javascript("jacobians.js", "describe", whole, inputs)
+
+    assert "at most 38.71 at step 9" in line()
+    assert "From step 63 on it stays below 1." in line()
+    assert "below 1" not in line(**CASES["it turns for ever"])
+    assert "1.3·10³⁰ at step 100" in line(**CASES["a hidden direction"])
+
+
+# --- alignment ------------------------------------------------------------------------------------
+
+words = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_size=20)
+
+
+@given(words, st.booleans())
+@settings(max_examples=25)
+def test_what_is_written_is_the_librarys(javascript, word, forced):
+    widget = Alignment(word=word, forced=forced)
+    text, weights = widget.written(copy.deepcopy(reversal_model()).double())
+    tokens = [ord(letter) - ord("a") for letter in word]
+    steps = javascript(PAGE_MODELS, "alignment", str(WEIGHTS), tokens, forced)
+    spelled = [MARK if s["token"] == LETTERS else chr(ord("a") + s["token"]) for s in steps]
+    assert "".join(spelled) == text
+    np.testing.assert_allclose([s["weights"] for s in steps], weights, atol=1e-6)
+
+
+def test_the_widgets_writing_is_the_models():
+    model = reversal_model()
+    text, weights = Alignment(word="sequence").written()
+    source = torch.tensor([[ord(letter) - ord("a") for letter in "sequence"]])
+    tokens, looked = model.write(source, 9)
+    assert [ord(letter) - ord("a") for letter in text[:-1]] == tokens[0, :-1].tolist()
+    torch.testing.assert_close(weights, looked[0])
+
+
+def test_what_the_chapter_says_of_the_alignment_holds():
+    model = reversal_model()
+    shares = {length: float(letters_right(model, length)) for length in (8, 12, 16, 20)}
+    assert shares[8] > 0.98
+    assert shares[12] > 0.95
+    assert shares[16] < 0.3
+    assert shares[20] < 0.2
+    text, weights = Alignment(word="remember").written()
+    assert text == "rebmemer" + MARK
+    assert weights.argmax(-1).tolist()[:8] == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert Alignment(word="uncopyrightable").written().text == "elbathgiryocnu" + MARK
+    long = Alignment(word="incomprehensibility").written()
+    assert long.text == "yitieherpmocni" + MARK
+    assert float(long.weights[3:6].max()) < 0.3
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="there is no model at"):
+        load_reversal(tmp_path / "none.safetensors")
+    broken = tmp_path / "broken.safetensors"
+    broken.write_bytes(WEIGHTS.read_bytes()[:5000])
+    with pytest.raises(ValueError, match="holds no whole encoder and decoder"):
+        load_reversal(broken)
+
+
+def test_a_model_survives_its_file(tmp_path):
+    model, path = reversal_model(), tmp_path / "again.safetensors"
+    save_reversal(model, path)
+    again = load_reversal(path)
+    for name, weight in model.state_dict().items():
+        torch.testing.assert_close(again.state_dict()[name], weight, atol=1e-6, rtol=1e-5)
+
+
+def test_training_learns():
+    random = torch.Generator().manual_seed(3)
+    strings = recurrent.reversal(64, 3, LETTERS, random)
+    torch.manual_seed(0)
+    fresh = recurrent.EncoderDecoder(LETTERS, 48, "bilinear").loss(*strings)
+    assert train_reversal(40).loss(*strings) < 0.8 * fresh
+
+
+# --- all three ------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("state", "complaint"),
+    ("widget", "state", "complaint"),
     [
-        ({"text": ""}, "2 to 80 letters"),
-        ({"text": "x"}, "2 to 80 letters"),
-        ({"text": "x" * 81}, "2 to 80 letters"),
-        ({"text": "Überall"}, "never seen 'Ü'"),
-        ({"letter": 0}, "letter must be 1 to 79"),
-        ({"kept": 0}, "None for all"),
-        ({"word": "dagger"}, "Remembering has no word"),
+        (Alignment, {"word": ""}, "1 to 20 letters"),
+        (Alignment, {"word": "x" * 21}, "1 to 20 letters"),
+        (Alignment, {"word": "Überall"}, "1 to 20 letters"),
+        (Alignment, {"row": 0}, "row must be 1 to 21"),
+        (JacobianProduct, {"radius": 0.0}, "radius must be 0.1 to 3"),
+        (JacobianProduct, {"shear": float("nan")}, "shear must be 0 to 20"),
+        (JacobianProduct, {"turn": -1.0}, "turn must be 0 to 90"),
+        (Remembering, {"text": ""}, "2 to 80 letters"),
+        (Remembering, {"text": "x"}, "2 to 80 letters"),
+        (Remembering, {"text": "x" * 81}, "2 to 80 letters"),
+        (Remembering, {"text": "Überall"}, "never seen 'Ü'"),
+        (Remembering, {"letter": 0}, "letter must be 1 to 79"),
+        (Remembering, {"kept": 0}, "None for all"),
+        (Remembering, {"word": "dagger"}, "Remembering has no word"),
     ],
 )
-def test_bad_state_is_refused(state, complaint):
+def test_bad_state_is_refused(widget, state, complaint):
     with pytest.raises(traitlets.TraitError, match=complaint):
-        Remembering(**state)
+        widget(**state)
 
 
-@pytest.mark.parametrize("state", [{}, {"kept": 5, "logarithmic": False}, {"text": "ab"}])
-def test_there_is_a_picture(state):
-    assert png(Remembering(**state).picture()).startswith(b"\x89PNG")
+@pytest.mark.parametrize(
+    "widget",
+    [
+        Remembering(),
+        Remembering(kept=5, logarithmic=False),
+        Remembering(text="ab"),
+        JacobianProduct(),
+        JacobianProduct(turn=90.0, shear=0.0, squeeze=0.1, tanh=True),
+        Alignment(),
+        Alignment(word="a", forced=True),
+    ],
+)
+def test_there_is_a_picture(widget):
+    assert png(widget.picture()).startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("widget", [Remembering])
+@pytest.mark.parametrize("widget", [Alignment, JacobianProduct, Remembering])
 def test_module_is_light(widget):
     assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
 
@@ -166,7 +346,70 @@ def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_jacobians_answer_to_keys_and_buttons(widget_page, width):
+    page = widget_page(JacobianProduct(), width=width, has_touch=True)
+    assert "at most 38.71 at step 9" in page.evaluate(RESULT)
+    for name, said in [
+        ("a hidden direction", "largest singular value 2."),
+        ("it fades", "From step 1 on it stays below 1."),
+        ("it turns for ever", "at most 1 at step 0"),
+    ]:
+        page.get_by_role("button", name=name).tap()
+        settle(page)
+        assert said in page.evaluate(RESULT)
+    assert page.get_by_label("Size of the inputs").is_disabled()
+    page.get_by_label("with a tanh").check()
+    settle(page)
+    assert page.get_by_label("Size of the inputs").is_enabled()
+    before = page.evaluate(RESULT)
+    page.get_by_label("Shear c").press("End")
+    settle(page)
+    assert page.evaluate("model.get('shear')") == 20
+    assert page.evaluate(RESULT) != before
+    assert page.locator(".values circle, circle.values").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_alignment_answers_to_keys_mouse_and_touch(widget_page, width):
+    page = widget_page(Alignment(), width=width, has_touch=True)
+    assert page.locator(".written").inner_text() == "rebmemer" + MARK
+    assert "8 of 8 letters right. Writing “r”" in page.evaluate(RESULT)
+    page.get_by_label("Letter written").press("ArrowRight")
+    settle(page)
+    assert page.evaluate("model.get('row')") == 2
+    assert "Writing “e”" in page.evaluate(RESULT)
+    box = page.locator("svg.grid").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    settle(page)
+    assert page.evaluate("model.get('row')") in (4, 5, 6)
+    page.get_by_role("textbox", name="Word").fill("Incomprehensibility!")
+    settle(page)
+    assert page.locator(".written").inner_text() == "yitieherpmocni" + MARK
+    assert page.locator(".written del").count() > 3
+    note = page.locator(".prompt .note").inner_text()
+    assert "longer than any it has learned from (up to 12)" in note
+    assert "only a to z are read" in note
+    page.get_by_label("Tell it the truth").check()
+    settle(page)
+    assert len(page.locator(".written").inner_text()) == 20
+    page.get_by_role("textbox", name="Word").fill("!")
+    settle(page)
+    assert not page.locator(".written").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_remembering_is_accessible(widget_page, theme):
-    page = widget_page(Remembering(kept=10), width=390, theme=theme)
+@pytest.mark.parametrize(
+    "widget", [Alignment(word="uncopyrightable"), JacobianProduct(tanh=True), Remembering(kept=10)]
+)
+def test_each_is_accessible(widget_page, widget, theme):
+    page = widget_page(widget, width=390, theme=theme)
     assert complaints(page) == []

@@ -1,5 +1,6 @@
 """Widgets: figures the reader can take hold of, alive with or without Python running."""
 
+from primer.widgets.alignment import Alignment
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
@@ -16,6 +17,7 @@ from primer.widgets.step_size import StepSize
 from primer.widgets.too_many import TooManyParameters
 
 __all__ = [
+    "Alignment",
     "Anatomy",
     "AttentionByHand",
     "AttentionMaps",

@@ -19,9 +19,14 @@ import {
 
 // ---------------------------------------------------------------- two by two
 
+/** @type {(first: number[], second: number[]) => number[]} */
 const times = ([a, b, c, d], [e, f, g, h]) => [a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h];
 
-/** The eigenvalues of a matrix [a, b, c, d], rows a b and c d: [[real, imaginary], …]. */
+/**
+ * The eigenvalues of a matrix [a, b, c, d], rows a b and c d: [[real, imaginary], …].
+ *
+ * @param {number[]} matrix
+ */
 export function eigenvalues([a, b, c, d]) {
   const [middle, under] = [(a + d) / 2, ((a - d) / 2) ** 2 + b * c];
   const root = Math.sqrt(Math.abs(under));
@@ -36,7 +41,11 @@ export function eigenvalues([a, b, c, d]) {
       ];
 }
 
-/** The singular values, the larger one first. */
+/**
+ * The singular values, the larger one first.
+ *
+ * @param {number[]} matrix
+ */
 export function singularValues([a, b, c, d]) {
   const [sum, difference] = [Math.hypot(a + d, b - c), Math.hypot(a - d, b + c)];
   const largest = (sum + difference) / 2;

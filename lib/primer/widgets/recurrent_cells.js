@@ -85,7 +85,11 @@ const FORWARD = {
   },
 };
 
-/** One step: the new state, with all that the way back needs. */
+/**
+ * One step: the new state, with all that the way back needs.
+ *
+ * @param {any} before
+ */
 export function forward(cell, projected, before) {
   const to = times(before.h, cell.state);
   if (cell.kind === "gru") return FORWARD.gru(cell, projected, to, before);
