@@ -156,6 +156,16 @@ def test_the_product_is_the_librarys(javascript, state):
         np.testing.assert_allclose(got[:, 0], norms, rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_with_a_tanh_it_is_the_product_of_the_librarys_jacobians(name):
+    widget = JacobianProduct(**CASES[name], tanh=True, loudness=0.3)
+    cell = recurrent.ElmanCell(2, 2).double()
+    cell.state_weight.data = torch.from_numpy(widget.matrix())
+    cell.input_weight.data = torch.eye(2, dtype=torch.float64)
+    product = recurrent.jacobian_product(cell, torch.from_numpy(0.3 * drawn_inputs()[:15]))
+    np.testing.assert_allclose(widget.stretches()[15], torch.linalg.svdvals(product), rtol=1e-6)
+
+
 def test_the_four_cases_are_what_they_are_called():
     lengths = {name: JacobianProduct(**state).stretches() for name, state in CASES.items()}
     hump = lengths["a hump"][:, 0]

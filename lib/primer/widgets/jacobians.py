@@ -6,12 +6,10 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from primer.palette import LIGHT
-from primer.recurrent import ElmanCell, step_jacobian
 from primer.widgets.base import Widget
 from primer.widgets.controls import Number, Switch
 
@@ -94,19 +92,14 @@ class JacobianProduct(Widget):
 
     def stretches(self) -> Float[np.ndarray, "steps 2"]:
         """Compute the largest and the smallest singular value of the product of 0 … 100 factors."""
-        weight, product = torch.from_numpy(self.matrix()), torch.eye(2, dtype=torch.float64)
-        cell = ElmanCell(2, 2).double()
-        cell.state_weight.data = weight
-        cell.input_weight.data = torch.eye(2, dtype=torch.float64)
-        state = cell.zero_state(1)[0][0]
+        weight, product, state = self.matrix(), np.eye(2), np.zeros(2)
         found = [product]
-        for x in torch.from_numpy(self.loudness * drawn_inputs()):
-            factor = step_jacobian(cell, x, (state,)) if self.tanh else weight.T
-            product = factor @ product
+        for x in self.loudness * drawn_inputs():
+            if self.tanh:
+                state = np.tanh(x + state @ weight)
+            product = (1 - state**2)[:, None] * weight.T @ product
             found.append(product)
-            with torch.no_grad():
-                (state,) = cell(x, (state,))
-        return torch.linalg.svdvals(torch.stack(found)).numpy()
+        return np.linalg.svd(np.array(found), compute_uv=False)
 
     def picture(self) -> Figure:
         """Draw the eigenvalues in their ring, and the product.
