@@ -1,5 +1,6 @@
 // Functions for the tests: the page's recurrent models, read from a file, answering in JSON.
 import { readFileSync } from "node:fs";
+import { readModel, write } from "../lib/primer/widgets/alignment.js";
 import {
   inputGradients,
   logProbabilities,

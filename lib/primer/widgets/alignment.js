@@ -10,7 +10,7 @@ import { textInput } from "./text_input.js";
 
 // ---------------------------------------------------------------- what is computed
 
-/** The encoder and the decoder from the bytes that primer.recurrent.reversal writes. */
+/** The encoder and the decoder from the bytes that primer.recurrent.backwards writes. */
 export function readModel(data) {
   const { tensors, metadata } = readTensors(data);
   const matrix = (name) => dequantize(tensors[`${name}.weight`], tensors[`${name}.weight/unit`]);

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from primer.palette import LIGHT
 from primer.recurrent import EncoderDecoder
-from primer.recurrent.reversal import LONGEST as TRAINED
-from primer.recurrent.reversal import WEIGHTS, reversal_model
+from primer.recurrent.backwards import LONGEST as TRAINED
+from primer.recurrent.backwards import WEIGHTS, backwards_writer
 from primer.widgets.base import Widget
 from primer.widgets.controls import Switch, Whole
 
@@ -88,7 +88,7 @@ class Alignment(Widget):
     @torch.no_grad()
     def written(self, model: EncoderDecoder | None = None) -> Written:
         """Write the word backwards, until the mark or one step more than the word has letters."""
-        model = model or reversal_model()
+        model = model or backwards_writer()
         source = torch.tensor([[ord(letter) - ord("a") for letter in self.word]])
         keys, state = model.encode(source)
         truth = [*source[0].flip(0).tolist(), model.mark]
@@ -116,7 +116,7 @@ class Alignment(Widget):
         text, weights = self.written()
         figure = Figure(figsize=(4.6, 4.6), layout="constrained")
         axes = figure.subplots()
-        axes.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+        axes.imshow(weights.numpy(), cmap="Blues", vmin=0, vmax=1)
         axes.set_xticks(range(len(self.word)), list(self.word))
         axes.set_yticks(range(len(text)), list(text))
         axes.set_xlabel("letter read", color=LIGHT["ink"])

@@ -87,7 +87,8 @@ export function stretches(state, inputs) {
 
 /** The step at which the product is longest, and the one from which on it stays below 1; null if it does not. */
 export function story(lengths) {
-  const top = lengths.indexOf(Math.max(...lengths));
+  const most = Math.max(...lengths) * (1 - 1e-9);
+  const top = lengths.findIndex((length) => length >= most);
   const last = lengths.findLastIndex((length) => length >= 1 - 1e-9);
   return { top, below: last + 1 < lengths.length ? last + 1 : null };
 }

@@ -1,8 +1,8 @@
 r"""A small encoder–decoder with attention that writes words backwards.
 
-Run ``python -m primer.recurrent.reversal`` to train it again, most of a minute on one core.  It
-learns from random strings of 1 to 12 letters and goes to ``reversal.safetensors`` beside this file,
-rounded to whole numbers of 8 bits.  The chapter's widget runs it.
+Run ``python -m primer.recurrent.backwards`` to train it again, most of a minute on one core.  It
+learns from random strings of 1 to 12 letters and goes to ``backwards.safetensors`` beside this
+file, rounded to whole numbers of 8 bits.  The chapter's widget runs it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from primer.saving import write_whole
 
 LETTERS, UNITS, SCORE = 26, 48, "bilinear"
 LONGEST, STEPS, BATCH, RATE, SEED = 12, 1500, 64, 8e-3, 0
-WEIGHTS = Path(__file__).with_name("reversal.safetensors")
+WEIGHTS = Path(__file__).with_name("backwards.safetensors")
 
 
-def train_reversal(steps: int = STEPS) -> EncoderDecoder:
+def train_writer(steps: int = STEPS) -> EncoderDecoder:
     """Train the model on random strings; the rate rises and falls once.
 
     Examples
     --------
-    >>> train_reversal(steps=2).score
+    >>> train_writer(steps=2).score
     'bilinear'
     """
     torch.manual_seed(SEED)
@@ -51,14 +51,14 @@ def train_reversal(steps: int = STEPS) -> EncoderDecoder:
     return model.eval()
 
 
-def save_reversal(model: EncoderDecoder, path: Path = WEIGHTS) -> None:
+def save_writer(model: EncoderDecoder, path: Path = WEIGHTS) -> None:
     """Write a model, its matrices rounded."""
     size = model.embed.embedding_dim
     about = json.dumps([model.mark, size, model.score, model.query])
     write_whole(path, save(pack_weights(model.state_dict()), {"model": about}))
 
 
-def load_reversal(path: Path = WEIGHTS) -> EncoderDecoder:
+def load_writer(path: Path = WEIGHTS) -> EncoderDecoder:
     """Read a model, by default the one that is stored with the package.
 
     Raises
@@ -68,7 +68,7 @@ def load_reversal(path: Path = WEIGHTS) -> EncoderDecoder:
 
     Examples
     --------
-    >>> model = load_reversal()
+    >>> model = load_writer()
     >>> tokens = torch.tensor([[ord(letter) - ord("a") for letter in "state"]])
     >>> "".join(chr(ord("a") + token) for token in model.write(tokens, 5)[0][0].tolist())
     'etats'
@@ -86,7 +86,7 @@ def load_reversal(path: Path = WEIGHTS) -> EncoderDecoder:
     return model.eval()
 
 
-reversal_model = functools.cache(load_reversal)
+backwards_writer = functools.cache(load_writer)
 """The same, read once for all who ask.  Nobody may change what it returns."""
 
 
@@ -101,9 +101,9 @@ def letters_right(model: EncoderDecoder, length: int, number: int = 300) -> Floa
 def main() -> None:
     """Train, write the weights, and say how good the model is."""
     torch.set_num_threads(1)
-    save_reversal(train_reversal())
+    save_writer(train_writer())
     for length in (4, 8, 12, 14, 16, 20):
-        print(f"{length:2} letters: {letters_right(load_reversal(), length):.3f} right")
+        print(f"{length:2} letters: {letters_right(load_writer(), length):.3f} right")
 
 
 if __name__ == "__main__":
