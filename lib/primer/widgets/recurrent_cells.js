@@ -17,23 +17,45 @@ export function dequantize({ data: whole, shape: [rows, columns] }, { data: unit
   return { data, rows, columns };
 }
 
-/** x W for one row x. */
+/** x W for one row x.  Four rows of W share each sum that is read and written. */
 export function times(x, { data, rows, columns }) {
   const y = new Float64Array(columns);
-  for (let i = 0, at = 0; i < rows; i++) {
-    const value = x[i];
-    for (let j = 0; j < columns; j++, at++) y[j] += value * data[at];
+  let i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const a = x[i];
+    const b = x[i + 1];
+    const c = x[i + 2];
+    const d = x[i + 3];
+    let at = i * columns;
+    let second = at + columns;
+    let third = second + columns;
+    let fourth = third + columns;
+    for (let j = 0; j < columns; j++)
+      y[j] += a * data[at++] + b * data[second++] + c * data[third++] + d * data[fourth++];
   }
+  for (; i < rows; i++) for (let j = 0; j < columns; j++) y[j] += x[i] * data[i * columns + j];
   return y;
 }
 
-/** y Wᵀ for one row y. */
+/** y Wᵀ for one row y, in four sums at a time, so that none waits for the one before. */
 export function timesTransposed(y, { data, rows, columns }) {
   const x = new Float64Array(rows);
-  for (let i = 0, at = 0; i < rows; i++) {
-    let total = 0;
-    for (let j = 0; j < columns; j++, at++) total += y[j] * data[at];
-    x[i] = total;
+  const whole = columns - (columns % 4);
+  for (let i = 0; i < rows; i++) {
+    let a = 0;
+    let b = 0;
+    let c = 0;
+    let d = 0;
+    let at = i * columns;
+    let j = 0;
+    for (; j < whole; j += 4, at += 4) {
+      a += y[j] * data[at];
+      b += y[j + 1] * data[at + 1];
+      c += y[j + 2] * data[at + 2];
+      d += y[j + 3] * data[at + 3];
+    }
+    for (; j < columns; j++, at++) a += y[j] * data[at];
+    x[i] = a + b + c + d;
   }
   return x;
 }
