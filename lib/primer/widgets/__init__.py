@@ -3,12 +3,14 @@
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
+from primer.widgets.bpe_stepper import BytePairStepper
 from primer.widgets.decoding import Decoding
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
+from primer.widgets.shannon_game import ShannonGame
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.step_size import StepSize
 from primer.widgets.too_many import TooManyParameters
@@ -17,12 +19,14 @@ __all__ = [
     "Anatomy",
     "AttentionByHand",
     "AttentionMaps",
+    "BytePairStepper",
     "Decoding",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",
     "RopeRotation",
     "SamplingLaboratory",
+    "ShannonGame",
     "SpectrogramExplorer",
     "StepSize",
     "TooManyParameters",
