@@ -4,6 +4,7 @@ from primer.widgets.alignment import Alignment
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
+from primer.widgets.bpe_stepper import BytePairStepper
 from primer.widgets.decoding import Decoding
 from primer.widgets.jacobians import JacobianProduct
 from primer.widgets.least_squares import LeastSquaresByHand
@@ -12,6 +13,7 @@ from primer.widgets.power import PowerExplorer
 from primer.widgets.remembering import Remembering
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
+from primer.widgets.shannon_game import ShannonGame
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.step_size import StepSize
 from primer.widgets.too_many import TooManyParameters
@@ -21,6 +23,7 @@ __all__ = [
     "Anatomy",
     "AttentionByHand",
     "AttentionMaps",
+    "BytePairStepper",
     "Decoding",
     "JacobianProduct",
     "LeastSquaresByHand",
@@ -29,6 +32,7 @@ __all__ = [
     "Remembering",
     "RopeRotation",
     "SamplingLaboratory",
+    "ShannonGame",
     "SpectrogramExplorer",
     "StepSize",
     "TooManyParameters",
