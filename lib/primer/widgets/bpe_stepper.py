@@ -86,7 +86,7 @@ class BytePairStepper(Widget):
         "text", {"text": "learned from this text", "book": "the book's"}, label="Merges"
     )
     step = Whole(2, low=0, high=MOST, label="Merges made")
-    merges = traitlets.List().tag(sync=True)
+    merges: traitlets.List[list[int]] = traitlets.List().tag(sync=True)
 
     @traitlets.default("merges")
     def _default_merges(self) -> list[list[int]]:
@@ -125,7 +125,8 @@ class BytePairStepper(Widget):
         if self.source == "text":
             return list(islice(merges_by_rescan(words), self.step))
         numbers = {(first, second): 256 + m for m, (first, second) in enumerate(self.merges)}
-        rest, found = [list(word) for word in words], []
+        rest = [list(word) for word in words]
+        found: list[tuple[int, int]] = []
         while len(found) < self.step:
             usable = {pair for word in rest for pair in pairwise(word)} & numbers.keys()
             if not usable:
