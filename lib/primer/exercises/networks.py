@@ -167,11 +167,11 @@ check_patient = ChoiceExercise(
     },
     right="b",
     replies={
-        "a": "saturated units have outputs near 0 or 1; here 93 % are exactly 0, for every digit",
-        "b": "93 % of the units are 0 for every digit, and since then no gradient changes them.",
-        "c": "a small start shows at step 0; here the first loss, 2.3 = log 10, and its gradient "
-        "are healthy, and the collapse comes at step 3",
-        "d": "the loss stands at log 10 = 2.303: it says a tenth for each of ten digits",
+        "a": "saturated units have outputs near 0 or 1; here 91 % are exactly 0, for every digit",
+        "b": "91 % of the units end at 0 for every digit, and those get no gradient.",
+        "c": "a small start shows at step 0; here the first loss, near log 10 = 2.3, and its "
+        "gradient are healthy, and the units fall silent afterwards",
+        "d": "the loss ends at log 10 = 2.303: it says a tenth for each of ten digits",
     },
 )
 
