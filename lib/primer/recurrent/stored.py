@@ -90,8 +90,8 @@ def unpack_weights(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
     Examples
     --------
-    >>> unpack_weights(pack_weights({"head.weight": torch.tensor([[1.0, 0.0, 2.0]])}))
-    {'head.weight': tensor([[1., 0., 2.]])}
+    >>> unpack_weights(pack_weights({"head.weight": torch.tensor([[127.0, 0.0, 2.0]])}))
+    {'head.weight': tensor([[127.,   0.,   2.]])}
     """
     weights = {}
     for key, tensor in stored.items():
