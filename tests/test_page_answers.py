@@ -89,6 +89,23 @@ def test_choices_get_the_reply_that_python_prints(
     assert replies(reading_page(), check_order, letters) == expected
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"right": 101}, "exercise 8.1: the answer 101 lies outside 0 … 100"),
+        ({"wrong": {-1: "less than none"}}, "exercise 8.1: the answer -1 lies outside 0 … 100"),
+        ({"low": 100}, "exercise 8.1: low 100 must be less than high 100"),
+        ({"within": -1}, "exercise 8.1: within must be 0 or more, got -1"),
+        ({"within": 3}, "exercise 8.1: within 3 the answers 7 and 12 are the same"),
+        ({"wrong": {}}, "exercise 8.1: name at least one plausible wrong answer"),
+        ({"expects": ""}, "exercise 8.1: every answer needs a sentence"),
+    ],
+)
+def test_a_faulty_declaration_is_refused(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        replace(check_count, **change)
+
+
 READINGS = {
     "12": 12,
     " +1.25e1 ": 12.5,
