@@ -268,16 +268,19 @@ def test_four_memories_answer_to_keys_mouse_and_touch(widget_page, width):
     assert page.evaluate(RESULT) == (
         "Recalled of 24 pairs: softmax 24, ridge 24, addition 19, delta 15."
     )
+    hits = FourMemories().recalled()
     for name in COLORS:
-        assert page.locator(f"svg rect.{name}").count() == 24
+        squares = page.locator(f"svg path.{name}-all").get_attribute("d")
+        filled = page.locator(f"svg path.{name}").get_attribute("d")
+        assert (squares.count("M"), filled.count("M")) == (24, hits[name].sum())
     page.get_by_label("Pairs written").press("ArrowRight")
     settle(page)
     assert page.evaluate("model.get('writes')") == 25
     page.get_by_label("Pairs written").press("End")
     settle(page)
     assert "the newest value of each (96 writes)" in page.evaluate(RESULT)
-    square = page.locator("svg rect.delta").nth(30)
-    page.touchscreen.tap(*center(square))
+    row = page.locator("svg path.delta-all").bounding_box()  # 48 squares
+    page.touchscreen.tap(row["x"] + 30.5 / 48 * row["width"], row["y"] + row["height"] / 2)
     settle(page)
     assert page.evaluate("model.get('asked')") == 31
     page.get_by_label("A square for each memory").press("ArrowLeft")
@@ -286,7 +289,8 @@ def test_four_memories_answer_to_keys_mouse_and_touch(widget_page, width):
     page.get_by_label("Different keys").press("Home")
     settle(page)
     assert "Recalled of 1 pair," in page.evaluate(RESULT)
-    assert page.locator("svg circle.others").count() == 4 * (len(PAIRS["codes"]) - 1)
+    others = page.locator("svg path.others").get_attribute("d")
+    assert others.count("M") == 4 * (len(PAIRS["codes"]) - 1)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
