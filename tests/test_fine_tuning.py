@@ -251,7 +251,7 @@ def test_cut_and_shrunken_updates() -> None:
     assert torch.equal(none.embed.weight, after.embed.weight)
     torch.testing.assert_close(between(before, after, 0.0)(TOKENS), before(TOKENS))
     torch.testing.assert_close(between(before, after, 1.0)(TOKENS), after(TOKENS))
-    assert rank_for(1.0, torch.ones(4)) == 4
+    assert rank_for(0.99, torch.ones(4)) == 4
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 5))

@@ -65,7 +65,7 @@ check_diagnose = ChoiceExercise(
 @exercise("14.3")
 def check_gradients(factor_gradients: Answer) -> None:
     """Check ``factor_gradients(G, A, B, s)`` against finite differences of a linear loss."""
-    for seed, (d, m, r, s) in enumerate([(4, 3, 2, 1.0), (5, 5, 2, 2.5), (3, 6, 1, 0.5)]):
+    for seed, (d, m, r, s) in enumerate([(5, 5, 2, 2.5), (4, 3, 2, 0.5), (3, 6, 1, 1.0)]):
         random = np.random.default_rng(seed)
         G, A, B = (random.normal(size=shape) for shape in ((d, m), (d, r), (r, m)))
         try:
@@ -143,8 +143,6 @@ def check_quantize(round_trip: Answer) -> None:
             return (values[np.abs(scaled[..., None] - values).argmin(-1)] * c).ravel()
 
         got = as_array(round_trip(x.copy(), values.copy(), block), x.shape)
-        if np.isnan(got).any():
-            raise Mistake("a block of zeros became NaN: its largest number is 0, do not divide")
         whole = np.abs(x).max()
         c = np.repeat(np.abs(x.reshape(-1, block)).max(axis=1), block)
         explain(

@@ -22,7 +22,7 @@ def rank_for(share: float, values: Float[Tensor, " n"]) -> int:
     Raises
     ------
     ValueError
-        When the share does not lie between 0 and 1, or all values are zero.
+        When the share does not lie strictly between 0 and 1, or all values are zero.
 
     Examples
     --------
