@@ -2,6 +2,8 @@ r"""Adapters, small networks behind frozen layers, and (IA)³, vectors that resc
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -184,7 +186,7 @@ def add_ia3(
     """
     freeze(model)
     for names, side in ((outputs, "outputs"), (inputs, "inputs")):
-        replace_layers(model, names, lambda layer, side=side: ScaledLinear(layer, side))
+        replace_layers(model, names, partial(ScaledLinear, side=side))
     return model
 
 

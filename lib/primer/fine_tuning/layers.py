@@ -89,7 +89,7 @@ def matrix_of(layer: nn.Module) -> Float[Tensor, "d_in d_out"]:
     if isinstance(layer, nn.Linear):
         return layer.weight.detach().T
     if type(layer).__name__ == "Conv1D":
-        return layer.weight.detach()  # type: ignore[operator, union-attr]
+        return layer.weight.detach()  # type: ignore[operator]
     raise ValueError(
         f"{type(layer).__name__} has no plain matrix: merge or dequantize it first, "
         "or use the layer inside it"

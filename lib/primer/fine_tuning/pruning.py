@@ -64,7 +64,7 @@ def magnitude_masks(
     Han et al. (2015).
     """
     return {
-        name: keep_largest(layer.weight.detach().abs(), sparsity)  # type: ignore[operator, union-attr]
+        name: keep_largest(layer.weight.detach().abs(), sparsity)  # type: ignore[operator]
         for name, layer in linear_layers(model, targets).items()
     }
 
@@ -142,4 +142,4 @@ def prune(model: nn.Module, masks: Mapping[str, Tensor]) -> None:
                 f"the mask of {name} has shape {tuple(mask.shape)}, its weight "
                 f"{tuple(weight.shape)}"
             )
-        weight *= mask
+        weight.mul_(mask)

@@ -24,7 +24,7 @@ class _ReadTwice(torch.autograd.Function):
         return x @ read(x.dtype)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         """Compute the gradient of x, G Wᵀ; the matrix itself gets none."""
         return gradient @ ctx.read(gradient.dtype).T, None
 
