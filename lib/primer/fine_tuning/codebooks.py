@@ -137,7 +137,7 @@ def normal_float_codebook(bits: int = 4, offset: float = NF4_OFFSET) -> Codebook
     Examples
     --------
     >>> [round(value, 4) for value in normal_float_codebook(2).values]
-    [-1.0, 0.0, 0.4166, 1.0]
+    [-1.0, 0.0, 0.3379, 1.0]
     """
     half = 2 ** (check_bits(bits) - 1)
     if not 0.5 < positive("offset", offset) < 1:
@@ -179,7 +179,8 @@ def lloyd_codebook(samples: Float[Tensor, " n"], bits: int = 4, steps: int = 40)
 
     Examples
     --------
-    >>> lloyd_codebook(torch.tensor([-1.0, 0.0, 0.4, 0.6, 1.0]), bits=2).values
+    >>> samples = torch.tensor([-1.0, 0.0, 0.4, 0.6, 1.0], dtype=torch.float64)
+    >>> lloyd_codebook(samples, bits=2).values
     (-1.0, 0.0, 0.5, 1.0)
     """
     check_finite("samples", samples)

@@ -61,7 +61,7 @@ class QuantizedLinear(nn.Module):
     --------
     >>> layer = QuantizedLinear(nn.Linear(128, 64))
     >>> layer(torch.ones(1, 128)).shape, round(layer.stored.bits_per_weight, 3)
-    (torch.Size([1, 64]), 4.127)
+    (torch.Size([1, 64]), 4.129)
     """
 
     def __init__(
