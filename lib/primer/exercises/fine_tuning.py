@@ -1,0 +1,182 @@
+"""Checks for the exercises of the chapter *Fine-tuning*: each names the mistake it recognizes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from primer.fine_tuning import NF4
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, explain
+
+check_count = NumberExercise(
+    "14.1",
+    right=58_560,
+    within=0.5,
+    low=0,
+    high=1e7,
+    expects="a whole number",
+    wrong={
+        14640: "that is one block; there are four",
+        24576: "those are the attention matrices alone; three more stand in each block",
+        33984: "those are the three wide matrices alone; each block has four more",
+        790528: "those are the matrices themselves; the factors are thin",
+    },
+    otherwise="a matrix of d × m gets r (d + m) numbers; add up seven of them, times four blocks",
+    because="4 · 6 · (4 · 256 + 3 · 472) = 58,560.",
+)
+
+check_bits = NumberExercise(
+    "14.2",
+    right=3.2578,
+    within=0.0006,
+    low=0,
+    high=64,
+    expects="a number of bits, to three decimals",
+    wrong={
+        3: "that is the codes alone; constants are stored, too",
+        3.25: "the constants of the constants are missing: 32 bits for each 32 · 128 weights",
+        4.0: "that is with constants of 32 bits; here they have eight",
+        3.5: "32 bits are shared by 32 · 128 weights, not by 128",
+    },
+    otherwise="3 for the code, 8/32 for its share of a constant, and 32 bits shared by 32 · 128 "
+    "weights",
+    because="3 + 8/32 + 32/(32 · 128) = 3.258.",
+)
+
+check_diagnose = ChoiceExercise(
+    "14.6",
+    choices={
+        "a": "the rank is too small.",
+        "b": "the learning rate is still too low.",
+        "c": "both factors began at zero.",
+        "d": "the scale α/r is too small.",
+    },
+    right="c",
+    replies={
+        "a": "rank 1 learns, too: cut to it, the full update kept more than half of its gain",
+        "b": "a low rate changes the last digits at least; here none changed in 500 steps",
+        "c": "Each factor's gradient is a product with the other one: from zero and zero nothing "
+        "moves, at any rate. (Frozen factors would look the same: count what may be trained.)",
+        "d": "a small scale makes a small change, and the loss is the same to the last digit",
+    },
+)
+
+
+@exercise("14.3")
+def check_gradients(factor_gradients: Answer) -> None:
+    """Check ``factor_gradients(G, A, B, s)`` against finite differences of a linear loss."""
+    for seed, (d, m, r, s) in enumerate([(5, 5, 2, 2.5), (4, 3, 2, 0.5), (3, 6, 1, 1.0)]):
+        random = np.random.default_rng(seed)
+        G, A, B = (random.normal(size=shape) for shape in ((d, m), (d, r), (r, m)))
+        try:
+            got_A, got_B = factor_gradients(G.copy(), A.copy(), B.copy(), s)
+        except (TypeError, ValueError) as error:
+            raise Mistake(f"two arrays of the shapes of A and B are needed ({error})") from None
+        for got, like, right, name, other in (
+            (got_A, A, s * G @ B.T, "A", "B"),
+            (got_B, B, s * A.T @ G, "B", "A"),
+        ):
+            explain(
+                as_array(got, like.shape),
+                right,
+                {
+                    f"the scale s is missing in the gradient of {name}": right / s,
+                    f"{name} stands still only while {other} is zero": np.zeros_like(like),
+                }
+                if s != 1
+                else {},
+            )
+
+
+class _Watched(np.ndarray):
+    """An array that refuses products as large as the frozen matrix."""
+
+    limit = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):  # type: ignore[no-untyped-def]
+        plain = [np.asarray(i) for i in inputs]
+        result = getattr(ufunc, method)(*plain, **kwargs)
+        factors = ufunc is np.matmul and min(plain[0].shape[-1], plain[1].shape[0]) <= 3
+        if factors and np.size(result) >= _Watched.limit:
+            raise Mistake("A @ B is as large as W0: multiply x by A first, then by B")
+        return np.asarray(result).view(_Watched)
+
+
+@exercise("14.4")
+def check_forward(forward: Answer) -> None:
+    """Check ``forward(x, W0, A, B, alpha)``: value, scale and no dense product."""
+    for seed, (n, d, m, r) in enumerate([(2, 9, 8, 3), (1, 12, 7, 2)]):
+        random = np.random.default_rng(seed)
+        x, W0, A, B = (random.normal(size=s) for s in ((n, d), (d, m), (d, r), (r, m)))
+        kept = W0.copy()
+        alpha = 5.0
+        _Watched.limit = d * m
+        watched = [array.copy().view(_Watched) for array in (x, W0, A, B)]
+        got = as_array(np.asarray(forward(*watched, alpha)), (n, m))
+        explain(
+            got,
+            x @ W0 + alpha / r * x @ A @ B,
+            {
+                "the scale is α/r: divide by the rank": x @ W0 + alpha * x @ A @ B,
+                "the scale is missing": x @ W0 + x @ A @ B,
+                "the change is missing": x @ W0,
+                "that is α/√r; here α/r is asked for": x @ W0 + alpha / r**0.5 * x @ A @ B,
+            },
+        )
+        if not np.array_equal(np.asarray(watched[1]), kept):
+            raise Mistake("W0 was changed: the frozen matrix must stay as it is")
+
+
+@exercise("14.5")
+def check_quantize(round_trip: Answer) -> None:
+    """Check ``round_trip(x, values, block)`` on blocks with an outlier and one of zeros."""
+    tables = [np.array([-1, -0.2, 0, 0.5, 1]), np.linspace(-1, 1, 15)]
+    for seed, (values, block) in enumerate(zip(tables, (4, 6), strict=True)):
+        x = np.random.default_rng(seed).normal(size=4 * block)
+        x[0] *= 30
+        x[block : 2 * block] = 0
+
+        def rounded(size: int, x: np.ndarray = x, values: np.ndarray = values) -> np.ndarray:
+            blocks = x.reshape(-1, size)
+            c = np.abs(blocks).max(axis=1, keepdims=True)
+            scaled = blocks / np.where(c > 0, c, 1)
+            return (values[np.abs(scaled[..., None] - values).argmin(-1)] * c).ravel()
+
+        got = as_array(round_trip(x.copy(), values.copy(), block), x.shape)
+        whole = np.abs(x).max()
+        c = np.repeat(np.abs(x.reshape(-1, block)).max(axis=1), block)
+        explain(
+            got,
+            rounded(block),
+            {
+                "one constant was used for all; each block has its own": rounded(x.size),
+                "multiply by the block's largest number again": rounded(block)
+                / np.where(c > 0, c, 1),
+                "that is ordinary rounding; take the nearest of the values": np.round(
+                    x / np.where(c > 0, c, 1)
+                )
+                * c,
+                "blocks are stretches of neighbors: reshape(-1, block)": rounded(block) * 0 + whole,
+            },
+        )
+
+
+@exercise("14.7")
+def check_table(sixteen_numbers: Answer) -> None:
+    """Check ``sixteen_numbers()`` against NF4 on normal numbers in blocks of 256."""
+    table = as_array(np.asarray(sixteen_numbers(), dtype=float), (16,))
+    if (np.diff(table) <= 0).any() or np.abs(table).max() > 1:
+        raise Mistake("sixteen numbers in rising order between -1 and 1 are asked for")
+    if not (table == 0).any():
+        raise Mistake("0 must be one of them: a weight that is nothing has to stay nothing")
+    x = np.random.default_rng(2718).normal(size=(500, 256))
+    scaled = x / np.abs(x).max(axis=1, keepdims=True)
+
+    def error(numbers: np.ndarray) -> float:
+        codes = np.searchsorted((numbers[1:] + numbers[:-1]) / 2, scaled)
+        left = (numbers[codes] - scaled) * np.abs(x).max(axis=1, keepdims=True)
+        return float(np.linalg.norm(left) / np.linalg.norm(x))
+
+    ours, theirs = error(table), error(np.array(NF4.values))
+    if not ours < theirs:
+        raise Mistake(f"its relative error is {ours:.4f}; NF4 has {theirs:.4f}")

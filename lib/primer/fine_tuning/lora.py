@@ -1,0 +1,346 @@
+r"""LoRA: a frozen matrix and a learned change of low rank.
+
+.. math:: y = xW_0 + s\,xAB, \qquad A\in\mathbb R^{d\times r},\ B\in\mathbb R^{r\times k},\quad
+          s = \alpha/r \ \text{or}\ \alpha/\sqrt r
+
+Rows are tokens, so the factors stand in the order :math:`AB`.  With columns one writes
+:math:`W_0^\top + s\,B^\top A^\top`, which many papers call :math:`W_0 + BA`: the same numbers,
+transposed (:meth:`LoRALinear.column_factors`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from primer.fine_tuning.layers import (
+    EVERY_MATRIX,
+    AroundLayer,
+    freeze,
+    matrix_of,
+    replace_layers,
+)
+from primer.inputs import count, one_of, positive
+
+SCALINGS = ("alpha/r", "alpha/sqrt(r)")
+STARTS = ("B zero", "A zero", "both random", "both zero", "svd")
+Start = Literal["B zero", "A zero", "both random", "both zero", "svd"]
+
+
+class LoRALinear(AroundLayer):
+    r"""A linear layer with a low-rank change beside it.
+
+    .. math:: y = \mathrm{base}(x) + s\,(xA)B
+
+    Parameters
+    ----------
+    base : nn.Module
+        A linear layer: ``nn.Linear``, ``Conv1D`` of Hugging Face or a quantized one.  It is frozen.
+    rank : int
+        :math:`r`, from 1 to the smaller width.
+    alpha : float, optional
+        :math:`\alpha`; twice the rank when left out.
+    scaling : {"alpha/r", "alpha/sqrt(r)"}
+        What :math:`s` is; the second is rsLoRA's.
+    start : {"B zero", "A zero", "both random", "both zero", "svd"}
+        Which factor begins at zero.  ``"svd"`` (PiSSA) puts the largest :math:`r` singular triples
+        of the base into the factors and takes them out of the base.
+
+    Raises
+    ------
+    ValueError
+        When the rank or alpha does not fit, or the base has no plain matrix to decompose.
+
+    References
+    ----------
+    Hu et al. (2021), equation 3; Kalajdzievski (2023) for the root; Meng et al. (2024) for the SVD.
+
+    Examples
+    --------
+    >>> layer = LoRALinear(nn.Linear(4, 3, bias=False), rank=2)
+    >>> x = torch.ones(1, 4)
+    >>> torch.equal(layer(x), layer.base(x)), layer.A.shape, layer.B.shape, layer.scale
+    (True, torch.Size([4, 2]), torch.Size([2, 3]), 2.0)
+    """
+
+    def __init__(
+        self,
+        base: nn.Module,
+        rank: int,
+        alpha: float | None = None,
+        scaling: str = "alpha/r",
+        start: str = "B zero",
+    ) -> None:
+        super().__init__(base)
+        d, k = self.in_features, self.out_features
+        rank = count("rank", rank)
+        if rank > min(d, k):
+            raise ValueError(
+                f"rank = {rank} is more than a {d} × {k} matrix can have; at most {min(d, k)}"
+            )
+        one_of("scaling", scaling, SCALINGS)
+        one_of("start", start, STARTS)
+        alpha = 2.0 * rank if alpha is None else positive("alpha", alpha)
+        freeze(base)
+        self.rank, self.alpha = rank, alpha
+        self.scale = alpha / (rank if scaling == "alpha/r" else math.sqrt(rank))
+        self.A = nn.Parameter(torch.zeros(d, rank))
+        self.B = nn.Parameter(torch.zeros(rank, k))
+        self._kept: Tensor | None = None  # the base's matrix while the change is merged into it
+        if start in ("B zero", "both random"):
+            nn.init.uniform_(self.A, -1 / math.sqrt(d), 1 / math.sqrt(d))
+        if start in ("A zero", "both random"):
+            nn.init.uniform_(self.B, -1 / math.sqrt(rank), 1 / math.sqrt(rank))
+        if start == "svd":
+            self._take_principal_part()
+
+    def _take_principal_part(self) -> None:
+        """Move the largest singular triples of the base into the factors."""
+        matrix = matrix_of(self.base)
+        A, B = principal_factors(matrix, self.rank)
+        self.A.data.copy_(A / math.sqrt(self.scale))
+        self.B.data.copy_(B / math.sqrt(self.scale))
+        matrix -= self.update()
+
+    def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
+        """Compute the base's output and, unless it is merged, add the change's, rank first."""
+        y = self.base(x)
+        if self.merged:
+            return y
+        return y + self.scale * (x.to(self.A.dtype) @ self.A @ self.B).to(y.dtype)
+
+    @torch.no_grad()
+    def update(self) -> Float[Tensor, "d_in d_out"]:
+        """Return the change of the matrix, s·AB, multiplied out."""
+        return self.scale * self.A @ self.B
+
+    def column_factors(self) -> tuple[Float[Tensor, "d_out r"], Float[Tensor, "r d_in"]]:
+        r"""Return the factors in the order of columns, :math:`BA`, as peft stores them.
+
+        Examples
+        --------
+        >>> layer = LoRALinear(nn.Linear(4, 3), rank=2, start="both random")
+        >>> B, A = layer.column_factors()
+        >>> torch.allclose(layer.scale * B @ A, layer.update().T)
+        True
+        """
+        return self.B.detach().T, self.A.detach().T
+
+    @property
+    def merged(self) -> bool:
+        """Whether the change stands in the base's matrix now."""
+        return self._kept is not None
+
+    def merge(self) -> None:
+        """Add the change to the base's matrix, so that the layer costs no more than the base.
+
+        Raises
+        ------
+        ValueError
+            When it is merged already, or the base is quantized.
+        """
+        if self.merged:
+            raise ValueError("the change is merged already; merging twice would add it twice")
+        matrix = matrix_of(self.base)
+        self._kept = matrix.clone()
+        matrix += self.update().to(matrix.dtype)
+
+    def unmerge(self) -> None:
+        """Put the base's matrix back, bit for bit: it was kept, and nothing is subtracted.
+
+        Raises
+        ------
+        ValueError
+            When nothing is merged.
+        """
+        if self._kept is None:
+            raise ValueError("nothing is merged; call merge first")
+        matrix_of(self.base).copy_(self._kept)
+        self._kept = None
+
+    def swap(self, A: Float[Tensor, "d_in r"], B: Float[Tensor, "r d_out"]) -> None:
+        """Take other factors, of the same shapes; a merged layer stays merged, with the new ones.
+
+        Raises
+        ------
+        ValueError
+            When their shapes are others.
+        """
+        if A.shape != self.A.shape or B.shape != self.B.shape:
+            raise ValueError(
+                f"factors of shapes {tuple(A.shape)} and {tuple(B.shape)} do not fit this layer, "
+                f"which has {tuple(self.A.shape)} and {tuple(self.B.shape)}"
+            )
+        merged = self.merged
+        if merged:
+            self.unmerge()
+        self.A.data.copy_(A)
+        self.B.data.copy_(B)
+        if merged:
+            self.merge()
+
+
+def principal_factors(
+    matrix: Float[Tensor, "d k"], rank: int
+) -> tuple[Float[Tensor, "d r"], Float[Tensor, "r k"]]:
+    r"""Factor the best approximation of rank r.
+
+    .. math:: A = U_r\sqrt{S_r}, \qquad B = \sqrt{S_r}\,V_r^\top
+
+    Parameters
+    ----------
+    matrix : Tensor of shape (d, k)
+        What is to be approximated.
+    rank : int
+        :math:`r`.
+
+    Returns
+    -------
+    A, B : Tensor
+        Their product is nearest to the matrix among all of that rank (Eckart and Young).
+
+    Raises
+    ------
+    ValueError
+        When the rank does not lie between 1 and the smaller side.
+
+    Examples
+    --------
+    >>> A, B = principal_factors(torch.diag(torch.tensor([4.0, 1.0])), rank=1)
+    >>> (A @ B).abs()
+    tensor([[4., 0.],
+            [0., 0.]])
+    """
+    rank = count("rank", rank)
+    if rank > min(matrix.shape):
+        raise ValueError(f"rank = {rank} is more than a {tuple(matrix.shape)} matrix can have")
+    U, S, Vt = torch.linalg.svd(matrix, full_matrices=False)
+    root = S[:rank].sqrt()
+    return U[:, :rank] * root, root[:, None] * Vt[:rank]
+
+
+def add_lora(
+    model: nn.Module,
+    rank: int,
+    alpha: float | None = None,
+    targets: Collection[str] = EVERY_MATRIX,
+    *,
+    scaling: str = "alpha/r",
+    start: str = "B zero",
+) -> nn.Module:
+    """Freeze a model and put a low-rank change beside its linear layers.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Ours or Hugging Face's; changed in place.
+    rank, alpha, scaling, start
+        As in :class:`LoRALinear`.
+    targets : collection of str
+        The last names of the layers.
+
+    Returns
+    -------
+    nn.Module
+        The same model.
+
+    Raises
+    ------
+    ValueError
+        When no layer has such a name or a layer cannot have that rank.
+
+    Examples
+    --------
+    >>> from primer.fine_tuning.layers import trainable_numbers
+    >>> from primer.transformers import FeedForward
+    >>> trainable_numbers(add_lora(FeedForward(8, 32), rank=2, targets=["up", "down"]))
+    160
+    """
+    freeze(model)
+    replace_layers(model, targets, lambda layer: LoRALinear(layer, rank, alpha, scaling, start))
+    return model
+
+
+def lora_layers(model: nn.Module) -> dict[str, LoRALinear]:
+    """Find the LoRA layers of a model: full name → layer.
+
+    Raises
+    ------
+    ValueError
+        When there is none.
+    """
+    found = {name: layer for name, layer in model.named_modules() if isinstance(layer, LoRALinear)}
+    if not found:
+        raise ValueError("this model has no LoRA layers; add_lora puts them in")
+    return found
+
+
+def merge_lora(model: nn.Module) -> nn.Module:
+    """Merge every change and put the plain layers back: the model costs what it did before.
+
+    Raises
+    ------
+    ValueError
+        When there is no LoRA layer, or a base is quantized.
+    """
+    for name, layer in lora_layers(model).items():
+        if not layer.merged:
+            layer.merge()
+        model.set_submodule(name, layer.base)
+    return model
+
+
+def lora_state(model: nn.Module) -> dict[str, Tensor]:
+    """Copy the factors of a model: all that has to be stored for a task.
+
+    Raises
+    ------
+    ValueError
+        When the model has no LoRA layers.
+    """
+    return {
+        f"{name}.{letter}": getattr(layer, letter).detach().clone()
+        for name, layer in lora_layers(model).items()
+        for letter in "AB"
+    }
+
+
+def load_lora_state(model: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Swap in the factors of another task, kept by :func:`lora_state`.
+
+    Raises
+    ------
+    ValueError
+        When they belong to another model: other names or shapes.  Then nothing is changed.
+    """
+    layers = lora_layers(model)
+    expected = {f"{name}.{letter}" for name in layers for letter in "AB"}
+    if set(state) != expected:
+        odd = sorted(expected ^ set(state))[0]
+        raise ValueError(f"these factors belong to another model: {odd!r} is only on one side")
+    for name, layer in layers.items():
+        for letter in "AB":
+            theirs, ours = state[f"{name}.{letter}"].shape, getattr(layer, letter).shape
+            if theirs != ours:
+                raise ValueError(
+                    f"these factors belong to another model: {name}.{letter} is "
+                    f"{tuple(theirs)}, here {tuple(ours)}"
+                )
+    for name, layer in layers.items():
+        layer.swap(state[f"{name}.A"], state[f"{name}.B"])
+
+
+def lora_parameters(d: int, k: int, rank: int) -> int:
+    """Count the numbers of the two factors beside a d × k matrix: dr + rk.
+
+    Examples
+    --------
+    >>> lora_parameters(4096, 4096, 8), 4096 * 4096
+    (65536, 16777216)
+    """
+    return count("rank", rank) * (count("d", d) + count("k", k))
