@@ -1,6 +1,6 @@
 """A wish granted: gold and proxy reward of policies that go away from their reference.
 
-Run ``python -m primer.alignment.overoptimization`` to repeat it (about five minutes on one core).
+Run ``python -m primer.alignment.overoptimization`` to repeat it (about four minutes on one core).
 A rater likes an exclamation mark, two even more, and not three.  Nobody tells the policy: it is
 rewarded by what was fitted to the rater's comparisons, the *proxy*; the wish itself, the *gold*
 reward, is only watched.  Each of three seeds draws its own comparisons and trains one policy
@@ -40,14 +40,14 @@ from primer.transformers.checkpoint import PRETRAINED
 RESULTS = Path(__file__).with_name("overoptimization.csv")
 COLUMNS = ("model", "run", "seed", "step", "gold", "proxy", "kl", "chosen", "rejected")
 SEEDS = 3
-PLAYS, PROMPT, LENGTH, PAIRS, HELD_OUT = 12, 12, 12, 1000, 96
+PLAYS, PROMPT, LENGTH, PAIRS, HELD_OUT = 12, 12, 12, 1000, 48
 RUNS = {
-    "no leash": {"kl_weight": 0.0, "steps": 21},
-    "leash": {"kl_weight": 0.5, "steps": 21},
-    "clipped": {"kl_weight": 0.5, "steps": 21, "passes": 2, "advantages": whitened},
+    "no leash": {"kl_weight": 0.0, "steps": 18},
+    "leash": {"kl_weight": 0.5, "steps": 15},
+    "clipped": {"kl_weight": 0.5, "steps": 15, "passes": 2, "advantages": whitened},
 }
-RATE, EVERY = 6e-4, 3
-DIRECT = {"steps": 36, "beta": 0.1, "learning_rate": 3e-4}
+RATE, EVERY = 8e-4, 3
+DIRECT = {"steps": 24, "beta": 0.1, "learning_rate": 3e-4}
 
 
 def wish(text: str) -> float:
