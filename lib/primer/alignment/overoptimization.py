@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,13 +42,13 @@ RESULTS = Path(__file__).with_name("overoptimization.csv")
 COLUMNS = ("model", "run", "seed", "step", "gold", "proxy", "kl", "chosen", "rejected")
 SEEDS = 3
 PLAYS, PROMPT, LENGTH, PAIRS, HELD_OUT = 12, 12, 12, 1000, 48
-RUNS = {
+RUNS: dict[str, dict[str, Any]] = {
     "no leash": {"kl_weight": 0.0, "steps": 18},
     "leash": {"kl_weight": 0.5, "steps": 15},
     "clipped": {"kl_weight": 0.5, "steps": 15, "passes": 2, "advantages": whitened},
 }
 RATE, EVERY = 8e-4, 3
-DIRECT = {"steps": 24, "beta": 0.1, "learning_rate": 3e-4}
+DIRECT: dict[str, Any] = {"steps": 24, "beta": 0.1, "learning_rate": 3e-4}
 
 
 def wish(text: str) -> float:
@@ -220,9 +221,11 @@ def main() -> None:
         return
     world = make_world()
     for seed, runs in todo.items():
-        pairs = compare(world, seed) if runs else ()
+        if not runs:
+            continue
+        chosen, rejected = compare(world, seed)
         for run in runs:
-            for found in trained(world, *pairs, run, seed):
+            for found in trained(world, chosen, rejected, run, seed):
                 numbers = {name: f"{value:.4g}" for name, value in found.items()}
                 rows.append({"model": edition, "run": run, "seed": str(seed), **numbers})
                 print(run, seed, numbers, file=sys.stderr, flush=True)
