@@ -68,7 +68,7 @@ def tune(
         loss.backward()
         clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        losses.append(float(loss))
+        losses.append(float(loss.detach()))
     return losses
 
 
@@ -130,4 +130,4 @@ def train_on_pairs(
         loss.backward()
         clip_grad_norm_(policy.parameters(), 1.0)
         optimizer.step()
-        yield float(loss)
+        yield float(loss.detach())
