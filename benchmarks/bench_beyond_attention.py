@@ -25,7 +25,7 @@ def rows() -> Iterator[Row]:
         rows_of = random.normal(size=(3, length, DIM))
         query, key = ba.elu_features(rows_of[0]), ba.elu_features(rows_of[1])
         value = rows_of[2]
-        softmax = tuple(torch.tensor(rows)[None, None] for rows in rows_of)
+        softmax = tuple(torch.tensor(part)[None, None] for part in rows_of)
 
         def linear(parts=(query, key, value)) -> object:  # type: ignore[no-untyped-def]
             return ba.linear_attention(*parts)

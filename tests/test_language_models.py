@@ -154,6 +154,12 @@ def test_training_merges_only_in_words_that_change(plays, monkeypatch):
     assert touched < len(counts) * 767 / 100  # the rescan merges every word every time
 
 
+def test_a_negative_number_of_merges_is_refused():
+    for learn in (lm.learn_merges, lm.learn_merges_by_rescan):
+        with pytest.raises(ValueError, match="n_merges must be 0 or more, got -1"):
+            learn({b"ab": 1}, -1)
+
+
 def learn_up_to(counts, n_merges):
     """Learn as many merges as asked for, or as there are: the error says how many."""
     try:

@@ -54,6 +54,16 @@ def test_counts_are_those_of_a_dictionary(texts, order):
     }
 
 
+@given(texts_of_three, texts_of_three, orders)
+def test_counts_add(one, other, order):
+    added = lm.add_counts(*(lm.count_ngrams(texts, V, order) for texts in (one, other)))
+    together = lm.count_ngrams([*one, *other], V, order)
+    for got, wanted in zip(added, together, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(ValueError, match="at least one text to add"):
+        lm.add_counts()
+
+
 def test_counts_of_a_play_are_those_of_a_counter(macbeth):
     alphabet, codes = macbeth
     text = alphabet.decode(codes)

@@ -167,6 +167,20 @@ def test_double_descent_computes_the_fit_that_minimum_norm_fit_finds():
             )
 
 
+def test_several_labelings_share_their_features():
+    clean, noisy = (networks.few_digits(60, np.random.default_rng(3), w) for w in (0, 0.3))
+    widths, penalties = [30, 200], [0.0, 0.1]
+    labelings = [clean.train_y, noisy.train_y]
+    drawing = np.random.default_rng(5)
+    together = list(networks.double_descent(clean, widths, drawing, penalties, labelings))
+    for number, digits in enumerate((clean, noisy)):
+        rng = np.random.default_rng(5)
+        alone = [row[:6] for row in networks.double_descent(digits, widths, rng, penalties)]
+        assert [row[:6] for row in together if row.labeling == number] == alone
+    with pytest.raises(ValueError, match="each labeling needs a class for each of the 60"):
+        list(networks.double_descent(clean, [30], drawing, labelings=[clean.train_y[1:]]))
+
+
 def test_wrong_labels_are_wrong_and_only_in_training():
     rng = np.random.default_rng(3)
     clean, noisy = (networks.few_digits(300, np.random.default_rng(3), w) for w in (0, 0.15))

@@ -164,6 +164,7 @@ def test_bad_input_is_refused() -> None:
         (lambda: model(torch.zeros(1, 0).long(), some), "the source must have shape"),
         (lambda: model(torch.tensor([[7]]), some), "between 0 and 3, got 7 … 7 in the source"),
         (lambda: model(some, torch.tensor([[-1]])), "in the target"),
+        (lambda: model(some, some.repeat(3, 1)), "need as many targets, got 3"),
         (lambda: model.write(some, 0), "n_tokens must be a whole number ≥ 1"),
         (lambda: dot_score(torch.zeros(2), torch.zeros(3, 4)), "vectors of one length"),
         (lambda: bilinear_score(torch.zeros(2), torch.zeros(3, 4), torch.eye(2)), "shape .2, 4."),

@@ -30,7 +30,29 @@ check_perplexity = NumberExercise(
 )
 
 
-@exercise("5.2")
+check_merges = NumberExercise(
+    "5.2",
+    right=32,
+    within=0.25,
+    low=0,
+    high=69,
+    expects="a whole number of symbols",
+    wrong={
+        69: "that is the number before any merge",
+        39: "those are left after two merges: i + n takes 18 symbols away, in + g takes 12",
+        28: "you took three pairs from one count. After i + n and in + g the word sing is s + ing: "
+        "s + in is left in sin alone, 6 times, and r + ing has 7",
+        33: "the third merge is the most frequent pair: s + in occurs 6 times, r + ing 7 times",
+        37: "so many symbols were saved; asked is how many are left",
+        7: "you wrote each word once; sing stands in the corpus 5 times, and so do its symbols",
+    },
+    otherwise="at first there are 69 symbols; each merge takes away as many as its pair occurs, "
+    "and the first pair, i + n, occurs 5 + 4 + 3 + 6 times",
+    because="i + n (18), in + g (12) and r + ing (7): 69 − 37 = 32.",
+)
+
+
+@exercise("5.3")
 def check_most_likely(answer: Answer) -> None:
     """Check ``answer(counts)``: the most likely P(w | h) from a table with a row per context."""
     for seed, size in ((0, 3), (1, 4), (2, 7)):
@@ -50,7 +72,7 @@ def check_most_likely(answer: Answer) -> None:
         explain(got, counts / counts.sum(axis=1, keepdims=True), mistakes)
 
 
-@exercise("5.3")
+@exercise("5.4")
 def check_discounting(answer: Answer) -> None:
     """Check ``answer(counts, discount)``: absolute discounting, mixed with frequencies."""
     for seed, size, discount in ((0, 4, 0.5), (1, 5, 0.75), (2, 6, 0.3)):
@@ -82,7 +104,7 @@ def check_discounting(answer: Answer) -> None:
 
 
 check_per_word = NumberExercise(
-    "5.4",
+    "5.5",
     right=512,
     within=0.5,
     low=1,
@@ -100,7 +122,7 @@ check_per_word = NumberExercise(
 )
 
 check_fault = ChoiceExercise(
-    "5.5",
+    "5.6",
     choices={
         "a": "The alphabet is taken from the training plays alone.",
         "b": "Line 3: np.log where np.log2 should stand.",
@@ -119,7 +141,7 @@ check_fault = ChoiceExercise(
 )
 
 check_closed = ChoiceExercise(
-    "5.6",
+    "5.7",
     choices={
         "a": "A: 120 is less than 250.",
         "b": "B: it has no unknown words.",
@@ -148,7 +170,7 @@ def _half_of_macbeth() -> tuple[Alphabet, np.ndarray, KneserNey]:
     return alphabet, codes, KneserNey.fit([codes[:60_000]], alphabet.vocab_size, 5)
 
 
-@exercise("5.7", because="It learns while it reads, and its rows still sum to 1.")
+@exercise("5.8", because="It learns while it reads, and its rows still sum to 1.")
 def check_cache(answer: Answer) -> None:
     """Check ``answer(model, read)``: a distribution that uses what was read since training."""
     alphabet, codes, model = _half_of_macbeth()

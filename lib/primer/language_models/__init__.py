@@ -8,6 +8,7 @@ from primer.language_models.byte_pairs import END, BytePairEncoding
 from primer.language_models.counting import (
     Alphabet,
     Counts,
+    add_counts,
     count_ngrams,
     largest_order,
     ngram_keys,
@@ -64,6 +65,7 @@ __all__ = [
     "KneserNey",
     "NGramModel",
     "WindowModel",
+    "add_counts",
     "bits_per_character",
     "count_ngrams",
     "count_window_parameters",

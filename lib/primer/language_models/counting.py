@@ -265,6 +265,39 @@ def count_ngrams(
     return distinct(np.concatenate(parts))
 
 
+def add_counts(*counts: Counts) -> Counts:
+    """Add up counts of different texts: the counts of all these texts together.
+
+    Parameters
+    ----------
+    *counts : Counts
+        Of n-grams of one order over one vocabulary.
+
+    Returns
+    -------
+    Counts
+        In ascending order of their numbers.
+
+    Raises
+    ------
+    ValueError
+        When there is nothing to add.
+
+    Examples
+    --------
+    >>> one, other = count_ngrams([[1, 2]], 10, 1), count_ngrams([[2]], 10, 1)
+    >>> keys, values = add_counts(one, other)  # the ends of both texts, 1, and 2 twice
+    >>> keys.tolist(), values.tolist()
+    ([0, 1, 2], [2, 1, 2])
+    """
+    if not counts:
+        raise ValueError("need counts of at least one text to add, got none")
+    return distinct(
+        np.concatenate([each.keys for each in counts]),
+        np.concatenate([each.values for each in counts]),
+    )
+
+
 def lookup(counts: Counts, keys: Codes) -> Codes:
     """Read the counts of n-grams, 0 for one that never occurred.
 

@@ -79,7 +79,7 @@ def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> l
     Raises
     ------
     ValueError
-        When the corpus has no pair left before ``n_merges`` are learned.
+        When ``n_merges`` is negative or the corpus has no pair left before they are learned.
 
     References
     ----------
@@ -91,6 +91,7 @@ def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> l
     >>> [tuple(chr(x) if x < 256 else x for x in pair) for pair in merges]
     [('e', 's'), (256, 't'), ('l', 'o'), (258, 'w')]
     """
+    _refuse_negative(n_merges)
     merges = list(islice(merges_by_rescan(word_counts), n_merges))
     if len(merges) < n_merges:
         raise _no_pair_left(len(merges), n_merges)
@@ -153,7 +154,7 @@ def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     Raises
     ------
     ValueError
-        When the corpus has no pair left before ``n_merges`` are learned.
+        When ``n_merges`` is negative or the corpus has no pair left before they are learned.
 
     Examples
     --------
@@ -161,6 +162,7 @@ def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     >>> learn_merges(corpus, 4) == learn_merges_by_rescan(corpus, 4)
     True
     """
+    _refuse_negative(n_merges)
     counts = list(word_counts.values())
     words = [[_PLACES[byte] for byte in word] for word in word_counts]
     pair_counts: defaultdict[Pair, int] = defaultdict(int)
@@ -207,6 +209,11 @@ def _with_bytes(merges: Sequence[Pair]) -> list[Pair]:
         return BYTE_ORDER[token] if token < 256 else token
 
     return [(value(first), value(second)) for first, second in merges]
+
+
+def _refuse_negative(n_merges: int) -> None:
+    if n_merges < 0:
+        raise ValueError(f"n_merges must be 0 or more, got {n_merges}")
 
 
 def _no_pair_left(learned: int, n_merges: int) -> ValueError:

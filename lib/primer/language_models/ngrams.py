@@ -349,17 +349,25 @@ class KneserNey(NGramModel):
         return sum(len(level.counts.keys) for level in self.levels)
 
     def probabilities(self, keys: Codes) -> Probabilities:
-        """Compute the probability of each n-gram's last symbol, from order 1 upwards."""
-        p = np.full(len(keys), 1 / self.vocab_size)
-        for length, level in enumerate(reversed(self.levels), 1):
-            grams = keys % self.vocab_size**length
+        """Compute the probability of each n-gram's last symbol, from order 1 upwards.
+
+        Many n-grams end in the same shorter one: of each order the different ones are looked up.
+        """
+        asked, places = keys, []
+        for length in range(self.order, 0, -1):
+            asked, place = np.unique(asked % self.vocab_size**length, return_inverse=True)
+            places.append((asked, place))
+        p = np.full(1, 1 / self.vocab_size)
+        shorter = np.zeros(len(asked), np.int64)  # all 1-grams back off to one number
+        for level, (grams, place) in zip(reversed(self.levels), reversed(places), strict=True):
             contexts = grams // self.vocab_size
             at = np.minimum(np.searchsorted(level.contexts, contexts), len(level.contexts) - 1)
             seen = level.contexts[at] == contexts
             values = lookup(level.counts, grams)
             kept = (values - level.discounts[np.minimum(values, 3)]) / level.totals[at]
-            p = np.where(seen, kept + level.kept_back[at] * p, p)
-        return p
+            p = np.where(seen, kept + level.kept_back[at] * p[shorter], p[shorter])
+            shorter = place
+        return p[shorter]
 
 
 def _level(counts: Counts, vocab_size: int, discount: float | None) -> Level:

@@ -7,6 +7,7 @@ is where gradient descent from 0 ends.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -252,6 +253,8 @@ class Width(NamedTuple):
         The mean squared error of the ten outputs, summed over the classes.
     smallest : float
         The smallest singular value of the training features.
+    labeling : int
+        Which labels were fitted.
     """
 
     width: int
@@ -260,6 +263,7 @@ class Width(NamedTuple):
     test_error: float
     test_square: float
     smallest: float
+    labeling: int
 
 
 def double_descent(
@@ -267,6 +271,7 @@ def double_descent(
     widths: Sequence[int],
     rng: np.random.Generator,
     penalties: Sequence[float] = (0.0,),
+    labelings: Sequence[Int[np.ndarray, " train"]] | None = None,
 ) -> Iterator[Width]:
     r"""Fit digits with more and more random features.
 
@@ -282,16 +287,19 @@ def double_descent(
         Where the features come from, anew for each width.
     penalties : sequence of float
         Ridge penalties; each is tried with the same features.
+    labelings : sequence of int array of shape (train,), optional
+        Classes to be learned instead of ``digits.train_y``, several for the same pixels; each is
+        tried with the same features.
 
     Yields
     ------
     Width
-        One for each width and penalty.
+        One for each width, labeling and penalty.
 
     Raises
     ------
     ValueError
-        When a width is below 1 or a penalty negative.
+        When a width is below 1, a penalty negative, or a labeling has another length.
 
     References
     ----------
@@ -305,25 +313,28 @@ def double_descent(
     """
     n = len(digits.train_x)
     both = np.vstack([digits.train_x, digits.test_x])
-    targets = np.eye(10)[digits.train_y] - 0.1
+    labelings = [digits.train_y] if labelings is None else labelings
+    if any(len(labels) != n for labels in labelings):
+        raise ValueError(f"each labeling needs a class for each of the {n} training digits")
     truth = np.eye(10)[digits.test_y] - 0.1
     for width in widths:
         features = relu_features(both, width, rng)
         U, sigma, Vt = np.linalg.svd(features[:n], full_matrices=False)
-        turned, aim = features @ Vt.T, U.T @ targets
-        for penalty in penalties:
+        turned = features @ Vt.T
+        for (number, labels), penalty in itertools.product(enumerate(labelings), penalties):
             lam = not_negative("penalty", penalty)
             kept = sigma > CUT * sigma[0]
             factor = np.divide(sigma, sigma**2 + lam, out=np.zeros_like(sigma), where=kept)
-            outputs = turned @ (factor[:, None] * aim)
+            outputs = turned @ (factor[:, None] * (U.T @ (np.eye(10)[labels] - 0.1)))
             read = outputs.argmax(axis=1)
             yield Width(
                 width,
                 lam,
-                float((read[:n] != digits.train_y).mean()),
+                float((read[:n] != labels).mean()),
                 float((read[n:] != digits.test_y).mean()),
                 float(((outputs[n:] - truth) ** 2).sum(axis=1).mean()),
                 float(sigma[-1]),
+                number,
             )
 
 

@@ -107,7 +107,19 @@ class RecurrentLanguageModel(nn.Module):
     def read(
         self, tokens: Int[Tensor, "batch time"], state: State | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], State]:
-        """Read on from a state: the logits after each character, and the state after the last."""
+        """Read on from a state: the logits after each character, and the state after the last.
+
+        Raises
+        ------
+        ValueError
+            When there is nothing to read or a token is none of the alphabet.
+        """
+        most = len(self.alphabet) - 1
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) <= most:
+            raise ValueError(
+                f"tokens must lie between 0 and {most}, got {int(tokens.min())} … "
+                f"{int(tokens.max())}; encode a text with this model's alphabet"
+            )
         outputs, state = self.layer(self.embed(tokens), state)
         return self.head(outputs), state
 
@@ -142,6 +154,8 @@ class RecurrentLanguageModel(nn.Module):
         ValueError
             When the text is empty or holds a character that the model does not know.
         """
+        if not text:
+            raise ValueError("the text is empty: there is nothing to predict")
         tokens = self.encode("\n" * count("warm_up", warm_up) + text)
         whole = len(text) // count("piece", piece) * piece
         batches = []

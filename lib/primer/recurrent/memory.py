@@ -125,13 +125,14 @@ def text_windows(
     Raises
     ------
     ValueError
-        When the text is shorter than one piece.
+        When the text is shorter than one piece, or a number is below 1.
 
     Examples
     --------
     >>> text_windows(torch.arange(10), length=3, number=2).diff(dim=1).tolist()
     [[1, 1], [1, 1]]
     """
+    count("length", length), count("number", number)
     if len(tokens) < length:
         raise ValueError(f"a text of {len(tokens)} tokens has no piece of {length}")
     places = torch.randint(

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.inputs import count, one_of
 from primer.recurrent.cells import GRUCell
-from primer.recurrent.layers import Recurrent
+from primer.recurrent.layers import Recurrent, run
 
 Scores = Float[Tensor, "... n"]
 
@@ -198,7 +198,7 @@ class EncoderDecoder(nn.Module):
         self.combine = None if self.context_enters else nn.Linear(2 * d, d)
         self.head = nn.Linear(d, n_letters + 1)
 
-    def scores(self, query: Float[Tensor, "batch d"], keys: Float[Tensor, "batch n d"]) -> Scores:
+    def scores(self, query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> Scores:
         """Score the encoder's states."""
         if self.score == "dot":
             return dot_score(query, keys)
@@ -258,15 +258,27 @@ class EncoderDecoder(nn.Module):
         Raises
         ------
         ValueError
-            When the source is empty or a token is unknown.
+            When the source is empty, a token is unknown, or there are more sources than targets.
         """
         self._known(target, "target", allow_empty=True)
+        if len(source) != len(target):
+            raise ValueError(f"{len(source)} sources need as many targets, got {len(target)}")
         keys, state = self.encode(source)
-        context, logits = state, []
-        for token in torch.cat([self._marks(source), target], dim=1).unbind(1):
-            now, state, _ = self.step(token, state, keys, context)
-            logits.append(now)
-        return torch.stack(logits, dim=1)
+        told = torch.cat([self._marks(source), target], dim=1)
+        if self.score is not None and self.query == "previous":  # each mean enters the next step
+            logits = []
+            for token in told.unbind(1):
+                now, state, _ = self.step(token, state, keys, state)
+                logits.append(now)
+            return torch.stack(logits, dim=1)
+        x = self.embed(told)
+        if self.context_enters:
+            x = torch.cat([x, state[:, None].expand(-1, x.shape[1], -1)], dim=-1)
+        states, _ = run(self.decoder, x, (state,))
+        if self.combine is None:
+            return self.head(states)
+        contexts, _ = attend(self.scores(states, keys[:, None]), keys[:, None])
+        return self.head(self.combine(torch.cat([states, contexts], dim=-1)).tanh())
 
     def loss(
         self, source: Int[Tensor, "batch n"], target: Int[Tensor, "batch m"]

@@ -34,7 +34,7 @@ export function readModels(data) {
       places: new Map(letters.map((letter, token) => [letter, token])),
       cell,
       projected: letters.map((_, token) => project(cell, vector(token))),
-      head: { ...matrix("head.weight"), bias: tensors[`${name}/head.bias`].data },
+      head: { ...matrix("head.weight"), bias: Float64Array.from(tensors[`${name}/head.bias`].data) },
     };
   };
   return Object.fromEntries(Object.keys(cells).map((name) => [name, build(name)]));

@@ -24,7 +24,7 @@ SIGNALS = {
     "step": "0, then 1",
     "taps": "three pulses",
 }
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "a resonance": {"modes": [[-0.3, 4.0]], "method": "hold", "step": 0.2, "signal": "chirp"},
     "a long memory": {"modes": [[-0.05, 0.0]], "method": "hold", "step": 0.2, "signal": "taps"},
     "three modes": {

@@ -127,6 +127,11 @@ export function describe({ writes, different }, found, names) {
 
 const ROOM = 0.12; // between two squares
 
+// Many squares or dots are one path: a browser moves one shape faster than two hundred.
+const square = (x, y, wide, high) =>
+  `M${x.toFixed(1)} ${y.toFixed(1)}h${wide.toFixed(1)}v${high.toFixed(1)}h${(-wide).toFixed(1)}Z`;
+const spot = ([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
+
 // a row for each memory, the first one on top
 const rowsOf = (names) => ({
   domain: [0, names.length],
@@ -148,22 +153,20 @@ const strips = (names, choose, step) =>
     y: { ...rowsOf(names), label: "" },
     layers: {
       chosen: "rect",
-      ...Object.fromEntries(names.map((name) => [name, { tag: "rect", many: true, rx: 2 }])),
+      ...Object.fromEntries(names.flatMap((name) => [name, `${name}-all`].map((layer) => [layer, "path"]))),
     },
     drag: ([x]) => choose(Math.floor(x)),
     step,
-    draw({ chosen, ...rows }, { x, y }, { found, n, place }) {
+    draw({ chosen, ...rows }, { x, y }, { found, place }) {
       const [wide, high] = [x(1) - x(0), y(0) - y(1)];
       chosen({ x: x(place), y: y(names.length), width: wide, height: names.length * high });
       names.forEach((name, i) => {
         const top = y(names.length - i) + ROOM * high;
-        rows[name](found[i].slice(0, n), (hit, j) => ({
-          x: x(j + ROOM),
-          y: top,
-          width: wide * (1 - 2 * ROOM),
-          height: high * (1 - 2 * ROOM),
-          "fill-opacity": hit ? 1 : 0,
-        }));
+        const squares = found[i].map((hit, j) => [hit, x(j + ROOM)]);
+        const path = (some) =>
+          some.map(([, left]) => square(left, top, wide * (1 - 2 * ROOM), high * (1 - 2 * ROOM))).join("");
+        rows[name](path(squares.filter(([hit]) => hit)));
+        rows[`${name}-all`](path(squares));
       });
     },
   });
@@ -177,19 +180,20 @@ const comparison = (names) =>
     y: { ...rowsOf(names), label: "" },
     layers: {
       one: "path",
-      others: { tag: "circle", many: true, r: 3 },
+      others: "path",
       ...Object.fromEntries(names.map((name) => [name, { tag: "circle", r: 6 }])),
     },
     draw({ one, others, ...rights }, { x, y }, { products, right, place }) {
       one(`M${x(1)} ${y(0)}V${y(names.length)}`);
       const middle = (i) => y(names.length - i - 0.5);
-      const at = (product, i) => ({ cx: x(clamp(product, -1.45, 1.95)), cy: middle(i) });
+      const at = (product, i) => [x(clamp(product, -1.45, 1.95)), middle(i)];
       const wrong = products.flatMap((rows, i) =>
-        rows[place].filter((_, code) => code !== right[place]).map((product) => [product, i]),
+        rows[place].filter((_, code) => code !== right[place]).map((product) => at(product, i)),
       );
-      others(wrong, ([product, i]) => at(product, i));
+      others(wrong.map(spot).join(""));
       names.forEach((name, i) => {
-        rights[name](at(products[i][place][right[place]], i));
+        const [cx, cy] = at(products[i][place][right[place]], i);
+        rights[name]({ cx, cy });
       });
     },
   });

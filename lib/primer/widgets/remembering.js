@@ -1,11 +1,12 @@
 // What does it remember?  Three networks read a text; what their prediction feels of each letter.
 
 import { inputGradients, logProbabilities, readModels, reading } from "./character_models.js";
-import { clamp, columns, div, html, memory, percent, resultLine, set, widget, write } from "./kit.js";
+import { clamp, columns, div, html, percent, resultLine, set, widget, write } from "./kit.js";
 import { textInput } from "./text_input.js";
 
 const OFTEN = 4; // likeliest letters that are named
 const FELT = 1e-3; // of the letter that counts most
+const BUDGET = 3; // milliseconds of a frame after which the next piece of work waits for the next frame
 
 // ---------------------------------------------------------------- what is computed
 
@@ -29,6 +30,8 @@ export const felt = (sizes) => sizes.filter((size) => size >= FELT * Math.max(..
 export const readable = (text, places) => [...text].filter((letter) => places.has(letter));
 
 const visible = (letter) => ({ " ": "␣", "\n": "↵" })[letter] ?? letter;
+
+const asked = (letter, place) => `“${visible(letter)}” after ${place} letters: …`;
 
 /** What the result line says. */
 export function describe(letter, place, found) {
@@ -67,7 +70,7 @@ function net(name, word, choose) {
   return { element, draw };
 }
 
-export default widget("remembering", ({ model, controls, constants, write: put }) => {
+export default widget("remembering", ({ model, controls, constants, write: put, redraw }) => {
   const { names, passage, longest, faintest } = constants;
   const models = readModels(model.get("models"));
   const kinds = Object.keys(names);
@@ -77,8 +80,9 @@ export default widget("remembering", ({ model, controls, constants, write: put }
   const input = textInput({ label: "Text", examples: model.get("examples"), longest, change });
   const choose = (i) => put({ letter: clamp(i, 1, longest - 1) });
   const rows = kinds.map((kind) => net(kind, names[kind], choose));
-  const [result, once] = [resultLine(), memory()];
-  const readings = {};
+  const result = resultLine();
+  const known = Object.fromEntries(kinds.map((kind) => [kind, {}])); // of each network: { name, read, found }
+  let later = 0;
   const panels = div("", ...rows.map(({ element }) => element), result.row);
 
   const likeliest = (logP, letters) =>
@@ -88,18 +92,23 @@ export default widget("remembering", ({ model, controls, constants, write: put }
       .map((j) => `${visible(letters[j])} ${percent(Math.exp(logP[j]), 0)}`)
       .join(", ");
 
-  /** All that is drawn of one network, made anew when the text it reads or the place changes. */
-  const follow = (kind, shown, place) =>
-    once(kind, `${place} ${shown.join("")}`, () => {
-      const read = reading(models[kind], shown, readings[kind]);
-      readings[kind] = read;
-      const [sizes, logP] = [inputGradients(read, place), logProbabilities(read, place)];
-      const { letters, places: tokens } = models[kind];
-      return {
-        ...{ name: names[kind], sizes, reach: felt(Array.from(sizes)), names: likeliest(logP, letters) },
-        p: Math.exp(logP[tokens.get(shown[place])]),
-      };
-    });
+  /** What is found out about one network; { found: null } when the time was up before it was. */
+  function follow(kind, shown, place, until) {
+    const net = known[kind];
+    const name = `${place} ${shown.join("")}`;
+    if (net.name === name && net.found) return net;
+    Object.assign(net, { name, found: null });
+    if (performance.now() > until) return net;
+    net.read = reading(models[kind], shown, net.read);
+    if (performance.now() > until) return net;
+    const [sizes, logP] = [inputGradients(net.read, place), logProbabilities(net.read, place)];
+    const { letters, places: tokens } = models[kind];
+    net.found = {
+      ...{ name: names[kind], sizes, reach: felt(Array.from(sizes)), names: likeliest(logP, letters) },
+      p: Math.exp(logP[tokens.get(shown[place])]),
+    };
+    return net;
+  }
 
   return {
     layout: [
@@ -132,11 +141,18 @@ export default widget("remembering", ({ model, controls, constants, write: put }
       controls.kept.set(kept);
       const shown = replaced(letters, place, kept, passage);
       const erased = kept === null ? 0 : Math.max(0, place - kept);
-      const found = kinds.map((kind) => follow(kind, shown, place));
-      rows.forEach((row, i) => {
-        row.draw(shown, place, erased, shades(found[i].sizes, logarithmic, faintest), found[i]);
+      // What is not ready in time is drawn in the next frames; the first frame waits for everything.
+      const until = kinds.every((kind) => known[kind].name) ? performance.now() + BUDGET : Infinity;
+      const nets = kinds.map((kind) => follow(kind, shown, place, until));
+      nets.forEach(({ found }, i) => {
+        if (found) rows[i].draw(shown, place, erased, shades(found.sizes, logarithmic, faintest), found);
       });
-      result.say(describe(shown[place], place, found));
+      cancelAnimationFrame(later);
+      const ready = nets.every(({ found }) => found);
+      if (!ready) later = requestAnimationFrame(redraw);
+      const all = nets.map(({ found }) => found);
+      result.say(ready ? describe(shown[place], place, all) : asked(shown[place], place), !ready);
     },
+    stop: () => cancelAnimationFrame(later),
   };
 });
