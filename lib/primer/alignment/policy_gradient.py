@@ -1,0 +1,278 @@
+"""The gradient of an expected reward: exact, from samples, with baselines, clipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from primer.inputs import count, positive
+
+Rewards = Float[Tensor, " batch"]
+Tokens = Float[Tensor, "batch reply"]
+
+
+def policy_gradient(
+    probabilities: Float[Tensor, " n"], reward: Float[Tensor, " n"]
+) -> Float[Tensor, " n"]:
+    r"""Compute the gradient of the expected reward with respect to the logits.
+
+    .. math:: \frac{\partial}{\partial\theta_i}\,\mathbb E_\pi R = \pi_i\,(R_i - \mathbb E_\pi R)
+
+    Parameters
+    ----------
+    probabilities, reward : Tensor of shape (n,)
+        :math:`\pi = \operatorname{softmax}(\theta)` and the reward of each outcome.
+
+    Returns
+    -------
+    Tensor of shape (n,)
+        It adds up to 0, and a constant added to all rewards does not change it.
+
+    Examples
+    --------
+    >>> policy_gradient(torch.tensor([0.2, 0.5, 0.3]), torch.tensor([1.0, 2.0, 3.0]))
+    tensor([-0.2200, -0.0500,  0.2700])
+    """
+    return probabilities * (reward - probabilities @ reward)
+
+
+class GradientSamples(NamedTuple):
+    """One estimate of the gradient of :math:`E f(x)` from each draw.
+
+    Attributes
+    ----------
+    score : array of shape (draws, n)
+        Uses values of f only.
+    path : array of shape (draws, n)
+        Uses the gradient of f.
+    """
+
+    score: np.ndarray
+    path: np.ndarray
+
+
+def gaussian_gradients(
+    f: Callable[[np.ndarray], np.ndarray],
+    slope: Callable[[np.ndarray], np.ndarray],
+    mean: Float[np.ndarray, " n"],
+    deviation: float,
+    noise: Float[np.ndarray, "draws n"],
+) -> GradientSamples:
+    r"""Estimate :math:`\nabla_\mu\,\mathbb E f(x)`, :math:`x \sim N(\mu, \sigma^2 I)`, in two ways.
+
+    .. math::
+        \text{score: } \frac{x - \mu}{\sigma^2} f(x), \qquad
+        \text{path: } \nabla_\mu g(z, \mu)\,\nabla f(x) = \nabla f(x), \quad
+        x = g(z, \mu) = \mu + \sigma z
+
+    Parameters
+    ----------
+    f, slope : callable
+        Take points of shape (draws, n); return values of shape (draws,) and gradients of shape
+        (draws, n).
+    mean : array of shape (n,)
+        :math:`\mu`.
+    deviation : float
+        :math:`\sigma > 0`.
+    noise : array of shape (draws, n)
+        Standard normal draws :math:`z`.
+
+    Returns
+    -------
+    GradientSamples
+        Both have the same mean.
+
+    Examples
+    --------
+    >>> z = np.array([[1.0], [-1.0]])
+    >>> both = gaussian_gradients(lambda x: x[:, 0] ** 2, lambda x: 2 * x, np.ones(1), 1.0, z)
+    >>> float(both.score.mean()), float(both.path.mean())
+    (2.0, 2.0)
+    """
+    positive("deviation", deviation)
+    x = mean + deviation * noise
+    return GradientSamples(noise / deviation * f(x)[:, None], slope(x))
+
+
+def centered(reward: Rewards) -> Rewards:
+    """Subtract the mean of the batch, a baseline of which each reply is itself a small part.
+
+    Examples
+    --------
+    >>> centered(torch.tensor([1.0, 2.0, 6.0]))
+    tensor([-2., -1.,  3.])
+    """
+    return reward - reward.mean()
+
+
+def whitened(reward: Rewards) -> Rewards:
+    r"""Subtract the mean of the batch and divide by its spread: :math:`(R - \bar R)/s`.
+
+    Rewards that are all equal have no spread; their advantages are 0.
+
+    Examples
+    --------
+    >>> whitened(torch.tensor([1.0, 3.0]))
+    tensor([-1.,  1.])
+    """
+    return grouped(reward, len(reward))
+
+
+def leave_one_out(reward: Rewards) -> Rewards:
+    r"""Subtract from each reward the mean of the *others*, which owes it nothing.
+
+    .. math:: A_i = R_i - \frac1{m-1}\sum_{j\ne i} R_j = \frac{m}{m-1}\,(R_i - \bar R)
+
+    Parameters
+    ----------
+    reward : Tensor of shape (batch,)
+        At least two rewards.
+
+    Returns
+    -------
+    Tensor of shape (batch,)
+        Advantages whose policy gradient is unbiased.
+
+    Raises
+    ------
+    ValueError
+        When there is one reward: it has no others.
+
+    References
+    ----------
+    Ahmadian et al. (2024), equation 6.
+
+    Examples
+    --------
+    >>> leave_one_out(torch.tensor([1.0, 2.0, 6.0]))
+    tensor([-3.0000, -1.5000,  4.5000])
+    """
+    if len(reward) < 2:
+        raise ValueError("leave_one_out needs at least two rewards: one reply has no others")
+    return (reward - reward.mean()) * len(reward) / (len(reward) - 1)
+
+
+def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards:
+    r"""Compare each reply with the others to the same prompt.
+
+    .. math:: A_i = \frac{R_i - \bar R_\text{group}}{s_\text{group}}
+
+    Parameters
+    ----------
+    reward : Tensor of shape (batch,)
+        Rewards; the replies to one prompt stand side by side.
+    group_size : int
+        How many replies each prompt has.
+    divide : bool
+        Whether the spread of the group is divided out, as GRPO does and Dr. GRPO does not.
+
+    Returns
+    -------
+    Tensor of shape (batch,)
+        Advantages.  A group of equal rewards has nothing to tell: its advantages are 0.
+
+    Raises
+    ------
+    ValueError
+        When the batch does not consist of whole groups.
+
+    References
+    ----------
+    Shao et al. (2024), section 4.1.2; Liu et al. (2025) for the variant without division.
+
+    Examples
+    --------
+    >>> grouped(torch.tensor([1.0, 3.0, 5.0, 5.0]), 2)
+    tensor([-1.,  1.,  0.,  0.])
+    """
+    count("group_size", group_size)
+    if len(reward) % group_size:
+        raise ValueError(f"{len(reward)} rewards are no whole number of groups of {group_size}")
+    table = reward.reshape(-1, group_size)
+    apart = table - table.mean(-1, keepdim=True)
+    if divide:
+        spread = apart.square().mean(-1, keepdim=True).sqrt()
+        apart = torch.where(spread > 1e-6, apart / spread.clamp(min=1e-6), 0.0)
+    return apart.reshape(-1)
+
+
+def reinforce_loss(log_probs: Tokens, advantages: Rewards) -> Float[Tensor, ""]:
+    r"""Compute what to minimize so that its gradient is REINFORCE's, downhill.
+
+    .. math:: J = -\frac1m\sum_i A_i \sum_t \log\pi(y_{it} \mid x_i, y_{i,<t})
+
+    Parameters
+    ----------
+    log_probs : Tensor of shape (batch, reply)
+        Of the tokens written, 0 where the mask is; with the gradient.
+    advantages : Tensor of shape (batch,)
+        What each reply was better than expected; no gradient flows into it.
+
+    Returns
+    -------
+    Tensor
+        Its value means nothing; its gradient does.
+
+    References
+    ----------
+    Williams (1992).
+
+    Examples
+    --------
+    >>> reinforce_loss(torch.tensor([[-1.0, -2.0], [-4.0, 0.0]]), torch.tensor([1.0, -1.0]))
+    tensor(-0.5000)
+    """
+    return -(advantages.detach() * log_probs.sum(-1)).mean()
+
+
+def clipped_policy_loss(
+    log_probs: Tokens,
+    old_log_probs: Tokens,
+    advantages: Rewards,
+    mask: Bool[Tensor, "batch reply"],
+    clip: float = 0.2,
+) -> Float[Tensor, ""]:
+    r"""Compute PPO's objective, negated: no reward for leaving the old policy's neighborhood.
+
+    .. math::
+        \rho_{it} = \frac{\pi(y_{it})}{\pi_\text{old}(y_{it})}, \qquad
+        J = -\frac1m\sum_{i,t} \min\bigl(\rho_{it} A_i,\
+            \operatorname{clip}(\rho_{it}, 1-\epsilon, 1+\epsilon)\,A_i\bigr)
+
+    Parameters
+    ----------
+    log_probs, old_log_probs : Tensor of shape (batch, reply)
+        Of the tokens written, by the policy to be moved and by the one that wrote.
+    advantages : Tensor of shape (batch,)
+        One for each reply.
+    mask : Tensor of bool of shape (batch, reply)
+        Which tokens count.
+    clip : float
+        :math:`\epsilon > 0`.
+
+    Returns
+    -------
+    Tensor
+        Where both policies agree its gradient is that of :func:`reinforce_loss`.
+
+    References
+    ----------
+    Schulman et al. (2017), equation 7.
+
+    Examples
+    --------
+    >>> one = torch.ones(1, 1, dtype=torch.bool)
+    >>> twice = torch.log(torch.tensor([[2.0]]))  # twice as probable as before: 1.2 counts
+    >>> clipped_policy_loss(twice, torch.zeros(1, 1), torch.tensor([1.0]), one)
+    tensor(-1.2000)
+    """
+    positive("clip", clip)
+    ratio = (log_probs - old_log_probs.detach()).exp()
+    gain = advantages.detach()[:, None]
+    surrogate = torch.minimum(ratio * gain, ratio.clamp(1 - clip, 1 + clip) * gain)
+    return -(surrogate * mask).sum(-1).mean()

@@ -1,0 +1,172 @@
+"""Checks for the exercises of the chapter *Alignment*: each names the mistake it sees."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from primer.alignment import kl_divergence, reply_mask, tilted
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, as_number, explain
+
+check_odds = NumberExercise(
+    "15.1",
+    right=9,
+    within=0.05,
+    low=0,
+    high=1000,
+    expects="a factor above 0",
+    wrong={
+        3: "that is the factor for β = 1; a reward counts divided by β",
+        1.73: "you multiplied by β; the exponent is R/β, and dividing by ½ doubles",
+        2.2: "that is the logarithm of the factor, log 3 divided by ½",
+    },
+    otherwise="the odds are multiplied by e^(difference/β), and e^(log 3 / 0.5) = 3²",
+    because="e^(log 3 / 0.5) = 3² = 9: a shorter leash would let them grow less.",
+)
+
+check_break_even = NumberExercise(
+    "15.4",
+    right=0.5,
+    within=0.005,
+    low=0,
+    high=100,
+    expects="a weight above 0, to two decimals",
+    wrong={
+        2: "that is nats for a unit of reward; the weight is reward for a nat",
+        24: "that is what the marks earn; set it against what they cost",
+        48: "that is what the marks cost; what do they earn for each nat?",
+        0.042: "all twelve marks earn, not one of them",
+        6: "all twelve marks cost, not one of them",
+    },
+    otherwise="12 marks earn 12 · 2 = 24 and cost 12 · 4 = 48 nats",
+    because="24 / 48 = 0.5: below it shouting is worth its price, and the longer the better.",
+)
+
+check_diagnose = ChoiceExercise(
+    "15.6",
+    choices={
+        "a": "It has learned what was wanted: the reward is the highest.",
+        "b": "It found a way to score that the reference would hardly ever write.",
+        "c": "The leash is too short.",
+        "d": "The learning rate is too small.",
+    },
+    right="b",
+    replies={
+        "a": "The reward is the proxy's. It rose by 15 while replies lost nearly all their variety",
+        "b": "A KL of 60 nats for a reply of twelve tokens and an entropy near 0: one and the same "
+        "reply, of the kind nobody rated. Read some of them.",
+        "c": "a short leash would have kept the KL small; it is 60 nats",
+        "d": "then little would have changed; entropy and KL changed very much",
+    },
+)
+
+
+@exercise("15.2")
+def check_dpo(answer: Answer) -> None:
+    """Check ``answer(chosen, rejected, ref_chosen, ref_rejected, beta)``: the mean DPO loss."""
+    for seed, beta in enumerate((0.1, 0.5, 2.0)):
+        random = np.random.default_rng(seed)
+        chosen, rejected, ref_chosen, ref_rejected = -random.uniform(1, 30, size=(4, 7))
+        got = as_number(
+            answer(*(x.copy() for x in (chosen, rejected, ref_chosen, ref_rejected)), beta)
+        )
+        apart = (chosen - ref_chosen) - (rejected - ref_rejected)
+
+        def loss(margin: np.ndarray) -> np.ndarray:
+            return np.logaddexp(0, -margin).mean()
+
+        explain(
+            np.asarray(got),
+            loss(beta * apart),
+            {
+                "chosen and rejected are exchanged": loss(-beta * apart),
+                "the reference is missing: take log ratios": loss(beta * (chosen - rejected)),
+                "β must multiply both log ratios": loss(
+                    beta * (chosen - ref_chosen) - (rejected - ref_rejected)
+                ),
+                "β is missing": loss(apart),
+                "take the mean over the pairs, not the sum": 7 * loss(beta * apart),
+            },
+        )
+    far = as_number(answer(*np.array([[-900.0], [-10.0], [-10.0], [-10.0]]), 1.0))
+    if not np.isclose(far, 890):
+        raise Mistake(
+            f"with a margin of −890 the loss is 890, yours is {far}: log of a sigmoid that has "
+            "become 0; use log(1 + e^−m) in a stable form, np.logaddexp(0, -m)"
+        )
+
+
+@exercise("15.3")
+def check_baseline(answer: Answer) -> None:
+    """Check ``answer(policy, reward)``: the constant baseline of least variance."""
+    for seed, n in enumerate((3, 5, 8)):
+        random = np.random.default_rng(seed)
+        policy, reward = random.dirichlet(np.ones(n)), random.normal(size=n) * 3
+        size = 1 - 2 * policy + policy @ policy  # of the gradient of log π(y), squared
+        explain(
+            as_array(answer(policy.copy(), reward.copy()), ()),
+            (policy * size) @ reward / (policy @ size),
+            {
+                "that is the mean reward: nearly, but replies with a large gradient count "
+                "more": policy @ reward,
+                "weigh by the squared length of the gradient, not by the length": (
+                    (policy * np.sqrt(size)) @ reward / (policy @ np.sqrt(size))
+                ),
+                "the mean is over draws of the policy: weigh by π, too": size @ reward / size.sum(),
+            },
+        )
+
+
+@exercise("15.5")
+def check_mask(answer: Answer) -> None:
+    """Check ``answer(tokens, end)``: which tokens of replies count."""
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        tokens = random.integers(0, 6, size=(6, 5 + seed))
+        right = reply_mask(torch.from_numpy(tokens), 5).numpy()
+        ends = tokens == 5
+        explain(
+            as_array(answer(tokens.copy(), 5), tokens.shape).astype(float),
+            right.astype(float),
+            {
+                "the end token itself must count, or nobody learns to stop": (
+                    np.cumsum(ends, axis=1) == 0
+                ).astype(float),
+                "what stands behind the first end counts still": (~ends).astype(float),
+                "everything counts": np.ones(tokens.shape),
+                "of several ends only the first counts": (
+                    np.cumsum(ends, axis=1) - ends == 0
+                ).astype(float)
+                + (np.cumsum(ends, axis=1) > 1) * ends,
+            },
+        )
+
+
+@exercise("15.7")
+def check_leash(answer: Answer) -> None:
+    """Check ``answer(reference, proxy, rated, gold)``: a weight of the KL that does not ruin."""
+    grid = np.geomspace(0.05, 50, 60)
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        proxy = random.normal(size=400)
+        gold = proxy - random.uniform(0.15, 0.6) * proxy**2 + 0.3 * random.normal(size=400)
+        reference = np.full(400, 1 / 400)
+        rated = random.choice(400, size=120, replace=False)
+        beta = as_number(answer(reference.copy(), proxy.copy(), rated.copy(), gold[rated]))
+        if not beta > 0:
+            raise Mistake(f"the weight must be above 0, yours is {beta:.3g}")
+
+        def worth(weight: float, gold: np.ndarray = gold, proxy: np.ndarray = proxy) -> float:
+            policy = tilted(torch.full((400,), 1 / 400).double(), torch.from_numpy(proxy), weight)
+            return float(policy @ torch.from_numpy(gold))
+
+        best, start = max(map(worth, grid)), float(reference @ gold)
+        got = worth(beta)
+        if got < start + 0.5 * (best - start):
+            policy = tilted(torch.from_numpy(reference), torch.from_numpy(proxy), beta)
+            gone = float(kl_divergence(policy, torch.from_numpy(reference)))
+            raise Mistake(
+                f"with your β = {beta:.2g} gold goes from {start:.2f} to {got:.2f} at KL "
+                f"{gone:.1f}; {best:.2f} is to be had, and half of that gain is asked for"
+            )

@@ -1,0 +1,57 @@
+"""Answers to the exercises on alignment."""
+
+import numpy as np
+
+from primer.exercises import alignment as checks
+
+
+def dpo(chosen, rejected, ref_chosen, ref_rejected, beta, sign=1, use_ref=1, both=True):
+    left = chosen - use_ref * ref_chosen
+    right = rejected - use_ref * ref_rejected
+    margin = beta * left - (beta if both else 1) * right
+    return np.logaddexp(0, -sign * margin).mean()
+
+
+def unstable(chosen, rejected, ref_chosen, ref_rejected, beta):
+    margin = beta * ((chosen - ref_chosen) - (rejected - ref_rejected))
+    with np.errstate(all="ignore"):
+        return -np.log(1 / (1 + np.exp(-margin))).mean()
+
+
+def baseline(policy, reward, power=1.0):
+    weight = policy * (1 - 2 * policy + policy @ policy) ** power
+    return weight @ reward / weight.sum()
+
+
+def mask(tokens, end):
+    before = np.cumsum(tokens == end, axis=1) - (tokens == end)
+    return before == 0
+
+
+def leash(reference, proxy, rated, gold):
+    def worth(beta):
+        weight = reference[rated] * np.exp((proxy[rated] - proxy.max()) / beta)
+        return weight @ gold / weight.sum()
+
+    return max(np.geomspace(0.2, 20, 40), key=worth)
+
+
+RIGHT = [
+    (checks.check_dpo, dpo),
+    (checks.check_baseline, baseline),
+    (checks.check_mask, mask),
+    (checks.check_leash, leash),
+]
+
+WRONG = [
+    (checks.check_dpo, lambda *a: dpo(*a, sign=-1), "exchanged"),
+    (checks.check_dpo, lambda *a: dpo(*a, use_ref=0), "reference is missing"),
+    (checks.check_dpo, lambda *a: dpo(*a, both=False), "both log ratios"),
+    (checks.check_dpo, unstable, "logaddexp"),
+    (checks.check_baseline, lambda p, r: p @ r, "mean reward"),
+    (checks.check_baseline, lambda p, r: baseline(p, r, 0.5), "not by the length"),
+    (checks.check_mask, lambda t, end: np.cumsum(t == end, axis=1) == 0, "must count"),
+    (checks.check_mask, lambda t, end: t != end, "behind the first end"),
+    (checks.check_leash, lambda *_: 0.05, "is asked for"),
+    (checks.check_leash, lambda *_: -1.0, "above 0"),
+]
