@@ -1,0 +1,271 @@
+r"""Trainings that take too long for the chapter, each over learning rates and seeds.
+
+Two questions.  *adding*: who learns to add two marked numbers, which lie far apart, and how soon?
+*reversal*: does attention help to write strings backwards, inside the trained lengths and beyond?
+
+All variants of a question are tried at the same rates and seeds.  The rate is chosen by the error
+on examples kept for that; the error on others is reported.
+
+Run ``python -m primer.recurrent.trials`` to repeat them (some minutes on one core): it trains what
+is missing in the files ``trials-*.csv`` beside this one, so remove those first.
+"""
+
+from __future__ import annotations
+
+import copy
+import csv
+import itertools
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from primer.inputs import one_of
+from primer.networks.trials import Trial
+from primer.recurrent.cells import Cell, ElmanCell, LSTMCell
+from primer.recurrent.seq2seq import EncoderDecoder
+from primer.recurrent.tasks import adding_problem, reversal
+
+SEEDS = 3
+LENGTH, UNITS, BATCH = 24, 32, 32
+LOOKS = (150, 300, 600)
+"""After how many steps of the adding problem the error is taken."""
+
+ADDING_RATES = (0.001, 0.003, 0.01)
+CELLS: dict[str, Callable[[], Cell]] = {
+    "Elman": lambda: ElmanCell(2, UNITS),
+    "Elman, orthogonal": lambda: _orthogonal(ElmanCell(2, UNITS)),
+    "LSTM, bias 0": lambda: LSTMCell(2, UNITS, 0.0),
+    "LSTM, bias 1": lambda: LSTMCell(2, UNITS, 1.0),
+}
+
+REVERSAL_RATES = (0.004, 0.008)
+WRITERS = {"one vector": None, "attention": "bilinear"}
+LETTERS, LONGEST, STEPS = 6, 8, 400
+LENGTHS = (2, 4, 6, 8, 12, 16)
+
+HERE = Path(__file__).parent
+
+
+def _orthogonal(cell: ElmanCell) -> ElmanCell:
+    """Begin with a matrix that keeps all lengths."""
+    nn.init.orthogonal_(cell.state_weight)
+    return cell
+
+
+def stacked(cells: Sequence[Cell]) -> Cell:
+    """Put the weights of cells of one kind above each other, so that one cell steps for all.
+
+    Its arrays have the shape (cells, batch, …), its inputs (time, cells, batch, input).
+
+    Examples
+    --------
+    >>> stacked([ElmanCell(2, 3), ElmanCell(2, 3)]).state_weight.shape
+    torch.Size([2, 3, 3])
+    """
+    together = copy.deepcopy(cells[0])
+    for name, _ in cells[0].named_parameters():
+        weights = torch.stack([cell.get_parameter(name).detach() for cell in cells])
+        if weights.ndim == 2:  # biases are the same for the whole batch
+            weights = weights[:, None]
+        setattr(together, name, nn.Parameter(weights))
+    return together
+
+
+def adam_steps(parameters: Sequence[nn.Parameter], rates: Tensor) -> Callable[[int], None]:
+    """Return Adam for networks side by side, each with its own rate, its gradient clipped to 1."""
+    first = [torch.zeros_like(p) for p in parameters]
+    second = [torch.zeros_like(p) for p in parameters]
+
+    @torch.no_grad()
+    def step(t: int) -> None:
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        lengths = torch.stack([g.flatten(1).norm(dim=1) for g in gradients]).norm(dim=0)
+        shrink = (1 / lengths.clamp(min=1))[:, None, None]
+        for p, g, m, v in zip(parameters, gradients, first, second, strict=True):
+            g = g * shrink
+            m.lerp_(g, 0.1)
+            v.lerp_(g * g, 0.001)
+            unbiased = (v / (1 - 0.999**t)).sqrt_().add_(1e-8)
+            p -= rates[:, None, None] * m / (1 - 0.9**t) / unbiased
+            p.grad = None
+
+    return step
+
+
+def adding_trials(variant: str) -> Iterator[Trial]:
+    """Train a cell and a linear map of its last state on the adding problem.
+
+    All rates and seeds are trained side by side.
+
+    Yields
+    ------
+    Trial
+        The mean squared error after each of the numbers of steps in ``LOOKS``.
+    """
+    settings = list(itertools.product(ADDING_RATES, range(SEEDS)))
+    cells, heads = [], []
+    for _, seed in settings:
+        torch.manual_seed(seed)
+        cells.append(CELLS[variant]())
+        heads.append(nn.Linear(UNITS, 1))
+    cell = stacked(cells)
+    head = nn.Parameter(torch.stack([h.weight.detach().T for h in heads]))  # (networks, units, 1)
+    constant = nn.Parameter(torch.stack([h.bias.detach() for h in heads])[:, None])
+    rates = torch.tensor([rate for rate, _ in settings])
+    parameters = [*cell.parameters(), head, constant]
+    descend = adam_steps(parameters, rates)
+
+    def errors(numbers: Tensor, sums: Tensor) -> Tensor:  # (networks, batch, time, 2)
+        state = tuple(z.expand(len(settings), -1, -1) for z in cell.zero_state(numbers.shape[1]))
+        for projected in cell.project(numbers.permute(2, 0, 1, 3)).unbind():
+            state = cell.step(projected, state)
+        return ((state[0] @ head + constant)[..., 0] - sums).square().mean(dim=1)
+
+    held_out = torch.Generator().manual_seed(1000)  # the same for all
+    kept = [adding_problem(1000, LENGTH, held_out) for _ in range(2)]
+    randoms = [torch.Generator().manual_seed(seed) for seed in range(SEEDS)]
+    for t in range(1, LOOKS[-1] + 1):
+        drawn = [adding_problem(BATCH, LENGTH, random) for random in randoms]
+        numbers, sums = (torch.stack(part * len(ADDING_RATES)) for part in zip(*drawn, strict=True))
+        errors(numbers, sums).sum().backward()
+        descend(t)
+        if t in LOOKS:
+            with torch.no_grad():
+                found = [errors(x[None].expand(len(settings), -1, -1, -1), y) for x, y in kept]
+            for k, (rate, seed) in enumerate(settings):
+                yield Trial(
+                    variant, f"{t} steps", rate, seed, found[0][k].item(), found[1][k].item()
+                )
+
+
+def learn_reversal(score: str | None, rate: float, seed: int, steps: int = STEPS) -> EncoderDecoder:
+    """Train an encoder and a decoder to write strings of 2 to 8 letters backwards.
+
+    Parameters
+    ----------
+    score : {None, "dot", "bilinear", "mlp"}
+        Of the attention; ``None`` for one vector.
+    rate : float
+        Of Adam.
+    seed : int
+        Of the weights and the strings.
+    steps : int
+        How many batches of 64 strings.
+
+    Returns
+    -------
+    EncoderDecoder
+        In the mode for use.
+    """
+    torch.manual_seed(seed)
+    random = torch.Generator().manual_seed(seed)
+    model = EncoderDecoder(LETTERS, UNITS, score)
+    optimizer = torch.optim.Adam(model.parameters(), rate)
+    for _ in range(steps):
+        length = int(torch.randint(2, LONGEST + 1, (1,), generator=random))
+        loss = model.loss(*reversal(64, length, LETTERS, random))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model.eval()
+
+
+def reversal_trials(variant: str) -> Iterator[Trial]:
+    """Train writers of strings backwards.
+
+    Yields
+    ------
+    Trial
+        The share of wrong letters when one writes on its own, at each length.
+    """
+    for rate, seed in itertools.product(REVERSAL_RATES, range(SEEDS)):
+        model = learn_reversal(WRITERS[variant], rate, seed)
+        held_out = torch.Generator().manual_seed(1000)
+        for length in LENGTHS:
+            found = []
+            for _ in range(2):
+                source, target = reversal(500, length, LETTERS, held_out)
+                wrong = model.write(source, length)[0] != target
+                found.append(wrong.double().mean().item())
+            yield Trial(variant, f"length {length}", rate, seed, *found)
+
+
+QUESTIONS = {
+    "adding": (adding_trials, tuple(CELLS)),
+    "reversal": (reversal_trials, tuple(WRITERS)),
+}
+
+
+def _file(question: str) -> Path:
+    return HERE / f"trials-{question}.csv"
+
+
+def load_trials(question: str) -> list[Trial]:
+    """Read the stored results of one question.
+
+    Parameters
+    ----------
+    question : {"adding", "reversal"}
+        Which.
+
+    Returns
+    -------
+    list of Trial
+        One for each variant, case, rate and seed; see :func:`primer.networks.trials.chosen`.
+
+    Raises
+    ------
+    ValueError
+        When the question is another one.
+
+    Examples
+    --------
+    >>> len(load_trials("reversal")) == len(WRITERS) * len(REVERSAL_RATES) * SEEDS * len(LENGTHS)
+    True
+    """
+    with _file(one_of("question", question, tuple(QUESTIONS))).open(
+        encoding="utf-8", newline=""
+    ) as file:
+        return [
+            Trial(
+                row["variant"],
+                row["case"],
+                float(row["rate"]),
+                int(row["seed"]),
+                float(row["tuning"]),
+                float(row["test"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def answer(question: str) -> None:
+    """Train the variants that are missing for a question and store each at once."""
+    trials, variants = QUESTIONS[question]
+    stored = load_trials(question) if _file(question).exists() else []
+    done = {trial.variant for trial in stored}
+    with _file(question).open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not stored:
+            writer.writerow(Trial._fields)
+        for variant in tqdm([name for name in variants if name not in done], desc=question):
+            rows = [[*t[:4], f"{t.tuning:.6f}", f"{t.test:.6f}"] for t in trials(variant)]
+            writer.writerows(rows)
+            file.flush()
+
+
+def main(questions: Collection[str]) -> None:
+    """Answer the questions."""
+    for question in questions:
+        one_of("question", question, tuple(QUESTIONS))
+    torch.set_num_threads(1)  # the matrices are too small to share
+    for question in questions:
+        answer(question)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or tuple(QUESTIONS))
