@@ -138,7 +138,7 @@ def _differences(saved: dict[str, Any], wanted: dict[str, Any]) -> Any:
 def _by_table(configuration: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Give every table a name that can be added to that of a setting; phases are numbered."""
     phases = enumerate(configuration["phases"], start=1)
-    tables = {"": {}}
+    tables: dict[str, dict[str, Any]] = {"": {}}
     for name, table in configuration.items():
         if name != "phases":
             tables[""] |= table
