@@ -23,11 +23,13 @@ from primer.transformers import (
     KeyValueCache,
     Transformer,
     TransformerConfig,
+    dequantize,
     load_pretrained,
+    quantize,
 )
 from primer.widgets import AttentionMaps
 from primer.widgets.attention_maps import EVEN, QUERIES, SHARE, evenness, head_products
-from primer.widgets.quantized import book_model, dequantize, pack, quantize, unpack
+from primer.widgets.quantized import book_model, pack, unpack
 
 HARNESS = Path(__file__).with_name("language_model.mjs")
 

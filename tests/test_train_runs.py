@@ -264,14 +264,14 @@ def test_mixed_precision_learns_the_same(small: Configuration, tmp_path: Path) -
     assert load_checkpoint(mixed).embed.weight.dtype == torch.float32
 
 
-def interrupted_at(stop: int) -> Callable[[Any, int], Any]:
+def interrupted_at(stop: int) -> Callable[..., Any]:
     """Make a step of the loop that the reader interrupts."""
     original = loop._Run.step
 
-    def step(run: Any, number: int) -> Any:
+    def step(run: Any, number: int, *rest: Any) -> Any:
         if number == stop:
             raise KeyboardInterrupt
-        return original(run, number)
+        return original(run, number, *rest)
 
     return step
 

@@ -78,6 +78,36 @@ def test_half_precision_halves_the_file(tmp_path):
     assert read_metadata(half) == {}
 
 
+@pytest.mark.parametrize(
+    "changes", [{}, {"tied_embeddings": False}, {"positions": "learned", "norm": "layer"}]
+)
+def test_eight_bits_keep_every_weight_within_half_a_unit(tmp_path, changes):
+    model, path = build(**changes), tmp_path / "model.safetensors"
+    save_checkpoint(path, model, metadata={"name": "small"}, dtype=torch.int8)
+    back = load_checkpoint(path)
+    assert read_metadata(path) == {"name": "small"}
+    for name, weight in model.state_dict().items():
+        unit = weight.abs().amax(dim=1, keepdim=True) / 127 if weight.ndim == 2 else 0
+        assert ((back.state_dict()[name] - weight).abs() <= 0.5001 * unit).all(), name
+    again = tmp_path / "again.safetensors"
+    save_checkpoint(again, back, metadata={"name": "small"}, dtype=torch.int8)
+    for name, weight in load_checkpoint(again).state_dict().items():
+        torch.testing.assert_close(weight, back.state_dict()[name], atol=1e-7, rtol=1e-5)
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged"):
+        load_checkpoint(path)
+
+
+def test_eight_bits_hold_no_nan(tmp_path):
+    model = build()
+    model.embed.weight.data[0, 0] = torch.nan
+    with pytest.raises(ValueError, match="finite to be quantized"):
+        save_checkpoint(tmp_path / "model.safetensors", model, dtype=torch.int8)
+    assert not (tmp_path / "model.safetensors").exists()
+
+
 def test_loading_draws_no_random_numbers(tmp_path):
     save_checkpoint(tmp_path / "model.safetensors", build())
     before = torch.get_rng_state()

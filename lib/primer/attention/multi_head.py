@@ -255,9 +255,12 @@ def _fused_attention(
     check_fits("mask", mask, scores)
     check_fits("bias", bias, scores)
     key, value = share_heads(query, key, value)
+    if torch.is_autocast_enabled("cpu"):  # there the kernel is faster in float32 than in bfloat16
+        query, key, value = query.float(), key.float(), value.float()
     allowed = mask
     if bias is not None:  # the kernel takes one addend: the bias, −∞ where the mask forbids
         allowed = bias.to(query.dtype)
         if mask is not None:
             allowed = allowed.masked_fill(~mask, -torch.inf)
-    return functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
+    with torch.autocast("cpu", enabled=False):
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed)

@@ -14,7 +14,7 @@ from primer.saving import write_whole
 from primer.train.configuration import Configuration
 from primer.train.log import LogLine
 
-FORMAT = "primer training state, version 1"
+FORMAT = "primer training state, version 2"
 
 
 class Progress(NamedTuple):
@@ -26,10 +26,13 @@ class Progress(NamedTuple):
         The number of the next step.
     log : list of LogLine
         What the log holds up to here.
+    starts : tuple of int
+        The first step of every phase that has begun.
     """
 
     step: int
     log: list[LogLine]
+    starts: tuple[int, ...] = (0,)
 
 
 def save_state(
@@ -58,6 +61,7 @@ def save_state(
         "corpus_hash": corpus_hash,
         "step": progress.step,
         "log": [tuple(line) for line in progress.log],
+        "starts": progress.starts,
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
     }
@@ -96,7 +100,8 @@ def load_state(
         )
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
-    return Progress(state["step"], [LogLine(*line) for line in state["log"]])
+    log = [LogLine(*line) for line in state["log"]]
+    return Progress(state["step"], log, tuple(state["starts"]))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -122,8 +127,19 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _differences(saved: dict[str, Any], wanted: dict[str, Any]) -> Any:
     """Name every setting in which two configurations differ."""
-    for table in wanted:
-        for name in wanted[table] | saved.get(table, {}):
-            before, now = saved.get(table, {}).get(name), wanted[table].get(name)
-            if before != now:
-                yield f"{name} was {before!r} and is now {now!r}"
+    saved, wanted = _by_table(saved), _by_table(wanted)
+    for table in saved | wanted:
+        before, now = saved.get(table, {}), wanted.get(table, {})
+        for name in now | before:
+            if before.get(name) != now.get(name):
+                yield f"{name}{table} was {before.get(name)!r} and is now {now.get(name)!r}"
+
+
+def _by_table(configuration: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give every table a name that can be added to that of a setting; phases are numbered."""
+    phases = enumerate(configuration["phases"], start=1)
+    tables: dict[str, dict[str, Any]] = {"": {}}
+    for name, table in configuration.items():
+        if name != "phases":
+            tables[""] |= table
+    return tables | {f" of phase {number}": phase for number, phase in phases}

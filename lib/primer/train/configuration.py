@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from primer.inputs import count, fraction, not_negative, one_of, positive
+from primer.train.initialization import Initialization
+from primer.train.phases import Phase
+from primer.train.repetition import Repeats
+from primer.train.schedule import check_schedule
 from primer.transformers import TransformerConfig
 
 
@@ -61,11 +65,19 @@ class TrainingSettings:
         The type in which matrices are multiplied; weights and their updates stay in float32.
     seed : int
         Decides the first weights, the order of the data and dropout.
+    initialization : {"gpt-2", "fan-in"}
+        How the first weights are drawn: see :func:`primer.train.initialize`.
+    shared_vector : float
+        The length of a random vector that all embeddings have in common at the start.
+    repeated : float
+        The share of sequences that repeat a segment of text, see :class:`RepeatingBatches`.
+    repeats : {"text", "random", "both"}
+        What the segment is made of.
 
     Raises
     ------
     ValueError
-        When a number is out of range or the batch cannot be divided.
+        When a number is out of range.
     """
 
     steps: int
@@ -82,37 +94,27 @@ class TrainingSettings:
     accumulate: int = 1
     precision: Literal["float32", "bfloat16"] = "float32"
     seed: int = 0
+    initialization: Initialization = "gpt-2"
+    shared_vector: float = 0.0
+    repeated: float = 0.0
+    repeats: Repeats = "text"
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "save_every", "held_out_windows", "accumulate"):
             count(name, getattr(self, name))
-        for name in ("learning_rate", "clip_norm"):
-            positive(name, getattr(self, name))
-        if not 0 <= self.final_learning_rate <= self.learning_rate:
-            raise ValueError(
-                f"final_learning_rate must lie between 0 and learning_rate = {self.learning_rate}, "
-                f"got {self.final_learning_rate}"
-            )
-        if not 0 <= self.warmup_steps < self.steps:
-            raise ValueError(
-                f"warmup_steps must be at least 0 and less than steps = {self.steps}, "
-                f"got {self.warmup_steps}"
-            )
+        positive("clip_norm", self.clip_norm)
+        check_schedule(self.learning_rate, self.final_learning_rate, self.warmup_steps, self.steps)
         not_negative("weight_decay", self.weight_decay)
+        not_negative("shared_vector", self.shared_vector)
         for name in ("beta1", "beta2"):
             fraction(name, getattr(self, name))
-        if self.batch_size % self.accumulate:
-            raise ValueError(
-                f"a batch of {self.batch_size} sequences cannot be worked through in "
-                f"{self.accumulate} equal parts; make batch_size a multiple of accumulate"
-            )
         if not 0 <= self.seed < 1 << 32:  # with the step behind it, torch's 64 bits are full
             raise ValueError(f"seed must lie between 0 and {(1 << 32) - 1}, got {self.seed}")
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The three tables of a configuration file.
+    """The tables of a configuration file.
 
     Attributes
     ----------
@@ -120,18 +122,59 @@ class Configuration:
     model : TransformerConfig
         Its vocabulary is the one of ``data``.
     training : TrainingSettings
+    phases : tuple of Phase
+        What comes before the steps that ``training`` describes.
+
+    Raises
+    ------
+    ValueError
+        When a phase does not fit the model, or its batch cannot be divided.
     """
 
     data: DataSettings
     model: TransformerConfig
     training: TrainingSettings
+    phases: tuple[Phase, ...] = ()
 
-    def to_dict(self) -> dict[str, dict[str, Any]]:
+    def __post_init__(self) -> None:
+        for phase in self.course:
+            if phase.context_length > self.model.context_length:
+                raise ValueError(
+                    f"a phase reads {phase.context_length} tokens at a time and the model "
+                    f"{self.model.context_length}: shorten its context_length"
+                )
+            if phase.batch_size % self.training.accumulate:
+                raise ValueError(
+                    f"a batch of {phase.batch_size} sequences cannot be worked through in "
+                    f"{self.training.accumulate} equal parts; make batch_size a multiple of "
+                    "accumulate"
+                )
+
+    @property
+    def course(self) -> tuple[Phase, ...]:
+        """All phases in their order; the last is the one that ``training`` describes."""
+        training = self.training
+        main = Phase(
+            training.steps,
+            self.model.context_length,
+            training.batch_size,
+            training.learning_rate,
+            training.final_learning_rate,
+            training.warmup_steps,
+            training.weight_decay,
+            self.model.dropout,
+            training.repeated,
+            training.repeats,
+        )
+        return (*self.phases, main)
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the tables as plain dictionaries."""
         return {
             "data": dataclasses.asdict(self.data),
             "model": self.model.to_dict(),
             "training": dataclasses.asdict(self.training),
+            "phases": [dataclasses.asdict(phase) for phase in self.phases],
         }
 
 
@@ -141,8 +184,9 @@ def read_configuration(path: str | Path) -> Configuration:
     Parameters
     ----------
     path : path
-        The file, with tables ``[data]``, ``[model]`` and ``[training]``; ``plays.toml`` beside this
-        module is a commented example.
+        The file, with tables ``[data]``, ``[model]`` and ``[training]``, and one ``[[phases]]``
+        for each phase that comes before; ``plays.toml`` and ``plays-2.toml`` beside this module
+        are commented examples.
 
     Returns
     -------
@@ -177,14 +221,19 @@ def parse_configuration(tables: dict[str, Any]) -> Configuration:
     """Check the tables of a configuration file; :func:`read_configuration` says what is asked."""
     names = [field.name for field in dataclasses.fields(Configuration)]
     _refuse_unknown("table", tables, names)
-    for name in names:
+    for name in ("data", "model", "training"):
         if not isinstance(tables.get(name), dict):
             raise ValueError(f"the table [{name}] is missing")
+    phases = tables.get("phases", [])
+    if not (isinstance(phases, list) and all(isinstance(phase, dict) for phase in phases)):
+        raise ValueError("each phase is a table [[phases]], in double brackets")
     data = _build(DataSettings, "data", tables["data"])
     if "vocab_size" in tables["model"]:
         raise ValueError("vocab_size stands in [data]; remove it from [model]")
     model = _build(TransformerConfig, "model", {**tables["model"], "vocab_size": data.vocab_size})
-    return Configuration(data, model, _build(TrainingSettings, "training", tables["training"]))
+    training = _build(TrainingSettings, "training", tables["training"])
+    before = tuple(_build(Phase, "[phases]", phase) for phase in phases)
+    return Configuration(data, model, training, before)
 
 
 def _build(kind: type[Any], table: str, values: dict[str, Any]) -> Any:
@@ -224,3 +273,6 @@ def _refuse_unknown(what: str, given: dict[str, Any], known: list[str]) -> None:
 
 PLAYS = Path(__file__).with_name("plays.toml")
 """The configuration of the model that is published with the book."""
+
+PLAYS_2 = Path(__file__).with_name("plays-2.toml")
+"""The configuration of the model's second edition."""

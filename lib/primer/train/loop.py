@@ -19,11 +19,18 @@ from primer.train.checkpointing import Progress, load_state, save_state
 from primer.train.configuration import Configuration
 from primer.train.data import Batches, Corpus, read_corpus
 from primer.train.evaluation import cut_windows, held_out_loss, rounded
+from primer.train.heads import copy_scores, cut_passages
+from primer.train.initialization import initialize
 from primer.train.log import LogLine, write_log
 from primer.train.optimizer import make_optimizer
+from primer.train.phases import Phase
 from primer.train.processes import Process, join_processes
+from primer.train.repetition import RepeatingBatches
 from primer.train.schedule import learning_rate
 from primer.transformers import Transformer, save_checkpoint
+
+PASSAGES = 24
+"""How many passages are read twice to see whether a head copies."""
 
 
 def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
@@ -68,11 +75,12 @@ def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     settings = configuration.training
     with join_processes() as process:
-        if settings.batch_size % (process.world_size * settings.accumulate):
-            raise ValueError(
-                f"a batch of {settings.batch_size} sequences cannot be shared equally by "
-                f"{process.world_size} processes with accumulate = {settings.accumulate}"
-            )
+        for phase in configuration.course:
+            if phase.batch_size % (process.world_size * settings.accumulate):
+                raise ValueError(
+                    f"a batch of {phase.batch_size} sequences cannot be shared equally by "
+                    f"{process.world_size} processes with accumulate = {settings.accumulate}"
+                )
         corpus = read_corpus(configuration.data.texts, configuration.data.vocab_size)
         run = _Run(configuration, corpus, process)
         progress = Progress(0, [])
@@ -98,9 +106,11 @@ def _publish(path: Path, run: _Run, progress: Progress) -> None:
     """Save the finished model with what it was made from."""
     last = progress.log[-1]
     metadata = {
+        "name": path.stem,
         "corpus_sha256": run.corpus.hash,
         "training": run.configuration.to_dict(),
         "steps": last.step,
+        "phase_starts": progress.starts,
         "validation_loss": round(last.validation_loss, 5),
         "bits_per_character": round(last.bits_per_character, 5),
     }
@@ -114,15 +124,15 @@ class _Run:
         settings = configuration.training
         self.configuration, self.corpus, self.process = configuration, corpus, process
         torch.manual_seed(settings.seed)  # the same first weights in every process
-        self.model = Transformer(configuration.model).to(process.device)
+        self.model = Transformer(configuration.model)
+        initialize(self.model, settings.initialization, settings.shared_vector)
+        self.model.to(process.device)
         self.optimizer = make_optimizer(
             self.model,
             betas=(settings.beta1, settings.beta2),
             weight_decay=settings.weight_decay,
         )
-        self.batches = Batches(
-            corpus.training, configuration.model.context_length, settings.batch_size, settings.seed
-        )
+        self.batches = [self._batches(*numbered) for numbered in enumerate(configuration.course)]
         # too little held-out text is refused now, not after the first steps
         cut_windows(corpus.validation, configuration.model.context_length)
         # averages the gradients of the processes while they are still being computed
@@ -132,30 +142,44 @@ class _Run:
                 self.model, find_unused_parameters=configuration.model.n_experts is not None
             )
 
+    def _batches(self, number: int, phase: Phase) -> RepeatingBatches:
+        """Make the batches of a phase; each phase draws them in an order of its own."""
+        batches = Batches(
+            self.corpus.training,
+            phase.context_length,
+            phase.batch_size,
+            (self.configuration.training.seed + 7919 * number) % (1 << 32),
+        )
+        vocab_size = self.configuration.data.vocab_size
+        return RepeatingBatches(batches, phase.repeated, phase.repeats, vocab_size)
+
     def steps_after(self, progress: Progress) -> Iterator[Progress]:
         """Train to the last step; yield whenever the state is to be saved."""
-        settings, process = self.configuration.training, self.process
-        log = list(progress.log)
-        tokens_per_step = settings.batch_size * self.configuration.model.context_length
+        settings, course = self.configuration.training, self.configuration.course
+        done, log, starts = progress.step, list(progress.log), list(progress.starts)
+        tokens = log[-1].tokens if log else 0
         began = time.perf_counter() - (log[-1].seconds if log else 0.0)
         losses: list[Tensor] = []
         bar = tqdm(
-            total=settings.steps,
-            initial=progress.step,
+            total=starts[-1] + sum(phase.steps for phase in course[len(starts) - 1 :]),
+            initial=done,
             unit="step",
-            disable=not process.is_first,
+            disable=not self.process.is_first,
             dynamic_ncols=True,
         )
         with bar:
-            for step in range(progress.step, settings.steps):
-                rate, loss = self.step(step)
+            while done < starts[-1] + course[len(starts) - 1].steps:
+                phase, is_last = course[len(starts) - 1], len(starts) == len(course)
+                rate, loss = self.step(done, starts)
                 losses.append(loss)
+                done, tokens = done + 1, tokens + phase.tokens_per_step
                 bar.update()
-                speed = (bar.format_dict["rate"] or 0) * tokens_per_step
+                speed = (bar.format_dict["rate"] or 0) * phase.tokens_per_step
                 bar.set_postfix_str(f"loss {loss:.3f}, {speed:,.0f} tokens/s", refresh=False)
-                done = step + 1
-                if done % settings.save_every == 0 or done == settings.steps:
-                    mean = process.mean(torch.stack(losses).mean())
+                ends = done == starts[-1] + phase.steps
+                saves = done % settings.save_every == 0 or (ends and is_last)
+                if saves:
+                    mean = self.process.mean(torch.stack(losses).mean())
                     losses.clear()
                     evaluated = held_out_loss(
                         rounded(self.model),
@@ -163,29 +187,45 @@ class _Run:
                         self.corpus.tokenizer,
                         settings.held_out_windows,
                     )
-                    self.refuse_divergence(evaluated.nats_per_token, step)  # never saved
+                    self.refuse_divergence(evaluated.nats_per_token, done - 1)  # never saved
                     seconds = time.perf_counter() - began
-                    log.append(
-                        LogLine(done, done * tokens_per_step, seconds, rate, mean, *evaluated[:2])
-                    )
-                    yield Progress(done, log)
+                    log.append(LogLine(done, tokens, seconds, rate, mean, *evaluated[:2]))
+                    ends = ends or self.copies(phase)
+                if ends and not is_last:
+                    bar.total -= starts[-1] + phase.steps - done  # it may end early
+                    starts.append(done)
+                if saves:
+                    yield Progress(done, log, tuple(starts))
 
-    def step(self, step: int) -> tuple[float, Tensor]:
+    def copies(self, phase: Phase) -> bool:
+        """Find out whether a head copies as well as a phase asks for, on the training text."""
+        if phase.until_copying == 1:
+            return False
+        passages = cut_passages(self.corpus.training, phase.context_length // 2, PASSAGES)
+        return float(copy_scores(self.model, passages).max()) > phase.until_copying
+
+    def step(self, step: int, starts: list[int]) -> tuple[float, Tensor]:
         """Update the weights once; return the learning rate and the loss of the batch."""
         settings, process = self.configuration.training, self.process
+        number, since = len(starts) - 1, step - starts[-1]
+        phase = self.configuration.course[number]
         rate = learning_rate(
-            step,
-            peak=settings.learning_rate,
-            final=settings.final_learning_rate,
-            warmup_steps=settings.warmup_steps,
-            total_steps=settings.steps,
+            since,
+            peak=phase.learning_rate,
+            final=phase.final_learning_rate,
+            warmup_steps=phase.warmup_steps,
+            total_steps=phase.steps,
         )
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        decaying, others = self.optimizer.param_groups
+        decaying["lr"] = others["lr"] = rate
+        decaying["weight_decay"] = phase.weight_decay
+        for module in self.model.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = phase.dropout
         # dropout too is a function of the step, so that an interruption leaves no trace
         torch.manual_seed((settings.seed << 32) + step * process.world_size + process.rank)
-        batch = self.batches.at(step)[process.rank :: process.world_size].to(process.device)
-        loss = self.add_gradients(batch)
+        batch = self.batches[number].at(since)
+        loss = self.add_gradients(batch[process.rank :: process.world_size].to(process.device))
         self.refuse_divergence(float(loss), step)
         nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm)
         self.optimizer.step()

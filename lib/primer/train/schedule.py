@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from primer.inputs import positive
+
 
 def learning_rate(
     step: int, *, peak: float, final: float, warmup_steps: int, total_steps: int
@@ -56,3 +58,17 @@ def learning_rate(
         return peak * (step + 1) / warmup_steps
     progress = (step - warmup_steps) / max(total_steps - 1 - warmup_steps, 1)
     return final + 0.5 * (peak - final) * (1 + math.cos(math.pi * progress))
+
+
+def check_schedule(peak: float, final: float, warmup_steps: int, total_steps: int) -> None:
+    """Raise a ``ValueError`` unless these make a schedule."""
+    positive("learning_rate", peak)
+    if not 0 <= final <= peak:
+        raise ValueError(
+            f"final_learning_rate must lie between 0 and learning_rate = {peak}, got {final}"
+        )
+    if not 0 <= warmup_steps < total_steps:
+        raise ValueError(
+            f"warmup_steps must be at least 0 and less than steps = {total_steps}, "
+            f"got {warmup_steps}"
+        )

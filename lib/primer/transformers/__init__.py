@@ -23,6 +23,7 @@ from primer.transformers.counting import (
     flops_by_part,
     flops_per_token,
 )
+from primer.transformers.eight_bits import dequantize, quantize
 from primer.transformers.encoder_decoder import Encoder, EncoderDecoder
 from primer.transformers.feed_forward import FeedForward, SwiGLU
 from primer.transformers.hugging_face import load_gpt2, load_llama
@@ -57,6 +58,7 @@ __all__ = [
     "blockwise_attention",
     "cache_bytes",
     "count_parameters",
+    "dequantize",
     "expert_load",
     "flops_by_part",
     "flops_per_token",
@@ -67,6 +69,7 @@ __all__ = [
     "load_llama",
     "load_pretrained",
     "patchify",
+    "quantize",
     "read_metadata",
     "rms_norm",
     "route",

@@ -16,9 +16,11 @@ from torch import Tensor
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.transformers.config import TransformerConfig
+from primer.transformers.eight_bits import dequantize, quantize
 from primer.transformers.model import Transformer
 
 FORMAT = "primer transformer, version 1"
+UNITS = ".units"
 PRETRAINED = Path(__file__).parents[1] / "checkpoints"
 
 
@@ -43,13 +45,14 @@ def save_checkpoint(
     metadata : mapping, optional
         What JSON can hold about where the model comes from, such as the hash of the texts.
     dtype : torch.dtype, optional
-        The precision of the saved weights, for example ``torch.float16`` to halve the file; left
-        out, that of the model.
+        The precision of the saved weights, for example ``torch.float16`` to halve the file, or
+        ``torch.int8`` for matrices of whole numbers, see :func:`quantize`, between norms as they
+        are; left out, that of the model.
 
     Raises
     ------
     ValueError
-        When JSON cannot hold the metadata.
+        When JSON cannot hold the metadata, or a weight that is to be quantized is not finite.
     OSError
         When there is no room or no permission; what was there before is untouched.
 
@@ -66,10 +69,14 @@ def save_checkpoint(
     (True, {'texts': 'none'})
     """
     weights = {
-        name: weight.to("cpu", dtype).contiguous()
+        name: weight.cpu()
         for name, weight in model.state_dict().items()
         if not (name == "head.weight" and model.config.tied_embeddings)  # it is the embedding
     }
+    if dtype == torch.int8:
+        weights = _to_whole_numbers(weights)
+    else:
+        weights = {name: weight.to(dtype=dtype).contiguous() for name, weight in weights.items()}
     try:
         origin = json.dumps(dict(metadata or {}), allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -103,7 +110,7 @@ def load_checkpoint(path: str | Path) -> Transformer:
     """
     header, weights = _read(Path(path))
     config = TransformerConfig.from_dict(json.loads(header["config"]))
-    return Transformer.from_weights(config, weights).eval()
+    return Transformer.from_weights(config, _from_whole_numbers(weights)).eval()
 
 
 def read_metadata(path: str | Path) -> dict[str, Any]:
@@ -123,8 +130,9 @@ def load_pretrained(name: str) -> tuple[Transformer, BytePairEncoding]:
 
     Parameters
     ----------
-    name : {"plays"}
-        ``"plays"`` was trained on Shakespeare's plays by ``python -m primer.train``.
+    name : {"plays", "plays-1", "plays-2"}
+        Models trained on Shakespeare's plays by ``python -m primer.train``: ``"plays-1"`` is the
+        first edition, ``"plays-2"`` the second; ``"plays"`` is the one that the chapters read.
 
     Returns
     -------
@@ -134,13 +142,20 @@ def load_pretrained(name: str) -> tuple[Transformer, BytePairEncoding]:
     Raises
     ------
     ValueError
-        When there is no model of this name, or its files are damaged or do not belong together.
+        When there is no model of this name, its file holds another one, or files are damaged or do
+        not belong together.
     """
     names = sorted(file.stem for file in PRETRAINED.glob("*.safetensors"))
     if name not in names:
         raise ValueError(f"no model is called {name!r}; there is: {', '.join(names) or 'none'}")
-    model = load_checkpoint(PRETRAINED / f"{name}.safetensors")
-    tokenizer = BytePairEncoding.load(PRETRAINED / f"{name}-bpe.json")
+    path = PRETRAINED / f"{name}.safetensors"
+    model, holds = load_checkpoint(path), read_metadata(path).get("name", name)
+    if holds != name:
+        raise ValueError(
+            f"{path} holds {holds!r}, another edition of the model; restore the file or ask for "
+            f"{holds!r}"
+        )
+    tokenizer = BytePairEncoding.load(PRETRAINED / f"{name.split('-')[0]}-bpe.json")
     if tokenizer.vocab_size != model.config.vocab_size:
         raise ValueError(
             f"the tokenizer of {name!r} has {tokenizer.vocab_size} tokens and the model "
@@ -169,6 +184,26 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     if header.get("sha256") != _checksum(header, weights):
         raise ValueError(f"{path} is damaged: its content does not match its checksum; restore it")
     return header, weights
+
+
+def _to_whole_numbers(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Round matrices to whole numbers; those of one row share a unit."""
+    parts: dict[str, Tensor] = {}
+    for name, weight in weights.items():
+        if weight.ndim == 2:
+            parts[name], parts[name + UNITS] = quantize(weight)
+        else:
+            parts[name] = weight.contiguous()
+    return parts
+
+
+def _from_whole_numbers(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Multiply whole numbers by their units, where there are any."""
+    return {
+        name: dequantize(weight, weights[name + UNITS]) if name + UNITS in weights else weight
+        for name, weight in weights.items()
+        if not name.endswith(UNITS)
+    }
 
 
 def _checksum(header: Mapping[str, str], weights: Mapping[str, Tensor]) -> str:

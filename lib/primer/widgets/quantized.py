@@ -1,11 +1,9 @@
-r"""A language model small enough for a page: whole numbers of 8 bits, and one unit for each row.
+"""A language model small enough for a page: whole numbers of 8 bits, and one unit for each row.
 
-A matrix of weights is stored as :math:`W_{ij} \approx u_i\,k_{ij}` with whole numbers
-:math:`k_{ij}` from −127 to 127 and one float :math:`u_i` for each row, a quarter of the size of
-float32.  The file is a `safetensors <https://github.com/huggingface/safetensors>`_ file: the
-matrices with their units, the scales of the norms as they are, the configuration and the
-byte-pair encoding.  ``language_model.js`` reads it in the page, :func:`unpack` in Python; both
-multiply the same numbers and get the same float32 weights.
+The file is a `safetensors <https://github.com/huggingface/safetensors>`_ file: the matrices as
+:func:`primer.transformers.quantize` rounds them with their units, the scales of the norms as they
+are, the configuration and the byte-pair encoding.  ``language_model.js`` reads it in the page,
+:func:`unpack` in Python; both multiply the same numbers and get the same float32 weights.
 """
 
 from __future__ import annotations
@@ -15,16 +13,18 @@ import json
 from collections.abc import Iterator
 
 import torch
-from jaxtyping import Float, Int8
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
 from primer.language_models import PATTERN, BytePairEncoding
-from primer.transformers import Transformer, TransformerConfig, load_pretrained
-
-LARGEST = 127
-"""The largest whole number, so that −127 to 127 lie evenly around 0."""
+from primer.transformers import (
+    Transformer,
+    TransformerConfig,
+    dequantize,
+    load_pretrained,
+    quantize,
+)
 
 MODERN = {
     "positions": "rope",
@@ -38,75 +38,6 @@ MODERN = {
     "n_experts": None,
 }
 """What a configuration must say for ``language_model.js`` to run the model."""
-
-
-def quantize(
-    weight: Float[Tensor, "rows columns"],
-) -> tuple[Int8[Tensor, "rows columns"], Float[Tensor, " rows"]]:
-    r"""Round a matrix to whole multiples of one unit for each row.
-
-    .. math::
-        u_i = \frac{1}{127}\max_j |W_{ij}|, \qquad
-        k_{ij} = \operatorname{round}\!\left(\frac{W_{ij}}{u_i}\right)
-
-    Parameters
-    ----------
-    weight : Tensor of shape (rows, columns)
-        The weights, as torch's ``Linear`` holds them: a row makes one output.
-
-    Returns
-    -------
-    whole : Tensor of int8 of shape (rows, columns)
-        :math:`k`, from −127 to 127.
-    unit : Tensor of float32 of shape (rows,)
-        :math:`u`; 0 for a row of zeros.
-
-    Raises
-    ------
-    ValueError
-        When a weight is NaN or infinite.
-
-    References
-    ----------
-    Dettmers et al. (2022), "LLM.int8()", section 2, where this is called absmax quantization.
-
-    Examples
-    --------
-    >>> quantize(torch.tensor([[0.5, -1.27, 0.004], [0.0, 0.0, 0.0]]))
-    (tensor([[  50, -127,    0],
-            [   0,    0,    0]], dtype=torch.int8), tensor([0.0100, 0.0000]))
-    """
-    if not weight.isfinite().all():
-        raise ValueError("weights must be finite to be quantized, got NaN or infinity")
-    weight = weight.detach().float()
-    unit = weight.abs().amax(dim=1) / LARGEST  # (rows,)
-    whole = (weight / unit.clamp(min=torch.finfo(torch.float32).tiny)[:, None]).round()
-    return whole.clamp(-LARGEST, LARGEST).to(torch.int8), unit
-
-
-def dequantize(
-    whole: Int8[Tensor, "rows columns"], unit: Float[Tensor, " rows"]
-) -> Float[Tensor, "rows columns"]:
-    """Multiply whole numbers by their rows' units.
-
-    Parameters
-    ----------
-    whole : Tensor of int8 of shape (rows, columns)
-        The whole numbers.
-    unit : Tensor of shape (rows,)
-        The units.
-
-    Returns
-    -------
-    Tensor of float32 of shape (rows, columns)
-        Weights within half a unit of those that were quantized.
-
-    Examples
-    --------
-    >>> dequantize(torch.tensor([[50, -127, 0]], dtype=torch.int8), torch.tensor([0.01]))
-    tensor([[ 0.5000, -1.2700,  0.0000]])
-    """
-    return whole.float() * unit[:, None]
 
 
 def pack(model: Transformer, encoding: BytePairEncoding) -> bytes:
