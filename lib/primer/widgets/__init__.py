@@ -4,12 +4,14 @@ from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
 from primer.widgets.decoding import Decoding
+from primer.widgets.emergence import Emergence
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
 from primer.widgets.spectrogram import SpectrogramExplorer
+from primer.widgets.spend_compute import SpendCompute
 from primer.widgets.step_size import StepSize
 from primer.widgets.too_many import TooManyParameters
 
@@ -18,12 +20,14 @@ __all__ = [
     "AttentionByHand",
     "AttentionMaps",
     "Decoding",
+    "Emergence",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",
     "RopeRotation",
     "SamplingLaboratory",
     "SpectrogramExplorer",
+    "SpendCompute",
     "StepSize",
     "TooManyParameters",
 ]
