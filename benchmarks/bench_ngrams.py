@@ -45,7 +45,7 @@ def rows() -> Iterator[Row]:
     peer.fit([list(everygrams(part, max_len=ORDER))], vocabulary_text=alphabet.characters)
     started = time.perf_counter()
     for i in range(ORDER, 5000):
-        peer.logscore(part[i], part[i - ORDER + 1 : i])
+        peer.logscore(part[i], tuple(part[i - ORDER + 1 : i]))  # a str would be one unknown word
     each = (time.perf_counter() - started) / (5000 - ORDER)
     yield Row(
         f"scoring with {ORDER}-grams, tokens/s",

@@ -15,8 +15,9 @@ from tests.widget_page import show_widget
 INPUTS = 200
 BUDGET = 16.0  # milliseconds: 60 frames in a second
 
-# Moves the sliders in turn, or presses the arrow keys where a widget has none.  An input's time is
-# that of the slower of the two frames after it, script and layout; the first bears the handler too.
+# Moves the sliders in turn; where a widget has none, presses the arrow keys on its drawings, or its
+# buttons.  An input's time is that of the slower of the two frames after it, script and layout; the
+# first bears the handler too.
 MEASURE = """async (inputs) => {
   const frame = window.requestAnimationFrame.bind(window);
   let frames = new Map(); // what the calls of each frame took; all of them are told one time
@@ -39,9 +40,12 @@ MEASURE = """async (inputs) => {
     const options = { key, bubbles: true, cancelable: true };
     return [drawings[i % drawings.length], new KeyboardEvent("keydown", options)];
   };
+  const buttons = [...document.querySelectorAll("#widget button")];
+  const click = (i) => [buttons[i % buttons.length], new MouseEvent("click", { bubbles: true })];
+  const act = sliders.length ? move : drawings.length ? press : click;
   const times = [];
   for (let i = 0; i < inputs; i++) {
-    const [element, event] = sliders.length ? move(i) : press(i);
+    const [element, event] = act(i);
     frames = new Map();
     const start = performance.now();
     element.dispatchEvent(event);

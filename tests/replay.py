@@ -126,7 +126,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Iterator[N
     ]
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tell the kernel which cell comes."""
+    """Tell the kernel, once it was started, which cell comes: the first may be any."""
     if isinstance(item.parent, ReplayedNotebook) and item.parent.kernel:
         item.parent.kernel.next = item.cell_num

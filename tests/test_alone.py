@@ -25,7 +25,7 @@ def test_an_unknown_widget_is_one_sentence_with_the_known_ones(name):
         [sys.executable, "-m", "primer.book.alone", *name], capture_output=True, text=True
     )
     assert run.returncode == 1
-    assert run.stderr.startswith("NAME must be one of 'anatomy', ")
+    assert run.stderr.startswith(f"NAME must be one of {alone.names()[0]!r}, ")
     assert run.stderr.count("\n") == 1
 
 

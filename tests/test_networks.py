@@ -216,6 +216,16 @@ def test_the_network_of_folds_is_the_tent(folds, crease):
     assert sum(layer.weights.size + layer.bias.size for layer in layers) == 6 * folds + 1
 
 
+@given(st.integers(1, 5), st.integers(1, 4))
+def test_the_zigzag_is_a_triangle_wave_of_itself(depth, width):
+    x = np.linspace(0, 1, 301)
+    output = networks.forward(x[:, None], networks.zigzag_network(depth, width), networks.relu)
+    expected = x
+    for _ in range(depth):
+        expected = np.arccos(np.cos(np.pi * width * expected)) / np.pi
+    np.testing.assert_allclose(output.sums[-1].ravel(), expected, atol=1e-4)
+
+
 @given(seeds, st.integers(1, 3))
 @settings(max_examples=30)
 def test_between_its_corners_a_random_network_is_straight(seed, depth):
@@ -292,6 +302,11 @@ BAD = {
     "pieces of one point": (lambda: networks.count_pieces([0.0], [1.0]), "two or more increasing"),
     "pieces backward": (lambda: networks.count_pieces([1.0, 0.0], [1.0, 2.0]), "two or more"),
     "corners of two inputs": (lambda: networks.corners([GRAPH]), "take one number"),
+    "zigzag without units": (lambda: networks.zigzag_network(2, 0), "width must be a whole number"),
+    "zigzag without layers": (
+        lambda: networks.zigzag_network(0, 2),
+        "depth must be a whole number",
+    ),
     "empty interval": (lambda: networks.corners(networks.tent_network(1), 1, 1), "low must be"),
 }
 

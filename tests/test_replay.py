@@ -79,6 +79,12 @@ def test_what_is_stored_is_what_was_computed(book: Path) -> None:
     assert "5 passed" in out
 
 
+def test_a_process_may_begin_in_the_middle(book: Path) -> None:
+    code, out = nbval(book, f"--deselect={PAGE}::Cell 0", f"--deselect={PAGE}::Cell 1")
+    assert code == 0, out
+    assert "3 passed" in out
+
+
 def test_a_changed_digit_and_a_removed_number_are_reported_with_their_cells(book: Path) -> None:
     write(book, {**CELLS, "print(6 * 7)": "43\n", "print(6 * 7)  # again": ""})
     code, out = nbval(book)

@@ -86,5 +86,7 @@ WRONG = [
     (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, ddof=1), "not by n − 1"),
     (exercises.check_choose_penalty, lambda features, classes: 0.0, "too small"),
     (exercises.check_choose_penalty, lambda features, classes: 1e5, "too large"),
+    (exercises.check_choose_penalty, lambda features, classes: 0.1, "too large"),
+    (exercises.check_choose_penalty, lambda features, classes: 0.01, "too small"),
     (exercises.check_choose_penalty, lambda features, classes: -1.0, "0 or larger"),
 ]

@@ -48,6 +48,19 @@ def normalized(n, random):
     return weight / abs(np.linalg.eigvals(weight)).max()
 
 
+def as_printed(w, x):
+    h, dh, total, states = 0.0, 0.0, 0.0, []
+    for value in x:
+        before, h = h, math.tanh(w * h + value)
+        dh = (1 - h * h) * (before + w * dh)
+        states.append((h, dh))
+    later = 0.0
+    for h, dh in reversed(states):
+        later = 1 + w * later * (1 - h * h)
+        total += later * dh
+    return total
+
+
 RIGHT = [
     (checks.check_step, step),
     (checks.check_fault, lambda w, x: sum(factors(w, x)[0])),
@@ -63,7 +76,8 @@ WRONG = [
     (checks.check_step, lambda *a: step(*a, bare=True), "the tanh of c"),
     (checks.check_step, lambda *a: step(*a)[::-1], "the order is h, then c"),
     (checks.check_step, lambda *a: torch.zeros(4), "return two vectors"),
-    (checks.check_fault, total_times_total, "counted twice"),
+    (checks.check_fault, total_times_total, "still total"),
+    (checks.check_fault, as_printed, "belongs to the step after"),
     (checks.check_fault, lambda w, x: sum(factors(w, x)[1]), "hands on to later steps"),
     (checks.check_fault, lambda w, x: factors(w, x)[0][-1], "is right|the sum of all"),
     (checks.check_start, normalized, "that is one direction"),

@@ -167,11 +167,11 @@ check_patient = ChoiceExercise(
     },
     right="b",
     replies={
-        "a": "saturated units have outputs near 0 or 1; here 93 % are exactly 0, for every digit",
-        "b": "93 % of the units are 0 for every digit, and since then no gradient changes them.",
-        "c": "a small start shows at step 0; here the first loss, 2.3 = log 10, and its gradient "
-        "are healthy, and the collapse comes at step 3",
-        "d": "the loss stands at log 10 = 2.303: it says a tenth for each of ten digits",
+        "a": "saturated units have outputs near 0 or 1; here 91 % are exactly 0, for every digit",
+        "b": "91 % of the units end at 0 for every digit, and those get no gradient.",
+        "c": "a small start shows at step 0; here the first loss, near log 10 = 2.3, and its "
+        "gradient are healthy, and the units fall silent afterwards",
+        "d": "the loss ends at log 10 = 2.303: it says a tenth for each of ten digits",
     },
 )
 
@@ -179,10 +179,11 @@ check_patient = ChoiceExercise(
 @exercise("4.8", "Chosen without a look at the test digits, and close to the best there is.")
 def check_choose_penalty(choose_penalty: Answer) -> None:
     """Check ``choose_penalty(features, classes)``: its error on digits it has not seen."""
-    grid = 10.0 ** np.arange(-4, 3)
-    for seed in (0, 1):
+    # The same kind of digits in two units of length: no one penalty is right for both.
+    for seed, unit in ((0, 0.1), (1, 10.0)):
+        grid = unit**2 * 10.0 ** np.arange(-4, 3)
         digits = networks.few_digits(200, np.random.default_rng(seed), wrong=0.15)
-        both = networks.relu_features(
+        both = unit * networks.relu_features(
             np.vstack([digits.train_x, digits.test_x]), 200, np.random.default_rng(seed + 10)
         )
         seen, unseen = both[:200], both[200:]

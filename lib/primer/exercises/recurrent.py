@@ -56,9 +56,10 @@ check_diagnose = ChoiceExercise(
     },
     right="c",
     replies={
-        "a": "under teacher forcing 99 % are right at length 20 too, so that much was learned",
+        "a": "under teacher forcing 95 % are right at length 20 as at length 5: long strings were "
+        "learned as well as short ones",
         "b": "a vector that holds too little would spoil letters under teacher forcing, too; "
-        "there 99 % are right at every length",
+        "there as many are right at every length",
         "c": "The weights are the same; what differs is what the decoder reads after its first "
         "mistake. Until then both ways to run it agree, so whole strings are equally often right.",
         "d": "then teacher forcing would be poor on new strings as well, not only free writing",
@@ -114,6 +115,15 @@ def _states(w: float, x: list[float]) -> list[float]:
     return states
 
 
+def _slipped(w: float, h: list[float], slope: list[float], forward: list[float]) -> list[float]:
+    """Return the terms of the faulty program of the exercise."""
+    later, terms = 0.0, []
+    for t in range(len(h) - 1, 0, -1):
+        later = 1 + w * later * slope[t]
+        terms.append(later * forward[t])
+    return terms
+
+
 @exercise("6.4")
 def check_fault(answer: Answer) -> None:
     """Check ``answer(w, x)``: the derivative of the sum of all states."""
@@ -129,11 +139,14 @@ def check_fault(answer: Answer) -> None:
         for t in range(length, 0, -1):
             later = backward[t + 1] * slope[t + 1] * w if t < length else 0.0
             backward[t] = 1 + later
+        given = sum(_slipped(w, h, slope, forward))
         totals = sum(b * f for b, f in zip(backward[1:-1], forward[1:], strict=True))
         explain(
             as_number(answer(w, list(x))),
             sum(forward),
             {
+                "both factors are total, so paths are counted twice; and the slope in the second "
+                "loop belongs to the step after": given,
                 "both factors are still total: paths are counted twice": totals,
                 "both factors are immediate: what h hands on to later steps is missing": sum(here),
                 "only the last state's derivative: the loss is the sum of all": forward[-1],

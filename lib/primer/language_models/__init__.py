@@ -23,7 +23,12 @@ from primer.language_models.losses import (
     softmax,
     token_loss,
 )
-from primer.language_models.merges import learn_merges, learn_merges_by_rescan, merge_pair
+from primer.language_models.merges import (
+    learn_merges,
+    learn_merges_by_rescan,
+    merge_pair,
+    merges_by_rescan,
+)
 from primer.language_models.ngrams import (
     AddK,
     KneserNey,
@@ -31,6 +36,7 @@ from primer.language_models.ngrams import (
     kneser_ney_discounts,
     shannon_bounds,
 )
+from primer.language_models.spelling import next_characters
 from primer.language_models.window import (
     WindowModel,
     count_window_parameters,
@@ -72,7 +78,9 @@ __all__ = [
     "load_window_model",
     "log_softmax",
     "merge_pair",
+    "merges_by_rescan",
     "nearest",
+    "next_characters",
     "ngram_keys",
     "perplexity",
     "perplexity_per",

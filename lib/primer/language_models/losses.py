@@ -258,10 +258,8 @@ def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
 
     Parameters
     ----------
-    p, q : array_like of shape (outcomes,)
-        The true distribution and the model's.
-    base : float
-        Of the logarithm: e for nats, 2 for bits.
+    p, q, base
+        As for :func:`cross_entropy`.
 
     Returns
     -------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 
 Pair = tuple[int, int]
 
@@ -91,19 +91,43 @@ def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> l
     >>> [tuple(chr(x) if x < 256 else x for x in pair) for pair in merges]
     [('e', 's'), (256, 't'), ('l', 'o'), (258, 'w')]
     """
+    merges = list(islice(merges_by_rescan(word_counts), n_merges))
+    if len(merges) < n_merges:
+        raise _no_pair_left(len(merges), n_merges)
+    return merges
+
+
+def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
+    """Yield the merges of :func:`learn_merges_by_rescan` until every word is one token.
+
+    Parameters
+    ----------
+    word_counts : mapping of bytes to int
+        How often each word occurs.
+
+    Yields
+    ------
+    pair of int
+        The next merge.
+
+    Examples
+    --------
+    >>> list(merges_by_rescan({b"aab": 1}))  # aab, then (aa)b has one pair left
+    [(97, 97), (256, 98)]
+    """
     words = [[_PLACES[byte] for byte in word] for word in word_counts]
-    merges: list[Pair] = []
-    while len(merges) < n_merges:
+    new_id = 256
+    while True:
         pair_counts: Counter[Pair] = Counter()
         for word, count in zip(words, word_counts.values(), strict=True):
             for pair in pairwise(word):
                 pair_counts[pair] += count
         if not pair_counts:
-            raise _no_pair_left(len(merges), n_merges)
+            return
         best = min(pair_counts, key=lambda pair: (-pair_counts[pair], pair))
-        words = [merge_pair(word, best, 256 + len(merges)) for word in words]
-        merges.append(best)
-    return _with_bytes(merges)
+        words = [merge_pair(word, best, new_id) for word in words]
+        new_id += 1
+        yield from _with_bytes([best])
 
 
 def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:

@@ -44,7 +44,13 @@ from primer.networks.convolution import (
     max_pool_gradient,
     receptive_field,
 )
-from primer.networks.folding import corners, count_pieces, tent, tent_network
+from primer.networks.folding import (
+    corners,
+    count_pieces,
+    tent,
+    tent_network,
+    zigzag_network,
+)
 from primer.networks.graphs import (
     binary_cross_entropy,
     count_walks,
@@ -138,4 +144,5 @@ __all__ = [
     "tent",
     "tent_network",
     "train_autoencoder",
+    "zigzag_network",
 ]

@@ -88,9 +88,45 @@ def tent_network(folds: int, crease: float = 0.5) -> list[Layer]:
     a = probability("crease", crease)
     after = np.array([[1 / a], [-1 / (a * (1 - a))]])  # one fold from its two units
     bias = np.array([0.0, -a])
-    first = Layer(np.ones((1, 2)), bias)
-    between = Layer(after @ np.ones((1, 2)), bias)
-    return [first, *[between] * (count("folds", folds) - 1), Layer(after, np.zeros(1))]
+    return _composed(after, bias, count("folds", folds))
+
+
+def zigzag_network(depth: int, width: int) -> list[Layer]:
+    r"""Write a zigzag of several legs, composed with itself, as a ReLU network.
+
+    .. math::
+        z(x) = w\max(0,x) + \sum_{j=1}^{w-1} (-1)^j\,2w\max\bigl(0,x-\tfrac jw\bigr)
+
+    On the interval from 0 to 1 it goes up and down between 0 and 1, :math:`w` times in all; with
+    two legs it is the tent.
+
+    Parameters
+    ----------
+    depth : int
+        :math:`L\ge 1` hidden layers: :math:`w^L` straight pieces.
+    width : int
+        :math:`w\ge 1` units in each of them.
+
+    Returns
+    -------
+    list of Layer
+        For :func:`primer.networks.forward` with ReLU.
+
+    Raises
+    ------
+    ValueError
+        When there is no layer or no unit.
+
+    Examples
+    --------
+    >>> len(corners(zigzag_network(depth=2, width=3))) - 1
+    9
+    """
+    w = count("width", width)
+    after = 2.0 * w * (-1.0) ** np.arange(w)[:, None]  # one zigzag from its units
+    after[0] = w
+    bias = -np.arange(w) / w
+    return _composed(after, bias, count("depth", depth))
 
 
 def corners(
@@ -174,3 +210,10 @@ def count_pieces(x: ArrayLike, y: ArrayLike, tolerance: float = 1e-9) -> int:
         raise ValueError("x must be two or more increasing numbers")
     slopes = np.diff(values) / np.diff(grid)
     return 1 + int((abs(np.diff(slopes)) > tolerance * abs(slopes).max()).sum())
+
+
+def _composed(after: np.ndarray, bias: np.ndarray, depth: int) -> list[Layer]:
+    """Stack a function of one number, a layer of units and how they are added up, on itself."""
+    spread = np.ones((1, len(bias)))  # every unit gets the one number
+    first, between = Layer(spread, bias), Layer(after @ spread, bias)
+    return [first, *[between] * (depth - 1), Layer(after, np.zeros(1))]

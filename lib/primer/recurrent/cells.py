@@ -9,6 +9,7 @@ cell's matrices stand side by side in the order of ``gates``.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import torch
@@ -21,7 +22,7 @@ State = tuple[Tensor, ...]
 """What a cell hands to its next step: ``(h,)``, or ``(h, c)`` for an LSTM."""
 
 
-class Cell(nn.Module):
+class Cell(nn.Module, ABC):
     r"""What the three cells have in common: weights for the input, for the state, and a bias.
 
     .. math:: z = xW_x + hW_h + b
@@ -71,9 +72,9 @@ class Cell(nn.Module):
         r"""Compute the input's part :math:`xW_x + b`, for any number of steps at once."""
         return x @ self.input_weight + self.bias
 
+    @abstractmethod
     def step(self, projected: Float[Tensor, "... gates_hidden"], state: State) -> State:
         """Take one step with an input that was projected before."""
-        raise NotImplementedError
 
     def forward(self, x: Float[Tensor, "... input"], state: State | None = None) -> State:
         """Read one vector.

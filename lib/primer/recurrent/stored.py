@@ -1,4 +1,4 @@
-r"""The chapter's character models in a small file: matrices as whole numbers of 8 bits.
+r"""The chapter's models in small files: matrices as whole numbers of 8 bits.
 
 A matrix is stored as :math:`W_{ij} \approx k_{ij}u_j` with whole numbers :math:`k_{ij}` from −127
 to 127 and one unit :math:`u_j` for each column, which makes one output.
@@ -21,6 +21,9 @@ from primer.recurrent.characters import RecurrentLanguageModel
 from primer.saving import write_whole
 
 LARGEST = 127
+LINEAR = ("head.weight", "combine.weight")
+"""Weights of torch's ``Linear``, which holds an output in a row."""
+
 MODELS = Path(__file__).with_name("characters.safetensors")
 
 
@@ -49,6 +52,57 @@ def whole_numbers(
     return whole.to(torch.int8), unit
 
 
+def pack_weights(weights: Mapping[str, Tensor], prefix: str = "") -> dict[str, Tensor]:
+    """Round the matrices of a model; vectors stay as they are.
+
+    Parameters
+    ----------
+    weights : mapping of str to Tensor
+        A model's ``state_dict()``.
+    prefix : str
+        What the names begin with.
+
+    Returns
+    -------
+    dict of str to Tensor
+        For each matrix its whole numbers, and under ``name/unit`` their units.
+
+    Examples
+    --------
+    >>> packed = pack_weights({"embed.weight": torch.eye(2), "bias": torch.ones(1)}, "a/")
+    >>> {name: tensor.dtype for name, tensor in packed.items()}  # doctest: +NORMALIZE_WHITESPACE
+    {'a/embed.weight': torch.int8, 'a/embed.weight/unit': torch.float32,
+     'a/bias': torch.float32}
+    """
+    tensors: dict[str, Tensor] = {}
+    for key, weight in weights.items():
+        if weight.ndim == 1:
+            tensors[prefix + key] = weight.float().contiguous()
+            continue
+        whole, unit = whole_numbers(weight.T if key in LINEAR else weight)
+        tensors[prefix + key] = whole.contiguous()
+        tensors[f"{prefix}{key}/unit"] = unit.float()
+    return tensors
+
+
+def unpack_weights(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Multiply the whole numbers by their units: what :func:`pack_weights` wrote, without prefix.
+
+    Examples
+    --------
+    >>> unpack_weights(pack_weights({"head.weight": torch.tensor([[127.0, 0.0, 2.0]])}))
+    {'head.weight': tensor([[127.,   0.,   2.]])}
+    """
+    weights = {}
+    for key, tensor in stored.items():
+        if tensor.dtype == torch.int8:
+            weight = tensor.float() * stored[f"{key}/unit"]
+            weights[key] = weight.T if key in LINEAR else weight
+        elif not key.endswith("/unit"):
+            weights[key] = tensor
+    return weights
+
+
 def save_models(models: Mapping[str, RecurrentLanguageModel], path: Path | None = None) -> None:
     """Add models to a file, or replace those of the same names.
 
@@ -63,14 +117,7 @@ def save_models(models: Mapping[str, RecurrentLanguageModel], path: Path | None 
     every = (load_models(path) if path.exists() else {}) | dict(models)
     tensors: dict[str, Tensor] = {}
     for name, model in every.items():
-        for key, weight in model.state_dict().items():
-            if weight.ndim == 1:
-                tensors[f"{name}/{key}"] = weight.float().contiguous()
-                continue
-            # torch's Linear holds an output in a row
-            whole, unit = whole_numbers(weight.T if key == "head.weight" else weight)
-            tensors[f"{name}/{key}"] = whole.contiguous()
-            tensors[f"{name}/{key}/unit"] = unit.float()
+        tensors |= pack_weights(model.state_dict(), f"{name}/")
     alphabets = {name: model.alphabet for name, model in every.items()}
     cells = {name: model.cell for name, model in every.items()}
     write_whole(path, save(tensors, {"models": json.dumps([cells, alphabets])}))
@@ -125,13 +172,7 @@ def load_models(path: Path | None = None) -> dict[str, RecurrentLanguageModel]:
 
 def _build(alphabet: str, cell: str, stored: Mapping[str, Tensor]) -> RecurrentLanguageModel:
     """Make a model of its stored numbers."""
-    weights = {}
-    for key, tensor in stored.items():
-        if tensor.dtype == torch.int8:
-            weight = tensor.float() * stored[f"{key}/unit"]
-            weights[key] = weight.T if key == "head.weight" else weight
-        elif not key.endswith("/unit"):
-            weights[key] = tensor
+    weights = unpack_weights(stored)
     embedding_size = weights["embed.weight"].shape[1]
     hidden_size = weights["head.weight"].shape[1]
     model = RecurrentLanguageModel(alphabet, cell, hidden_size, embedding_size)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from primer.language_models.window import PRETRAINED as WINDOW
+from primer.recurrent.stored import MODELS as CHARACTERS
 from primer.scoreboard import compressors, counts
+from primer.scoreboard.recurrent import recurrent_model
 from primer.scoreboard.rules import Measure
 from primer.scoreboard.transformer import plays_transformer
 from primer.scoreboard.window import window_model
@@ -41,5 +43,8 @@ ENTRIES: dict[str, Entry] = {
     "bzip2": Entry(compressors.compressor(compressors.block_sorting, memory=450_000), "bytes"),
     "LZMA": Entry(compressors.compressor(compressors.dictionary), "bytes"),
     "fixed window": Entry(window_model, "characters", WINDOW),
+    "Elman network": Entry(recurrent_model("rnn"), "characters", CHARACTERS),
+    "GRU": Entry(recurrent_model("gru"), "characters", CHARACTERS),
+    "LSTM": Entry(recurrent_model("lstm"), "characters", CHARACTERS),
     "transformer": Entry(plays_transformer, "tokens", CHECKPOINTS / "plays.safetensors"),
 }

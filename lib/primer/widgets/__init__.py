@@ -1,31 +1,45 @@
 """Widgets: figures the reader can take hold of, alive with or without Python running."""
 
+from primer.widgets.alignment import Alignment
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
+from primer.widgets.bpe_stepper import BytePairStepper
 from primer.widgets.decoding import Decoding
 from primer.widgets.emergence import Emergence
+from primer.widgets.fold import Fold
+from primer.widgets.jacobians import JacobianProduct
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
+from primer.widgets.remembering import Remembering
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
+from primer.widgets.shannon_game import ShannonGame
+from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.spend_compute import SpendCompute
 from primer.widgets.step_size import StepSize
 from primer.widgets.too_many import TooManyParameters
 
 __all__ = [
+    "Alignment",
     "Anatomy",
     "AttentionByHand",
     "AttentionMaps",
+    "BytePairStepper",
     "Decoding",
     "Emergence",
+    "Fold",
+    "JacobianProduct",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",
+    "Remembering",
     "RopeRotation",
     "SamplingLaboratory",
+    "ShannonGame",
+    "SmallNetwork",
     "SpectrogramExplorer",
     "SpendCompute",
     "StepSize",

@@ -186,7 +186,7 @@ function curve(last, goTo) {
     if (like < -last) return [alias, name].forEach((layer) => layer(null));
     alias({ cx: x(like), cy: y(whole[like + last]) });
     const words = `${format(like, 0)} looks like ${format(top, 0)}`;
-    name(words, { x: clamp(x(like), 90, width - 70), y: 14, "text-anchor": "middle" });
+    name(words, { x: clamp(x(like), 110, width - 70), y: 14, "text-anchor": "middle" });
   }
 
   const chart = panel({

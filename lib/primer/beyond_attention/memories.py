@@ -1,0 +1,320 @@
+r"""Memories of one matrix, and the rules that write a pair into it.
+
+All read :math:`q \mapsto qW`.  They differ in how much of the regression of values on keys they do
+when a pair is written: none (:class:`AdditiveMemory`), one gradient step
+(:class:`DeltaMemory`), all of it (:class:`RidgeMemory`).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.beyond_attention.kernels import fitting
+from primer.beyond_attention.ridge import sherman_morrison
+from primer.inputs import count, finite, matrix, not_negative, positive, vector
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """What stores pairs of key and value, and answers queries."""
+
+    def write(self, key: ArrayLike, value: ArrayLike) -> None:
+        """Store a pair."""
+
+    def read(self, query: ArrayLike) -> Float[np.ndarray, "... d_v"]:
+        """Answer a query, or several as rows."""
+
+
+class _Matrix:
+    """A matrix that is read by a product."""
+
+    def __init__(self, d_key: int, d_value: int) -> None:
+        self.W = np.zeros((count("d_key", d_key), count("d_value", d_value)))
+
+    def read(self, query: ArrayLike) -> Float[np.ndarray, "... d_v"]:
+        """Answer a query of shape (d_key,), or several as rows, by :math:`qW`."""
+        q = finite("query", query)
+        if q.shape[-1] != len(self.W):
+            raise ValueError(f"a query has {q.shape[-1]} numbers, the keys have {len(self.W)}")
+        return q @ self.W
+
+    def _pair(self, key: ArrayLike, value: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        rows, columns = self.W.shape
+        return vector("key", key, rows), vector("value", value, columns)
+
+
+class AdditiveMemory(_Matrix):
+    r"""Add each pair: the state of linear attention without a normalizer.
+
+    .. math:: W \leftarrow \gamma W + k^\top v
+
+    Parameters
+    ----------
+    d_key, d_value : int
+        How many numbers a key and a value have.
+    keep : float
+        :math:`\gamma \in [0, 1]`, what is kept of older pairs at each write.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range or a pair does not fit.
+
+    References
+    ----------
+    Kohonen (1972); Katharopoulos et al. (2020).
+
+    Examples
+    --------
+    >>> memory = AdditiveMemory(2, 1)
+    >>> memory.write([1, 0], [3]), memory.write([0, 1], [5])
+    (None, None)
+    >>> memory.read([1, 0])
+    array([3.])
+    """
+
+    def __init__(self, d_key: int, d_value: int, keep: float = 1.0) -> None:
+        super().__init__(d_key, d_value)
+        self.keep = _share("keep", keep)
+
+    def write(self, key: ArrayLike, value: ArrayLike) -> None:
+        """Store a pair."""
+        k, v = self._pair(key, value)
+        self.W = self.keep * self.W + np.outer(k, v)
+
+
+class DeltaMemory(_Matrix):
+    r"""Write the correction: one gradient step on the error of the pair that comes in.
+
+    .. math:: W \leftarrow W + \beta\, k^\top(v - kW)
+
+    Parameters
+    ----------
+    d_key, d_value : int
+        How many numbers a key and a value have.
+    rate : float
+        :math:`\beta \ge 0`; with a key of length 1, 1 makes the newest pair exact and above 2 the
+        memory runs away.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range or a pair does not fit.
+
+    References
+    ----------
+    Widrow and Hoff (1960); Schlag et al. (2021).
+
+    Examples
+    --------
+    The second value for the same key replaces the first:
+
+    >>> memory = DeltaMemory(2, 1)
+    >>> memory.write([1, 0], [3]), memory.write([1, 0], [5])
+    (None, None)
+    >>> memory.read([1, 0])
+    array([5.])
+    """
+
+    def __init__(self, d_key: int, d_value: int, rate: float = 1.0) -> None:
+        super().__init__(d_key, d_value)
+        self.rate = not_negative("rate", rate)
+
+    def write(self, key: ArrayLike, value: ArrayLike) -> None:
+        """Store a pair."""
+        k, v = self._pair(key, value)
+        self.W = self.W + self.rate * np.outer(k, v - k @ self.W)
+
+
+class RidgeMemory(_Matrix):
+    r"""Keep the ridge regression of all values on all keys, exactly, by Sherman and Morrison.
+
+    .. math:: W_n = P_n\sum_{j<n} k_j^\top v_j, \qquad
+              P_n = \Big(\lambda I + \sum_{j<n} k_j^\top k_j\Big)^{-1}
+
+    A pair changes :math:`P` by rank one, and :math:`W \leftarrow W + Pk^\top(v - kW)`: the delta
+    rule with a matrix for a rate.
+
+    Parameters
+    ----------
+    d_key, d_value : int
+        How many numbers a key and a value have.
+    penalty : float
+        :math:`\lambda > 0`.
+    keep : float
+        :math:`\gamma \in (0, 1]`: older pairs count less at each write (recursive least squares
+        with forgetting).
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range or a pair does not fit.
+
+    Examples
+    --------
+    >>> memory = RidgeMemory(1, 1, penalty=2.0)
+    >>> memory.write([1], [3]), memory.write([1], [5])
+    (None, None)
+    >>> memory.read([2.0]).round(12)
+    array([4.])
+    """
+
+    def __init__(self, d_key: int, d_value: int, penalty: float = 0.01, keep: float = 1.0) -> None:
+        super().__init__(d_key, d_value)
+        self.P = np.eye(d_key) / positive("penalty", penalty)
+        self.keep = positive("keep", _share("keep", keep))
+
+    def write(self, key: ArrayLike, value: ArrayLike) -> None:
+        """Store a pair."""
+        k, v = self._pair(key, value)
+        self.P = sherman_morrison(self.P / self.keep, k, k)
+        self.W = self.W + np.outer(self.P @ k, v - k @ self.W)
+
+
+class SoftmaxMemory:
+    r"""Keep every pair and answer by softmax attention.
+
+    .. math:: o = \operatorname{softmax}(\tau\, qK^\top)\, V
+
+    Parameters
+    ----------
+    sharpness : float
+        :math:`\tau > 0`.
+    recency : float
+        Added to the score of a pair for each pair written after it, times −1: 0 is attention
+        without positions.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range, a pair does not fit, or nothing was written yet.
+
+    Examples
+    --------
+    >>> memory = SoftmaxMemory(sharpness=100.0)
+    >>> memory.write([1, 0], [3]), memory.write([0, 1], [5])
+    (None, None)
+    >>> memory.read([1, 0])
+    array([3.])
+    """
+
+    def __init__(self, sharpness: float, recency: float = 0.0) -> None:
+        self.sharpness = positive("sharpness", sharpness)
+        self.recency = not_negative("recency", recency)
+        self.keys: list[np.ndarray] = []
+        self.values: list[np.ndarray] = []
+
+    def write(self, key: ArrayLike, value: ArrayLike) -> None:
+        """Store a pair."""
+        of_key, of_value = (len(kept[0]) if kept else None for kept in (self.keys, self.values))
+        self.keys.append(vector("key", key, of_key))
+        self.values.append(vector("value", value, of_value))
+
+    def read(self, query: ArrayLike) -> Float[np.ndarray, "... d_v"]:
+        """Answer a query of shape (d_key,), or several as rows."""
+        if not self.keys:
+            raise ValueError("nothing was written: there is no pair to attend to")
+        scores = self.sharpness * finite("query", query) @ np.array(self.keys).T
+        scores = scores - self.recency * np.arange(len(self.keys))[::-1]
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return weights / weights.sum(axis=-1, keepdims=True) @ np.array(self.values)
+
+
+def parallel_delta_rule(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, rate: ArrayLike
+) -> Float[np.ndarray, "n d_v"]:
+    r"""Compute what a delta memory answers after each write, by one triangular system.
+
+    .. math::
+
+        (I + \operatorname{diag}(\beta)\operatorname{tril}(KK^\top, -1))\, U
+        = \operatorname{diag}(\beta)\, V, \qquad O = \operatorname{tril}(QK^\top)\, U
+
+    Row :math:`t` of :math:`U` is the correction :math:`\beta_t(v_t - k_tW_{t-1})`, and
+    :math:`W_t = \sum_{j\le t} k_j^\top u_j`.
+
+    Parameters
+    ----------
+    query, key : array_like, shape (n, d)
+        Rows.
+    value : array_like, shape (n, d_v)
+        Rows.
+    rate : array_like, shape (n,)
+        :math:`\beta_t \ge 0`.
+
+    Returns
+    -------
+    array, shape (n, d_v)
+        Row :math:`t` is :math:`q_tW_t`.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit or a rate is negative.
+
+    References
+    ----------
+    Yang et al. (2024), "Parallelizing linear transformers with the delta rule over sequence
+    length".
+
+    Examples
+    --------
+    >>> parallel_delta_rule([[1.0], [1.0]], [[1.0], [1.0]], [[3.0], [5.0]], [1.0, 0.5])
+    array([[3.],
+           [4.]])
+    """
+    q, k, v = fitting(query, key, value, causal=True)
+    beta = vector("rate", rate, len(q))
+    if (beta < 0).any():
+        raise ValueError(f"rates must not be negative, got {beta.min()}")
+    system = np.eye(len(q)) + beta[:, None] * np.tril(k @ k.T, -1)
+    return np.tril(q @ k.T) @ np.linalg.solve(system, beta[:, None] * v)
+
+
+def recall(memory: Memory, keys: ArrayLike, codes: ArrayLike, answers: ArrayLike) -> np.ndarray:
+    r"""Say for each key whether the code nearest to the memory's answer is the right one.
+
+    Parameters
+    ----------
+    memory : Memory
+        What the pairs were written into.
+    keys : array_like, shape (n, d)
+        The keys to ask for.
+    codes : array_like, shape (m, d_v)
+        All values there are, of one length.
+    answers : array_like of int, shape (n,)
+        The right row of ``codes`` for each key.
+
+    Returns
+    -------
+    bool array, shape (n,)
+        Whether the largest product of answer and code is that of the right code.
+
+    Raises
+    ------
+    ValueError
+        When there are not as many answers as keys.
+
+    Examples
+    --------
+    >>> memory = AdditiveMemory(2, 2)
+    >>> memory.write([1, 0], [0, 1])
+    >>> recall(memory, [[1, 0]], [[1, 0], [0, 1]], [1])
+    array([ True])
+    """
+    asked = matrix("keys", keys)
+    right = np.asarray(answers)
+    if right.shape != (len(asked),):
+        raise ValueError(f"{len(asked)} keys need as many answers, got shape {right.shape}")
+    return (memory.read(asked) @ matrix("codes", codes).T).argmax(axis=-1) == right
+
+
+def _share(name: str, value: float) -> float:
+    share = not_negative(name, value)
+    if share > 1:
+        raise ValueError(f"{name} must lie between 0 and 1, got {share}")
+    return share

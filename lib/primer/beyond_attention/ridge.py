@@ -1,0 +1,91 @@
+r"""The best linear answer to a query: ridge regression of values on keys, or pair by pair."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.beyond_attention.kernels import fitting
+from primer.inputs import matrix, positive, vector
+
+
+def ridge_attention(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, penalty: float
+) -> Float[np.ndarray, "n d_v"]:
+    r"""Fit values to keys by ridge regression and answer queries by the fit.
+
+    .. math:: W = (\lambda I + K^\top K)^{-1} K^\top V, \qquad o_i = q_iW
+
+    (In columns, :math:`o = W^\top q`.)  It costs :math:`O(md^2 + mdd_v)` for the sums and
+    :math:`O(d^3)` for the system, whatever the number of queries.
+
+    Parameters
+    ----------
+    query, key : array_like, shapes (n, d) and (m, d)
+        Rows.
+    value : array_like, shape (m, d_v)
+        Rows.
+    penalty : float
+        :math:`\lambda > 0`.
+
+    Returns
+    -------
+    array, shape (n, d_v)
+        The answers.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit or the penalty is not positive.
+
+    Examples
+    --------
+    >>> ridge_attention([[2.0]], [[1.0], [1.0]], [[3.0], [5.0]], penalty=2.0)
+    array([[4.]])
+    """
+    q, k, v = fitting(query, key, value, causal=False)
+    penalty = positive("penalty", penalty)
+    return q @ np.linalg.solve(penalty * np.eye(k.shape[1]) + k.T @ k, k.T @ v)
+
+
+def sherman_morrison(inverse: ArrayLike, u: ArrayLike, v: ArrayLike) -> Float[np.ndarray, "d d"]:
+    r"""Update an inverse after a change of rank one, in :math:`O(d^2)`.
+
+    .. math:: (A + u^\top v)^{-1} = A^{-1} - \frac{(A^{-1}u^\top)(vA^{-1})}{1 + vA^{-1}u^\top}
+
+    Parameters
+    ----------
+    inverse : array_like, shape (d, d)
+        :math:`A^{-1}`.
+    u, v : array_like, shape (d,)
+        Rows; :math:`u^\top v` is their outer product.
+
+    Returns
+    -------
+    array, shape (d, d)
+        The inverse of the changed matrix.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or the changed matrix is singular.
+
+    References
+    ----------
+    Sherman and Morrison (1950).
+
+    Examples
+    --------
+    >>> sherman_morrison(np.eye(2), [1.0, 0.0], [1.0, 0.0])
+    array([[0.5, 0. ],
+           [0. , 1. ]])
+    """
+    P = matrix("inverse", inverse)
+    if P.shape[0] != P.shape[1]:
+        raise ValueError(f"inverse must be square, got shape {P.shape}")
+    left, right = P @ vector("u", u, len(P)), vector("v", v, len(P)) @ P
+    divisor = 1 + float(np.dot(v, left))
+    if abs(divisor) < 1e-14:
+        raise ValueError("the changed matrix is singular: 1 + vA⁻¹u is 0, so it has no inverse")
+    return P - np.outer(left, right) / divisor

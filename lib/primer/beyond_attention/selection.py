@@ -1,0 +1,147 @@
+r"""A state space that chooses what to keep: Mamba's selective layer, in its reference form."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import silu, softplus
+
+from primer.inputs import count
+
+
+def selective_scan(
+    u: Float[Tensor, "batch time channels"],
+    delta: Float[Tensor, "batch time channels"],
+    A: Float[Tensor, "channels state"],
+    B: Float[Tensor, "batch time state"],
+    C: Float[Tensor, "batch time state"],
+    D: Float[Tensor, " channels"],
+) -> Float[Tensor, "batch time channels"]:
+    r"""Run a diagonal state space whose step, input and output depend on the token.
+
+    .. math::
+
+        h_t = e^{\Delta_tA}\odot h_{t-1} + \Delta_tB_tu_t, \qquad y_t = C_th_t + Du_t
+
+    Each channel has a state of its own; all share :math:`B_t` and :math:`C_t`.  A is held exactly,
+    B by Euler's rule, as in the authors' code.
+
+    Parameters
+    ----------
+    u : Tensor of shape (batch, time, channels)
+        The input.
+    delta : Tensor of shape (batch, time, channels)
+        Steps :math:`\Delta_t > 0`.
+    A : Tensor of shape (channels, state)
+        Decays, below 0.
+    B, C : Tensor of shape (batch, time, state)
+        Into the state, and out of it.
+    D : Tensor of shape (channels,)
+        Past the state.
+
+    Returns
+    -------
+    Tensor of shape (batch, time, channels)
+        :math:`y_t`.
+
+    Raises
+    ------
+    ValueError
+        When there is no token, lengths differ, a step is not positive or A would let a state grow.
+
+    References
+    ----------
+    Gu and Dao (2023), "Mamba: Linear-time sequence modeling with selective state spaces",
+    algorithm 2.
+
+    Examples
+    --------
+    >>> half = torch.full((1, 3, 1), math.log(2))
+    >>> one = torch.ones(1, 3, 1)
+    >>> u = torch.tensor([1.0, 0.0, 0.0]).reshape(1, 3, 1) / math.log(2)
+    >>> selective_scan(u, half, -torch.ones(1, 1), one, one, torch.zeros(1)).flatten()
+    tensor([1.0000, 0.5000, 0.2500])
+    """
+    if u.shape[1] == 0:
+        raise ValueError("there is nothing to scan: the text has no token")
+    lengths = {
+        name: part.shape[1] for name, part in (("u", u), ("delta", delta), ("B", B), ("C", C))
+    }
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"all inputs need as many tokens, got {lengths}")
+    if not bool((delta > 0).all()):
+        raise ValueError(f"every step Δ must be positive, got {float(delta.min()):g}; use softplus")
+    if not bool((A < 0).all()):
+        raise ValueError(f"A must be negative, or a state grows: got {float(A.max()):g}")
+    keep = torch.exp(delta[..., None] * A)  # (batch, time, channels, state)
+    write = (delta * u)[..., None] * B[:, :, None]
+    h, outputs = torch.zeros_like(keep[:, 0]), []
+    for t in range(u.shape[1]):
+        h = keep[:, t] * h + write[:, t]
+        outputs.append((h * C[:, t, None]).sum(dim=-1))
+    return torch.stack(outputs, dim=1) + D * u
+
+
+class SelectiveLayer(nn.Module):
+    r"""Mamba's layer: widen, look at a few neighbors, choose what to keep, gate, narrow.
+
+    .. math::
+
+        [u, g] &= xW_{in}, \qquad u \leftarrow \operatorname{silu}(\operatorname{conv}(u)) \\
+        [r, B, C] &= uW_x, \qquad \Delta = \operatorname{softplus}(rW_\Delta + b) \\
+        y &= \big(\operatorname{scan}(u, \Delta, A, B, C, D) \odot \operatorname{silu}(g)\big)
+        W_{out}
+
+    Parameters are named as in Hugging Face's ``MambaMixer``, whose ``state_dict`` can be loaded.
+
+    Parameters
+    ----------
+    d_model : int
+        The width of a token.
+    d_state : int
+        How many numbers each channel remembers.
+    expand : int
+        Channels for each number of a token.
+    width : int
+        How many tokens the causal convolution sees.
+
+    Raises
+    ------
+    ValueError
+        When a size is below 1.
+
+    Examples
+    --------
+    >>> SelectiveLayer(8, d_state=4)(torch.zeros(2, 5, 8)).shape
+    torch.Size([2, 5, 8])
+    """
+
+    def __init__(self, d_model: int, d_state: int = 16, expand: int = 2, width: int = 4) -> None:
+        super().__init__()
+        channels = count("expand", expand) * count("d_model", d_model)
+        self.rank, self.d_state = math.ceil(d_model / 16), count("d_state", d_state)
+        self.in_proj = nn.Linear(d_model, 2 * channels, bias=False)
+        self.conv1d = nn.Conv1d(
+            channels, channels, count("width", width), groups=channels, padding=width - 1
+        )
+        self.x_proj = nn.Linear(channels, self.rank + 2 * d_state, bias=False)
+        self.dt_proj = nn.Linear(self.rank, channels)
+        self.A_log = nn.Parameter(torch.arange(1.0, d_state + 1).log().repeat(channels, 1))
+        self.D = nn.Parameter(torch.ones(channels))
+        self.out_proj = nn.Linear(channels, d_model, bias=False)
+
+    def forward(
+        self, x: Float[Tensor, "batch time d_model"]
+    ) -> Float[Tensor, "batch time d_model"]:
+        """Map a text to a text of the same shape; no output sees a later token."""
+        if x.shape[1] == 0:
+            raise ValueError("there is nothing to scan: the text has no token")
+        u, gate = self.in_proj(x).chunk(2, dim=-1)
+        u = silu(self.conv1d(u.mT)[..., : x.shape[1]].mT)
+        step, B, C = self.x_proj(u).split([self.rank, self.d_state, self.d_state], dim=-1)
+        delta = softplus(self.dt_proj(step))
+        y = selective_scan(u, delta, -self.A_log.exp(), B, C, self.D)
+        return self.out_proj(y * silu(gate))

@@ -1,0 +1,400 @@
+r"""Linear state spaces: in continuous time, with the input held, and as a convolution.
+
+States are columns here, as in every paper on the subject: :math:`Ah`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from primer.fourier import convolve as convolve_signals
+from primer.inputs import count, matrix, number, one_of, positive, vector
+
+METHODS = ("fft", "direct")
+
+
+def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
+    r"""Compute :math:`e^A` by Taylor's series of :math:`A/2^s` and :math:`s` squarings.
+
+    Parameters
+    ----------
+    A : array_like, shape (n, n)
+        A real matrix.
+
+    Returns
+    -------
+    array, shape (n, n)
+        :math:`e^A`.
+
+    Raises
+    ------
+    ValueError
+        When ``A`` is not square, or the result is too large for a float.
+
+    Examples
+    --------
+    >>> matrix_exponential([[0.0, 1.0], [0.0, 0.0]])
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    a = square("A", A)
+    norm = np.abs(a).sum(axis=0).max()
+    squarings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0 else 0
+    a = a / 2.0**squarings
+    total = term = np.eye(len(a))
+    for n in range(1, 19):  # norm ≤ 1/2: the first term left out is below 2⁻¹⁹/19! ≈ 2e-23
+        term = term @ a / n
+        total = total + term
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(squarings):
+            total = total @ total
+    if not np.isfinite(total).all():
+        raise ValueError("e^A is too large for a float: A grows too fast; take a shorter step")
+    return total
+
+
+def zero_order_hold(
+    A: ArrayLike, B: ArrayLike, step: float
+) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
+    r"""Discretize :math:`\dot h = Ah + Bx` exactly for an input that is held during each step.
+
+    .. math::
+
+        \bar A = e^{\Delta A}, \qquad \bar B = \int_0^\Delta e^{sA}B\,ds
+        = A^{-1}(e^{\Delta A} - I)B, \qquad
+        \exp\begin{pmatrix} \Delta A & \Delta B\\ 0 & 0\end{pmatrix}
+        = \begin{pmatrix} \bar A & \bar B\\ 0 & 1\end{pmatrix}
+
+    It is computed by the block matrix, which needs no :math:`A^{-1}`.
+
+    Parameters
+    ----------
+    A : array_like, shape (N, N)
+        Any real matrix, singular ones too.
+    B : array_like, shape (N,)
+        What the input does to the state.
+    step : float
+        :math:`\Delta > 0`.
+
+    Returns
+    -------
+    array, shape (N, N), and array, shape (N,)
+        :math:`\bar A` and :math:`\bar B`.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit or the step is not positive.
+
+    References
+    ----------
+    Van Loan (1978), "Computing integrals involving the matrix exponential".
+
+    Examples
+    --------
+    Position and speed of a body that is pushed for a tenth of a second:
+
+    >>> zero_order_hold([[0, 1], [0, 0]], [0, 1], 0.1)[1]
+    array([0.005, 0.1  ])
+    """
+    a, b = square("A", A), vector("B", B)
+    step = positive("step", step)
+    block = np.zeros((len(a) + 1, len(a) + 1))
+    block[:-1, :-1], block[:-1, -1] = a, vector("B", b, len(a))
+    both = matrix_exponential(step * block)
+    return both[:-1, :-1], both[:-1, -1]
+
+
+def hold_by_formula(
+    A: ArrayLike, B: ArrayLike, step: float
+) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
+    r"""Discretize by the formula that is printed everywhere, for an invertible :math:`A` only.
+
+    .. math:: \bar A = e^{\Delta A}, \qquad \bar B = A^{-1}(\bar A - I)B
+
+    Parameters
+    ----------
+    A, B, step
+        As in :func:`zero_order_hold`.
+
+    Returns
+    -------
+    array, shape (N, N), and array, shape (N,)
+        :math:`\bar A` and :math:`\bar B`.
+
+    Raises
+    ------
+    ValueError
+        When ``A`` is singular, shapes do not fit or the step is not positive.
+
+    Examples
+    --------
+    >>> hold_by_formula([[-1.0]], [1.0], np.log(2))
+    (array([[0.5]]), array([0.5]))
+    """
+    a, b = square("A", A), vector("B", B)
+    if np.linalg.matrix_rank(a) < len(a):
+        raise ValueError("A is singular, so the formula has no A⁻¹; zero_order_hold does without")
+    held = matrix_exponential(positive("step", step) * a)
+    return held, np.linalg.solve(a, (held - np.eye(len(a))) @ vector("B", b, len(a)))
+
+
+def bilinear(
+    A: ArrayLike, B: ArrayLike, step: float
+) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
+    r"""Discretize by the trapezoidal rule, which also maps stable systems to stable ones.
+
+    .. math:: \bar A = (I - \tfrac\Delta2A)^{-1}(I + \tfrac\Delta2A), \qquad
+              \bar B = (I - \tfrac\Delta2A)^{-1}\Delta B
+
+    Parameters
+    ----------
+    A, B, step
+        As in :func:`zero_order_hold`.
+
+    Returns
+    -------
+    array, shape (N, N), and array, shape (N,)
+        :math:`\bar A` and :math:`\bar B`.
+
+    Raises
+    ------
+    ValueError
+        When :math:`2/\Delta` is an eigenvalue, shapes do not fit or the step is not positive.
+
+    Examples
+    --------
+    >>> bilinear([[-2.0]], [1.0], 1.0)
+    (array([[0.]]), array([0.5]))
+    """
+    a = square("A", A)
+    b, step = vector("B", B, len(a)), positive("step", step)
+    left = np.eye(len(a)) - step / 2 * a
+    if np.linalg.matrix_rank(left) < len(a):
+        raise ValueError(f"I − ΔA/2 is singular: 2/Δ = {2 / step:g} is an eigenvalue of A")
+    both = np.linalg.solve(left, np.column_stack([np.eye(len(a)) + step / 2 * a, step * b]))
+    return both[:, :-1], both[:, -1]
+
+
+def run_system(
+    A: ArrayLike, B: ArrayLike, C: ArrayLike, x: ArrayLike, skip: float = 0.0
+) -> Float[np.ndarray, " time"]:
+    r"""Run a discrete system step by step: one state in memory, :math:`O(T)` steps.
+
+    .. math:: h_t = Ah_{t-1} + Bx_t, \qquad y_t = Ch_t + Dx_t, \qquad h_{-1} = 0
+
+    Parameters
+    ----------
+    A : array_like, shape (N, N)
+        The step of the state.
+    B, C : array_like, shape (N,)
+        Into the state, and out of it.
+    x : array_like, shape (T,)
+        The input.
+    skip : float
+        :math:`D`.
+
+    Returns
+    -------
+    array, shape (T,)
+        The output.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or an unstable state grows beyond all floats.
+
+    Examples
+    --------
+    >>> run_system([[0.5]], [1.0], [1.0], [1.0, 0.0, 0.0])
+    array([1.  , 0.5 , 0.25])
+    """
+    a, b, c = system(A, B, C)
+    inputs, skip = vector("x", x), number("skip", skip)
+    h, outputs = np.zeros(len(a)), np.empty(len(inputs))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t, value in enumerate(inputs):
+            h = a @ h + b * value
+            outputs[t] = c @ h + skip * value
+    return bounded(outputs, a)
+
+
+def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
+    r"""Compute what a discrete system answers to a single 1: its convolution kernel.
+
+    .. math:: K_t = CA^tB, \qquad y = K * x
+
+    Parameters
+    ----------
+    A, B, C
+        As in :func:`run_system`.
+    length : int
+        How many entries.
+
+    Returns
+    -------
+    array, shape (length,)
+        :math:`K_0, K_1, \dots`
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or the powers of an unstable A grow beyond all floats.
+
+    Examples
+    --------
+    >>> kernel([[0.5]], [1.0], [3.0], 3)
+    array([3.  , 1.5 , 0.75])
+    """
+    a, b, c = system(A, B, C)
+    values = np.empty(count("length", length))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t in range(length):
+            values[t] = c @ b
+            b = a @ b
+    return bounded(values, a)
+
+
+def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> np.ndarray:
+    r"""Compute the kernel of a diagonal system: elementwise powers, a Vandermonde matrix.
+
+    .. math:: K_t = \sum_n c_nb_n\lambda_n^t
+
+    Parameters
+    ----------
+    eigenvalues : array_like, shape (N,)
+        :math:`\lambda_n`, real or complex, none outside the unit circle.
+    B, C : array_like, shape (N,)
+        Into the state, and out of it.
+    length : int
+        How many entries.
+
+    Returns
+    -------
+    array, shape (length,)
+        Complex if an eigenvalue, B or C is.
+
+    Raises
+    ------
+    ValueError
+        When lengths differ or an eigenvalue lies outside the unit circle.
+
+    Examples
+    --------
+    >>> diagonal_kernel([0.5, -0.5], [1.0, 1.0], [1.0, 1.0], 3)
+    array([2. , 0. , 0.5])
+    """
+    poles, b, c = (np.atleast_1d(np.asarray(part)) for part in (eigenvalues, B, C))
+    if not poles.shape == b.shape == c.shape or poles.ndim != 1:
+        raise ValueError(
+            f"eigenvalues, B and C need one length, got shapes {poles.shape}, {b.shape}, {c.shape}"
+        )
+    stable(poles)
+    return (c * b) @ np.vander(poles, count("length", length), increasing=True)
+
+
+def convolve(x: ArrayLike, taps: ArrayLike, method: str = "fft") -> Float[np.ndarray, " time"]:
+    r"""Filter a signal from its first sample on: linear convolution, as long as the signal.
+
+    .. math:: y_t = \sum_{s\le t} K_s\, x_{t-s}
+
+    Parameters
+    ----------
+    x, taps : array_like, shape (T,)
+        Signal and kernel, of one length.
+    method : str
+        ``"fft"``, :math:`O(T\log T)`, by this book's own transform and with zeros behind both;
+        ``"direct"``, :math:`O(T^2)`.
+
+    Returns
+    -------
+    array, shape (T,)
+        The output.
+
+    Raises
+    ------
+    ValueError
+        When lengths differ.
+
+    Examples
+    --------
+    >>> convolve([1.0, 2.0, 3.0], [1.0, 10.0, 0.0], "direct")
+    array([ 1., 12., 23.])
+    """
+    signal = vector("x", x)
+    values = vector("taps", taps, len(signal), "compute the kernel as long as the signal")
+    if one_of("method", method, METHODS) == "direct":
+        return np.convolve(signal, values)[: len(signal)]
+    return convolve_signals(signal, values)[: len(signal)]
+
+
+def frequency_response(
+    A: ArrayLike, B: ArrayLike, C: ArrayLike, frequency: ArrayLike
+) -> np.ndarray:
+    r"""Compute how a discrete system amplifies and delays a sine.
+
+    .. math:: H(f) = C(I - e^{-2\pi if}A)^{-1}B = \sum_{t\ge0} K_te^{-2\pi ift}
+
+    Parameters
+    ----------
+    A, B, C
+        As in :func:`run_system`, A with all eigenvalues inside the unit circle.
+    frequency : array_like, shape (F,)
+        Cycles per step.
+
+    Returns
+    -------
+    complex array, shape (F,)
+        Size and phase of the answer.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit or the system is not stable.
+
+    Examples
+    --------
+    >>> frequency_response([[0.5]], [1.0], [1.0], [0.0, 0.5]).real.round(3)
+    array([2.   , 0.667])
+    """
+    a, b, c = system(A, B, C)
+    stable(np.linalg.eigvals(a), strictly=True)
+    turns = np.exp(-2j * np.pi * vector("frequency", frequency))
+    return np.array([c @ np.linalg.solve(np.eye(len(a)) - turn * a, b) for turn in turns])
+
+
+def square(name: str, values: ArrayLike) -> Float[np.ndarray, "n n"]:
+    """Return a square matrix, or say that it is none."""
+    a = matrix(name, values)
+    if a.shape[0] != a.shape[1]:
+        raise ValueError(f"{name} must be square, got shape {a.shape}")
+    return a
+
+
+def system(A: ArrayLike, B: ArrayLike, C: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a system's three parts, or say which does not fit."""
+    a = square("A", A)
+    return a, vector("B", B, len(a)), vector("C", C, len(a))
+
+
+def stable(eigenvalues: np.ndarray, *, strictly: bool = False) -> None:
+    """Raise a ``ValueError`` when an eigenvalue lies outside the unit circle (or on it)."""
+    radius = float(np.abs(eigenvalues).max())
+    if radius > 1 + 1e-12 or (strictly and radius >= 1 - 1e-12):
+        raise ValueError(
+            f"the system is unstable: an eigenvalue has size {radius:.4g}; "
+            "discretize a continuous system first, with a step in which no mode grows"
+        )
+
+
+def bounded(values: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Return what a system computed, or say that it ran away."""
+    if not np.isfinite(values).all():
+        radius = float(np.abs(np.linalg.eigvals(a)).max())
+        raise ValueError(
+            f"the system is unstable: its largest eigenvalue has size {radius:.4g} and the state "
+            f"overflows at step {int(np.argmin(np.isfinite(values)))}"
+        )
+    return values

@@ -1,0 +1,148 @@
+"""Checks for the exercises of the chapter *Beyond attention*: each names the mistake it sees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from primer.beyond_attention import Memory, linear_attention, recall
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, explain
+
+check_state = NumberExercise(
+    "10.1",
+    right=1_115_400,
+    within=0.5,
+    low=0,
+    high=1e9,
+    expects="a whole number",
+    wrong={
+        139425: "that is one head; each of the 8 keeps a state of its own",
+        1098240: "that is S alone; the normalizer z has 2,145 numbers in each head, too",
+        33280: "that would be so if the map kept the dimension; it makes 2,145 numbers of 64",
+        2129920: "that takes 64² features; products of two different entries come once, not twice",
+    },
+    otherwise="a head keeps S, features times 64, and z, one number for each feature; "
+    "64 numbers have 65·66/2 = 2,145 features",
+    because="8 · 2,145 · (64 + 1) = 1,115,400.",
+)
+
+check_filter = NumberExercise(
+    "10.3",
+    right=1 / 3,
+    within=0.005,
+    low=0,
+    high=1,
+    expects="a share between 0 and 1, to two decimals",
+    wrong={
+        0.667: "that is the share that the filter explains; the question is what is left",
+        0.5: "the value marked just now is only one of those the filter uses; "
+        "older ones add 1/8, 1/32, …",
+        0.75: "that is one term of the sum, not what is left",
+    },
+    otherwise="the filter (1 − p)^s on g·x explains the sum of p(1 − p)^(2s) over all s ≥ 0",
+    because="The sum is 1/(2 − p) = 2/3, and 1/3 is left.",
+)
+
+check_diagnose = ChoiceExercise(
+    "10.5",
+    choices={
+        "a": "A adds and B is the delta rule.",
+        "b": "A is the delta rule and B adds.",
+        "c": "Both add; B has simply seen other keys.",
+        "d": "A is softmax attention and B is ridge regression.",
+    },
+    right="a",
+    replies={
+        "a": "Addition treats all pairs alike; the delta rule makes the newest exact and pays "
+        "with the oldest. Their means over all ages say nothing of that.",
+        "b": "A does not care how old a pair is; the delta rule does: with rate 1 its newest pair "
+        "is exact",
+        "c": "other random keys move all ages alike; from 0.55 to 0.98 is a trend in age",
+        "d": "softmax attention with sharp scores and few pairs recalls everything, 1.00 at "
+        "each age",
+    },
+)
+
+
+@exercise("10.2")
+def check_linear(answer: Answer) -> None:
+    """Check ``answer(q, k, v)``: causal linear attention with a normalizer."""
+    for seed, (n, d, d_v) in enumerate([(6, 3, 2), (9, 4, 5), (2, 2, 1)]):
+        random = np.random.default_rng(seed)
+        q, k = random.uniform(0.1, 1, size=(2, n, d))
+        v = random.normal(size=(n, d_v))
+        got = as_array(answer(q.copy(), k.copy(), v.copy()), (n, d_v))
+        scores = q @ k.T
+        strict = np.tril(scores, -1)
+        explain(
+            got,
+            linear_attention(q, k, v),
+            {
+                "the future is included: S must hold pairs up to t only": scores
+                @ v
+                / scores.sum(1, keepdims=True),
+                "the normalizer is missing: divide by q z": np.tril(scores) @ v,
+                "divide by q z, not by how many pairs there are": np.tril(scores)
+                @ v
+                / np.arange(1, n + 1)[:, None],
+                "pair t itself is missing: write before you read": strict
+                @ v
+                / np.maximum(strict.sum(1, keepdims=True), 1e-300),
+            },
+        )
+
+
+@exercise("10.4")
+def check_convolve(answer: Answer) -> None:
+    """Check ``answer(x, taps)``: linear convolution by the transform."""
+    for seed, n in enumerate((4, 9, 64)):
+        x, taps = np.random.default_rng(seed).normal(size=(2, n))
+        right = np.convolve(x, taps)[:n]
+        wrapped = np.fft.ifft(np.fft.fft(x) * np.fft.fft(taps)).real
+        full = np.convolve(x, taps)
+        value = np.asarray(answer(x.copy(), taps.copy()))
+        if value.shape == full.shape and np.allclose(value, full):
+            raise Mistake(f"keep the first {n} outputs: the rest answers inputs that never came")
+        if np.iscomplexobj(value) and np.allclose(value.imag, 0, atol=1e-9):
+            value = value.real
+        explain(
+            as_array(value, (n,)),
+            right,
+            {"the end still wraps onto the start: pad both with zeros": wrapped},
+        )
+
+
+@exercise("10.6")
+def check_memory(answer: Answer) -> None:
+    """Check ``answer(d)``: a memory that edits, and that holds 24 pairs."""
+    d = 32
+    edited: list[float] = []
+    held: list[float] = []
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        for keys_n, rounds, scores in ((16, 4, edited), (24, 1, held)):
+            keys, codes = random.normal(size=(keys_n, d)), random.normal(size=(64, d))
+            keys /= np.linalg.norm(keys, axis=1, keepdims=True)
+            codes /= np.linalg.norm(codes, axis=1, keepdims=True)
+            memory: Memory = answer(d)
+            newest = np.zeros(keys_n, dtype=int)
+            for _ in range(rounds):
+                for place in random.permutation(keys_n):
+                    newest[place] = random.integers(64)
+                    memory.write(keys[place], codes[newest[place]])
+            size = sum(np.asarray(part, dtype=float).size for part in vars(memory).values())
+            if size > 2 * d * d + 8:
+                raise Mistake(
+                    f"the memory holds {size} numbers after {rounds * keys_n} writes; "
+                    f"{2 * d * d} are allowed, and a few settings"
+                )
+            scores.append(recall(memory, keys, codes, newest).mean())
+    if np.mean(edited) < 0.93:
+        raise Mistake(
+            f"after rewriting, the newest value is recalled for {np.mean(edited):.2f} of the keys; "
+            "0.93 is asked for"
+        )
+    if np.mean(held) < 0.9:
+        raise Mistake(
+            f"of 24 pairs written once {np.mean(held):.2f} are recalled; 0.9 is asked for"
+        )
