@@ -68,7 +68,7 @@ def test_later_use(javascript, law, use):
 
 def test_what_is_said_of_a_budget(javascript):
     line = javascript(SPEND, "describe", CONSTANTS["printed"], 5.76e23, 280e9, 0)
-    assert line.startswith("280.0 B parameters read 343.0 B tokens, 1.22 for each: loss 1.9")
+    assert line.startswith("280 B parameters read 343 B tokens, 1.22 for each: loss 1.9")
     assert "92.6 tokens for each" in line
     line = javascript(SPEND, "describe", CONSTANTS["printed"], 1e20, 1e12, 1e14)
     assert "using them later costs more than the whole budget" in line
@@ -105,8 +105,8 @@ def test_what_is_said_of_a_test(javascript):
     say = lambda *seen: javascript(EMERGENCE, "describe", "exact match", 10, seen, sizes)  # noqa: E731
     assert say(0, 0, 0) == "Not one answer of 10 tokens is right at any size."
     assert say(0, 0, 0.25).startswith("The 2 smallest models get none right")
-    assert "10.0 B parameters" in say(0, 0, 0.25)
-    assert say(0.1, 0.2, 0.25).startswith("Right answers come at 1.00 M")
+    assert "10 B parameters" in say(0, 0, 0.25)
+    assert say(0.1, 0.2, 0.25).startswith("Right answers come at 1 M")
     line = javascript(EMERGENCE, "describe", "tokens right", 10, [0.1, 0.2, 0.9], sizes)
     assert line.startswith("tokens right goes from 10.0% to 90.0%")
 
@@ -145,6 +145,14 @@ def test_emergence_has_a_picture(metric):
     assert png(Emergence(metric=metric, logarithmic=True).picture()).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(280e9, "280 B"), (1e12, "1 T"), (32.18e9, "32.2 B"), (1500, "1.5 k"), (7, "7")],
+)
+def test_sizes_are_written_without_idle_zeros(javascript, number, text):
+    assert javascript(SPEND, "brief", number) == text
+
+
 @pytest.mark.parametrize("widget", [SpendCompute, Emergence])
 def test_modules_are_light(widget):
     assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
@@ -162,7 +170,7 @@ def test_a_budget_is_spent_by_keys_and_mouse(widget_page, width):
     page.get_by_role("combobox", name="Law").select_option("refit")
     settle(page)
     assert "18.4 tokens for each" in result.inner_text()
-    page.get_by_label("Size N").press("Home")
+    page.get_by_label("Parameters N").press("Home")
     settle(page)
     assert page.evaluate("model.get('parameters')") == 1e3
     plot = page.get_by_role("slider", name="Size of the model")
@@ -190,7 +198,7 @@ def test_the_jump_comes_and_goes(widget_page, width):
     assert "smallest models get none right" in result.inner_text()
     page.get_by_label("Tokens k").press("Home")
     settle(page)
-    assert "Right answers come at 1.00 M" in result.inner_text()
+    assert "Right answers come at 1 M" in result.inner_text()
     page.get_by_label("Brier score", exact=True).check()
     settle(page)
     assert "nothing jumps" in result.inner_text()
@@ -201,6 +209,34 @@ def test_the_jump_comes_and_goes(widget_page, width):
     settle(page)
     assert page.evaluate("model.get('items')") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("metric", scaling.METRICS)
+def test_every_measure_may_open(widget_page, metric):
+    page = widget_page(Emergence(metric=metric), width=390)
+    assert page.locator(".dot").count() == len(SIZES)
+    assert page.locator(".scores text").count() > 8  # the numbers on both axes
+
+
+@pytest.mark.browser
+def test_a_finger_moves_the_size(widget_page):
+    page = widget_page(SpendCompute(), width=390, has_touch=True)
+    box = page.get_by_role("slider", name="Size of the model").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + 90)
+    settle(page)
+    assert 3e9 < page.evaluate("model.get('parameters')") < 100e9
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("budget", [1e15, 1e19, 1e26])
+def test_no_name_leaves_the_plot(widget_page, budget):
+    page = widget_page(SpendCompute(budget=budget), width=390)
+    edge = page.locator("svg.valley").bounding_box()
+    for name in page.locator("svg .name").all():
+        box = name.bounding_box()
+        assert edge["x"] <= box["x"]
+        assert box["x"] + box["width"] <= edge["x"] + edge["width"]
 
 
 @pytest.mark.browser

@@ -99,9 +99,9 @@ SIZES = {
     "16x2": Size(16, 2, 2**-6),
     "32x2": Size(32, 2, 2**-7),
     "64x2": Size(64, 2, 2**-8),
-    "128x4": Size(128, 4, 2**-9, seeds=1),
-    "16x8": Size(16, 8, 2**-7, (TUNED_AT,)),
-    "48x1": Size(48, 1, 2**-7, (TUNED_AT,)),
+    "128x4": Size(128, 4, 2**-8, TOKENS[-1:], seeds=1),
+    "16x8": Size(16, 8, 2**-7, TOKENS[-1:]),
+    "48x1": Size(48, 1, 2**-7, TOKENS[-1:]),
 }
 """Name, width times layers → size.  The last two hold about as many numbers as ``32x2``, in another
 shape."""

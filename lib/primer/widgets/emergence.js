@@ -2,7 +2,7 @@
 //
 // The functions above `scores` are the mathematics; the tests compare them with primer.scaling.
 
-import { clamp, columns, compact, format, panel, percent, resultLine, widget } from "./kit.js";
+import { brief, clamp, columns, format, panel, percent, resultLine, scientific, widget } from "./kit.js";
 import { random } from "./random.js";
 
 export const tokenProbability = (size) => Math.exp(-0.5 * (size / 1e8) ** -0.3);
@@ -44,14 +44,18 @@ export function describe(metric, k, seen, sizes) {
   const none = first
     ? `The ${first} smallest models get none right; the first right answer comes`
     : "Right answers come";
-  return `${none} at ${compact(Number(sizes[first].toPrecision(2)))} parameters, and the largest gets ${percent(last)}.`;
+  return `${none} at ${brief(sizes[first], 2)} parameters, and the largest gets ${percent(last, 0)}.`;
 }
 
 const LOWEST = 1e-6;
 const AXES = {
   "exact match": { domain: [0, 1], label: "share of answers that are all right" },
   "tokens right": { domain: [0, 1], label: "share of tokens that are right" },
-  "Brier score": { domain: [1, 0], label: "Brier score of a token (up is better)" },
+  "Brier score": {
+    domain: [1, 0],
+    label: "Brier score of a token (up is better)",
+    ticks: [1, 0.8, 0.6, 0.4, 0.2, 0],
+  },
 };
 
 const scores = () =>
@@ -59,12 +63,12 @@ const scores = () =>
     label: "The score of 21 models against their size",
     name: "scores",
     height: (width) => clamp(width * 0.5, 240, 320),
-    margin: [26, 14, 42, 52],
+    margin: [26, 22, 42, 52],
     x: {
       domain: [8e5, 1.25e11],
       label: "parameters N",
       ticks: [1e6, 1e7, 1e8, 1e9, 1e10, 1e11],
-      text: (t) => compact(t),
+      text: (t) => brief(t),
       logarithmic: true,
     },
     y: ({ metric, k, log }) => {
@@ -73,7 +77,7 @@ const scores = () =>
           domain: [LOWEST, 1],
           label: AXES[metric].label,
           ticks: [1e-6, 1e-4, 1e-2, 1],
-          text: String,
+          text: (t) => (t < 0.01 ? scientific(t, 0).replace("1·", "") : String(t)),
           logarithmic: true,
         };
       }

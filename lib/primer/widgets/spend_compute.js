@@ -2,7 +2,7 @@
 //
 // The functions above `valley` are the mathematics; the tests compare them with primer.scaling.
 
-import { between, clamp, compact, format, panel, resultLine, scientific, widget } from "./kit.js";
+import { between, brief, clamp, columns, format, panel, resultLine, scientific, widget } from "./kit.js";
 
 // A law with a floor { E, A, B, alpha, beta }, or Kaplan's { N_c, D_c, alpha_N, alpha_D }.
 export function loss(law, size, tokens) {
@@ -45,7 +45,7 @@ export function band(law, budget, inference, best, more = 0.01) {
   });
 }
 
-const many = (x) => (x < 1e15 ? compact(Number(x.toPrecision(3))) : scientific(x, 1));
+const many = (x) => (x < 1e15 ? brief(x) : scientific(x, 1));
 const ratio = (x) => (x < 0.1 || x >= 1e5 ? scientific(x, 1) : x.toPrecision(3));
 
 // What the result line says.
@@ -113,7 +113,12 @@ const valley = (move) =>
       layers.band(`M${x(sides[0])} ${y(lowest)}H${x(sides[1])}`);
       layers.bottom({ cx: x(best), cy: y(lowest) });
       layers.now({ cx: x(parameters), cy: y(clamp(at(parameters), y.domain[0], y.domain[1])) });
-      layers.name(inside, ([, size], i) => ({ x: x(size) + 4, y: y.range[1] + 12 + 14 * i }));
+      const room = x.range[1] - 68; // a name that would leave the plot stands on the other side of its line
+      layers.name(inside, ([, size], i) => ({
+        x: x(size) + (x(size) < room ? 4 : -4),
+        y: y.range[1] + 12 + 14 * i,
+        "text-anchor": x(size) < room ? "start" : "end",
+      }));
       [...element.querySelectorAll(".name")].forEach((text, i) => (text.textContent = inside[i][0]));
       element.setAttribute("aria-valuetext", `${many(parameters)} parameters`);
       element.setAttribute("aria-valuenow", String(Math.log10(parameters)));
@@ -128,12 +133,13 @@ export default widget("spend-compute", ({ controls, constants: { laws, models },
   const [plot, result] = [valley(move), resultLine()];
   return {
     layout: [
-      controls.budget.row,
-      controls.parameters.row,
+      columns(
+        "controls",
+        [controls.budget.row, controls.parameters.row],
+        [controls.law.row, controls.inference.row],
+      ),
       plot.element,
       result.row,
-      controls.law.row,
-      controls.inference.row,
     ],
     texts: { budget: (v) => scientific(v, 2), parameters: many, inference: (v) => `${many(v)} tokens` },
     draw(state) {
