@@ -25,26 +25,26 @@ def runs(law: PowerLaw, noise: float, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("floor", [0.0, 1.0])
-def test_nine_in_ten_new_runs_lie_inside(floor):
+def test_most_new_runs_lie_inside(floor):
     law, new = PowerLaw(2e5, 0.15, floor), 8e5
     inside = 0
-    for seed in range(20):
-        low, middle, high = forecast(X, runs(law, 0.01, seed), new, resamples=20)
+    for seed in range(8):
+        low, middle, high = forecast(X, runs(law, 0.01, seed), new, resamples=12)
         assert low < middle < high
         scatter = np.random.default_rng([seed, 1]).normal()
-        inside += low <= float(law.loss(new)) * np.exp(0.01 * scatter) <= high
-    assert 15 <= inside <= 20
+        inside += low <= law.loss(np.array([new]))[0] * np.exp(0.01 * scatter) <= high
+    assert inside >= 6
 
 
 def test_more_scatter_makes_a_wider_interval():
     law = PowerLaw(1e7, 0.1)
-    quiet, loud = (forecast(X, runs(law, noise, 3), 8e5, 40) for noise in (0.003, 0.03))
+    quiet, loud = (forecast(X, runs(law, noise, 3), 8e5, 12) for noise in (0.003, 0.03))
     assert loud.high - loud.low > 2 * (quiet.high - quiet.low)
 
 
 def test_a_forecast_is_the_same_each_time():
     losses = runs(PowerLaw(1e7, 0.1), 0.01, 5)
-    assert forecast(X, losses, 1e6, 10) == forecast(X, losses, 1e6, 10)
+    assert forecast(X, losses, 1e6, 5) == forecast(X, losses, 1e6, 5)
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,15 @@ def forecast(x: ArrayLike, loss: ArrayLike, new: float, resamples: int = 200) ->
     >>> low < 3 * 1e3**-0.1 < high  # the truth, without scatter
     True
     """
-    size = np.array(positive("new", new))
+    size = np.array([positive("new", new)])
     rng = np.random.default_rng(0)
     predictions = []
     for floor in (False, True):
         fit = functools.partial(fit_power_law, floor=floor)
-        residuals = np.log(loss) - np.log(fit(x, loss).loss(x))
+        expected = fit(x, loss).loss(x)
+        residuals = np.log(loss) - np.log(expected)
         for law in bootstrap(fit, x, loss, resamples=count("resamples", resamples)):
-            predictions.append(float(law.loss(size)) * np.exp(rng.choice(residuals)))
+            predictions.append(float(law.loss(size)[0]) * np.exp(rng.choice(residuals)))
     return Interval(*(float(end) for end in np.quantile(predictions, [0.05, 0.5, 0.95])))
 
 

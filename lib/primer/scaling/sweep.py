@@ -100,8 +100,8 @@ SIZES = {
     "32x2": Size(32, 2, 2**-7),
     "64x2": Size(64, 2, 2**-8),
     "128x4": Size(128, 4, 2**-8, TOKENS[-1:], seeds=1),
-    "16x8": Size(16, 8, 2**-7, TOKENS[-1:]),
-    "48x1": Size(48, 1, 2**-7, TOKENS[-1:]),
+    "16x8": Size(16, 8, 2**-7, TOKENS[-1:], seeds=1),
+    "48x1": Size(48, 1, 2**-7, TOKENS[-1:], seeds=1),
 }
 """Name, width times layers → size.  The last two hold about as many numbers as ``32x2``, in another
 shape."""
