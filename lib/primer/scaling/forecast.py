@@ -94,8 +94,7 @@ def smaller_runs(size: str, results: Sequence[Result]) -> tuple[np.ndarray, np.n
     smaller = [
         result
         for result in results
-        if SIZES[result.size].layers == 2
-        and SIZES[result.size].parameters < SIZES[size].parameters
+        if SIZES[result.size].layers == 2 and SIZES[result.size].parameters < SIZES[size].parameters
     ]
     chosen = [result for result in tuned(smaller) if result.tokens == TOKENS[-1]]
     return (

@@ -60,10 +60,22 @@ class SpendCompute(Widget):
     }
 
     budget = Number(
-        5.76e23, low=1e15, high=1e26, step=0.05, scale="decades", form="significant", label="Operations C"
+        5.76e23,
+        low=1e15,
+        high=1e26,
+        step=0.05,
+        scale="decades",
+        form="significant",
+        label="Operations C",
     )
     parameters = Number(
-        280e9, low=1e3, high=1e14, step=0.02, scale="decades", form="significant", label="Parameters N"
+        280e9,
+        low=1e3,
+        high=1e14,
+        step=0.02,
+        scale="decades",
+        form="significant",
+        label="Parameters N",
     )
     inference = Number(
         0.0, low=0.0, high=1e14, step=0.1, scale="shifted", form="significant", label="Later use"
