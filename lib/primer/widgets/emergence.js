@@ -54,7 +54,7 @@ const AXES = {
   "Brier score": {
     domain: [1, 0],
     label: "Brier score of a token (up is better)",
-    ticks: [1, 0.8, 0.6, 0.4, 0.2, 0],
+    ticks: [0, 0.2, 0.4, 0.6, 0.8, 1],
   },
 };
 
