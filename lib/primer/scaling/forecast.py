@@ -44,10 +44,10 @@ def forecast(x: ArrayLike, loss: ArrayLike, new: float, resamples: int = 200) ->
 
     Nobody knows whether the law has a floor in this range, so that both are fitted,
     :math:`(x_0/x)^\alpha` and :math:`E + (x_0/x)^\alpha`, each to resamples of the runs; and one
-    more run scatters as the others do, so that each prediction is multiplied by
-    :math:`e^{r}` with a residual :math:`r` of the fit.  The interval holds the middle 90 % of these predictions.  A new run
-    lies in it less often, in two of three cases of made-up laws: fifteen runs do not show all that
-    may happen, and eight times the largest size is far away.
+    more run scatters as the others do, so that each prediction is multiplied by :math:`e^{r}` with
+    a residual :math:`r` of the fit.  The interval holds the middle 90 % of these predictions.  A
+    new run lies in it less often, in two of three cases of made-up laws: fifteen runs do not show
+    all that may happen, and eight times the largest size is far away.
 
     Parameters
     ----------
