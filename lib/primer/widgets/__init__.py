@@ -8,6 +8,7 @@ from primer.widgets.bpe_stepper import BytePairStepper
 from primer.widgets.curve_memory import CurveMemory
 from primer.widgets.decoding import Decoding
 from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
+from primer.widgets.emergence import Emergence
 from primer.widgets.fold import Fold
 from primer.widgets.four_memories import FourMemories
 from primer.widgets.jacobians import JacobianProduct
@@ -20,6 +21,7 @@ from primer.widgets.sampling import SamplingLaboratory
 from primer.widgets.shannon_game import ShannonGame
 from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
+from primer.widgets.spend_compute import SpendCompute
 from primer.widgets.step_size import StepSize
 from primer.widgets.too_many import TooManyParameters
 
@@ -32,6 +34,7 @@ __all__ = [
     "CurveMemory",
     "Decoding",
     "EigenvaluesInHand",
+    "Emergence",
     "Fold",
     "FourMemories",
     "JacobianProduct",
@@ -44,6 +47,7 @@ __all__ = [
     "ShannonGame",
     "SmallNetwork",
     "SpectrogramExplorer",
+    "SpendCompute",
     "StepSize",
     "TooManyParameters",
 ]

@@ -1,0 +1,136 @@
+"""Checks for the exercises of *Scaling laws*: each names the mistake it recognizes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_number, explain
+from primer.scaling import ChinchillaLaw
+
+check_days = NumberExercise(
+    "13.1",
+    right=44.66,
+    within=0.3,
+    low=0,
+    high=1e6,
+    expects="a number of days to one decimal",
+    wrong={
+        17.9: "that is with every device at its peak; only 40 % of it is reached",
+        1072: "those are hours: divide by 24",
+        7.44: "a parameter costs two operations forward and four backward, six for a token in all",
+        14.9: "that is the forward pass alone; the backward pass costs twice as much again",
+    },
+    otherwise="6 times 70 billion times 1.4 trillion operations, over 1,221 devices that each do "
+    "40 % of 312e12 operations a second, over 86,400 seconds a day",
+    because="5.88e23 operations over 1.524e17 a second are 3.86 million seconds.",
+)
+
+check_rounding = NumberExercise(
+    "13.3",
+    right=1.57,
+    within=0.02,
+    low=0,
+    high=1000,
+    expects="a factor, to two decimals",
+    wrong={
+        1: "print both: the recommendations are 92.6 and 59.1 tokens for a parameter",
+        0.64: "that is the other way round: the printed exponents ask for more tokens, not fewer",
+        33.5: "that is the difference; the question is for the factor",
+    },
+    otherwise="law.optimum(5.76e23).ratio of the two laws, one over the other",
+    because="92.6 / 59.1 ≈ 1.57: nearly all of it is the second digit of β.",
+)
+
+check_missing = ChoiceExercise(
+    "13.4",
+    choices={
+        "a": "The table of embeddings, which 12Ld² leaves out.",
+        "b": "Biases and the gains of the norms.",
+        "c": "One more matrix of d × d in each layer, for relative positions.",
+        "d": "A feed-forward layer wider than 4d.",
+    },
+    right="c",
+    replies={
+        "a": "32,000 rows of 16,384 are half a billion, not 22 billions",
+        "b": "13 vectors of 16,384 in each of 80 layers are 17 millions",
+        "c": "80 · 16384² is 21.5 billions, and with the embeddings, half a billion, all of the "
+        "missing 22. Chinchilla's missing 5.6 are found in the same way.",
+        "d": "the paper prints the width of that layer as 4d",
+    },
+)
+
+check_diagnose = ChoiceExercise(
+    "13.5",
+    choices={
+        "a": "The floor E of the loss is reached.",
+        "b": "The learning rate suits the small sizes and is too high for the large ones.",
+        "c": "The text is read many times over.",
+        "d": "Embeddings were counted.",
+    },
+    right="b",
+    replies={
+        "a": "then lower rates would not help the largest size either",
+        "b": "The best rate moves down as the model grows, so one rate for all bends the line up "
+        "at its end. It looks like a floor and is only a step size.",
+        "c": "every run reads its text once",
+        "d": "counting them shifts points to the right, most of all the small ones; it makes no "
+        "size's loss depend on the rate",
+    },
+)
+
+
+@exercise("13.2")
+def check_split(answer: Answer) -> None:
+    """Check ``answer(flops, A, B, alpha, beta)``: the best number of parameters."""
+    rng = np.random.default_rng(13)
+    for _ in range(4):
+        flops = 10 ** rng.uniform(15, 25)
+        big, text = rng.uniform(100, 900, size=2)
+        alpha, beta = rng.uniform(0.25, 0.5, size=2)
+        right = ChinchillaLaw(1.0, big, text, alpha, beta).optimum(flops).parameters
+        scale = (alpha * big / (beta * text)) ** (1 / (alpha + beta))
+        explain(
+            as_number(answer(flops, big, text, alpha, beta)) / right,
+            1.0,
+            {
+                "the exponent of C is β/(α+β): the other one, α/(α+β), belongs to the tokens": scale
+                * (flops / 6) ** (alpha / (alpha + beta))
+                / right,
+                "C is 6ND: a 6 is missing": 6 ** (beta / (alpha + beta)),
+                "α and β stand in G as factors too, because a power was differentiated": (
+                    (beta / alpha) ** (1 / (alpha + beta))
+                ),
+                "that is the number of tokens": flops / 6 / right**2,
+            },
+        )
+
+
+@exercise("13.6")
+def check_forecast(answer: Answer) -> None:
+    """Check ``answer(x, loss, new)``: low, high for the loss at ``new`` times the size."""
+    rng = np.random.default_rng(6)
+    x = np.repeat(np.logspace(3, 5, 5), 3)
+    covered, widths = 0, []
+    for _ in range(12):
+        exponent, scale = rng.uniform(0.06, 0.12), rng.uniform(1e6, 1e8)
+        loss = (scale / x) ** exponent * np.exp(0.01 * rng.normal(size=len(x)))
+        value = answer(x.copy(), loss, 8e5)
+        if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
+            raise Mistake("return two numbers, the lower and the upper end of an interval")
+        low, high = (as_number(end) for end in value)
+        if not low < high:
+            raise Mistake("the lower end comes first and lies below the upper one")
+        truth = (scale / 8e5) ** exponent
+        covered += low <= truth <= high
+        widths.append((high - low) / truth)
+    if np.mean(widths) > 0.12:
+        raise Mistake(
+            f"the interval is {100 * np.mean(widths):.0f} % of the loss wide: runs that scatter by "
+            "1 % allow a narrower one"
+        )
+    if covered < 8:
+        raise Mistake(
+            f"the interval holds the true loss in {covered} of 12 cases: fit resamples of the "
+            "runs, predict with each fit, and take the 2.5 % and 97.5 % quantiles"
+        )

@@ -1,0 +1,166 @@
+r"""What a training costs: operations from parameters and tokens, days from operations."""
+
+from __future__ import annotations
+
+from primer.inputs import count, positive
+from primer.transformers import TransformerConfig, flops_per_token
+
+
+def kaplan_forward_flops(parameters: float, n_layers: int, n_tokens: int, d_attn: int) -> float:
+    r"""Count the operations of the forward pass for one token, by the short formula.
+
+    .. math:: C_{\text{forward}} = 2N + 2\,n\,n_{\text{layer}}\,d_{\text{attn}}
+
+    Each weight is one multiplication and one addition; the second term is what a causal mask
+    leaves, on average over the positions, of the scores and of the weighted mean together.
+
+    Parameters
+    ----------
+    parameters : float
+        :math:`N`, the numbers in the matrices that a token is multiplied with.
+    n_layers, n_tokens, d_attn : int
+        Blocks, the length :math:`n` of the text, and the width of all heads together.
+
+    Returns
+    -------
+    float
+        Floating-point operations.
+
+    Raises
+    ------
+    ValueError
+        When a number is not positive.
+
+    References
+    ----------
+    Kaplan et al. (2020), section 2.1.
+
+    Examples
+    --------
+    >>> kaplan_forward_flops(1000, n_layers=2, n_tokens=10, d_attn=8)
+    2320.0
+    """
+    counts = {"n_layers": n_layers, "n_tokens": n_tokens, "d_attn": d_attn}
+    for name, value in counts.items():
+        count(name, value)
+    return 2 * positive("parameters", parameters) + 2.0 * n_tokens * n_layers * d_attn
+
+
+def attention_share(n_tokens: int, d_model: int) -> float:
+    r"""Say how large the attention term is against the matrices of the blocks.
+
+    .. math:: \frac{2\,n\,L\,d}{2\cdot 12\,L\,d^2} = \frac{n}{12\,d}
+
+    Parameters
+    ----------
+    n_tokens : int
+        The length :math:`n` of the text.
+    d_model : int
+        The width :math:`d`.
+
+    Returns
+    -------
+    float
+        The ratio under a causal mask; without a mask it is twice as large.
+
+    Raises
+    ------
+    ValueError
+        When a number is not positive.
+
+    Examples
+    --------
+    GPT-3, and a model of 4096 that reads 8192 tokens:
+
+    >>> round(attention_share(2048, 12288), 4), round(attention_share(8192, 4096), 4)
+    (0.0139, 0.1667)
+    """
+    return count("n_tokens", n_tokens) / (12 * count("d_model", d_model))
+
+
+def training_flops(
+    parameters: float | TransformerConfig, tokens: float, n_tokens: int | None = None
+) -> float:
+    r"""Count the operations of a training.
+
+    From a number of parameters the rule of thumb
+
+    .. math:: C \approx 6ND,
+
+    two operations for each weight forward and, because each matrix product has two products in its
+    gradient, four backward.  From a configuration the exact count: three times the forward pass,
+    with the scores of attention and the head.
+
+    Parameters
+    ----------
+    parameters : float or TransformerConfig
+        :math:`N`, or the model itself.
+    tokens : float
+        :math:`D`, how many tokens are read in all.
+    n_tokens : int, optional
+        How long the texts are; left out, as long as the context.  Only with a configuration.
+
+    Returns
+    -------
+    float
+        Floating-point operations.
+
+    Raises
+    ------
+    ValueError
+        When a number is not positive.
+
+    Examples
+    --------
+    >>> training_flops(175e9, 300e9)  # GPT-3
+    3.15e+23
+    >>> from primer.transformers import GPT3
+    >>> f"{training_flops(GPT3, 300e9):.2e}"
+    '3.23e+23'
+    """
+    positive("tokens", tokens)
+    if isinstance(parameters, TransformerConfig):
+        length = parameters.context_length if n_tokens is None else n_tokens
+        return 3.0 * flops_per_token(parameters, length) * tokens
+    return 6.0 * positive("parameters", parameters) * tokens
+
+
+def training_days(flops: float, devices: int, peak: float, utilization: float) -> float:
+    r"""Say how long a training takes.
+
+    .. math::
+        T = \frac{C}{\tau}, \qquad
+        \tau = \text{devices}\cdot\text{peak}\cdot\text{utilization}
+
+    Parameters
+    ----------
+    flops : float
+        :math:`C`, operations in all.
+    devices : int
+        How many share the work.
+    peak : float
+        Operations per second of one, at its best.
+    utilization : float
+        Which part of the peak is reached, above 0 and at most 1.
+
+    Returns
+    -------
+    float
+        Days.
+
+    Raises
+    ------
+    ValueError
+        When a number is not positive, or more than the peak is asked for.
+
+    Examples
+    --------
+    >>> round(training_days(3.15e23, 1024, 312e12, 1.0), 2)
+    11.41
+    >>> round(training_days(3.15e23, 1024, 312e12, 0.4), 1)
+    28.5
+    """
+    if positive("utilization", utilization) > 1:
+        raise ValueError(f"utilization is a part of the peak, at most 1, got {utilization}")
+    rate = count("devices", devices) * positive("peak", peak) * utilization
+    return positive("flops", flops) / rate / 86_400

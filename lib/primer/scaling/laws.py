@@ -1,0 +1,307 @@
+r"""How the loss falls with parameters and tokens: three forms of law, and what they recommend."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+
+from primer.inputs import not_negative, positive, real
+
+
+class Split(NamedTuple):
+    """A budget spent.
+
+    Attributes
+    ----------
+    parameters : float
+        :math:`N`.
+    tokens : float
+        :math:`D`.
+    """
+
+    parameters: float
+    tokens: float
+
+    @property
+    def ratio(self) -> float:
+        """Tokens for each parameter."""
+        return self.tokens / self.parameters
+
+
+def _all_positive(name: str, values: ArrayLike) -> Float[np.ndarray, "..."]:
+    """Return numbers of any shape, all of them above 0."""
+    numbers = real(name, values)
+    if not (numbers > 0).all():
+        raise ValueError(f"{name} must be above 0, got {numbers.min():g}")
+    return numbers
+
+
+def _isoflop(
+    law: ChinchillaLaw | JointLaw, flops: float, parameters: ArrayLike, inference_tokens: float
+) -> Float[np.ndarray, "..."]:
+    """Compute the loss of sizes that share a budget with their later use."""
+    sizes = _all_positive("parameters", parameters)
+    use = not_negative("inference_tokens", inference_tokens)
+    tokens = positive("flops", flops) / (6 * sizes) - use / 3
+    return np.where(tokens > 0, law.loss(sizes, np.where(tokens > 0, tokens, 1.0)), np.inf)
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    r"""A loss that falls as a power of one thing, towards a floor.
+
+    .. math:: L(x) = E + \Big(\frac{x_0}{x}\Big)^{\alpha}
+
+    Parameters
+    ----------
+    scale : float
+        :math:`x_0`, where the second term is 1.
+    exponent : float
+        :math:`\alpha`.
+    floor : float
+        :math:`E`, 0 if left out: a straight line on log paper.
+
+    Examples
+    --------
+    >>> law = PowerLaw(scale=8.8e13, exponent=0.076)
+    >>> round(float(law.loss(1e9)), 3), round(law.factor_to_multiply_loss(0.5), 1)
+    (2.376, 9139.5)
+    """
+
+    scale: float
+    exponent: float
+    floor: float = 0.0
+
+    def loss(self, x: ArrayLike) -> Float[np.ndarray, "..."]:
+        """Compute the loss for numbers ``x`` above 0."""
+        return self.floor + (self.scale / _all_positive("x", x)) ** self.exponent
+
+    def factor_to_multiply_loss(self, ratio: float) -> float:
+        r"""Say how much larger :math:`x` must be for ``ratio`` times the loss above the floor.
+
+        .. math:: \text{ratio}^{-1/\alpha}
+        """
+        return positive("ratio", ratio) ** (-1 / self.exponent)
+
+
+@dataclass(frozen=True)
+class ChinchillaLaw:
+    r"""A loss with a floor and two terms that add.
+
+    .. math:: L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}
+
+    Parameters
+    ----------
+    E, A, B, alpha, beta : float
+        The constants, all above 0 (:math:`E` may be 0).
+
+    Raises
+    ------
+    ValueError
+        When a constant is out of range.
+
+    References
+    ----------
+    Hoffmann et al. (2022), eq. 10.
+
+    Examples
+    --------
+    >>> law = ChinchillaLaw(E=1.69, A=406.4, B=410.7, alpha=0.34, beta=0.28)
+    >>> round(float(law.loss(70e9, 1.4e12)), 4)
+    1.9366
+    >>> round(law.exponent, 4), round(law.optimum(5.76e23).ratio, 1)
+    (0.4516, 92.6)
+    """
+
+    E: float
+    A: float
+    B: float
+    alpha: float
+    beta: float
+
+    def __post_init__(self) -> None:
+        """Refuse constants with which the loss would not fall."""
+        not_negative("E", self.E)
+        for name in ("A", "B", "alpha", "beta"):
+            positive(name, getattr(self, name))
+
+    @property
+    def exponent(self) -> float:
+        r"""The power of the budget with which the best size grows, :math:`\beta/(\alpha+\beta)`."""
+        return self.beta / (self.alpha + self.beta)
+
+    def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
+        """Compute the loss; sizes and tokens may be arrays."""
+        by_size = self.A / _all_positive("parameters", parameters) ** self.alpha
+        return self.E + by_size + self.B / _all_positive("tokens", tokens) ** self.beta
+
+    def isoflop(
+        self, flops: float, parameters: ArrayLike, inference_tokens: float = 0.0
+    ) -> Float[np.ndarray, "..."]:
+        r"""Compute the loss when a budget of :math:`C = 6ND + 2ND_{\text{inference}}` is spent.
+
+        Where the later use alone costs more than the budget, nothing is left to train with, and the
+        loss is infinite.
+        """
+        return _isoflop(self, flops, parameters, inference_tokens)
+
+    def optimum(self, flops: float) -> Split:
+        r"""Split a budget where the loss is lowest.
+
+        .. math::
+            N^* = G\Big(\frac C6\Big)^{\beta/(\alpha+\beta)}, \qquad
+            D^* = \frac1G\Big(\frac C6\Big)^{\alpha/(\alpha+\beta)}, \qquad
+            G = \Big(\frac{\alpha A}{\beta B}\Big)^{1/(\alpha+\beta)}
+
+        Parameters
+        ----------
+        flops : float
+            :math:`C`.
+
+        Returns
+        -------
+        Split
+            :math:`N^*` and :math:`D^*`, with :math:`6N^*D^* = C`.
+        """
+        scale = (self.alpha * self.A / (self.beta * self.B)) ** (1 / (self.alpha + self.beta))
+        parameters = scale * (positive("flops", flops) / 6) ** self.exponent
+        return Split(parameters, flops / 6 / parameters)
+
+    def tokens_to_reach(self, loss: float, parameters: float) -> float:
+        """Say how many tokens a size needs for a loss; infinity where no number suffices."""
+        left = loss - self.E - self.A / positive("parameters", parameters) ** self.alpha
+        return math.inf if left <= 0 else (self.B / left) ** (1 / self.beta)
+
+    def optimum_with_inference(self, loss: float, inference_tokens: float) -> Split:
+        r"""Find the cheapest way to a loss for a model that will read and write later on.
+
+        .. math:: \min_{N, D}\; 6ND + 2N D_{\text{inference}} \quad\text{where}\quad L(N, D) = L
+
+        Parameters
+        ----------
+        loss : float
+            To be reached; above the floor :math:`E`.
+        inference_tokens : float
+            How many tokens the model will process after its training.
+
+        Returns
+        -------
+        Split
+            The size and the tokens of its training.
+
+        Raises
+        ------
+        ValueError
+            When the loss is not above the floor.
+
+        Examples
+        --------
+        >>> law = CHINCHILLA_REFIT
+        >>> loss = float(law.loss(70e9, 1.4e12))
+        >>> [round(law.optimum_with_inference(loss, d).ratio, 1) for d in (0, 1e12, 1e13)]
+        [18.4, 30.1, 108.6]
+        """
+        not_negative("inference_tokens", inference_tokens)
+        if not loss > self.E:
+            raise ValueError(f"loss must be above the floor E = {self.E}, got {loss}")
+        smallest = math.log((self.A / (loss - self.E)) ** (1 / self.alpha))
+
+        def cost(log_size: float) -> float:
+            size = math.exp(log_size)
+            tokens = self.tokens_to_reach(loss, size)
+            return (
+                math.inf
+                if math.isinf(tokens)
+                else log_size + math.log(6 * tokens + 2 * inference_tokens)
+            )
+
+        found = minimize_scalar(
+            cost, bounds=(smallest + 1e-6, smallest + 20), method="bounded", options={"xatol": 1e-9}
+        )
+        size = math.exp(found.x)
+        return Split(size, self.tokens_to_reach(loss, size))
+
+
+@dataclass(frozen=True)
+class JointLaw:
+    r"""A loss of two bottlenecks that falls to zero.
+
+    .. math::
+        L(N, D) = \Big[\Big(\frac{N_c}{N}\Big)^{\alpha_N/\alpha_D}
+        + \frac{D_c}{D}\Big]^{\alpha_D}
+
+    Parameters
+    ----------
+    N_c, D_c : float
+        Constants of the fit, in parameters and tokens.
+    alpha_N, alpha_D : float
+        What is left of the law when only one of the two is scarce.
+
+    References
+    ----------
+    Kaplan et al. (2020), eq. 1.5.
+
+    Examples
+    --------
+    >>> round(float(KAPLAN.loss(1e9, 1e30)), 3), round(float(KAPLAN.loss(1e30, 1e9)), 3)
+    (2.376, 2.816)
+    """
+
+    N_c: float
+    D_c: float
+    alpha_N: float
+    alpha_D: float
+
+    def bottlenecks(
+        self, parameters: ArrayLike, tokens: ArrayLike
+    ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
+        """Compute the two terms in the bracket; the larger one limits."""
+        by_size = (self.N_c / _all_positive("parameters", parameters)) ** (
+            self.alpha_N / self.alpha_D
+        )
+        return by_size, self.D_c / _all_positive("tokens", tokens)
+
+    def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
+        """Compute the loss; sizes and tokens may be arrays."""
+        by_size, by_tokens = self.bottlenecks(parameters, tokens)
+        return (by_size + by_tokens) ** self.alpha_D
+
+    def isoflop(
+        self, flops: float, parameters: ArrayLike, inference_tokens: float = 0.0
+    ) -> Float[np.ndarray, "..."]:
+        r"""Compute the loss when a budget of :math:`C = 6ND + 2ND_{\text{inference}}` is spent.
+
+        Where the later use alone costs more than the budget, nothing is left to train with, and the
+        loss is infinite.
+        """
+        return _isoflop(self, flops, parameters, inference_tokens)
+
+    def optimum(self, flops: float) -> Split:
+        r"""Split a budget where the loss is lowest.
+
+        The bracket is a :class:`ChinchillaLaw` with :math:`\alpha = \alpha_N/\alpha_D` and
+        :math:`\beta = 1`, and so has its optimum.
+        """
+        ratio = self.alpha_N / self.alpha_D
+        return ChinchillaLaw(0.0, self.N_c**ratio, self.D_c, ratio, 1.0).optimum(flops)
+
+    def tokens_to_reach(self, loss: float, parameters: float) -> float:
+        """Say how many tokens a size needs for a loss; infinity where no number suffices."""
+        by_size, _ = self.bottlenecks(parameters, 1.0)
+        left = positive("loss", loss) ** (1 / self.alpha_D) - float(by_size)
+        return math.inf if left <= 0 else self.D_c / left
+
+
+KAPLAN = JointLaw(N_c=8.8e13, D_c=5.4e13, alpha_N=0.076, alpha_D=0.095)
+CHINCHILLA_PRINTED = ChinchillaLaw(E=1.69, A=406.4, B=410.7, alpha=0.34, beta=0.28)
+CHINCHILLA_UNROUNDED = ChinchillaLaw(E=1.69, A=406.4, B=410.7, alpha=0.3392, beta=0.2849)
+CHINCHILLA_REFIT = ChinchillaLaw(E=1.8172, A=482.01, B=2085.43, alpha=0.3478, beta=0.3658)
+"""The laws in use: Kaplan et al. (2020), table of section 1.2; Hoffmann et al. (2022) as printed,
+with two digits of the exponents, and with the four that stand in its source; the fit of Besiroglu
+et al. (2024) to the same runs."""

@@ -1,0 +1,132 @@
+"""A language model small enough for a valley in seconds: four characters, one hidden layer."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from primer.datasets import split_plays
+from primer.inputs import count, positive
+
+CONTEXT, EMBEDDING = 4, 8
+STEPS = 400
+HELD_OUT = 20_000
+
+
+@functools.cache
+def plays_as_symbols() -> tuple[Int[Tensor, " training"], Int[Tensor, " held_out"], int]:
+    """Return the training and the held-out plays as numbers of characters, and how many there are.
+
+    Examples
+    --------
+    >>> training, held_out, symbols = plays_as_symbols()
+    >>> bool(training.max() < symbols), symbols < 100
+    (True, True)
+    """
+    training, held_out = ("".join(part.values()) for part in split_plays())
+    alphabet = {letter: i for i, letter in enumerate(sorted(set(training)))}
+    rows = [
+        torch.tensor([alphabet[letter] for letter in text if letter in alphabet])
+        for text in (training, held_out)
+    ]
+    return rows[0], rows[1], len(alphabet)
+
+
+def next_byte_model(hidden: int) -> nn.Sequential:
+    """Build the model: four embeddings side by side, one layer, the scores of the next character.
+
+    Parameters
+    ----------
+    hidden : int
+        Units of the layer.
+
+    Returns
+    -------
+    nn.Sequential
+        Takes ``(batch, 4)`` numbers of characters, returns ``(batch, symbols)`` logits.
+    """
+    symbols = plays_as_symbols()[2]
+    return nn.Sequential(
+        nn.Embedding(symbols, EMBEDDING),
+        nn.Flatten(),
+        nn.Linear(CONTEXT * EMBEDDING, count("hidden", hidden), bias=False),
+        nn.ReLU(),
+        nn.Linear(hidden, symbols, bias=False),
+    )
+
+
+def multiplied_parameters(hidden: int) -> int:
+    """Count the numbers that a token is multiplied with: the two matrices, not the embeddings.
+
+    Examples
+    --------
+    >>> multiplied_parameters(10) == 10 * (32 + plays_as_symbols()[2])
+    True
+    """
+    return count("hidden", hidden) * (CONTEXT * EMBEDDING + plays_as_symbols()[2])
+
+
+def train_next_byte(hidden: int, tokens: float, rate: float, seed: int = 0) -> float:
+    """Train a model on so many tokens, each read once, and return its loss on held-out plays.
+
+    Four hundred steps of Adam, with a rate that falls to 0 along a straight line; the batch is as
+    large as the tokens then allow.
+
+    Parameters
+    ----------
+    hidden : int
+        Units of the layer.
+    tokens : float
+        How many next characters are learned from.
+    rate : float
+        The learning rate at the start.
+    seed : int
+        For weights and order.
+
+    Returns
+    -------
+    float
+        Nats for a character.
+
+    Raises
+    ------
+    ValueError
+        When there are not so many tokens in the plays, or a number is not positive.
+    """
+    training, held_out, _ = plays_as_symbols()
+    positive("rate", rate)
+    if not STEPS <= tokens <= len(training) - CONTEXT:
+        raise ValueError(
+            f"tokens must lie between {STEPS} and {len(training) - CONTEXT:,}, all there are "
+            f"to be read once, got {tokens:,.0f}"
+        )
+    batch = int(tokens / STEPS)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = next_byte_model(hidden)
+        order = torch.randperm(len(training) - CONTEXT)[: STEPS * batch].view(STEPS, batch)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
+    window = torch.arange(CONTEXT)
+    for step, places in enumerate(order):
+        for group in optimizer.param_groups:
+            group["lr"] = rate * (1 - step / STEPS)
+        logits = model(training[places[:, None] + window])
+        loss = cross_entropy(logits, training[places + CONTEXT])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return _held_out_loss(model, held_out)
+
+
+@torch.no_grad()
+def _held_out_loss(model: nn.Sequential, held_out: Int[Tensor, " held_out"]) -> float:
+    """Measure the loss at places spread evenly over the held-out plays."""
+    places = torch.linspace(0, len(held_out) - CONTEXT - 1, HELD_OUT).long()
+    logits: Float[Tensor, "places symbols"] = model(
+        held_out[places[:, None] + torch.arange(CONTEXT)]
+    )
+    return float(cross_entropy(logits, held_out[places + CONTEXT]))

@@ -1,0 +1,63 @@
+"""Answers to the exercises of the chapter *Scaling laws*."""
+
+import numpy as np
+
+from primer.exercises import scaling as checks
+from primer.scaling import bootstrap, fit_power_law
+
+
+def split(flops, A, B, alpha, beta):
+    scale = (alpha * A / (beta * B)) ** (1 / (alpha + beta))
+    return scale * (flops / 6) ** (beta / (alpha + beta))
+
+
+def swapped(flops, A, B, alpha, beta):
+    scale = (alpha * A / (beta * B)) ** (1 / (alpha + beta))
+    return scale * (flops / 6) ** (alpha / (alpha + beta))
+
+
+def without_six(flops, A, B, alpha, beta):
+    return split(6 * flops, A, B, alpha, beta)
+
+
+def without_factors(flops, A, B, alpha, beta):
+    return (A / B) ** (1 / (alpha + beta)) * (flops / 6) ** (beta / (alpha + beta))
+
+
+def tokens(flops, A, B, alpha, beta):
+    return flops / 6 / split(flops, A, B, alpha, beta)
+
+
+def forecast(x, loss, new):
+    fits = bootstrap(fit_power_law, x, loss, resamples=100)
+    return np.quantile([float(law.loss(new)) for law in fits], [0.01, 0.99])
+
+
+def one_fit(x, loss, new):
+    best = float(fit_power_law(x, loss).loss(new))
+    return best - 1e-4, best + 1e-4
+
+
+RIGHT = [
+    (checks.check_days, 44.6),
+    (checks.check_split, split),
+    (checks.check_rounding, 1.57),
+    (checks.check_missing, "c"),
+    (checks.check_diagnose, "b"),
+    (checks.check_forecast, forecast),
+]
+WRONG = [
+    (checks.check_days, 17.9, "at its peak"),
+    (checks.check_days, 1072, "those are hours"),
+    (checks.check_split, swapped, "belongs to the tokens"),
+    (checks.check_split, without_six, "a 6 is missing"),
+    (checks.check_split, without_factors, "stand in G as factors"),
+    (checks.check_split, tokens, "the number of tokens"),
+    (checks.check_rounding, 0.64, "the other way round"),
+    (checks.check_rounding, 33.5, "the difference"),
+    (checks.check_missing, "a", "half a billion"),
+    (checks.check_diagnose, "a", "would not help"),
+    (checks.check_forecast, one_fit, "of 12 cases"),
+    (checks.check_forecast, lambda x, loss, new: (0.0, 100.0), "narrower one"),
+    (checks.check_forecast, lambda x, loss, new: 2.0, "two numbers"),
+]

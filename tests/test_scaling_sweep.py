@@ -1,0 +1,189 @@
+"""The sweep: its plan, its resumption, and that it does not matter who trains."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from primer.scaling import sweep
+from primer.scaling.sweep import (
+    RESULTS,
+    SIZES,
+    TUNED_AT,
+    Result,
+    Size,
+    best_rate,
+    load_results,
+    missing_trials,
+    save_results,
+    workers,
+)
+from primer.transformers import Transformer
+
+SMALL = """
+from primer.scaling import sweep
+sweep.TUNED_AT = 2048
+sweep.SIZES = {"4x2": sweep.Size(4, 2, 0.03, (1024, 2048), seeds=2)}
+"""
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Make the sweep short; a worker needs to know the name of the size alone."""
+    monkeypatch.setattr(sweep, "TUNED_AT", 2048)
+    monkeypatch.setattr(sweep, "SIZES", {"4x2": Size(4, 2, 0.03, (1024, 2048), seeds=2)})
+
+
+def run(path: Path, **who) -> list[Result]:
+    """Sweep, and read what was stored."""
+    with workers(**who) as parallel:
+        sweep.sweep(["4x2"], parallel, path)
+    return load_results(path)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """Results of one process without interruption."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "TUNED_AT", 2048)
+        patch.setattr(sweep, "SIZES", {"4x2": Size(4, 2, 0.03, (1024, 2048), seeds=2)})
+        return run(tmp_path_factory.mktemp("alone") / "sweep.csv")
+
+
+def test_sizes_count_what_torch_counts():
+    for size in SIZES.values():
+        model = Transformer(size.config)
+        assert size.parameters == sum(p.numel() for p in model.parameters())
+        assert size.parameters - size.without_embeddings == model.embed.weight.numel()
+
+
+def test_a_rate_at_the_edge_is_not_the_best_one():
+    results: list[Result] = []
+    trained = []
+    while missing := missing_trials(results, "16x2"):
+        trial = missing[0]
+        trained.append(trial)
+        loss = abs(math.log2(trial.rate) + 3) if trial.rate < 0.2 else math.nan
+        results.append(Result(*trial, loss, loss))
+    tuning = [t.rate for t in trained if (t.tokens, t.seed) == (TUNED_AT, 0)]
+    assert tuning == [2**-7, 2**-6, 2**-5, 2**-4, 2**-3, 2**-2]
+    assert best_rate(results, "16x2") == 2**-3
+    assert {t.rate for t in trained[6:]} == {2**-3}
+    assert len(trained[6:]) == 3 * len(SIZES["16x2"].tokens) - 1
+    with pytest.raises(ValueError, match="no run has tuned the size '8x2'"):
+        best_rate(results, "8x2")
+
+
+def test_a_better_trained_model_has_a_lower_loss(alone):
+    losses = {result.trial: result.nats for result in alone}
+    assert len(losses) == len(alone) >= 6
+    assert max(losses.values()) < math.log(257)
+    rate = alone[-1].rate
+    assert len({result.nats for result in alone if result.rate == rate}) > 1
+
+
+@pytest.mark.usefixtures("small")
+def test_nothing_is_trained_twice(alone, tmp_path, monkeypatch):
+    save_results(alone, tmp_path / "sweep.csv")
+    monkeypatch.setattr(sweep, "run_trial", None)
+    assert run(tmp_path / "sweep.csv") == alone
+
+
+@pytest.mark.usefixtures("small")
+def test_a_killed_sweep_ends_as_one_that_was_left_alone(alone, tmp_path):
+    file = tmp_path / "sweep.csv"
+    code = f"{SMALL}\nfrom pathlib import Path\nwith sweep.workers() as parallel:\n"
+    code += f"    sweep.sweep(['4x2'], parallel, Path({str(file)!r}))"
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 240
+    while process.poll() is None and time.monotonic() < until:
+        if len(load_results(file)) >= 2:
+            break
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = load_results(file)
+    assert 2 <= len(before) < len(alone)
+    assert set(before) < set(alone)
+    assert run(file) == alone
+
+
+@pytest.mark.usefixtures("small")
+def test_several_processes_find_the_same(alone, tmp_path):
+    assert run(tmp_path / "sweep.csv", jobs=2) == alone
+
+
+@pytest.mark.usefixtures("small")
+def test_a_cluster_finds_the_same(alone, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of sockets and event loops that dask leaves to the end
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster:
+            assert run(tmp_path / "sweep.csv", dask=cluster.scheduler_address) == alone
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere at all"])
+def test_an_address_without_a_scheduler(address):
+    pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        who = workers(dask=address, timeout=1)
+        with pytest.raises(ConnectionError, match="no dask scheduler answers at"):
+            who.__enter__()
+
+
+def test_without_dask_the_way_to_it_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(ModuleNotFoundError, match=r"pip install 'primer\[cluster\]'"),
+        workers(dask="tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+def test_a_file_that_was_cut_off(tmp_path):
+    file = tmp_path / "sweep.csv"
+    assert load_results(file) == []
+    results = [Result("4x2", 1024, 0.1, seed, 3.25, 4.5) for seed in range(3)]
+    save_results(results[::-1], file)
+    assert load_results(file) == results
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text[:-4], encoding="utf-8")
+    assert load_results(file) == results[:2]
+    file.write_text(text.replace("4x2,1024,0.1,1,", "4x2,1024,"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"holds the line '4x2,1024,3.25,4.5', which is not"):
+        load_results(file)
+
+
+@pytest.mark.usefixtures("small")
+def test_unknown_sizes_are_refused(tmp_path):
+    with workers() as parallel, pytest.raises(ValueError, match="size must be"):
+        sweep.sweep(["5x5"], parallel, tmp_path / "sweep.csv")
+
+
+@pytest.mark.usefixtures("small")
+def test_main_writes_results_and_log(alone, tmp_path, monkeypatch, capsys):
+    for name in ("RESULTS", "LOG"):
+        monkeypatch.setattr(sweep, name, tmp_path / name)
+    save_results(alone, tmp_path / "RESULTS")
+    sweep.main(["4x2"])
+    log = (tmp_path / "LOG").read_text(encoding="utf-8")
+    assert log == capsys.readouterr().out
+    assert f"{len(alone)} models" in log
+
+
+@pytest.mark.skipif(not RESULTS.exists(), reason="no results are stored yet")
+def test_stored_results_are_whole():
+    results = load_results()
+    sizes = [size for size in SIZES if any(result.size == size for result in results)]
+    assert [size for size in sizes if missing_trials(results, size)] == []

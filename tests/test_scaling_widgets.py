@@ -1,0 +1,247 @@
+"""The widgets of scaling: their JavaScript against the library, their state, their life."""
+
+from __future__ import annotations
+
+import gzip
+import math
+
+import numpy as np
+import pytest
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from widget_page import settle
+
+from primer import scaling
+from primer.notebook.figures import png
+from primer.widgets import Emergence, SpendCompute
+from primer.widgets.emergence import SIZES
+from primer.widgets.spend_compute import LAWS
+
+SPEND, EMERGENCE = "spend_compute.js", "emergence.js"
+CONSTANTS = SpendCompute.constants["laws"]
+laws = st.sampled_from(list(LAWS))
+budgets = st.floats(15, 26).map(lambda t: 10**t)
+chances = st.floats(0.01, 1)
+
+
+# --- spend your compute -----------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(law=laws, budget=budgets, size=st.floats(4, 13), use=st.sampled_from([0.0, 1e10, 1e13]))
+def test_losses(javascript, law, budget, size, use):
+    expected = float(LAWS[law].isoflop(budget, 10**size, use))
+    got = javascript(SPEND, "isoflop", CONSTANTS[law], budget, 10**size, use)
+    if math.isinf(expected):
+        assert got is None  # JSON knows no infinity
+    else:
+        assert got == pytest.approx(expected, rel=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(law=laws, budget=budgets)
+def test_the_bottom_and_its_sides(javascript, law, budget):
+    best = javascript(SPEND, "optimum", CONSTANTS[law], budget, 0)
+    assert best == pytest.approx(LAWS[law].optimum(budget).parameters, rel=1e-5)
+    sides = javascript(SPEND, "band", CONSTANTS[law], budget, 0, best, 0.01)
+    lowest = float(LAWS[law].isoflop(budget, best))
+    np.testing.assert_allclose(LAWS[law].isoflop(budget, sides), lowest + 0.01, rtol=1e-6)
+    assert sides[0] < best < sides[1]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("use", [1e11, 1e13])
+def test_later_use(javascript, law, use):
+    budget = 5.76e23
+    best = javascript(SPEND, "optimum", CONSTANTS[law], budget, use)
+    center = LAWS[law].optimum(budget).parameters
+    found = minimize_scalar(
+        lambda t: min(float(LAWS[law].isoflop(budget, math.exp(t), use)), 99.0),
+        bounds=(math.log(center) - 5, math.log(min(center, budget / (2 * use))) + 0.5),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    assert best == pytest.approx(math.exp(found.x), rel=1e-4)
+
+
+def test_what_is_said_of_a_budget(javascript):
+    line = javascript(SPEND, "describe", CONSTANTS["printed"], 5.76e23, 280e9, 0)
+    assert line.startswith("280 B parameters read 343 B tokens, 1.22 for each: loss 1.9")
+    assert "92.6 tokens for each" in line
+    line = javascript(SPEND, "describe", CONSTANTS["printed"], 1e20, 1e12, 1e14)
+    assert "using them later costs more than the whole budget" in line
+
+
+# --- emergence --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", scaling.METRICS)
+@settings(max_examples=15, deadline=None)
+@given(p=chances, k=st.integers(1, 30))
+def test_scores(javascript, metric, p, k):
+    expected = float(scaling.score(metric, p, k))
+    assert javascript(EMERGENCE, "score", metric, p, k) == pytest.approx(expected, rel=1e-9)
+
+
+def test_chances(javascript):
+    got = [javascript(EMERGENCE, "tokenProbability", size) for size in SIZES]
+    np.testing.assert_allclose(got, scaling.token_probability(SIZES), rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["exact match", "tokens right"])
+def test_a_test_measures_what_it_should(javascript, metric):
+    p, k, items = [0.3, 0.8, 0.95], 3, 20_000
+    seen = np.array(javascript(EMERGENCE, "measured", metric, p, k, items, 1))
+    expected = scaling.score(metric, p, k)
+    assert (abs(seen - expected) < 5 * np.sqrt(expected * (1 - expected) / items)).all()
+    exactly = javascript(EMERGENCE, "measured", metric, p, k, 0, 1)
+    np.testing.assert_allclose(exactly, expected)
+
+
+def test_what_is_said_of_a_test(javascript):
+    sizes = [1e6, 1e8, 1e10]
+    say = lambda *seen: javascript(EMERGENCE, "describe", "exact match", 10, seen, sizes)  # noqa: E731
+    assert say(0, 0, 0) == "Not one answer of 10 tokens is right at any size."
+    assert say(0, 0, 0.25).startswith("The 2 smallest models get none right")
+    assert "10 B parameters" in say(0, 0, 0.25)
+    assert say(0.1, 0.2, 0.25).startswith("Right answers come at 1 M")
+    line = javascript(EMERGENCE, "describe", "tokens right", 10, [0.1, 0.2, 0.9], sizes)
+    assert line.startswith("tokens right goes from 10.0% to 90.0%")
+
+
+# --- the Python side --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [
+        (SpendCompute, {"budget": 1e14}),
+        (SpendCompute, {"budget": math.nan}),
+        (SpendCompute, {"parameters": 0.0}),
+        (SpendCompute, {"inference": -1.0}),
+        (SpendCompute, {"law": "Moore"}),
+        (SpendCompute, {"loss": 2.0}),
+        (Emergence, {"k": 0}),
+        (Emergence, {"k": 2.5}),
+        (Emergence, {"items": 7}),
+        (Emergence, {"metric": "accuracy"}),
+        (Emergence, {"seed": 21}),
+    ],
+)
+def test_bad_state_is_refused(kind, state):
+    with pytest.raises(traitlets.TraitError):
+        kind(**state)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_spending_has_a_picture(law):
+    assert png(SpendCompute(law=law, inference=1e12).picture()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("metric", scaling.METRICS)
+def test_emergence_has_a_picture(metric):
+    assert png(Emergence(metric=metric, logarithmic=True).picture()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(280e9, "280 B"), (1e12, "1 T"), (32.18e9, "32.2 B"), (1500, "1.5 k"), (7, "7")],
+)
+def test_sizes_are_written_without_idle_zeros(javascript, number, text):
+    assert javascript(SPEND, "brief", number) == text
+
+
+@pytest.mark.parametrize("widget", [SpendCompute, Emergence])
+def test_modules_are_light(widget):
+    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
+
+
+# --- in a browser -----------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_a_budget_is_spent_by_keys_and_mouse(widget_page, width):
+    page = widget_page(SpendCompute(), width=width)
+    result = page.locator(".result")
+    assert "92.6 tokens for each" in result.inner_text()
+    page.get_by_role("combobox", name="Law").select_option("refit")
+    settle(page)
+    assert "18.4 tokens for each" in result.inner_text()
+    page.get_by_label("Parameters N").press("Home")
+    settle(page)
+    assert page.evaluate("model.get('parameters')") == 1e3
+    plot = page.get_by_role("slider", name="Size of the model")
+    plot.focus()
+    plot.press("ArrowRight")
+    settle(page)
+    assert page.evaluate("model.get('parameters')") == pytest.approx(1.12e3)
+    box = plot.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 80)
+    settle(page)
+    assert page.evaluate("model.get('parameters')") > 1e4
+    page.get_by_label("Later use").press("End")
+    settle(page)
+    assert page.evaluate("model.get('inference')") == 1e14
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_jump_comes_and_goes(widget_page, width):
+    page = widget_page(Emergence(), width=width)
+    result = page.locator(".result")
+    assert "smallest models get none right" in result.inner_text()
+    page.get_by_label("Tokens k").press("Home")
+    settle(page)
+    assert "Right answers come at 1 M" in result.inner_text()
+    page.get_by_label("Brier score", exact=True).check()
+    settle(page)
+    assert "nothing jumps" in result.inner_text()
+    assert page.get_by_label("logarithmic axis").is_disabled()
+    page.get_by_label("exact match", exact=True).check()
+    page.get_by_label("logarithmic axis").check()
+    page.get_by_label("Questions").press("End")
+    settle(page)
+    assert page.evaluate("model.get('items')") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("metric", scaling.METRICS)
+def test_every_measure_may_open(widget_page, metric):
+    page = widget_page(Emergence(metric=metric), width=390)
+    assert page.locator(".dot").count() == len(SIZES)
+    assert page.locator(".scores text").count() > 8  # the numbers on both axes
+
+
+@pytest.mark.browser
+def test_a_finger_moves_the_size(widget_page):
+    page = widget_page(SpendCompute(), width=390, has_touch=True)
+    box = page.get_by_role("slider", name="Size of the model").bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + 90)
+    settle(page)
+    assert 3e9 < page.evaluate("model.get('parameters')") < 100e9
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("budget", [1e15, 1e19, 1e26])
+def test_no_name_leaves_the_plot(widget_page, budget):
+    page = widget_page(SpendCompute(budget=budget), width=390)
+    edge = page.locator("svg.valley").bounding_box()
+    for name in page.locator("svg .name").all():
+        box = name.bounding_box()
+        assert edge["x"] <= box["x"]
+        assert box["x"] + box["width"] <= edge["x"] + edge["width"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("widget", [SpendCompute, Emergence])
+def test_nothing_leaves_a_narrow_page(widget_page, widget, theme):
+    page = widget_page(widget(), width=390, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
