@@ -123,9 +123,13 @@ def train_on_pairs(
     optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate)
     for rows in _batches(len(chosen), batch, steps, generator):
         with torch.no_grad():
-            before = [reply_log_probs(reference, r[rows]).sum(-1) for r in (chosen, rejected)]
-        now = [reply_log_probs(policy, r[rows]).sum(-1) for r in (chosen, rejected)]
-        loss = dpo_loss(*now, *before, beta)
+            before_chosen, before_rejected = (
+                reply_log_probs(reference, r[rows]).sum(-1) for r in (chosen, rejected)
+            )
+        now_chosen, now_rejected = (
+            reply_log_probs(policy, r[rows]).sum(-1) for r in (chosen, rejected)
+        )
+        loss = dpo_loss(now_chosen, now_rejected, before_chosen, before_rejected, beta)
         optimizer.zero_grad()
         loss.backward()
         clip_grad_norm_(policy.parameters(), 1.0)

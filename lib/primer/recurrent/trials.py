@@ -90,7 +90,7 @@ def adam_steps(parameters: Sequence[nn.Parameter], rates: Tensor) -> Callable[[i
             m.lerp_(g, 0.1)
             v.lerp_(g * g, 0.001)
             unbiased = (v / (1 - 0.999**t)).sqrt_().add_(1e-8)
-            p -= rates[:, None, None] * m / (1 - 0.9**t) / unbiased
+            p.sub_(rates[:, None, None] * m / (1 - 0.9**t) / unbiased)
             p.grad = None
 
     return step

@@ -81,7 +81,8 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
   const choose = (i) => put({ letter: clamp(i, 1, longest - 1) });
   const rows = kinds.map((kind) => net(kind, names[kind], choose));
   const result = resultLine();
-  const known = Object.fromEntries(kinds.map((kind) => [kind, {}])); // of each network: { name, read, found }
+  /** @type {Record<string, {name?: string, read?: any, found?: any}>} What is known of each network. */
+  const known = Object.fromEntries(kinds.map((kind) => [kind, {}]));
   let later = 0;
   const panels = div("", ...rows.map(({ element }) => element), result.row);
 
