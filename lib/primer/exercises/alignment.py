@@ -74,7 +74,7 @@ def check_dpo(answer: Answer) -> None:
         apart = (chosen - ref_chosen) - (rejected - ref_rejected)
 
         def loss(margin: np.ndarray) -> np.ndarray:
-            return np.logaddexp(0, -margin).mean()
+            return np.asarray(np.logaddexp(0, -margin).mean())
 
         explain(
             np.asarray(got),

@@ -44,7 +44,8 @@ def token_probability(
     sizes = real("parameters", parameters)
     if not (sizes > 0).all():
         raise ValueError(f"parameters must be above 0, got {sizes.min():g}")
-    return np.exp(-0.5 * (sizes / positive("scale", scale)) ** -positive("exponent", exponent))
+    power = -positive("exponent", exponent)
+    return np.asarray(np.exp(-0.5 * (sizes / positive("scale", scale)) ** power))
 
 
 def exact_match(p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
@@ -55,7 +56,7 @@ def exact_match(p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     >>> exact_match([0.5, 0.9], k=4)
     array([0.0625, 0.6561])
     """
-    return _chances(p) ** count("k", k)
+    return np.asarray(_chances(p) ** count("k", k))
 
 
 def brier_score(p: ArrayLike) -> Float[np.ndarray, "..."]:
@@ -76,7 +77,7 @@ def brier_score(p: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> brier_score([0.0, 0.5, 1.0])
     array([1.  , 0.25, 0.  ])
     """
-    return (1 - _chances(p)) ** 2
+    return np.asarray((1 - _chances(p)) ** 2)
 
 
 METRICS = ("exact match", "tokens right", "log likelihood", "Brier score")
@@ -98,7 +99,7 @@ def score(metric: str, p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
         return chances
     if metric == "Brier score":
         return brier_score(chances)
-    return count("k", k) * np.log(chances)
+    return np.asarray(count("k", k) * np.log(chances))
 
 
 def measured_matches(p: ArrayLike, k: int, items: int, seed: int) -> Float[np.ndarray, " models"]:
@@ -124,4 +125,4 @@ def measured_matches(p: ArrayLike, k: int, items: int, seed: int) -> Float[np.nd
     array([0., 1.])
     """
     rng = np.random.default_rng(seed)
-    return rng.binomial(count("items", items), exact_match(p, k)) / items
+    return np.asarray(rng.binomial(count("items", items), exact_match(p, k)) / items)

@@ -80,7 +80,7 @@ class PowerLaw:
 
     def loss(self, x: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the loss for numbers ``x`` above 0."""
-        return self.floor + (self.scale / _all_positive("x", x)) ** self.exponent
+        return np.asarray(self.floor + (self.scale / _all_positive("x", x)) ** self.exponent)
 
     def factor_to_multiply_loss(self, ratio: float) -> float:
         r"""Say how much larger :math:`x` must be for ``ratio`` times the loss above the floor.
@@ -139,7 +139,8 @@ class ChinchillaLaw:
     def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the loss; sizes and tokens may be arrays."""
         by_size = self.A / _all_positive("parameters", parameters) ** self.alpha
-        return self.E + by_size + self.B / _all_positive("tokens", tokens) ** self.beta
+        by_text = self.B / _all_positive("tokens", tokens) ** self.beta
+        return np.asarray(self.E + by_size + by_text)
 
     def isoflop(
         self, flops: float, parameters: ArrayLike, inference_tokens: float = 0.0
@@ -265,12 +266,12 @@ class JointLaw:
         by_size = (self.N_c / _all_positive("parameters", parameters)) ** (
             self.alpha_N / self.alpha_D
         )
-        return by_size, self.D_c / _all_positive("tokens", tokens)
+        return np.asarray(by_size), np.asarray(self.D_c / _all_positive("tokens", tokens))
 
     def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the loss; sizes and tokens may be arrays."""
         by_size, by_tokens = self.bottlenecks(parameters, tokens)
-        return (by_size + by_tokens) ** self.alpha_D
+        return np.asarray((by_size + by_tokens) ** self.alpha_D)
 
     def isoflop(
         self, flops: float, parameters: ArrayLike, inference_tokens: float = 0.0
