@@ -151,7 +151,7 @@ def test_emergence_has_a_picture(metric):
     [(280e9, "280 B"), (1e12, "1 T"), (32.18e9, "32.2 B"), (1500, "1.5 k"), (7, "7")],
 )
 def test_sizes_are_written_without_idle_zeros(javascript, number, text):
-    assert javascript("kit.js", "brief", number) == text
+    assert javascript("large_numbers.js", "brief", number) == text
 
 
 @pytest.mark.parametrize("widget", [SpendCompute, Emergence])

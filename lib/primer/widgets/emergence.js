@@ -2,7 +2,8 @@
 //
 // The functions above `scores` are the mathematics; the tests compare them with primer.scaling.
 
-import { brief, clamp, columns, format, panel, percent, resultLine, scientific, widget } from "./kit.js";
+import { clamp, columns, format, panel, percent, resultLine, scientific, widget } from "./kit.js";
+import { brief } from "./large_numbers.js";
 import { random } from "./random.js";
 
 export const tokenProbability = (size) => Math.exp(-0.5 * (size / 1e8) ** -0.3);

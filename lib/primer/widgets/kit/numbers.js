@@ -47,11 +47,5 @@ export function compact(x, letters = ["", "k", "M", "B", "T"]) {
   return `${power ? scaled.toFixed(digits) : x} ${letters[power]}`.trim();
 }
 
-/** The same without the zeros that say nothing: 280 B, 1.5 T */
-export const brief = (x, digits = 3) =>
-  compact(Number(x.toPrecision(digits)))
-    .replace(/(\.\d*?)0+(?= |$)/, "$1")
-    .replace(/\.(?= |$)/, "");
-
 /** (1.00, −2.50) */
 export const tuple = (numbers, write = (x) => format(x, 2)) => `(${numbers.map(write).join(", ")})`;
