@@ -35,7 +35,7 @@ class Emergence(Widget):
     --------
     >>> widget = Emergence(k=4)
     >>> widget.expected()[[0, 10, 20]].round(3)
-    array([0.   , 0.231, 0.777])
+    array([0.   , 0.243, 0.777])
     """
 
     description = (

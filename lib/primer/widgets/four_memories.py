@@ -74,7 +74,7 @@ class FourMemories(Widget):
 
     Examples
     --------
-    >>> FourMemories(writes=12, different=6).recalled()["addition"].sum() < 6
+    >>> bool(FourMemories(writes=12, different=6).recalled()["addition"].sum() < 6)
     True
     """
 
