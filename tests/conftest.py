@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import select
 import subprocess
 from collections.abc import Callable, Iterator
@@ -124,6 +125,20 @@ def javascript() -> Iterator[JavaScript]:
     server = JavaScript(find_node())
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a small corpus: what a fixed random walk through a few words says."""
+    folder = tmp_path_factory.mktemp("texts")
+    words = ["to", "be", "or", "not", "that", "is", "the", "question", "whether", "nobler"]
+    words += ["mind", "suffer", "slings", "arrows", "outrageous", "fortune", "against"]
+    draw = random.Random(0)
+    for part, length in (("training", 3000), ("validation", 400)):
+        (folder / part).mkdir()
+        text = " ".join(draw.choice(words) for _ in range(length))
+        (folder / part / "speech.txt").write_text(text, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_llama import llama
 from torch import nn
 from torch.nn.utils.prune import l1_unstructured
-from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from primer.fine_tuning import (
     AdapterLinear,
@@ -55,19 +56,6 @@ TOKENS = torch.arange(12).reshape(1, 12) % 20
 def tiny(seed: int = 0) -> Transformer:
     torch.manual_seed(seed)
     return Transformer(TINY).eval()
-
-
-def llama() -> LlamaForCausalLM:
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=20,
-        hidden_size=16,
-        intermediate_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-    )
-    return LlamaForCausalLM(config).eval()
 
 
 def gpt2() -> GPT2LMHeadModel:

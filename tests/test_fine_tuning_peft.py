@@ -9,25 +9,12 @@ import pytest
 import torch
 from peft import IA3Config, LoraConfig, get_peft_model
 from peft.tuners.lora.layer import Linear
+from tiny_llama import llama
 from torch import nn
-from transformers import LlamaConfig, LlamaForCausalLM
 
 from primer.fine_tuning import LoRALinear, ScaledLinear, add_ia3, trainable_numbers
 
 TOKENS = torch.arange(12).reshape(1, 12)
-
-
-def llama() -> LlamaForCausalLM:
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=20,
-        hidden_size=16,
-        intermediate_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-    )
-    return LlamaForCausalLM(config).eval()
 
 
 @pytest.mark.parametrize("scaling", ["alpha/r", "alpha/sqrt(r)"])

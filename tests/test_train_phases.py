@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import random
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import scipy.stats
@@ -52,20 +52,6 @@ FIRST = Phase(
     repeated=0.5,
     repeats="both",
 )
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a small corpus: what a fixed random walk through a few words says."""
-    folder = tmp_path_factory.mktemp("texts")
-    words = ["to", "be", "or", "not", "that", "is", "the", "question", "whether", "nobler"]
-    words += ["mind", "suffer", "slings", "arrows", "outrageous", "fortune", "against"]
-    draw = random.Random(0)
-    for part, length in (("training", 3000), ("validation", 400)):
-        (folder / part).mkdir()
-        text = " ".join(draw.choice(words) for _ in range(length))
-        (folder / part / "speech.txt").write_text(text, encoding="utf-8")
-    return folder
 
 
 @pytest.fixture
@@ -250,6 +236,14 @@ def test_second_edition_has_its_phases() -> None:
     assert configuration.course[1].until_copying < 1
 
 
+def as_read(configuration: Configuration) -> dict[str, Any]:
+    """Return the tables of a file with these settings."""
+    tables = configuration.to_dict()
+    del tables["model"]["vocab_size"]
+    tables["model"] = {name: v for name, v in tables["model"].items() if v is not None}
+    return tables
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -268,9 +262,7 @@ def test_second_edition_has_its_phases() -> None:
 def test_phase_says_what_is_wrong(
     change: dict[str, object], complaint: str, phased: Configuration
 ) -> None:
-    tables = phased.to_dict()
-    del tables["model"]["vocab_size"]
-    tables["model"] = {name: v for name, v in tables["model"].items() if v is not None}
+    tables = as_read(phased)
     tables["training"]["accumulate"] = 2
     with pytest.raises(ValueError, match=complaint):
         parse_configuration({**tables, "phases": [asdict(FIRST) | change]})
@@ -293,9 +285,7 @@ def test_phases_stand_in_double_brackets(phased: Configuration) -> None:
 def test_setting_says_what_is_wrong(
     change: dict[str, object], complaint: str, phased: Configuration
 ) -> None:
-    tables = phased.to_dict()
-    del tables["model"]["vocab_size"]
-    tables["model"] = {name: v for name, v in tables["model"].items() if v is not None}
+    tables = as_read(phased)
     with pytest.raises(ValueError, match=complaint):
         parse_configuration({**tables, "training": tables["training"] | change})
 

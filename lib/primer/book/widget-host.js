@@ -362,9 +362,12 @@
 
   /** Resolves at the first sign of a reader: who only passes by, or leaves at once, loads no model. */
   const reader = new Promise((resolve) => {
-    const told = ({ type, target }) => {
+    const told = ({ type, target, movementX, movementY }) => {
       // the theme itself scrolls the list of chapters to the one that is open
-      if (type !== "scroll" || target === document) resolve();
+      if (type === "scroll" && target !== document) return;
+      // a browser tells a new page where the mouse rests, as a move by nothing
+      if (type === "pointermove" && !movementX && !movementY) return;
+      resolve();
     };
     for (const sign of [
       "pointermove",
