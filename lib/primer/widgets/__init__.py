@@ -18,6 +18,7 @@ from primer.widgets.shannon_game import ShannonGame
 from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.step_size import StepSize
+from primer.widgets.tilt import Tilt
 from primer.widgets.too_many import TooManyParameters
 
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "SmallNetwork",
     "SpectrogramExplorer",
     "StepSize",
+    "Tilt",
     "TooManyParameters",
 ]
