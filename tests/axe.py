@@ -18,22 +18,24 @@ LOOKS: list[Look] = [
     ("dark", "telephone", ""),
     ("dark", "desk", COLORS),
 ]
-# Enough for a page whose template another page shows in all looks.
+# Enough for pages whose template another page shows in all looks: for chapters, each rule at each
+# width and in each scheme; for what has neither widgets nor boxes of its own, at a desk alone.
+CROSSED: list[Look] = [("light", "desk", ""), ("dark", "telephone", "")]
 FEW_LOOKS: list[Look] = [("light", "desk", ""), ("dark", "desk", COLORS)]
-# Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, and words of
-# code, of which all of a kind look alike. A word stands in for each formula, as wide as the formula
-# where a wide one can be scrolled, and twenty words for each kind.
+# Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of
+# code and results, of which all of a kind look alike, and strokes of icons. A word stands in for
+# each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind.
 SHORTEN = """() => {
-  const formulas = [...document.querySelectorAll(".katex")];
-  const widths = formulas.map((formula) => formula.getBoundingClientRect().width);
-  formulas.forEach((formula, i) => {
+  const wide = [...document.querySelectorAll(".formula .katex")];
+  const widths = wide.map((formula) => formula.getBoundingClientRect().width);
+  wide.forEach((formula, i) => {
     formula.textContent = "formula";
-    if (formula.closest(".formula")) {
-      formula.style.cssText = `display: inline-block; min-width: ${widths[i]}px`;
-    }
+    formula.style.cssText = `display: inline-block; min-width: ${widths[i]}px`;
   });
+  for (const formula of document.querySelectorAll("span.math")) formula.replaceWith("formula");
+  for (const stroke of document.querySelectorAll(".copybtn path, .copybtn rect")) stroke.remove();
   const seen = {};
-  for (const word of document.querySelectorAll(".highlight pre span[class]")) {
+  for (const word of document.querySelectorAll("pre span[class]")) {
     seen[word.className] = (seen[word.className] ?? 0) + 1;
     if (seen[word.className] > 20) word.replaceWith(word.textContent);
   }

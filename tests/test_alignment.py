@@ -156,6 +156,7 @@ def test_the_loss_of_pairs_is_torchs_cross_entropy(seed: int) -> None:
     assert preference_loss(chosen, rejected) == pytest.approx(float(theirs))
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_no_pairs_have_no_loss() -> None:
     with pytest.raises(ValueError, match="at least one pair"):
         preference_loss(torch.ones(0), torch.ones(0))
@@ -405,6 +406,7 @@ def test_direct_optimization_finds_the_tilt() -> None:
     )
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_pairs_that_do_not_match_are_refused() -> None:
     two, three = torch.ones(2), torch.ones(3)
     with pytest.raises(ValueError, match="one shape"):

@@ -9,15 +9,11 @@ from pathlib import Path
 import pytest
 from axe import violations_on
 from bs4 import BeautifulSoup
-from keyboard import tab_to
-from playwright.sync_api import Browser, Page, expect
+from by_keyboard import tab_to
+from playwright.sync_api import Page, expect
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from tiny_book import CHAPTER, NOTHING_KEPT
-from written import CHAPTERS
-
-from primer.book.form import is_right
-from primer.book.pages import SITE
 
 Open = Callable[..., Page]
 
@@ -172,27 +168,3 @@ def test_targets_are_large_and_axe_finds_nothing(reading_page: Open, reading_hom
         assert box is not None
         assert min(box["width"], box["height"]) >= 24
     assert violations_on(page) == []
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_chapter_asks_and_answers_by_keyboard(chromium: Browser, chapter: str) -> None:
-    context = chromium.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    page.goto((SITE / "chapters" / f"{chapter}.html").as_uri())
-    boxes = page.locator(".admonition.guess")
-    assert boxes.count() >= 2
-    for box in boxes.all():
-        choices = box.locator(".choice").all()
-        assert len(choices) >= 3
-        for choice in choices:
-            tab_to(page, choice.locator("summary"))
-            page.keyboard.press("Enter")
-            reply = choice.locator(".reply")
-            assert reply.is_visible()
-            text = reply.inner_text()
-            assert is_right(text) == ("right" in (choice.get_attribute("class") or ""))
-            assert len(text.split()) >= 6, f"{text!r} says too little"
-        assert box.locator(".choice[open]").count() == 1
-        assert "First guesses" in box.get_by_role("status").last.inner_text()
-    context.close()

@@ -32,7 +32,7 @@ from primer.widgets import RopeRotation
 
 pytestmark = pytest.mark.browser
 
-RUNS = os.environ.get("LAB_RUNS", "08-positions").replace("all", " ".join(CHAPTERS)).split()
+RUNS = os.environ.get("LAB_RUNS", "10-beyond-attention").replace("all", " ".join(CHAPTERS)).split()
 PATIENCE = 900_000  # ms; timings never decide a test
 
 # A label repeats what Python was told: the page shows it only after the way there and back.

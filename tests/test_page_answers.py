@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import io
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,19 +14,16 @@ import numpy as np
 import pytest
 import sample_exercises
 from axe import violations_on
-from keyboard import tab_to
+from by_keyboard import tab_to
 from nbformat.v4 import new_code_cell, new_markdown_cell
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from sample_exercises import check_count, check_order
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from tiny_book import NOTHING_KEPT, chapter_of
-from written import BOOK, CHAPTERS
 
-from primer.book.form import tags_of
 from primer.book.page_answers import called_checks, imported_names, sentences
-from primer.book.pages import SITE
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise
+from primer.notebook import Mistake
 
 Open = Callable[..., Page]
 
@@ -92,6 +87,23 @@ def test_choices_get_the_reply_that_python_prints(
     letters = ["a", "b", "", "c", "toString"]
     expected = [printed(check_order, letter, capsys) for letter in letters]
     assert replies(reading_page(), check_order, letters) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"right": 101}, "exercise 8.1: the answer 101 lies outside 0 … 100"),
+        ({"wrong": {-1: "less than none"}}, "exercise 8.1: the answer -1 lies outside 0 … 100"),
+        ({"low": 100}, "exercise 8.1: low 100 must be less than high 100"),
+        ({"within": -1}, "exercise 8.1: within must be 0 or more, got -1"),
+        ({"within": 3}, "exercise 8.1: within 3 the answers 7 and 12 are the same"),
+        ({"wrong": {}}, "exercise 8.1: name at least one plausible wrong answer"),
+        ({"expects": ""}, "exercise 8.1: every answer needs a sentence"),
+    ],
+)
+def test_a_faulty_declaration_is_refused(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        replace(check_count, **change)
 
 
 READINGS = {
@@ -251,54 +263,3 @@ def test_a_check_that_cannot_be_had_is_a_warning_with_its_place(
         app.build()
     assert sentence in warnings.getvalue()
     assert f"{tmp_path}/index.ipynb:" in warnings.getvalue()
-
-
-def page_exercises(chapter: str) -> list[NumberExercise | ChoiceExercise]:
-    """Return the exercises of a chapter's stubs that are declared as data."""
-    notebook = nbformat.read(BOOK / "chapters" / f"{chapter}.ipynb", as_version=4)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    names = imported_names(cell.source for cell in cells)
-    checks = [
-        getattr(importlib.import_module(module), name)
-        for cell in cells
-        if "exercise" in tags_of(cell)
-        for module, name in called_checks(cell.source, names)
-    ]
-    return [check for check in checks if isinstance(check, NumberExercise | ChoiceExercise)]
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_chapter_has_two_exercises_answered_by_keyboard(
-    chromium: Browser, chapter: str
-) -> None:
-    context = chromium.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    page.goto((SITE / "chapters" / f"{chapter}.html").as_uri())
-    forms, exercises = page.locator("form.page-answer"), page_exercises(chapter)
-    assert len(exercises) >= 2
-    assert forms.count() == len(exercises)
-    for form, exercise in zip(forms.all(), exercises, strict=True):
-        above = "xpath=preceding::div[contains(@class, 'exercise admonition')][1]/p[1]"
-        title = form.locator(above).text_content() or ""  # what is far away is not rendered yet
-        assert title.split()[1] == exercise.number
-        reply = form.get_by_role("status")
-        said = sentences(exercise)
-        if "replies" in said:
-            tab_to(page, form.locator("input").first)
-            for number, sentence in enumerate(said["replies"].values()):
-                page.keyboard.press("ArrowDown" if number else "Space")
-                page.keyboard.press("Enter")
-                assert reply.inner_text() == sentence
-        else:
-            typed = {exercise.right: said["solved"]} | dict(said["wrong"])
-            for value, sentence in typed.items():
-                tab_to(page, form.locator("input"))
-                page.keyboard.press("Control+A")
-                page.keyboard.type(repr(float(value)))
-                page.keyboard.press("Enter")
-                assert reply.inner_text() == sentence
-        for sentence in said.get("replies", dict(said.get("wrong", []))).values():
-            reason = re.sub(r"^\S+ Exercise [\d.]+(:| is solved\.) ", "", sentence)
-            assert len(reason.split()) >= 5, f"{sentence!r} says too little"
-    context.close()

@@ -11,7 +11,7 @@ from urllib.parse import urldefrag, urlsplit
 import pytest
 from axe import violations_on
 from bs4 import BeautifulSoup
-from keyboard import tab_to
+from by_keyboard import tab_to
 from playwright.sync_api import Locator, Page
 from tiny_book import CHAPTER
 

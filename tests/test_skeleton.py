@@ -126,7 +126,8 @@ def test_once_it_is_written_the_book_asks_for_its_rows(
     assert complaints(copy) == []
     owed = [entry.id for entry in read_entries(copy) if entry.chapter == NAME]
     assert owed
-    assert set(gaps(copy)) - set(gaps(BOOK)) == {
+    owing = set(gaps(copy)) - set(gaps(BOOK))
+    assert {sentence.partition(";")[0] for sentence in owing} == {
         f"{name}: no check in {NAME} proves it" for name in owed
     }
     contents = table_of_contents(copy)

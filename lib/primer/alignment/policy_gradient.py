@@ -91,7 +91,7 @@ def gaussian_gradients(
     --------
     >>> z = np.array([[1.0], [-1.0]])
     >>> both = gaussian_gradients(lambda x: x[:, 0] ** 2, lambda x: 2 * x, np.ones(1), 1.0, z)
-    >>> both.score.mean(), both.path.mean()
+    >>> float(both.score.mean()), float(both.path.mean())
     (2.0, 2.0)
     """
     positive("deviation", deviation)
@@ -224,8 +224,8 @@ def reinforce_loss(log_probs: Tokens, advantages: Rewards) -> Float[Tensor, ""]:
 
     Examples
     --------
-    >>> reinforce_loss(torch.tensor([[-1.0, -2.0], [-3.0, 0.0]]), torch.tensor([1.0, -1.0]))
-    tensor(0.)
+    >>> reinforce_loss(torch.tensor([[-1.0, -2.0], [-4.0, 0.0]]), torch.tensor([1.0, -1.0]))
+    tensor(-0.5000)
     """
     return -(advantages.detach() * log_probs.sum(-1)).mean()
 

@@ -68,7 +68,7 @@ def tune(
         loss.backward()
         clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        losses.append(float(loss))
+        losses.append(float(loss.detach()))
     return losses
 
 
@@ -125,9 +125,9 @@ def train_on_pairs(
         with torch.no_grad():
             before = [reply_log_probs(reference, r[rows]).sum(-1) for r in (chosen, rejected)]
         now = [reply_log_probs(policy, r[rows]).sum(-1) for r in (chosen, rejected)]
-        loss = dpo_loss(*now, *before, beta=beta)
+        loss = dpo_loss(*now, *before, beta)
         optimizer.zero_grad()
         loss.backward()
         clip_grad_norm_(policy.parameters(), 1.0)
         optimizer.step()
-        yield float(loss)
+        yield float(loss.detach())

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import torch
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from primer.inputs import count, positive
@@ -140,7 +141,7 @@ def best_of_n_kl_bound(draws: int) -> float:
 
 
 def gaussian_tilt(
-    distance: Float[np.ndarray, "*batch"], slope: float, curvature: float
+    distance: ArrayLike, slope: float, curvature: float
 ) -> Float[np.ndarray, "*batch"]:
     r"""Compute the gold reward of a tilt by a normal proxy, when gold is a parabola of it.
 
@@ -175,4 +176,4 @@ def gaussian_tilt(
     array([0.    , 0.9142, 0.8284])
     """
     d = np.asarray(distance, dtype=float)
-    return d * (math.sqrt(2) * slope - 2 * curvature * d)
+    return np.asarray(d * (math.sqrt(2) * slope - 2 * curvature * d))

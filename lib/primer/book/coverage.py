@@ -10,8 +10,10 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
 import yaml
 
+from primer.book.form import tags_of
 from primer.book.proofs import Proof, read_proofs
 from primer.book.registry import read_book
 
@@ -80,6 +82,20 @@ def proofs_in(book: Path, chapter: str) -> list[Proof]:
     return proofs + (read_proofs(errata, f"errata/{chapter}") if errata.exists() else [])
 
 
+def free_checks(book: Path, chapter: str) -> list[str]:
+    """Name the checks of a chapter that prove no row: where one is owed, one of them may do it."""
+    return [
+        f"{document}, cell {cell.id}"
+        for document, path in [
+            (chapter, notebook_of(book, chapter)),
+            (f"errata/{chapter}", errata_of(book, chapter)),
+        ]
+        if path.exists()
+        for cell in nbformat.read(path, as_version=4).cells
+        if "check" in tags_of(cell) and not cell.metadata.get("proves")
+    ]
+
+
 def proofs_of(book: Path, chapters: list[str]) -> dict[str, Proof]:
     """Map each proved name to the proof to show for it: its first in its own chapter.
 
@@ -123,8 +139,10 @@ def gaps(book: Path) -> list[str]:
                     f"{proof.row}: the section {proof.section.title!r} has no label ({place})"
                 )
         proved = {proof.row for proof in proofs if proof.holds}
+        free = free_checks(book, chapter)
+        hint = f"; without `proves` are {', '.join(free)}" if free else ""
         sentences += [
-            f"{entry.id}: no check in {chapter} proves it"
+            f"{entry.id}: no check in {chapter} proves it{hint}"
             for entry in entries
             if entry.chapter == chapter and entry.id not in proved
         ]

@@ -30,7 +30,7 @@ check_break_even = NumberExercise(
     right=0.5,
     within=0.005,
     low=0,
-    high=20,
+    high=100,
     expects="a weight above 0, to two decimals",
     wrong={
         2: "that is nats for a unit of reward; the weight is reward for a nat",

@@ -1,8 +1,9 @@
 r"""Longer contexts for a model trained with RoPE: slow the rotations down.
 
 A model that was trained on :math:`L` positions has seen each pair turn by angles up to
-:math:`L\omega_i` only.  All methods here change the frequencies so that :math:`sL` positions stay
-within known angles; they differ in which pairs pay for it.  The result goes into
+:math:`(L-1)\omega_i` only.  All methods here slow pairs down, so that :math:`sL` positions come to
+fewer new angles: interpolation to none, the base change and YaRN to none of the slowest pairs'.
+They differ in which pairs pay for it.  The result goes into
 ``rotate_pairs(x, angles_at(positions, frequencies), layout)``.
 """
 

@@ -5,8 +5,11 @@ from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
 from primer.widgets.bpe_stepper import BytePairStepper
+from primer.widgets.curve_memory import CurveMemory
 from primer.widgets.decoding import Decoding
+from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
 from primer.widgets.fold import Fold
+from primer.widgets.four_memories import FourMemories
 from primer.widgets.jacobians import JacobianProduct
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
@@ -27,8 +30,11 @@ __all__ = [
     "AttentionByHand",
     "AttentionMaps",
     "BytePairStepper",
+    "CurveMemory",
     "Decoding",
+    "EigenvaluesInHand",
     "Fold",
+    "FourMemories",
     "JacobianProduct",
     "LeastSquaresByHand",
     "NormBall",
