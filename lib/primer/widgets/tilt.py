@@ -46,8 +46,8 @@ class Tilt(Widget):
 
     description = (
         "Bars of six replies: outlined their probability under the reference, filled that under "
-        "the tilt. Below, the mean reward over the KL divergence: a line for the tilt, a dot for its "
-        "present weight and a square for the best of n, which lies below the line."
+        "the tilt. Below, the mean reward over the KL divergence: a line for the tilt, a dot for "
+        "its present weight and a square for the best of n, which lies below the line."
     )
 
     reward = Choice(
