@@ -23,6 +23,7 @@ from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.spend_compute import SpendCompute
 from primer.widgets.step_size import StepSize
+from primer.widgets.tilt import Tilt
 from primer.widgets.too_many import TooManyParameters
 
 __all__ = [
@@ -49,5 +50,6 @@ __all__ = [
     "SpectrogramExplorer",
     "SpendCompute",
     "StepSize",
+    "Tilt",
     "TooManyParameters",
 ]
