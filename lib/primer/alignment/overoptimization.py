@@ -94,15 +94,15 @@ class World:
         return self.tokenizer.special_tokens["<|end|>"]
 
 
-def make_world() -> World:
-    """Tune the book's model on speeches, 48 batches of 32."""
+def make_world(held_out: int | None = HELD_OUT) -> World:
+    """Tune the book's model on speeches, 48 batches of 32; keep so many prompts to judge by."""
     model, tokenizer = load_pretrained(EDITION)
     training, validation = split_plays()
     cut = functools.partial(speeches, tokenizer=tokenizer, prompt_length=PROMPT, longest=LENGTH - 1)
     shown = cut(dict(list(training.items())[:PLAYS]))
     judged = cut(validation)
     tune(model, shown, steps=48, generator=torch.Generator().manual_seed(0))
-    return World(tokenizer, model, shown.prompts, judged.prompts[:HELD_OUT])
+    return World(tokenizer, model, shown.prompts, judged.prompts[:held_out])
 
 
 def compare(world: World, seed: int) -> tuple[Replies, Replies]:

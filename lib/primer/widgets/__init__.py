@@ -4,6 +4,7 @@ from primer.widgets.alignment import Alignment
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
+from primer.widgets.be_the_rater import BeTheRater
 from primer.widgets.bpe_stepper import BytePairStepper
 from primer.widgets.curve_memory import CurveMemory
 from primer.widgets.decoding import Decoding
@@ -31,6 +32,7 @@ __all__ = [
     "Anatomy",
     "AttentionByHand",
     "AttentionMaps",
+    "BeTheRater",
     "BytePairStepper",
     "CurveMemory",
     "Decoding",

@@ -1,29 +1,9 @@
 // The tilt: what a leash leaves of a reference when replies are rewarded, beside the best of n.
 //
-// The functions above `bars` are the mathematics; the tests compare them with primer.alignment.
+// Its mathematics is in policies.js.
 
-import { columns, format, heading, key, panel, percent, resultLine, sum, widget } from "./kit.js";
-
-// The reference times e^(R/β), normalized; the largest exponent is taken off first.
-export function tilted(reference, reward, beta) {
-  const most = Math.max(...reward);
-  const weights = reference.map((p, i) => p * Math.exp((reward[i] - most) / beta));
-  const total = sum(weights);
-  return weights.map((w) => w / total);
-}
-
-// The best of n draws: F(r)ⁿ − F(r⁻)ⁿ, shared among replies of one reward by their probability.
-export function bestOf(reference, reward, n) {
-  const mass = (keep) => sum(reference.filter((_, i) => keep(reward[i])));
-  return reference.map((p, i) => {
-    const [upto, below] = [mass((r) => r <= reward[i]), mass((r) => r < reward[i])];
-    return (p * (upto ** n - below ** n)) / (upto - below);
-  });
-}
-
-export const divergence = (p, q) => sum(p.map((x, i) => (x > 0 ? x * Math.log(x / q[i]) : 0)));
-
-const mean = (p, reward) => sum(p.map((x, i) => x * reward[i]));
+import { clamp, columns, format, heading, key, panel, percent, resultLine, widget } from "./kit.js";
+import { bestOf, climbed, direct, divergence, mean, push, tilted } from "./policies.js";
 
 // Where a policy stands in the lower drawing.
 const place = (policy, { reference, reward }) => [divergence(policy, reference), mean(policy, reward)];
@@ -33,15 +13,22 @@ const bars = (replies) =>
     label: "Probability of six replies under the reference, outlined, and under the tilt, filled",
     height: 230,
     margin: [24, 10, 42, 112],
-    x: { domain: [0, 1], label: "probability", ticks: [0, 0.25, 0.5, 0.75, 1] },
+    x: { domain: [0, 1], label: "probability", ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
     y: {
       domain: [replies.length - 0.5, -0.5],
       label: "",
       ticks: replies.map((_, i) => i),
       text: (i) => replies[i],
     },
-    layers: { now: { tag: "rect", many: true }, before: { tag: "rect", many: true } },
-    draw({ now, before }, { x, y }, { policy, reference }) {
+    layers: {
+      now: { tag: "rect", many: true },
+      before: { tag: "rect", many: true },
+      climber: { tag: "circle", many: true, r: 5 },
+      direct: { tag: "circle", many: true, r: 4 },
+    },
+    over: { push: { tag: "path", many: true } },
+    draw({ now, before, climber, direct: follower, push: pushed }, { x, y, arrow }, state) {
+      const { policy, reference, climbing, following, gradient } = state;
       const bar = (p) => (i) => ({
         x: x(0),
         y: Math.min(y(i - 0.34), y(i + 0.34)),
@@ -51,6 +38,13 @@ const bars = (replies) =>
       const all = replies.map((_, i) => i);
       now(all, bar(policy));
       before(all, bar(reference));
+      climber(all, (i) => ({ cx: x(climbing[i]), cy: y(i - 0.14) }));
+      follower(all, (i) => ({ cx: x(following[i]), cy: y(i + 0.16) }));
+      pushed(all, (i) => {
+        const to = clamp(climbing[i] + gradient[i], 0, 1);
+        const seen = Math.abs(to - climbing[i]) > 0.02;
+        return { d: seen ? arrow([climbing[i], i - 0.14], [to, i - 0.14]) : "" };
+      });
     },
   });
 
@@ -64,48 +58,72 @@ const ways = () =>
     layers: {
       road: "path",
       best: { tag: "rect", width: 9, height: 9 },
-      here: { tag: "circle", r: 6 },
+      here: { tag: "circle", r: 7 },
+      climber: { tag: "circle", r: 5 },
+      direct: { tag: "circle", r: 4 },
     },
-    draw({ road, best, here }, { line, at }, state) {
-      const { reference, reward, policy, chosen } = state;
+    draw({ road, best, here, climber, direct: follower }, { line, at }, state) {
+      const { reference, reward, policy, chosen, climbing, following } = state;
       const betas = Array.from({ length: 80 }, (_, i) => 0.1 * 300 ** (i / 79));
       road(line(betas.map((beta) => place(tilted(reference, reward, beta), state))));
       const [cx, cy] = at(place(policy, state));
       here({ cx, cy });
       const [a, b] = at(place(chosen, state));
       best({ x: a - 4.5, y: b - 4.5 });
+      for (const [layer, learner] of [
+        [climber, climbing],
+        [follower, following],
+      ]) {
+        const [x, y] = at(place(learner, state));
+        layer({ cx: x, cy: y });
+      }
     },
   });
 
 // What the result line says.
-export function describe(replies, reference, reward, beta, n) {
-  const [policy, chosen] = [tilted(reference, reward, beta), bestOf(reference, reward, n)];
-  const state = { reference, reward };
+export function describe(replies, state, n, steps) {
+  const { policy, chosen, climbing, following } = state;
   const [[far, earned], [way, gained]] = [place(policy, state), place(chosen, state)];
   const most = policy.indexOf(Math.max(...policy));
-  return `The tilt earns ${format(earned, 2)} at KL ${format(far, 2)} and says “${replies[most]}” in ${percent(policy[most], 0)}; the best of ${n} earns ${format(gained, 2)} at KL ${format(way, 2)}.`;
+  const [one, other] = [climbing, following].map((learner) => format(place(learner, state)[1], 2));
+  const trained = `After ${steps} step${steps === 1 ? "" : "s"} the policy gradient earns ${one} and DPO ${other}`;
+  return `The tilt earns ${format(earned, 2)} at KL ${format(far, 2)} and says “${replies[most]}” in ${percent(policy[most], 0)}; the best of ${n} earns ${format(gained, 2)} at KL ${format(way, 2)}. ${trained}.`;
 }
 
+/** All policies for one setting of the controls. */
+export function world({ reward: name, beta, draws, steps }, { reference, rewards, rates }) {
+  const reward = rewards[name];
+  const given = [reference, reward, beta];
+  const climbing = climbed(...given, steps, rates.climb);
+  return {
+    ...{ reference, reward, climbing },
+    policy: tilted(...given),
+    chosen: bestOf(reference, reward, draws),
+    following: direct(...given, steps, rates.direct),
+    gradient: push(climbing, ...given),
+  };
+}
+
+const learners = () => [key("climber", "policy gradient"), key("direct", "DPO")];
+
 export default widget("tilt", ({ constants, controls }) => {
-  const { replies, reference, rewards } = constants;
+  const { replies } = constants;
   const [left, right, result] = [bars(replies), ways(), resultLine()];
   return {
     layout: [
-      columns("controls", [controls.reward.row], [controls.beta.row, controls.draws.row]),
+      columns("controls", [controls.reward.row, controls.steps.row], [controls.beta.row, controls.draws.row]),
       columns(
         "views",
-        [heading(key("before", "reference"), key("now", "tilt")), left.element],
-        [heading(key("now", "tilt"), key("best", "best of n")), right.element],
+        [heading(key("before", "reference"), key("now", "tilt"), ...learners()), left.element],
+        [heading(key("now", "tilt"), key("best", "best of n"), ...learners()), right.element],
       ),
       result.row,
     ],
-    draw({ reward: name, beta, draws }) {
-      const reward = rewards[name];
-      const policy = tilted(reference, reward, beta);
-      const state = { reference, reward, policy, chosen: bestOf(reference, reward, draws) };
+    draw(shown) {
+      const state = world(shown, constants);
       left.draw(state);
       right.draw(state);
-      result.say(describe(replies, reference, reward, beta, draws));
+      result.say(describe(replies, state, shown.draws, shown.steps));
     },
   };
 });
