@@ -168,7 +168,7 @@ def trained(
     random = torch.Generator().manual_seed(1000 + seed)
     yield {"step": "0", **judge(world, policy, proxy, seed)}
     if run == "direct":
-        held = slice(PAIRS - 200, PAIRS)
+        held = told_apart(world, chosen, rejected, PAIRS - 200)
         steps = train_on_pairs(
             policy,
             world.reference,
@@ -204,6 +204,13 @@ def trained(
     ):
         if report.step % EVERY == 0 or report.stopped:
             yield {"step": str(report.step), **judge(world, policy, proxy, seed)}
+
+
+def told_apart(world: World, chosen: Replies, rejected: Replies, first: int) -> Tensor:
+    """Find the pairs, from a first one on, between which the rater is not indifferent."""
+    sides = (side[first:].texts(world.tokenizer) for side in (chosen, rejected))
+    worth = [wish(a) != wish(b) for a, b in zip(*sides, strict=True)]
+    return first + torch.tensor(worth).nonzero()[:, 0]
 
 
 def shift(policy: Transformer, reference: Transformer, replies: Replies) -> float:
