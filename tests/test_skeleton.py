@@ -23,7 +23,20 @@ from primer.book.form import faults_of, guesses
 from primer.book.normalize import normalize, notebooks, unfinished_cells
 from primer.book.registry import REGISTRY, complaints, read_book, table_of_contents, written_files
 
-NAME, TOPIC = "12-pretraining", "pretraining"
+NAME, TOPIC = "17-trial", "trial"
+ENTRY = f"""
+[[chapter]]
+name = "{NAME}"
+title = "Trial"
+about = "a chapter that is not written yet"
+part = "Signals"
+builds_on = ["09-transformers"]
+library = ["{TOPIC}"]
+widgets = []
+map = {{ wide = [4, 3], tall = [1, 8] }}
+"""
+"""What the registry says of a chapter to come; one of ours would be written some day."""
+ROW = f"TRI-01,{NAME},A first row,S1 L1,claim,print it\n"
 PLACES = 8
 """How many files a new chapter may touch."""
 
@@ -38,6 +51,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[
     (copy / "tests/answers").mkdir(parents=True)
     for name in ("README.md", "_toc.yml", "pyproject.toml", "tests/answers/__init__.py"):
         shutil.copy(BOOK / name, copy / name)
+    for name, more in ((REGISTRY, ENTRY), ("chapters/appendix/coverage.csv", ROW)):
+        with (copy / name).open("a", encoding="utf-8") as file:
+            file.write(more)
+    for path, text in written_files(copy).items():
+        path.write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(copy / "lib"))  # the kernel inherits it
         yield copy, skeleton.make_chapter(copy, NAME)
@@ -196,7 +214,7 @@ def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: 
         ("positions", "'positions' is no name of a chapter: give two digits"),
         ("12-Pretraining", "is no name of a chapter"),
         ("12_pretraining", "is no name of a chapter"),
-        ("../12-pretraining", "is no name of a chapter"),
+        ("../17-trial", "is no name of a chapter"),
         ("08-places", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
         ("19-later", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
         ("", "is no name of a chapter"),
