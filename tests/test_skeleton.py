@@ -174,10 +174,10 @@ def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
     files = sorted((tmp_path / "chapters").glob("*.ipynb"))
     toc["parts"][0]["chapters"] = [{"file": f"chapters/{path.stem}"} for path in files]
     (tmp_path / "_toc.yml").write_text(yaml.safe_dump(toc))
-    write_registry(tmp_path, [path.stem for path in files])
+    write_registry(tmp_path, [path.stem for path in files], ENTRY)
     monkeypatch.setattr(skeleton, "execute", lambda *_: None)  # half written: it was never run
     (tmp_path / "tests/answers").mkdir(parents=True)
-    new = skeleton.make_chapter(tmp_path, "17-state-spaces")
+    new = skeleton.make_chapter(tmp_path, "18-state-spaces")
     assert tmp_path / REGISTRY in new
     assert len(new) <= PLACES
     assert read_book(tmp_path).chapters[-1].title == "State spaces"
@@ -186,14 +186,14 @@ def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
     assert done.returncode == 0, done.stdout + done.stderr
     site = tmp_path / "_build/html"
     assert "Warm-up: three numbers" in (site / f"chapters/{NAME}.html").read_text()
-    assert not (site / "chapters/17-state-spaces.html").exists()
+    assert not (site / "chapters/18-state-spaces.html").exists()
     index = BeautifulSoup((site / "index.html").read_text(), "html.parser")
     for drawing in index.select("svg.chapter-map"):
         linked = {a["href"] for a in drawing.select("a")}
         assert linked == {f"chapters/{path.stem}.html" for path in files}
         to_come = [box.select_one(".number").text for box in drawing.select(".to-come")]
-        assert to_come[-1] == "17"
-        assert len(to_come) == 17 - len(files)
+        assert to_come[-1] == "18"
+        assert len(to_come) == 18 - len(files)
 
 
 def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: 
         (copy / path.relative_to(made[0])).unlink()
     (copy / f"lib/primer/{TOPIC}").rmdir()
     assert complaints(copy) == []
-    assert (copy / REGISTRY).read_bytes() == (BOOK / REGISTRY).read_bytes()
+    assert (copy / REGISTRY).read_text() == (BOOK / REGISTRY).read_text() + ENTRY
     assert not list(copy.rglob(f"*{TOPIC}*"))
 
 
