@@ -23,7 +23,20 @@ from primer.book.form import faults_of, guesses
 from primer.book.normalize import normalize, notebooks, unfinished_cells
 from primer.book.registry import REGISTRY, complaints, read_book, table_of_contents, written_files
 
-NAME, TOPIC = "12-pretraining", "pretraining"
+NAME, TOPIC = "17-trial", "trial"
+ENTRY = f"""
+[[chapter]]
+name = "{NAME}"
+title = "Trial"
+about = "a chapter that is not written yet"
+part = "Signals"
+builds_on = ["09-transformers"]
+library = ["{TOPIC}"]
+widgets = []
+map = {{ wide = [4, 3], tall = [1, 8] }}
+"""
+"""What the registry says of a chapter to come; one of ours would be written some day."""
+ROW = f"TRI-01,{NAME},A first row,S1 L1,claim,print it\n"
 PLACES = 8
 """How many files a new chapter may touch."""
 
@@ -38,6 +51,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[
     (copy / "tests/answers").mkdir(parents=True)
     for name in ("README.md", "_toc.yml", "pyproject.toml", "tests/answers/__init__.py"):
         shutil.copy(BOOK / name, copy / name)
+    for name, more in ((REGISTRY, ENTRY), ("chapters/appendix/coverage.csv", ROW)):
+        with (copy / name).open("a", encoding="utf-8") as file:
+            file.write(more)
+    for path, text in written_files(copy).items():
+        path.write_text(text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(copy / "lib"))  # the kernel inherits it
         yield copy, skeleton.make_chapter(copy, NAME)
@@ -156,10 +174,10 @@ def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
     files = sorted((tmp_path / "chapters").glob("*.ipynb"))
     toc["parts"][0]["chapters"] = [{"file": f"chapters/{path.stem}"} for path in files]
     (tmp_path / "_toc.yml").write_text(yaml.safe_dump(toc))
-    write_registry(tmp_path, [path.stem for path in files])
+    write_registry(tmp_path, [path.stem for path in files], ENTRY)
     monkeypatch.setattr(skeleton, "execute", lambda *_: None)  # half written: it was never run
     (tmp_path / "tests/answers").mkdir(parents=True)
-    new = skeleton.make_chapter(tmp_path, "17-state-spaces")
+    new = skeleton.make_chapter(tmp_path, "18-state-spaces")
     assert tmp_path / REGISTRY in new
     assert len(new) <= PLACES
     assert read_book(tmp_path).chapters[-1].title == "State spaces"
@@ -168,14 +186,14 @@ def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
     assert done.returncode == 0, done.stdout + done.stderr
     site = tmp_path / "_build/html"
     assert "Warm-up: three numbers" in (site / f"chapters/{NAME}.html").read_text()
-    assert not (site / "chapters/17-state-spaces.html").exists()
+    assert not (site / "chapters/18-state-spaces.html").exists()
     index = BeautifulSoup((site / "index.html").read_text(), "html.parser")
     for drawing in index.select("svg.chapter-map"):
         linked = {a["href"] for a in drawing.select("a")}
         assert linked == {f"chapters/{path.stem}.html" for path in files}
         to_come = [box.select_one(".number").text for box in drawing.select(".to-come")]
-        assert to_come[-1] == "17"
-        assert len(to_come) == 17 - len(files)
+        assert to_come[-1] == "18"
+        assert len(to_come) == 18 - len(files)
 
 
 def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: Path) -> None:
@@ -185,7 +203,7 @@ def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: 
         (copy / path.relative_to(made[0])).unlink()
     (copy / f"lib/primer/{TOPIC}").rmdir()
     assert complaints(copy) == []
-    assert (copy / REGISTRY).read_bytes() == (BOOK / REGISTRY).read_bytes()
+    assert (copy / REGISTRY).read_text() == (BOOK / REGISTRY).read_text() + ENTRY
     assert not list(copy.rglob(f"*{TOPIC}*"))
 
 
@@ -196,7 +214,7 @@ def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: 
         ("positions", "'positions' is no name of a chapter: give two digits"),
         ("12-Pretraining", "is no name of a chapter"),
         ("12_pretraining", "is no name of a chapter"),
-        ("../12-pretraining", "is no name of a chapter"),
+        ("../17-trial", "is no name of a chapter"),
         ("08-places", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
         ("19-later", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
         ("", "is no name of a chapter"),

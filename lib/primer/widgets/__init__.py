@@ -13,6 +13,7 @@ from primer.widgets.emergence import Emergence
 from primer.widgets.fold import Fold
 from primer.widgets.four_memories import FourMemories
 from primer.widgets.jacobians import JacobianProduct
+from primer.widgets.learn_line import LearnLine
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
@@ -41,6 +42,7 @@ __all__ = [
     "Fold",
     "FourMemories",
     "JacobianProduct",
+    "LearnLine",
     "LeastSquaresByHand",
     "NormBall",
     "PowerExplorer",

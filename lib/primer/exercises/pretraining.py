@@ -1,0 +1,181 @@
+"""Checks for the exercises of the chapter *Pretraining*: each names the mistake it recognizes."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import torch
+
+from primer.datasets import VALIDATION_PLAYS, plays_in_markdown
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, as_number, explain
+from primer.pretraining import f1, stage_directions, viterbi
+
+check_doubt = NumberExercise(
+    "12.1",
+    right=1.7045,
+    within=0.006,
+    low=0,
+    high=100,
+    expects="a percentage, to two decimals",
+    wrong={
+        1.5: "that is the share of all tokens; only those count here that show a word",
+        10: "that is the share among the selected tokens",
+        50: "that is the share among the selected tokens that show a word",
+        11.3636: "1.5 of 13.2 compares with the masks and the random ones; "
+        "compare with all that show a word",
+    },
+    otherwise="of 100 tokens 12 are masks, 1.5 are random words, and 86.5 are themselves",
+    because="1.5 of the 88 tokens in a hundred that show a word are false: 1.70 %.",
+)
+
+check_lengths = NumberExercise(
+    "12.3",
+    right=201,
+    within=0.1,
+    low=0,
+    high=5000,
+    expects="a whole number of tokens",
+    wrong={
+        200: "the last sentinel is missing: it says that nothing more is hidden",
+        150: "those are the hidden tokens; each span is announced by its sentinel",
+        900: "that is what the encoder reads",
+        151: "each of the 50 spans has a sentinel of its own",
+    },
+    otherwise="150 hidden tokens make 50 spans; count the sentinels, too",
+    because="150 + 50 + 1 = 201, and the encoder reads 850 + 50 = 900.",
+)
+
+check_diagnose = ChoiceExercise(
+    "12.6",
+    choices={
+        "a": "The masks are drawn once, before the training, and learned by heart.",
+        "b": "All places are counted, not only the selected ones.",
+        "c": "The inputs were never masked.",
+        "d": "Separators and padding are masked, too.",
+    },
+    right="b",
+    replies={
+        "a": "then the loss on masks of the training would be low, and here it is 5.3 on any "
+        "masked place",
+        "b": "85 places in a hundred can be read off and cost almost nothing: 0.15 · 5.3 = 0.80.",
+        "c": "then every place could be read off, and the loss would go to 0, not to 0.80",
+        "d": "a few easy places would lower the loss on masked places a little; from 5.3 to 0.80 "
+        "it takes 85 in a hundred",
+    },
+)
+
+
+@exercise("12.2")
+def check_mask(answer: Answer) -> None:
+    """Check ``answer(tokens, mask_id, vocab_size, special, random)`` → inputs, counted."""
+    n, words, mask_id, special = 60_000, 500, 999, (0, 1)
+    text = np.random.default_rng(5).integers(words, size=n)
+    text[::10] = 0
+    given = text.copy()
+    value = answer(given, mask_id, words, special, np.random.default_rng(7))
+    if value is None or len(value) != 2:
+        raise Mistake("return two arrays: the inputs, and which places are counted")
+    if not np.array_equal(given, text):
+        raise Mistake("the text that was given is changed: work on a copy, targets need the text")
+    inputs = as_array(value[0], (n,), "the inputs")
+    counted = as_array(value[1], (n,), "what is counted").astype(bool)
+    ordinary = ~np.isin(text, special)
+    if counted[~ordinary].any() or (inputs != text)[~ordinary].any():
+        raise Mistake("separators and padding are masked: leave the special tokens alone")
+    if (inputs != text)[~counted].any():
+        raise Mistake("places are changed that are not counted: what was hidden must be predicted")
+    share = counted[ordinary].mean()
+    masked = (inputs == mask_id)[ordinary].mean()
+    if share > 0.5:
+        raise Mistake(f"{share:.0%} of the tokens are selected: 80, 10 and 10 % are of the 15 %")
+    if abs(masked / max(share, 1e-9) - 1) < 0.02 or (inputs == text)[counted].mean() < 0.01:
+        raise Mistake("no selected token keeps its own face; one in ten should, and counts")
+    if abs(share - 0.15) > 0.006:
+        raise Mistake(f"{share:.1%} of the tokens are selected and counted, not 15 %")
+    random_ones = inputs[counted & (inputs != text) & (inputs != mask_id)]
+    for name, got, wanted in (
+        ("masked", masked / share, 0.8),
+        ("random", len(random_ones) / counted.sum(), 0.1),
+    ):
+        if abs(got - wanted) > 0.02:
+            raise Mistake(f"of the selected tokens {got:.2f} are {name}, not {wanted}")
+    if len(np.unique(random_ones)) < words / 3:
+        raise Mistake("the same random word stands everywhere: draw one for each place")
+
+
+@exercise("12.4")
+def check_rate(answer: Answer) -> None:
+    """Check ``answer(n, d, noise)``: the best rate of one step when outputs have noise."""
+    cases = [(4, 8, 0.5), (16, 8, 1.0), (32, 3, 2.0), (10, 10, 0.0), (7, 2, 3.0)]
+    got = np.array([as_number(answer(*case)) for case in cases])
+    n, d, s = np.array(cases).T
+    explain(
+        got,
+        n / (n + d + 1 + s**2),
+        {
+            "the noise is missing: a noisy example deserves a smaller step": n / (n + d + 1),
+            "noise is the standard deviation; its square is what adds up": n / (n + d + 1 + s),
+            "the 1 is missing: the square of xᵢ² has mean 3, not 1": n / (n + d + s**2),
+            "the noise of n examples is averaged: d σ² / n, not d σ²": n / (n + d + 1 + n * s**2),
+        },
+    )
+
+
+@exercise("12.5")
+def check_path(answer: Answer) -> None:
+    """Check ``answer(scores, transitions)``: the best path of tags."""
+    for seed, (n, k) in enumerate([(5, 3), (8, 4), (12, 3), (2, 2), (1, 3)]):
+        random = np.random.default_rng(seed)
+        scores, T = random.normal(size=(n, k)), 2 * random.normal(size=(k, k))
+        best = viterbi(torch.tensor(scores), torch.tensor(T)).tags.numpy()
+        turned = viterbi(torch.tensor(scores), torch.tensor(T.T)).tags.numpy()
+        greedy = [int(scores[0].argmax())]
+        for z in scores[1:]:
+            greedy.append(int((z + T[greedy[-1]]).argmax()))
+        explain(
+            as_array(answer(scores.copy(), T.copy()), (n,), "the path"),
+            best,
+            {
+                "each word got its own favorite: the transitions are not used": scores.argmax(1),
+                "step by step the best next tag is greedy; keep the best path to every tag": (
+                    np.array(greedy)
+                ),
+                "the path runs backwards: it was read off from the end": best[::-1],
+                "transitions lead from row to column; yours are turned around": turned,
+            },
+        )
+
+
+@exercise("12.7")
+def check_tagger(answer: Answer) -> None:
+    """Check ``answer(directions)``: from 200 stage directions to a tagger of names."""
+    markdown = plays_in_markdown()
+    random = np.random.default_rng(0)
+
+    def drawn(titles: list[str], n: int) -> list:
+        found = [d for title in titles for d in stage_directions(markdown[title])]
+        found = [d for d in found if 3 <= len(d.words) <= 14]
+        return [found[i] for i in random.permutation(len(found))[:n]]
+
+    training = drawn([title for title in markdown if title not in VALIDATION_PLAYS], 200)
+    test = drawn(list(VALIDATION_PLAYS), 200)
+    tag = answer(training)
+    if not callable(tag):
+        raise Mistake("return a function that takes the words of a direction and tags them")
+    truth, guess = [], []
+    for words, names in test:
+        said = [bool(name) for name in tag(list(words))]
+        if len(said) != len(words):
+            raise Mistake(f"{len(words)} words got {len(said)} tags: each needs one")
+        truth += names
+        guess += said
+    if len([*groupby(guess)]) == 1:
+        raise Mistake(
+            f"every word gets the same tag; 'everything is a name' has an F1 of "
+            f"{f1([int(t) for t in truth], [1] * len(truth)):.2f}"
+        )
+    reached = f1([int(t) for t in truth], [int(g) for g in guess])
+    if reached < 0.8:
+        raise Mistake(f"F1 on the four held-out plays is {reached:.2f}; 0.80 is asked for")

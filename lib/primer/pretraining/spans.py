@@ -1,0 +1,376 @@
+r"""Whole spans hidden: SpanBERT's masks, T5's sentinels, BART's gaps of unknown length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from primer.inputs import count, positive, probability
+from primer.pretraining.objectives import BERT_SPLIT, Corruption, shares, whole_tokens
+
+
+class SpanCorruption(NamedTuple):
+    """A text in two halves: what is left of it, and what was taken out.
+
+    Attributes
+    ----------
+    inputs : Tensor of int
+        What the encoder reads: the text, each hidden span replaced by its sentinel.
+    targets : Tensor of int
+        What the decoder writes: each sentinel, followed by its span, and one sentinel more.
+    """
+
+    inputs: Int[Tensor, " kept"]
+    targets: Int[Tensor, " hidden"]
+
+
+class SpanSizes(NamedTuple):
+    """How long the parts of a span corruption are; they do not depend on chance.
+
+    Attributes
+    ----------
+    hidden, spans : int
+        Tokens taken out, and in how many spans.
+    encoder, decoder : int
+        Tokens that are read and written, sentinels included.
+    """
+
+    hidden: int
+    spans: int
+    encoder: int
+    decoder: int
+
+
+def span_length_probabilities(p: float = 0.2, longest: int = 10) -> Float[np.ndarray, " longest"]:
+    r"""Compute how likely SpanBERT hides spans of 1, 2, … words.
+
+    .. math:: P(\ell) \propto p\,(1-p)^{\ell-1}, \qquad 1\le\ell\le\ell_{\max}
+
+    Parameters
+    ----------
+    p : float
+        The chance to stop after each token, strictly between 0 and 1.
+    longest : int
+        :math:`\ell_{\max}`; longer spans are drawn again.
+
+    Returns
+    -------
+    float array, shape (longest,)
+        Probabilities.
+
+    References
+    ----------
+    Joshi et al. (2020), "SpanBERT", section 3.1, where the mean is given as 3.8.
+
+    Examples
+    --------
+    >>> p = span_length_probabilities()
+    >>> round(float(p @ range(1, 11)), 3)
+    3.797
+    """
+    lengths = np.arange(count("longest", longest))
+    weights = probability("p", p) * (1 - p) ** lengths
+    return weights / weights.sum()
+
+
+def mask_spans(
+    tokens: Int[Tensor, " seq"],
+    generator: torch.Generator,
+    *,
+    mask_id: int,
+    vocab_size: int,
+    rate: float = 0.15,
+    split: Sequence[float] = BERT_SPLIT,
+    p: float = 0.2,
+    longest: int = 10,
+) -> Corruption:
+    r"""Select spans until a share of the text is selected; hide each span in one way.
+
+    Lengths follow :func:`span_length_probabilities`, starts are uniform among the places where the
+    span touches no other. Mask, random tokens or no change is drawn once for a span.
+
+    Parameters
+    ----------
+    tokens : Tensor of int of shape (seq,)
+        The text.
+    generator : torch.Generator
+        Decides.
+    mask_id, vocab_size, rate, split
+        As in :func:`~primer.pretraining.mask_tokens`.
+    p, longest
+        As in :func:`span_length_probabilities`.
+
+    Returns
+    -------
+    Corruption
+        As many counted places as ``round(rate · seq)``, at least one.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range, or the text is shorter than the longest span.
+
+    References
+    ----------
+    Joshi et al. (2020), section 3.1.
+
+    Examples
+    --------
+    >>> seen = mask_spans(torch.arange(100), torch.Generator().manual_seed(0), mask_id=999,
+    ...     vocab_size=100)
+    >>> int(seen.counted.sum())
+    15
+    """
+    masked, random, _ = shares(split)
+    text = whole_tokens(tokens)
+    chances = torch.tensor(span_length_probabilities(p, longest))
+    n, rate = len(text), probability("rate", rate)
+    if longest > n:
+        raise ValueError(
+            f"spans of up to {longest} tokens do not fit into a text of {n}: "
+            "lower longest or give more text"
+        )
+    wanted = max(1, round(rate * n))
+    counted, inputs = torch.zeros(n, dtype=torch.bool), text.clone()
+    while left := wanted - int(counted.sum()):
+        length = int(torch.multinomial(chances, 1, generator=generator)) + 1
+        length = min(length, left)
+        starts = _free_starts(counted, length)
+        if not len(starts):
+            length, starts = 1, (~counted).nonzero()[:, 0]
+        start = int(starts[torch.randint(len(starts), (), generator=generator)])
+        span = slice(start, start + length)
+        counted[span] = True
+        fate = float(torch.rand((), generator=generator))
+        if fate < masked:
+            inputs[span] = mask_id
+        elif fate < masked + random:
+            inputs[span] = torch.randint(vocab_size, (length,), generator=generator)
+    return Corruption(inputs, text.clone(), counted)
+
+
+def _free_starts(counted: Bool[Tensor, " seq"], length: int) -> Int[Tensor, " starts"]:
+    """Find where a span fits that neither overlaps nor touches another."""
+    padded = torch.nn.functional.pad(counted, (1, 1))
+    return (~padded.unfold(0, length + 2, 1).any(dim=1)).nonzero()[:, 0]
+
+
+def span_sizes(n_tokens: int, rate: float = 0.15, mean_span: float = 3.0) -> SpanSizes:
+    r"""Compute the lengths of a span corruption.
+
+    .. math:: h = \operatorname{round}(rn), \quad s = \operatorname{round}(h/\mu), \qquad
+              n_{\text{encoder}} = n - h + s, \quad n_{\text{decoder}} = h + s + 1
+
+    Parameters
+    ----------
+    n_tokens : int
+        The length :math:`n` of the text, at least 2.
+    rate : float
+        :math:`r`, strictly between 0 and 1.
+    mean_span : float
+        :math:`\mu`, at least 1.
+
+    Returns
+    -------
+    SpanSizes
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range, or a span would be longer than the text.
+
+    References
+    ----------
+    Raffel et al. (2020), section 3.1.4; their code, ``random_spans_noise_mask``.
+
+    Examples
+    --------
+    >>> span_sizes(512)
+    SpanSizes(hidden=77, spans=26, encoder=461, decoder=104)
+    """
+    n, rate = count("n_tokens", n_tokens, at_least=2), probability("rate", rate)
+    if positive("mean_span", mean_span) < 1:
+        raise ValueError(f"a span has at least one token, got a mean of {mean_span}")
+    if mean_span > n - 1:
+        raise ValueError(f"spans of {mean_span:g} tokens are longer than a text of {n} allows")
+    hidden = min(max(round(n * rate), 1), n - 1)
+    spans = min(max(round(hidden / mean_span), 1), n - hidden)
+    return SpanSizes(hidden, spans, n - hidden + spans, hidden + spans + 1)
+
+
+def corrupt_spans(
+    tokens: Int[Tensor, " seq"],
+    generator: torch.Generator,
+    *,
+    first_sentinel: int,
+    rate: float = 0.15,
+    mean_span: float = 3.0,
+) -> SpanCorruption:
+    """Take spans out of a text and put a sentinel in the place of each.
+
+    Parameters
+    ----------
+    tokens : Tensor of int of shape (seq,)
+        The text; all its ids are below ``first_sentinel``.
+    generator : torch.Generator
+        Decides where spans begin and end, not how much is hidden.
+    first_sentinel : int
+        The id of the first sentinel; the others follow it.
+    rate, mean_span
+        As in :func:`span_sizes`.
+
+    Returns
+    -------
+    SpanCorruption
+        Of the lengths that :func:`span_sizes` gives.
+
+    Raises
+    ------
+    ValueError
+        As :func:`span_sizes`, and when a token of the text is a sentinel.
+
+    References
+    ----------
+    Raffel et al. (2020), section 3.1.4.
+
+    Examples
+    --------
+    >>> text = torch.arange(10)
+    >>> seen = corrupt_spans(text, torch.Generator().manual_seed(0), first_sentinel=100, rate=0.3)
+    >>> len(seen.inputs), len(seen.targets)
+    (8, 5)
+    >>> torch.equal(restore(*seen, first_sentinel=100), text)
+    True
+    """
+    text = whole_tokens(tokens)
+    if int(text.max()) >= first_sentinel:
+        raise ValueError(
+            f"token {int(text.max())} of the text is a sentinel: they begin at {first_sentinel}"
+        )
+    sizes = span_sizes(len(text), rate, mean_span)
+    hidden = _pieces(sizes.hidden, sizes.spans, generator)
+    kept = _pieces(len(text) - sizes.hidden, sizes.spans, generator)
+    inputs, targets, place = [], [], 0
+    for number, (before, span) in enumerate(zip(kept, hidden, strict=True)):
+        sentinel = torch.tensor([first_sentinel + number])
+        inputs += [text[place : place + before], sentinel]
+        targets += [sentinel, text[place + before : place + before + span]]
+        place += before + span
+    end = torch.tensor([first_sentinel + sizes.spans])
+    return SpanCorruption(torch.cat(inputs), torch.cat([*targets, end]))
+
+
+def restore(
+    inputs: Int[Tensor, " kept"], targets: Int[Tensor, " hidden"], *, first_sentinel: int
+) -> Int[Tensor, " seq"]:
+    """Put the spans back into the text: the inverse of :func:`corrupt_spans`.
+
+    Parameters
+    ----------
+    inputs, targets : Tensor of int
+        The two halves.
+    first_sentinel : int
+        The id of the first sentinel.
+
+    Returns
+    -------
+    Tensor of int of shape (seq,)
+        The text.
+
+    Raises
+    ------
+    ValueError
+        When a sentinel that is read was not written.
+
+    Examples
+    --------
+    >>> restore(torch.tensor([5, 100, 8]), torch.tensor([100, 6, 7, 101]), first_sentinel=100)
+    tensor([5, 6, 7, 8])
+    """
+    spans: dict[int, list[int]] = {}
+    current: list[int] = []
+    for token in targets.tolist():
+        if token >= first_sentinel:
+            current = spans[token] = []
+        else:
+            current.append(token)
+    text: list[int] = []
+    for token in inputs.tolist():
+        if token >= first_sentinel and token not in spans:
+            raise ValueError(f"sentinel {token} stands in the inputs and not in the targets")
+        text += spans[token] if token >= first_sentinel else [token]
+    return torch.tensor(text)
+
+
+def infill(
+    tokens: Int[Tensor, " seq"],
+    generator: torch.Generator,
+    *,
+    mask_id: int,
+    rate: float = 0.3,
+    mean_span: float = 3.0,
+) -> SpanCorruption:
+    r"""Replace spans, empty ones too, by one mask each: how much is missing is left to the model.
+
+    Lengths are Poisson with mean :math:`\mu`; an empty span puts a mask where nothing was.
+
+    Parameters
+    ----------
+    tokens : Tensor of int of shape (seq,)
+        The text.
+    generator : torch.Generator
+        Decides.
+    mask_id : int
+        The mask.
+    rate : float
+        The share of the text that is hidden.
+    mean_span : float
+        :math:`\mu`.
+
+    Returns
+    -------
+    SpanCorruption
+        The corrupted text, and the whole text as target.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range, or spans are longer than the text.
+
+    References
+    ----------
+    Lewis et al. (2020), "BART", section 2.2.
+
+    Examples
+    --------
+    >>> seen = infill(torch.arange(100), torch.Generator().manual_seed(0), mask_id=999)
+    >>> int((seen.inputs < 999).sum()), len(seen.targets)
+    (70, 100)
+    """
+    text, rate = whole_tokens(tokens), probability("rate", rate)
+    if positive("mean_span", mean_span) > len(text):
+        raise ValueError(f"spans of {mean_span:g} tokens are longer than the text of {len(text)}")
+    left, lengths = max(1, round(rate * len(text))), []
+    while left:
+        drawn = int(torch.poisson(torch.tensor(float(mean_span)), generator=generator))
+        lengths.append(min(drawn, left))
+        left -= lengths[-1]
+    kept = len(text) - sum(lengths)
+    cuts = torch.randint(kept + 1, (len(lengths),), generator=generator).sort().values.tolist()
+    parts, place, before = [], 0, 0
+    for cut, length in zip(cuts, lengths, strict=True):
+        parts += [text[place : place + cut - before], torch.tensor([mask_id])]
+        place, before = place + cut - before + length, cut
+    return SpanCorruption(torch.cat([*parts, text[place:]]), text.clone())
+
+
+def _pieces(total: int, parts: int, generator: torch.Generator) -> list[int]:
+    """Cut a number into so many positive parts, all ways being equally likely."""
+    cuts = torch.randperm(total - 1, generator=generator)[: parts - 1].sort().values + 1
+    edges = torch.cat([torch.tensor([0]), cuts, torch.tensor([total])])
+    return edges.diff().tolist()

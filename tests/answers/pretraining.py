@@ -1,0 +1,101 @@
+"""Answers to the exercises of the chapter *Pretraining*."""
+
+import numpy as np
+import torch
+
+from primer.exercises import pretraining as checks
+from primer.pretraining import viterbi
+
+
+def mask(tokens, mask_id, vocab_size, special, random, rate=0.15, split=(0.8, 0.1), one=False):
+    ordinary = ~np.isin(tokens, special)
+    counted = ordinary & (random.random(len(tokens)) < rate)
+    fate = random.random(len(tokens))
+    drawn = random.integers(vocab_size, size=1 if one else len(tokens))
+    inputs = np.where(counted & (fate < split[0]), mask_id, tokens)
+    changed = counted & (fate >= split[0]) & (fate < sum(split))
+    return np.where(changed, drawn, inputs), counted
+
+
+def mask_in_place(tokens, mask_id, *rest):
+    inputs, counted = mask(tokens, mask_id, *rest)
+    tokens[:] = inputs
+    return tokens, counted
+
+
+def forget_the_kept(tokens, *rest):
+    inputs, counted = mask(tokens, *rest)
+    return inputs, counted & (inputs != tokens)
+
+
+def mask_everything_special(tokens, mask_id, vocab_size, special, random):
+    return mask(tokens, mask_id, vocab_size, (), random)
+
+
+def best_path(scores, transitions):
+    return viterbi(torch.tensor(scores), torch.tensor(transitions)).tags
+
+
+def greedy(scores, transitions):
+    path = [scores[0].argmax()]
+    for z in scores[1:]:
+        path.append((z + transitions[path[-1]]).argmax())
+    return path
+
+
+def word_list(directions):
+    ordinary = {
+        w for words, names in directions for w, n in zip(words, names, strict=True) if not n
+    }
+    return lambda words: [word not in ordinary for word in words]
+
+
+FEW = {"a", "an", "the", "and", "of", "to", "with", "in", "from", "at", "on", "his", "her", "their"}
+
+
+def word_list_with_neighbors(directions):
+    """A word that never stood outside a name is one, unless an article or 'with' leads to it."""
+    ordinary = {
+        w for words, names in directions for w, n in zip(words, names, strict=True) if not n
+    }
+
+    def tag(words):
+        names = []
+        for before, word in zip(["", *words], words, strict=False):
+            plural = word.endswith(("s", "ed", "ing", "ly", "men", "er")) and before != "enter"
+            names.append(
+                word not in ordinary | FEW
+                and before not in ("a", "an", "the", "his")
+                and not plural
+            )
+        return names
+
+    return tag
+
+
+RIGHT = [
+    (checks.check_mask, mask),
+    (checks.check_rate, lambda n, d, noise: n / (n + d + 1 + noise**2)),
+    (checks.check_path, best_path),
+    (checks.check_tagger, word_list_with_neighbors),
+]
+
+WRONG = [
+    (checks.check_mask, lambda *given: mask(*given, rate=0.8), "are of the 15 %"),
+    (checks.check_mask, lambda *given: mask(*given, split=(1.0, 0.0)), "its own face"),
+    (checks.check_mask, lambda *given: mask(*given, one=True), "the same random word"),
+    (checks.check_mask, mask_in_place, "work on a copy"),
+    (checks.check_mask, forget_the_kept, "its own face"),
+    (checks.check_mask, mask_everything_special, "special tokens alone"),
+    (checks.check_mask, lambda *given: mask(*given, rate=0.2), "not 15 %"),
+    (checks.check_rate, lambda n, d, noise: n / (n + d + 1), "noise is missing"),
+    (checks.check_rate, lambda n, d, noise: n / (n + d + 1 + noise), "its square"),
+    (checks.check_rate, lambda n, d, noise: n / (n + d + noise**2), "the 1 is missing"),
+    (checks.check_path, lambda scores, transitions: scores.argmax(1), "transitions are not used"),
+    (checks.check_path, greedy, "greedy"),
+    (checks.check_path, lambda scores, T: best_path(scores, T).flip(0), "backwards"),
+    (checks.check_path, lambda scores, T: best_path(scores, T.T.copy()), "turned around"),
+    (checks.check_tagger, word_list, "0.80 is asked for"),
+    (checks.check_tagger, lambda directions: lambda words: [True] * len(words), "the same tag"),
+    (checks.check_tagger, lambda directions: lambda words: [True], "each needs one"),
+]
