@@ -19,7 +19,7 @@ from primer.datasets import corpus_hash, split_plays
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.train import (
-    PLAYS,
+    PLAYS_1,
     Batches,
     Configuration,
     LogLine,
@@ -55,7 +55,7 @@ BYTES = BytePairEncoding([])  # no merges: 256 bytes and the end token
 
 def with_line(old: str, new: str, folder: Path) -> Path:
     """Change one line of the published configuration."""
-    text = PLAYS.read_text(encoding="utf-8")
+    text = PLAYS_1.read_text(encoding="utf-8")
     assert old in text
     file = folder / "changed.toml"
     file.write_text(text.replace(old, new), encoding="utf-8")
@@ -63,7 +63,7 @@ def with_line(old: str, new: str, folder: Path) -> Path:
 
 
 def test_published_configuration_is_the_published_model() -> None:
-    configuration = read_configuration(PLAYS)
+    configuration = read_configuration(PLAYS_1)
     assert configuration.model.vocab_size == configuration.data.vocab_size == 1024
     assert configuration.model.positions == "rope"
 
@@ -297,7 +297,7 @@ class Saved:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "state.pt"
-        published = read_configuration(PLAYS)
+        published = read_configuration(PLAYS_1)
         self.configuration = Configuration(published.data, TINY, published.training)
         self.model = Transformer(TINY)
         self.optimizer = make_optimizer(self.model)
@@ -438,7 +438,7 @@ def test_published_model_has_the_loss_of_its_log() -> None:
 
 def test_published_model_was_trained_as_configured() -> None:
     saved = read_metadata(PRETRAINED / "plays.safetensors")["training"]
-    now = read_configuration(PLAYS).to_dict()
+    now = read_configuration(PLAYS_1).to_dict()
     assert now["phases"] == []
     for table, settings in saved.items():  # what came later stands at its default
         assert now[table] | settings == now[table]

@@ -35,8 +35,7 @@ from primer.alignment.training import train_policy
 from primer.datasets import split_plays
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
-from primer.transformers import Transformer, load_pretrained
-from primer.transformers.checkpoint import PRETRAINED
+from primer.transformers import Transformer, load_pretrained, pretrained_file
 
 RESULTS = Path(__file__).with_name("overoptimization.csv")
 COLUMNS = ("model", "run", "seed", "step", "gold", "proxy", "kl", "chosen", "rejected")
@@ -196,7 +195,7 @@ def shift(policy: Transformer, reference: Transformer, replies: Replies) -> floa
 
 def fingerprint() -> str:
     """Name the edition of the book's model that the results belong to."""
-    return hashlib.sha256((PRETRAINED / "plays.safetensors").read_bytes()).hexdigest()[:12]
+    return hashlib.sha256(pretrained_file("plays").read_bytes()).hexdigest()[:12]
 
 
 def read_results() -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from primer.transformers.cache import KeyValueCache
 from primer.transformers.checkpoint import (
     load_checkpoint,
     load_pretrained,
+    pretrained_file,
     read_metadata,
     save_checkpoint,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "load_gpt2",
     "load_llama",
     "load_pretrained",
+    "pretrained_file",
     "patchify",
     "quantize",
     "read_metadata",
