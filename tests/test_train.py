@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
-from primer.datasets import corpus_hash, split_plays
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.train import (
@@ -40,11 +39,8 @@ from primer.transformers import (
     Transformer,
     TransformerConfig,
     load_checkpoint,
-    load_pretrained,
-    read_metadata,
     save_checkpoint,
 )
-from primer.transformers.checkpoint import PRETRAINED
 
 TINY = TransformerConfig(vocab_size=257, n_layers=1, d_model=8, n_heads=2, context_length=6)
 BYTES = BytePairEncoding([])  # no merges: 256 bytes and the end token
@@ -413,32 +409,3 @@ def test_death_while_writing_leaves_the_earlier_file(
     write_whole(file, b"later")
     assert file.read_bytes() == b"later"
     assert list(tmp_path.iterdir()) == [file]
-
-
-# ── the published model ──────────────────────────────────────────────────────────────────────────
-
-
-def test_published_model_has_the_loss_of_its_log() -> None:
-    model, tokenizer = load_pretrained("plays")
-    path = PRETRAINED / "plays.safetensors"
-    training, validation = split_plays()
-    settings = read_metadata(path)["training"]
-    windows = settings["training"]["held_out_windows"]
-    loss = held_out_loss(model, token_stream(validation, tokenizer), tokenizer, windows)
-    last = read_log(PRETRAINED / "plays-log.csv")[-1]
-    assert loss.nats_per_token == pytest.approx(last.validation_loss, abs=1e-3)
-    assert loss.bits_per_character == pytest.approx(last.bits_per_character, abs=1e-3)
-    assert last.step == settings["training"]["steps"]
-    assert last.seconds <= 30 * 60
-    assert path.stat().st_size <= 2.5e6
-    titles = {f"training/{title}": text for title, text in training.items()}
-    titles |= {f"validation/{title}": text for title, text in validation.items()}
-    assert read_metadata(path)["corpus_sha256"] == corpus_hash(titles)
-
-
-def test_published_model_was_trained_as_configured() -> None:
-    saved = read_metadata(PRETRAINED / "plays.safetensors")["training"]
-    now = read_configuration(PLAYS_1).to_dict()
-    assert now["phases"] == []
-    for table, settings in saved.items():  # what came later stands at its default
-        assert now[table] | settings == now[table]

@@ -15,7 +15,6 @@ from primer.scoreboard.window import window_model
 from primer.transformers import pretrained_file
 
 
-
 class Entry(NamedTuple):
     """A model of the scoreboard.
 

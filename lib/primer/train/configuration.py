@@ -208,7 +208,9 @@ def read_configuration(path: str | Path) -> Configuration:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError) as error:
-        raise ValueError(f"there is no configuration file {path}; {PLAYS_2} is an example") from error
+        raise ValueError(
+            f"there is no configuration file {path}; {PLAYS_2} is an example"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from error
     try:
