@@ -83,8 +83,8 @@ check_pair = NumberExercise(
     },
     otherwise="silence heads 2 and 3 of layer 0 together, take the mean loss on the twelve pages, "
     "and subtract that of the whole model, 3.33",
-    because="3.9 is far more than the sum, 0.38 + 1.84. While one of them is left, it stands in for "
-    "a part of what the other does; and the two together are worth as much as the whole layer.",
+    because="3.9 is far more than the sum, 0.38 + 1.84. While one of them is left, it stands in "
+    "for a part of what the other does; the two together are worth as much as the whole layer.",
 )
 
 

@@ -124,7 +124,7 @@ def _line(setting: str, measure: str, values: Iterable[float]) -> Line:
 
 
 class Laboratory:
-    """The first edition of the book's model in double precision, the passages, and the words that Shakespeare uses."""
+    """The first edition in double precision, the passages, and the words of Shakespeare."""
 
     def __init__(self, n_texts: int = N_TEXTS, n_contexts: int = N_CONTEXTS) -> None:
         model, self.encoding = load_pretrained("plays-1")
