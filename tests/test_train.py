@@ -98,7 +98,7 @@ def test_configuration_says_what_is_wrong(
 
 
 def test_missing_configuration_names_an_example(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no configuration file .*plays\.toml is an example"):
+    with pytest.raises(ValueError, match=r"no configuration file .*plays-2\.toml is an example"):
         read_configuration(tmp_path / "none.toml")
     (tmp_path / "picture.toml").write_bytes(b"\xff\xd8")
     with pytest.raises(ValueError, match="not a TOML file"):
