@@ -610,7 +610,7 @@ def test_maps_follow_changes_from_python_and_let_go(widget_page):
     page.evaluate(f"model.set('text', {example}); model.set('layer', 2)")
     settle(page)
     assert page.get_by_label("Text", exact=True).last.input_value() == json.loads(example)
-    assert page.locator(".title").inner_text().startswith("Layer 2, head 0")
+    assert page.locator(".title").inner_text().startswith("Layer 2, head 2")
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
 
