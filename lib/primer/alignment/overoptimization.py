@@ -35,7 +35,8 @@ from primer.alignment.training import train_policy
 from primer.datasets import split_plays
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
-from primer.transformers import Transformer, load_pretrained, pretrained_file
+from primer.transformers import Transformer, load_pretrained
+from primer.transformers.checkpoint import PRETRAINED
 
 RESULTS = Path(__file__).with_name("overoptimization.csv")
 COLUMNS = ("model", "run", "seed", "step", "gold", "proxy", "kl", "chosen", "rejected")
@@ -90,7 +91,7 @@ class World:
 
 def make_world() -> World:
     """Tune the book's model on speeches, 48 batches of 32."""
-    model, tokenizer = load_pretrained("plays")
+    model, tokenizer = load_pretrained("plays-2")
     training, validation = split_plays()
     cut = functools.partial(speeches, tokenizer=tokenizer, prompt_length=PROMPT, longest=LENGTH - 1)
     shown = cut(dict(list(training.items())[:PLAYS]))
@@ -195,7 +196,7 @@ def shift(policy: Transformer, reference: Transformer, replies: Replies) -> floa
 
 def fingerprint() -> str:
     """Name the edition of the book's model that the results belong to."""
-    return hashlib.sha256(pretrained_file("plays").read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((PRETRAINED / "plays-2.safetensors").read_bytes()).hexdigest()[:12]
 
 
 def read_results() -> list[dict[str, str]]:
