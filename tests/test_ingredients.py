@@ -92,8 +92,8 @@ def test_what_only_the_site_reads_runs_nothing(touched: Touched, path: str) -> N
     ("path", "reader"),
     [
         ("optimization/race.csv", "03-optimization"),
-        ("checkpoints/plays.safetensors", "09-transformers"),
-        ("checkpoints/plays.safetensors", "11-inference"),
+        ("checkpoints/plays-2.safetensors", "09-transformers"),
+        ("checkpoints/plays-2.safetensors", "11-inference"),
         ("inference/continuations.csv", "11-inference"),
     ],
 )

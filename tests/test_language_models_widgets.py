@@ -215,9 +215,13 @@ def test_what_the_chapter_says_of_the_game_holds():
         models = predictions()["passages"][name]["models"]
         for model in (*ORDERS, "transformer"):
             scores[name, model] = np.mean(models[model]["bits"][GIVEN:])
-        assert scores[name, "transformer"] < scores[name, "7-gram"] < scores[name, "letters"]
+        assert scores[name, "transformer"] < scores[name, "5-gram"] < scores[name, "letters"]
         assert None in models["7-gram unsmoothed"]["bits"][GIVEN:]
         assert None not in models["letters unsmoothed"]["bits"]
+    assert scores["verse", "transformer"] < scores["verse", "7-gram"]
+    assert scores["prose", "transformer"] - scores["prose", "7-gram"] == pytest.approx(
+        0.07, abs=5e-3
+    )
 
 
 def test_the_result_line_says_what_happened(javascript):

@@ -8,7 +8,9 @@ from test_site import WIDTHS, assert_quiet, visit
 from widget_page import settle
 
 from primer.book.pages import SITE, serve
+from primer.transformers import load_pretrained
 from primer.widgets import AttentionMaps, Decoding
+from primer.widgets.quantized import pack
 
 pytestmark = pytest.mark.browser
 
@@ -45,7 +47,7 @@ def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
         widget = AttentionMaps(text=QUOTE)
         result = page.locator(".attention-maps .result")
         tab_to(page, ".attention-maps .heads input")
-        for _ in range(10):  # from head 0 of layer 3, past the last, to head 2 of layer 1
+        for _ in range(16):  # past the last head, once around
             page.keyboard.press("ArrowRight")
         settle(page)
         assert "Layer 1, head 2" in page.locator(".attention-maps .title").inner_text()
@@ -73,7 +75,7 @@ def test_typing_gives_the_continuation_of_torch(chromium: Browser) -> None:
     assert "needs a token" in page.locator(".decoding .prompt .note").inner_text()
     page.keyboard.type(QUOTE)
     finish(page)
-    widget = Decoding(text=QUOTE)
+    widget = Decoding(text=QUOTE, checkpoint=pack(*load_pretrained("plays-1")))
     order = widget.logits().argsort(descending=True, stable=True)
     shares = [100 * float(p) for p in widget.distribution()[order[:14]]]
     values = page.locator(".decoding .bars .value").all_inner_texts()

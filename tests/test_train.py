@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
-from primer.datasets import corpus_hash, split_plays
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.train import (
-    PLAYS,
+    PLAYS_1,
     Batches,
     Configuration,
     LogLine,
@@ -40,11 +39,8 @@ from primer.transformers import (
     Transformer,
     TransformerConfig,
     load_checkpoint,
-    load_pretrained,
-    read_metadata,
     save_checkpoint,
 )
-from primer.transformers.checkpoint import PRETRAINED
 
 TINY = TransformerConfig(vocab_size=257, n_layers=1, d_model=8, n_heads=2, context_length=6)
 BYTES = BytePairEncoding([])  # no merges: 256 bytes and the end token
@@ -55,7 +51,7 @@ BYTES = BytePairEncoding([])  # no merges: 256 bytes and the end token
 
 def with_line(old: str, new: str, folder: Path) -> Path:
     """Change one line of the published configuration."""
-    text = PLAYS.read_text(encoding="utf-8")
+    text = PLAYS_1.read_text(encoding="utf-8")
     assert old in text
     file = folder / "changed.toml"
     file.write_text(text.replace(old, new), encoding="utf-8")
@@ -63,7 +59,7 @@ def with_line(old: str, new: str, folder: Path) -> Path:
 
 
 def test_published_configuration_is_the_published_model() -> None:
-    configuration = read_configuration(PLAYS)
+    configuration = read_configuration(PLAYS_1)
     assert configuration.model.vocab_size == configuration.data.vocab_size == 1024
     assert configuration.model.positions == "rope"
 
@@ -102,7 +98,7 @@ def test_configuration_says_what_is_wrong(
 
 
 def test_missing_configuration_names_an_example(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no configuration file .*plays\.toml is an example"):
+    with pytest.raises(ValueError, match=r"no configuration file .*plays-2\.toml is an example"):
         read_configuration(tmp_path / "none.toml")
     (tmp_path / "picture.toml").write_bytes(b"\xff\xd8")
     with pytest.raises(ValueError, match="not a TOML file"):
@@ -297,7 +293,7 @@ class Saved:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "state.pt"
-        published = read_configuration(PLAYS)
+        published = read_configuration(PLAYS_1)
         self.configuration = Configuration(published.data, TINY, published.training)
         self.model = Transformer(TINY)
         self.optimizer = make_optimizer(self.model)
@@ -413,32 +409,3 @@ def test_death_while_writing_leaves_the_earlier_file(
     write_whole(file, b"later")
     assert file.read_bytes() == b"later"
     assert list(tmp_path.iterdir()) == [file]
-
-
-# ── the published model ──────────────────────────────────────────────────────────────────────────
-
-
-def test_published_model_has_the_loss_of_its_log() -> None:
-    model, tokenizer = load_pretrained("plays")
-    path = PRETRAINED / "plays.safetensors"
-    training, validation = split_plays()
-    settings = read_metadata(path)["training"]
-    windows = settings["training"]["held_out_windows"]
-    loss = held_out_loss(model, token_stream(validation, tokenizer), tokenizer, windows)
-    last = read_log(PRETRAINED / "plays-log.csv")[-1]
-    assert loss.nats_per_token == pytest.approx(last.validation_loss, abs=1e-3)
-    assert loss.bits_per_character == pytest.approx(last.bits_per_character, abs=1e-3)
-    assert last.step == settings["training"]["steps"]
-    assert last.seconds <= 30 * 60
-    assert path.stat().st_size <= 2.5e6
-    titles = {f"training/{title}": text for title, text in training.items()}
-    titles |= {f"validation/{title}": text for title, text in validation.items()}
-    assert read_metadata(path)["corpus_sha256"] == corpus_hash(titles)
-
-
-def test_published_model_was_trained_as_configured() -> None:
-    saved = read_metadata(PRETRAINED / "plays.safetensors")["training"]
-    now = read_configuration(PLAYS).to_dict()
-    assert now["phases"] == []
-    for table, settings in saved.items():  # what came later stands at its default
-        assert now[table] | settings == now[table]

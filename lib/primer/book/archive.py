@@ -26,7 +26,7 @@ def book_files(book: Path) -> Iterator[Path]:
     Parameters
     ----------
     book : Path
-        The folder with ``.gitignore``.
+        The folder, with a ``.gitignore`` or without.
 
     Examples
     --------
@@ -38,7 +38,9 @@ def book_files(book: Path) -> Iterator[Path]:
     ...     print(*(path.name for path in book_files(Path(folder))))
     .gitignore a.md
     """
-    ignored = GitIgnoreSpec.from_lines((book / ".gitignore").read_text("utf-8").splitlines())
+    rules = book / ".gitignore"
+    lines = rules.read_text("utf-8").splitlines() if rules.exists() else []
+    ignored = GitIgnoreSpec.from_lines(lines)
 
     def inside(folder: Path) -> Iterator[Path]:
         for path in sorted(folder.iterdir()):
@@ -60,7 +62,7 @@ def write_archive(book: Path, target: Path) -> None:
     Parameters
     ----------
     book : Path
-        The folder with ``.gitignore``.
+        The folder, with a ``.gitignore`` or without.
     target : Path
         The archive; its folder is made.
     """

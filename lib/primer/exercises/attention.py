@@ -68,21 +68,23 @@ check_shapes = ChoiceExercise(
 
 check_pair = NumberExercise(
     "7.8",
-    right=0.174,
-    within=0.006,
+    right=3.913,
+    within=0.02,
     low=-1,
-    high=5,
+    high=9,
     expects="a rise of the loss in nats",
     wrong={
-        0.09: "that is head 1.0 alone; silence both in one `with` block",
-        0.206: "that is the whole layer 1, all four heads",
-        3.746: "that is the loss itself; subtract the 3.57 of the whole model",
+        0.379: "that is head 0.2 alone; silence both in one `with` block",
+        1.844: "that is head 0.3 alone; silence both in one `with` block",
+        2.223: "that is the sum of what each costs alone; measure it with both silenced",
+        3.867: "that is the whole layer 0, all four heads",
+        7.239: "that is the loss itself; subtract the 3.33 of the whole model",
         3.71: "that is the toy; the exercise asks for the model of the plays",
     },
-    otherwise="silence heads 0 and 1 of layer 1 together, take the mean loss on the twelve pages, "
-    "and subtract that of the whole model, 3.57",
-    because="0.17 is the sum of the two, 0.09 + 0.08. These two do not stand in for each other, "
-    "though they look alike: looking alike and doing the same are two things.",
+    otherwise="silence heads 2 and 3 of layer 0 together, take the mean loss on the twelve pages, "
+    "and subtract that of the whole model, 3.33",
+    because="3.9 is far more than the sum, 0.38 + 1.84. While one of them is left, it stands in "
+    "for a part of what the other does; the two together are worth as much as the whole layer.",
 )
 
 

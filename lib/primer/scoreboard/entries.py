@@ -12,8 +12,7 @@ from primer.scoreboard.recurrent import recurrent_model
 from primer.scoreboard.rules import Measure
 from primer.scoreboard.transformer import plays_transformer
 from primer.scoreboard.window import window_model
-
-CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
+from primer.transformers import pretrained_file
 
 
 class Entry(NamedTuple):
@@ -46,5 +45,5 @@ ENTRIES: dict[str, Entry] = {
     "Elman network": Entry(recurrent_model("rnn"), "characters", CHARACTERS),
     "GRU": Entry(recurrent_model("gru"), "characters", CHARACTERS),
     "LSTM": Entry(recurrent_model("lstm"), "characters", CHARACTERS),
-    "transformer": Entry(plays_transformer, "tokens", CHECKPOINTS / "plays.safetensors"),
+    "transformer": Entry(plays_transformer, "tokens", pretrained_file("plays")),
 }

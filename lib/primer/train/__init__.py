@@ -1,4 +1,4 @@
-"""Training a language model: ``python -m primer.train lib/primer/train/plays.toml``.
+"""Training a language model: ``python -m primer.train lib/primer/train/plays-2.toml``.
 
 One idea in each file: what a run is (``configuration``) and its ``phases``, the first weights
 (``initialization``), batches of tokens (``data``) and of ``repetition``, the learning rate
@@ -9,7 +9,8 @@ and the loop that uses them all (``loop``).
 
 from primer.train.checkpointing import Progress, load_state, save_state
 from primer.train.configuration import (
-    PLAYS,
+    PLAYS_1,
+    PLAYS_2,
     Configuration,
     DataSettings,
     TrainingSettings,
@@ -35,7 +36,8 @@ from primer.train.repetition import RepeatingBatches
 from primer.train.schedule import learning_rate
 
 __all__ = [
-    "PLAYS",
+    "PLAYS_1",
+    "PLAYS_2",
     "Batches",
     "Configuration",
     "Corpus",

@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from primer.train.configuration import PLAYS, read_configuration
+from primer.train.configuration import PLAYS_2, read_configuration
 from primer.train.log import read_log
 from primer.train.loop import train
 
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m primer.train",
         description="Train a language model. Interrupted, the same command continues.",
     )
-    parser.add_argument("configuration", type=Path, help=f"a TOML file, for example {PLAYS.name}")
+    parser.add_argument("configuration", type=Path, help=f"a TOML file, for example {PLAYS_2.name}")
     parser.add_argument(
         "--output", type=Path, help="folder for the model and its log (default: runs/NAME)"
     )

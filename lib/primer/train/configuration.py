@@ -185,7 +185,7 @@ def read_configuration(path: str | Path) -> Configuration:
     ----------
     path : path
         The file, with tables ``[data]``, ``[model]`` and ``[training]``, and one ``[[phases]]``
-        for each phase that comes before; ``plays.toml`` and ``plays-2.toml`` beside this module
+        for each phase that comes before; ``plays-1.toml`` and ``plays-2.toml`` beside this module
         are commented examples.
 
     Returns
@@ -201,14 +201,16 @@ def read_configuration(path: str | Path) -> Configuration:
 
     Examples
     --------
-    >>> read_configuration(PLAYS).model.d_model
+    >>> read_configuration(PLAYS_2).model.d_model
     128
     """
     path = Path(path)
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError) as error:
-        raise ValueError(f"there is no configuration file {path}; {PLAYS} is an example") from error
+        raise ValueError(
+            f"there is no configuration file {path}; {PLAYS_2} is an example"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from error
     try:
@@ -271,8 +273,8 @@ def _refuse_unknown(what: str, given: dict[str, Any], known: list[str]) -> None:
             raise ValueError(f"unknown {what}: {name!r}; {guess}")
 
 
-PLAYS = Path(__file__).with_name("plays.toml")
-"""The configuration of the model that is published with the book."""
+PLAYS_1 = Path(__file__).with_name("plays-1.toml")
+"""The configuration of the first edition of the book's model."""
 
 PLAYS_2 = Path(__file__).with_name("plays-2.toml")
-"""The configuration of the model's second edition."""
+"""The configuration of the second edition, which the chapters read."""

@@ -7,6 +7,7 @@ from primer.transformers.cache import KeyValueCache
 from primer.transformers.checkpoint import (
     load_checkpoint,
     load_pretrained,
+    pretrained_file,
     read_metadata,
     save_checkpoint,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "load_llama",
     "load_pretrained",
     "patchify",
+    "pretrained_file",
     "quantize",
     "read_metadata",
     "rms_norm",

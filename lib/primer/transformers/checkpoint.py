@@ -125,14 +125,45 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
     return json.loads(header["metadata"])
 
 
+def pretrained_file(name: str) -> Path:
+    """Find the file of a model that comes with this book.
+
+    Parameters
+    ----------
+    name : {"plays", "plays-1", "plays-2"}
+        A model, or one of its editions; without a number, the newest.
+
+    Returns
+    -------
+    Path
+        The checkpoint.
+
+    Raises
+    ------
+    ValueError
+        When there is no model of this name.
+
+    Examples
+    --------
+    >>> pretrained_file("plays").stem
+    'plays-2'
+    """
+    files = {file.stem: file for file in sorted(PRETRAINED.glob("*.safetensors"))}
+    newest = {stem.split("-")[0]: file for stem, file in files.items()}
+    if name not in newest | files:
+        names = ", ".join(sorted(newest | files)) or "none"
+        raise ValueError(f"no model is called {name!r}; there is: {names}")
+    return (newest | files)[name]
+
+
 def load_pretrained(name: str) -> tuple[Transformer, BytePairEncoding]:
     """Load a model that comes with this book, and its tokenizer.
 
     Parameters
     ----------
     name : {"plays", "plays-1", "plays-2"}
-        Models trained on Shakespeare's plays by ``python -m primer.train``: ``"plays-1"`` is the
-        first edition, ``"plays-2"`` the second; ``"plays"`` is the one that the chapters read.
+        The model trained on Shakespeare's plays by ``python -m primer.train``, which the chapters
+        read; or its first or second edition, see :func:`pretrained_file`.
 
     Returns
     -------
@@ -145,12 +176,9 @@ def load_pretrained(name: str) -> tuple[Transformer, BytePairEncoding]:
         When there is no model of this name, its file holds another one, or files are damaged or do
         not belong together.
     """
-    names = sorted(file.stem for file in PRETRAINED.glob("*.safetensors"))
-    if name not in names:
-        raise ValueError(f"no model is called {name!r}; there is: {', '.join(names) or 'none'}")
-    path = PRETRAINED / f"{name}.safetensors"
-    model, holds = load_checkpoint(path), read_metadata(path).get("name", name)
-    if holds != name:
+    path = pretrained_file(name)
+    model, holds = load_checkpoint(path), read_metadata(path).get("name", path.stem)
+    if holds != path.stem:
         raise ValueError(
             f"{path} holds {holds!r}, another edition of the model; restore the file or ask for "
             f"{holds!r}"

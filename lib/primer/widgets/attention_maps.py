@@ -121,7 +121,7 @@ class AttentionMaps(LanguageModelWidget):
     Examples
     --------
     >>> AttentionMaps(text="To be, or not to be", layer=1)  # doctest: +ELLIPSIS
-    AttentionMaps(text='To be, or not to be', layer=1, head=0, query=12, key=11, causal=True, ...
+    AttentionMaps(text='To be, or not to be', layer=1, head=2, query=26, key=8, causal=True, ...
     """
 
     description = (
@@ -131,15 +131,15 @@ class AttentionMaps(LanguageModelWidget):
     )
 
     EXAMPLES = (
-        "To be, or not to be: that is the question",
         "Tybalt, the kinsman of old Capulet. Tybalt, the kinsman of old Capulet.",
+        "To be, or not to be: that is the question",
         "ROMEO\nIs the day so young?\n\nBENVOLIO\nBut new struck nine.\n\nROMEO\n",
         "Tomorrow, and tomorrow, and tomorrow, creeps in this petty pace",
     )
     layer = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
-    query = traitlets.Int(12, min=0).tag(sync=True)
-    key = traitlets.Int(11, min=0).tag(sync=True)
+    query = traitlets.Int(26, min=0).tag(sync=True)  # the second k of kinsman,
+    key = traitlets.Int(8, min=0).tag(sync=True)  # and what followed the first
     causal = Switch(True, label="Causal mask")
     scaled = Switch(True, label="Divide by √d")
     normalized = Switch(True, label="Softmax")
@@ -147,7 +147,11 @@ class AttentionMaps(LanguageModelWidget):
 
     @traitlets.default("layer")
     def _default_layer(self) -> int:
-        return self.model().config.n_layers - 1  # where the book's model looks one step back
+        return min(1, self.model().config.n_layers - 1)
+
+    @traitlets.default("head")
+    def _default_head(self) -> int:
+        return min(2, self.model().config.n_heads - 1)  # in the book's model, it looks up
 
     @traitlets.validate("layer", "head")
     def _check_head(self, proposal: dict[str, Any]) -> int:
