@@ -1,0 +1,262 @@
+"""Ten ways to teach the model of the plays NumPy's docstrings, tuned alike.
+
+Each way is trained with three learning rates a factor 2 apart and seed 0; while the best stands at
+the edge, one more is tried. The rate is chosen by the loss on docstrings kept for tuning; losses on
+other docstrings and on held-out plays are what is reported, over three seeds. Run
+``python -m primer.fine_tuning.race`` to repeat it (about four minutes on one core): it trains what
+is missing in ``race.csv`` beside this file, and starts anew when the model of the book is another.
+"""
+
+from __future__ import annotations
+
+import copy
+import csv
+import math
+import platform
+import statistics
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from primer.datasets import split_plays
+from primer.fine_tuning.adapters import add_adapters, add_ia3
+from primer.fine_tuning.docstrings import docstring_tokens
+from primer.fine_tuning.layers import (
+    ATTENTION,
+    EVERY_MATRIX,
+    FEED_FORWARD,
+    freeze,
+    trainable_numbers,
+)
+from primer.fine_tuning.lora import add_lora
+from primer.fine_tuning.tuning import fine_tune, loss_on, windows_of
+from primer.inputs import one_of
+from primer.train import token_stream
+from primer.transformers import Transformer, load_pretrained
+
+MIDDLE = {
+    "LoRA, r = 1": 2e-2,
+    "LoRA, r = 4": 2e-2,
+    "LoRA, r = 16": 1e-2,
+    "LoRA, r = 4, feed-forward": 2e-2,
+    "LoRA, r = 8, attention": 2e-2,
+    "everything": 2e-3,
+    "LoRA, r = 4, and embedding": 1e-2,
+    "adapters, width 16": 2e-2,
+    "(IA)³": 8e-2,
+    "embedding": 2e-2,
+}
+"""The ways, and the rate around which each is tuned."""
+STEPS = 60
+SEEDS = (0, 1, 2)
+RESULTS = Path(__file__).with_name("race.csv")
+LOG = Path(__file__).with_name("race-log.txt")
+
+
+def prepare(way: str, base: Transformer) -> Transformer:
+    """Copy the model and open what a way may change.
+
+    Raises
+    ------
+    ValueError
+        When the way is unknown.
+
+    Examples
+    --------
+    >>> from primer.transformers import TransformerConfig
+    >>> config = TransformerConfig(
+    ...     vocab_size=10, n_layers=1, d_model=8, n_heads=2, context_length=4
+    ... )
+    >>> trainable_numbers(prepare("embedding", Transformer(config)))
+    80
+    """
+    one_of("way", way, MIDDLE)
+    model = copy.deepcopy(base)
+    model.requires_grad_(way == "everything")
+    if way.startswith("LoRA"):
+        rank = int(way.split("r = ")[1].split(",")[0])
+        places = {"feed-forward": FEED_FORWARD, "attention": ATTENTION}
+        add_lora(model, rank, targets=places.get(way.split(", ")[-1], EVERY_MATRIX))
+    elif way.startswith("adapters"):
+        add_adapters(model, 16)
+    elif way == "(IA)³":
+        add_ia3(model)
+    if way.endswith("embedding"):
+        model.embed.weight.requires_grad_(True)
+    return model
+
+
+class Run(NamedTuple):
+    """One training: nats per token on docstrings (to tune by, to report) and on held-out plays."""
+
+    way: str
+    rate: float
+    seed: int
+    tuning: float
+    test: float
+    plays: float
+
+
+class World(NamedTuple):
+    """What all runs share: the model, the text to learn, and the windows to be judged by."""
+
+    base: Transformer
+    training: torch.Tensor
+    tuning: torch.Tensor
+    test: torch.Tensor
+    plays: torch.Tensor
+
+
+def world() -> World:
+    """Load the model, encode the texts and cut the windows."""
+    base, tokenizer = load_pretrained("plays")
+    docs = docstring_tokens(tokenizer)
+    plays = token_stream(split_plays()[1], tokenizer)
+    return World(
+        base,
+        docs.training,
+        windows_of(docs.tuning, 8),
+        windows_of(docs.test, 16),
+        windows_of(plays, 16),
+    )
+
+
+def run(here: World, way: str, rate: float, seed: int) -> Run:
+    """Train one way once."""
+    torch.manual_seed(seed)
+    model: nn.Module = prepare(way, here.base)
+    fine_tune(model, here.training, rate, seed, steps=STEPS)
+    freeze(model)
+    losses = [loss_on(model, rows) for rows in (here.tuning, here.test, here.plays)]
+    return Run(way, rate, seed, *losses)
+
+
+def read_results(path: Path = RESULTS) -> list[Run]:
+    """Read what is trained already; the first line is the untouched model.
+
+    Examples
+    --------
+    >>> read_results(Path("nowhere.csv"))
+    []
+    """
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    return [Run(row[0], float(row[1]), int(row[2]), *map(float, row[3:])) for row in rows]
+
+
+def rates_of(way: str, runs: list[Run]) -> list[float]:
+    """Return the rates to try with seed 0: three, and more while the best is at the edge."""
+    rates = [MIDDLE[way] * 2.0**k for k in (-1, 0, 1)]
+    done = {r.rate: r.tuning for r in runs if r.way == way and r.seed == 0}
+    while all(any(math.isclose(rate, d) for d in done) for rate in rates) and len(rates) < 8:
+        tried = {d: loss for d, loss in done.items() if any(math.isclose(d, r) for r in rates)}
+        best = min(tried, key=lambda d: tried[d])
+        if math.isclose(best, max(rates)):
+            rates.append(max(rates) * 2)
+        elif math.isclose(best, min(rates)):
+            rates.insert(0, min(rates) / 2)
+        else:
+            break
+    return rates
+
+
+def best_rate(way: str, runs: list[Run]) -> float:
+    """Return the rate with the lowest loss on the docstrings for tuning, seed 0."""
+    return min((r for r in runs if r.way == way and r.seed == 0), key=lambda r: r.tuning).rate
+
+
+def missing(runs: list[Run]) -> list[tuple[str, float, int]]:
+    """List what is to be trained next: way by way, its rates with seed 0, then the other seeds."""
+    have = {(r.way, f"{r.rate:.4g}", r.seed) for r in runs}
+
+    def open_of(wanted: list[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
+        return [w for w in wanted if (w[0], f"{w[1]:.4g}", w[2]) not in have]
+
+    for way in MIDDLE:
+        wanted = [(way, rate, 0) for rate in rates_of(way, runs)]
+        if not open_of(wanted):
+            wanted = [(way, best_rate(way, runs), seed) for seed in SEEDS[1:]]
+        if todo := open_of(wanted):
+            return todo
+    return []
+
+
+def write_results(runs: list[Run], path: Path = RESULTS) -> None:
+    """Write all runs, four digits each."""
+    lines = ["way,rate,seed,tuning,test,plays"]
+    lines += [
+        f'"{r.way}",{r.rate:.4g},{r.seed},{r.tuning:.4f},{r.test:.4f},{r.plays:.4f}' for r in runs
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+class Row(NamedTuple):
+    """A line of the table: a way, what it may change, its best rate, mean and spread of losses."""
+
+    way: str
+    numbers: int
+    rate: float
+    test: float
+    test_spread: float
+    plays: float
+    plays_spread: float
+
+
+def table(runs: list[Run], base: Transformer) -> list[Row]:
+    """Sum up the runs: each way with its best rate, over the seeds."""
+    rows = []
+    for way in MIDDLE:
+        rate = best_rate(way, runs)
+        own = [r for r in runs if r.way == way and math.isclose(r.rate, rate)]
+        test, plays = [r.test for r in own], [r.plays for r in own]
+        numbers = trainable_numbers(prepare(way, base))
+        spreads = [statistics.stdev(x) if len(x) > 1 else 0.0 for x in (test, plays)]
+        rows.append(
+            Row(
+                way,
+                numbers,
+                rate,
+                statistics.mean(test),
+                spreads[0],
+                statistics.mean(plays),
+                spreads[1],
+            )
+        )
+    return rows
+
+
+def main() -> int:
+    """Train what is missing and write the log."""
+    torch.set_num_threads(1)
+    here = world()
+    start = Run("nothing", 0.0, 0, *(loss_on(here.base, r) for r in here[2:]))
+    runs = read_results()
+    if not runs or abs(runs[0].test - start.test) + abs(runs[0].plays - start.plays) > 2e-3:
+        runs = [start]  # no results yet, or those of another model
+    while todo := missing(runs):
+        for way, rate, seed in tqdm(todo, file=sys.stderr, disable=None):
+            runs.append(run(here, way, rate, seed))
+            write_results(runs)
+    lines = [
+        f"{STEPS} steps of AdamW on 4 windows of 64 tokens; nats per token, mean (spread), 3 seeds",
+        f"torch {torch.__version__}, Python {platform.python_version()}, one thread",
+        f"untouched: docstrings {start.test:.3f}, plays {start.plays:.3f}",
+    ]
+    lines += [
+        f"{r.way:28}{r.numbers:>9,}  rate {r.rate:<8.4g}docstrings {r.test:.3f} "
+        f"({r.test_spread:.3f})  plays {r.plays:.3f} ({r.plays_spread:.3f})"
+        for r in table(runs, here.base)
+    ]
+    LOG.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
