@@ -2,9 +2,12 @@
 
 Each way is trained with three learning rates a factor 2 apart and seed 0; while the best stands at
 the edge, one more is tried. The rate is chosen by the loss on docstrings kept for tuning; losses on
-other docstrings and on held-out plays are what is reported, over three seeds. Run
-``python -m primer.fine_tuning.race`` to repeat it (about four minutes on one core): it trains what
-is missing in ``race.csv`` beside this file, and starts anew when the model of the book is another.
+other docstrings and on held-out plays are what is reported, over three seeds.
+
+Two ways are followed to lower rates, where they learn less and forget less; and the full update is
+cut to low ranks and shrunk, all over the same seeds. Run ``python -m primer.fine_tuning.race`` to
+repeat it (about six minutes on one core): it trains what is missing in ``race.csv`` beside this
+file, and starts anew when the model of the book is another.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from primer.fine_tuning.layers import (
     trainable_numbers,
 )
 from primer.fine_tuning.lora import add_lora
+from primer.fine_tuning.spectrum import between, truncated_update
 from primer.fine_tuning.tuning import fine_tune, loss_on, windows_of
 from primer.inputs import one_of
 from primer.train import token_stream
@@ -42,7 +46,7 @@ MIDDLE = {
     "LoRA, r = 1": 2e-2,
     "LoRA, r = 4": 2e-2,
     "LoRA, r = 16": 1e-2,
-    "LoRA, r = 4, feed-forward": 2e-2,
+    "LoRA, r = 6, feed-forward": 2e-2,
     "LoRA, r = 8, attention": 2e-2,
     "everything": 2e-3,
     "LoRA, r = 4, and embedding": 1e-2,
@@ -51,6 +55,14 @@ MIDDLE = {
     "embedding": 2e-2,
 }
 """The ways, and the rate around which each is tuned."""
+FOLLOWED = {
+    "everything": (1.25e-4, 2.5e-4, 5e-4, 1e-3, 2e-3),
+    "LoRA, r = 16": (6.25e-4, 1.25e-3, 2.5e-3, 5e-3),
+}
+"""Two ways that are compared at equal learning, and the rates at which."""
+RANKS, STRENGTHS = (1, 4, 16, 64), (0.25, 0.5, 0.75)
+"""What the full update is cut to, and multiplied by."""
+LESS = "the update itself"
 STEPS = 60
 SEEDS = (0, 1, 2)
 RESULTS = Path(__file__).with_name("race.csv")
@@ -113,7 +125,7 @@ class World(NamedTuple):
 
 def world() -> World:
     """Load the model, encode the texts and cut the windows."""
-    base, tokenizer = load_pretrained("plays")
+    base, tokenizer = load_pretrained("plays-2")
     docs = docstring_tokens(tokenizer)
     plays = token_stream(split_plays()[1], tokenizer)
     return World(
@@ -125,14 +137,24 @@ def world() -> World:
     )
 
 
-def run(here: World, way: str, rate: float, seed: int) -> Run:
-    """Train one way once."""
+def judge(here: World, way: str, rate: float, seed: int, model: nn.Module) -> Run:
+    """Measure the three losses of a model."""
+    return Run(way, rate, seed, *(loss_on(model, rows) for rows in here[2:]))
+
+
+def run(here: World, way: str, rate: float, seed: int) -> list[Run]:
+    """Train one way once; of the full update at its best rate also what is left when it is less."""
     torch.manual_seed(seed)
-    model: nn.Module = prepare(way, here.base)
+    lessened = way == LESS
+    model: nn.Module = prepare("everything" if lessened else way, here.base)
     fine_tune(model, here.training, rate, seed, steps=STEPS)
     freeze(model)
-    losses = [loss_on(model, rows) for rows in (here.tuning, here.test, here.plays)]
-    return Run(way, rate, seed, *losses)
+    if not lessened:
+        return [judge(here, way, rate, seed, model)]
+    models = {LESS: model}
+    models |= {f"cut, r = {r}": truncated_update(here.base, model, r) for r in RANKS}
+    models |= {f"times {a}": between(here.base, model, a) for a in STRENGTHS}
+    return [judge(here, name, rate, seed, less) for name, less in models.items()]
 
 
 def read_results(path: Path = RESULTS) -> list[Run]:
@@ -172,7 +194,10 @@ def best_rate(way: str, runs: list[Run]) -> float:
 
 
 def missing(runs: list[Run]) -> list[tuple[str, float, int]]:
-    """List what is to be trained next: way by way, its rates with seed 0, then the other seeds."""
+    """List what is to be trained next: way by way, its rates with seed 0, then the other seeds.
+
+    When all ways are tuned, the rates that two of them are followed to, and the update made less.
+    """
     have = {(r.way, f"{r.rate:.4g}", r.seed) for r in runs}
 
     def open_of(wanted: list[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
@@ -184,7 +209,9 @@ def missing(runs: list[Run]) -> list[tuple[str, float, int]]:
             wanted = [(way, best_rate(way, runs), seed) for seed in SEEDS[1:]]
         if todo := open_of(wanted):
             return todo
-    return []
+    rates = [(way, rate) for way, rates in FOLLOWED.items() for rate in rates]
+    rates.append((LESS, best_rate("everything", runs)))
+    return open_of([(way, rate, seed) for way, rate in rates for seed in SEEDS])
 
 
 def write_results(runs: list[Run], path: Path = RESULTS) -> None:
@@ -235,13 +262,13 @@ def main() -> int:
     """Train what is missing and write the log."""
     torch.set_num_threads(1)
     here = world()
-    start = Run("nothing", 0.0, 0, *(loss_on(here.base, r) for r in here[2:]))
+    start = judge(here, "nothing", 0.0, 0, here.base)
     runs = read_results()
     if not runs or abs(runs[0].test - start.test) + abs(runs[0].plays - start.plays) > 2e-3:
         runs = [start]  # no results yet, or those of another model
     while todo := missing(runs):
         for way, rate, seed in tqdm(todo, file=sys.stderr, disable=None):
-            runs.append(run(here, way, rate, seed))
+            runs += run(here, way, rate, seed)
             write_results(runs)
     lines = [
         f"{STEPS} steps of AdamW on 4 windows of 64 tokens; nats per token, mean (spread), 3 seeds",
