@@ -19,6 +19,7 @@ from primer.widgets.remembering import Remembering
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
 from primer.widgets.shannon_game import ShannonGame
+from primer.widgets.sixteen_numbers import SixteenNumbers
 from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.spend_compute import SpendCompute
@@ -45,6 +46,7 @@ __all__ = [
     "RopeRotation",
     "SamplingLaboratory",
     "ShannonGame",
+    "SixteenNumbers",
     "SmallNetwork",
     "SpectrogramExplorer",
     "SpendCompute",
