@@ -5,9 +5,9 @@ the edge, one more is tried. The rate is chosen by the loss on docstrings kept f
 other docstrings and on held-out plays are what is reported, over three seeds.
 
 Three ways are followed to lower rates, where they learn less and forget less; and the full update
-is cut to low ranks and shrunk, all over the same seeds. Run ``python -m primer.fine_tuning.race`` to
-repeat it (about six minutes on one core): it trains what is missing in ``race.csv`` beside this
-file, and starts anew when the model of the book is another.
+is cut to low ranks and shrunk, all over the same seeds. To repeat it (about six minutes on one
+core) run ``python -m primer.fine_tuning.race``: it trains what is missing in ``race.csv`` beside
+this file, and starts anew when the model of the book is another.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import copy
 import csv
 import math
 import platform
-import statistics
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import nn
 from tqdm import tqdm
@@ -194,6 +194,34 @@ def best_rate(way: str, runs: list[Run]) -> float:
     return min((r for r in runs if r.way == way and r.seed == 0), key=lambda r: r.tuning).rate
 
 
+def spread_of(way: str, runs: list[Run], rate: float | None = None) -> np.ndarray:
+    """Collect the losses of a way over the seeds.
+
+    Parameters
+    ----------
+    way : str
+        Its name.
+    runs : list of Run
+        From :func:`read_results`.
+    rate : float, optional
+        One of its rates; the best one when left out.
+
+    Returns
+    -------
+    array of shape (seeds, 2)
+        On docstrings and on plays.
+
+    Examples
+    --------
+    >>> runs = [Run("all", 0.1, seed, 3.0, 3.1, 4.0 + seed) for seed in (1, 0)]
+    >>> spread_of("all", runs).tolist()
+    [[3.1, 4.0], [3.1, 5.0]]
+    """
+    rate = best_rate(way, runs) if rate is None else rate
+    own = [r for r in runs if r.way == way and math.isclose(r.rate, rate)]
+    return np.array([(r.test, r.plays) for r in sorted(own, key=lambda r: r.seed)])
+
+
 def missing(runs: list[Run]) -> list[tuple[str, float, int]]:
     """List what is to be trained next: way by way, its rates with seed 0, then the other seeds.
 
@@ -240,22 +268,12 @@ def table(runs: list[Run], base: Transformer) -> list[Row]:
     """Sum up the runs: each way with its best rate, over the seeds."""
     rows = []
     for way in MIDDLE:
-        rate = best_rate(way, runs)
-        own = [r for r in runs if r.way == way and math.isclose(r.rate, rate)]
-        test, plays = [r.test for r in own], [r.plays for r in own]
+        losses = spread_of(way, runs)
+        (test, plays) = losses.mean(axis=0).tolist()
+        (test_spread, plays_spread) = losses.std(axis=0, ddof=1).tolist()
         numbers = trainable_numbers(prepare(way, base))
-        spreads = [statistics.stdev(x) if len(x) > 1 else 0.0 for x in (test, plays)]
-        rows.append(
-            Row(
-                way,
-                numbers,
-                rate,
-                statistics.mean(test),
-                spreads[0],
-                statistics.mean(plays),
-                spreads[1],
-            )
-        )
+        rate = best_rate(way, runs)
+        rows.append(Row(way, numbers, rate, test, test_spread, plays, plays_spread))
     return rows
 
 
