@@ -13,6 +13,7 @@ from primer.widgets.fold import Fold
 from primer.widgets.four_memories import FourMemories
 from primer.widgets.jacobians import JacobianProduct
 from primer.widgets.least_squares import LeastSquaresByHand
+from primer.widgets.lora_dial import LoraDial
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
 from primer.widgets.remembering import Remembering
@@ -40,6 +41,7 @@ __all__ = [
     "FourMemories",
     "JacobianProduct",
     "LeastSquaresByHand",
+    "LoraDial",
     "NormBall",
     "PowerExplorer",
     "Remembering",
