@@ -18,9 +18,10 @@ import {
   widget,
   write,
 } from "./kit.js";
-import { greedy, logSoftmax } from "./choosing.js";
+import { distribution, draw as pick, logSoftmax } from "./choosing.js";
 import { continueText, readPrompt } from "./generation.js";
 import { allLogits, newCache, readModel } from "./language_model.js";
+import { random } from "./random.js";
 import { readTensors } from "./safetensors.js";
 import { textInput } from "./text_input.js";
 import { encode, tokenText } from "./tokenizer.js";
@@ -29,6 +30,7 @@ import { workshop } from "./workshop.js";
 const CHUNK = 4; // tokens read at once
 const STRENGTHS = [-0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]; // of a whole curve
 const DARKEST = 10; // nats
+const TEMPERATURE = 0.7; // of the text that is written
 
 /** The factors of each matrix, from the bytes of pack_lora: { name: { A, B } }, each with r rows. */
 export function readFactors(data) {
@@ -181,9 +183,11 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
     const prompt = shop.job("prompt", `${place} ${text}`, () => readPrompt(now, tokens, reader));
     if (!prompt.done) return null;
     const start = { cache: reader.cache, logits: prompt.result };
-    const job = shop.job("text", `${place} ${text}`, () =>
-      continueText(now, start, constants.new_tokens, greedy, -1),
-    );
+    const job = shop.job("text", `${place} ${text}`, () => {
+      const uniform = random(1); // the same draws for every place of the dial
+      const choose = (logits) => pick(distribution(logits, { temperature: TEMPERATURE }), uniform());
+      return continueText(now, start, constants.new_tokens, choose, -1);
+    });
     return (job.value?.tokens ?? []).map((id) => tokenText(tokenizer, id)).join("");
   }
 
@@ -213,7 +217,10 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
       details,
     ],
     draw(state) {
-      input.draw(state.text, "The model's most probable tokens, one after the other.");
+      input.draw(
+        state.text,
+        `Drawn at temperature ${TEMPERATURE}, with the same luck at every place of the dial.`,
+      );
       write(beginning, state.text);
       follow(state);
       const points = [...visited]

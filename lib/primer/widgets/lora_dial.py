@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from primer.fine_tuning.stored import DOCSTRINGS, Factors, turned, unpack_lora
-from primer.inference import generate
 from primer.palette import LIGHT
 from primer.transformers import load_pretrained
 from primer.widgets.controls import Number, Whole
@@ -42,7 +41,7 @@ class LoraDial(LanguageModelWidget):
     ----------
     **state
         First values of the traits: ``strength`` (−0.5 to 1.5), ``rank`` (0 to 8), ``text`` (up to
-        400 characters to be continued greedily), ``examples``, ``checkpoint`` (the model, from
+        400 characters to be continued), ``examples``, ``checkpoint`` (the model, from
         :func:`primer.widgets.quantized.pack`) and ``change`` (the factors, from
         :func:`primer.fine_tuning.stored.pack_lora`).
 
@@ -108,15 +107,6 @@ class LoraDial(LanguageModelWidget):
         """Return the mean surprise on the docstring and on the speech."""
         docstring, play = self.surprises()
         return float(docstring.mean()), float(play.mean())
-
-    def continued(self) -> str:
-        """Continue the text greedily by :func:`primer.inference.generate`."""
-        prompt = self.encoding().encode(self.text)
-        if not prompt:
-            return ""
-        end = self.encoding().special_tokens.get("<|end|>")
-        whole = generate(self.turned_model(), prompt, NEW_TOKENS, end_token=end)
-        return self.encoding().decode([int(token) for token in whole[len(prompt) :]])
 
     def picture(self) -> Figure:
         """Draw both losses against the strength, and where the dial stands.
