@@ -40,7 +40,6 @@ def site(tmp_path: Path) -> Path:
         "_static/late.js": "late()",
         "index.html": PAGE.format(""),
         "chapters/a.html": PAGE.format("../"),
-        "search.html": PAGE.format(""),
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +71,6 @@ def test_a_page_asks_for_one_of_each(site: Path) -> None:
         assert "host.js" in page
         assert "favicon.svg" in page
         assert "<body>A page</body>" in page
-    assert (site / "search.html").read_text("utf-8") == PAGE.format("")
 
 
 def test_the_order_is_that_of_the_browser(site: Path) -> None:

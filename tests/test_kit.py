@@ -308,6 +308,13 @@ def test_ticks_are_round_even_and_inside(javascript, low, width, count):
         assert np.isclose(leading, [1, 2, 5], rtol=1e-5).any()
 
 
+@pytest.mark.parametrize(
+    ("low", "high"), [(1, 0), (2, 2), (0, 0), (1, 1 + 1e-15), (-1.7e308, 1.7e308), (0, "nothing")]
+)
+def test_an_axis_without_length_has_no_ticks(javascript, low, high):
+    assert javascript("kit.js", "ticks", low, high) == []
+
+
 def test_colormap_is_viridis(javascript):
     from matplotlib import colormaps
 

@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import curve_fit, minimize_scalar
+from scipy.stats import entropy
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -26,6 +27,7 @@ from primer.scaling import (
     KAPLAN,
     ChinchillaLaw,
 )
+from primer.scaling.next_byte import plays_as_symbols, reading_order
 from primer.transformers import Transformer, TransformerConfig, count_parameters
 
 exponents = st.floats(0.15, 0.8)
@@ -305,3 +307,52 @@ def test_bad_input_of_scores():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # log 0
         assert scaling.score("log likelihood", 0.0, 2) == -math.inf
+
+
+# --- the tiny model ---------------------------------------------------------------------------
+
+
+@given(reads=st.integers(1, 60), passes=st.integers(1, 9), spare=st.integers(0, 20))
+def test_a_text_is_read_as_often_as_there_are_passes(reads, passes, spare):
+    different = -(-reads // passes)
+    order = reading_order(different + spare, reads, passes)
+    assert len(order) == reads
+    for start in range(0, reads, different):
+        assert len(set(order[start : start + different].tolist())) == len(order[start:][:different])
+    assert len(set(order.tolist())) == different
+    assert 0 <= order.min() <= order.max() < different + spare
+
+
+def test_the_tiny_model_counts_what_it_multiplies():
+    matrices = [p for p in scaling.next_byte_model(7).parameters() if p.ndim == 2][1:]
+    assert scaling.multiplied_parameters(7) == sum(p.numel() for p in matrices)
+
+
+def test_the_tiny_model_knows_more_than_how_frequent_characters_are():
+    frequent = entropy(plays_as_symbols()[1].bincount())
+    state = torch.random.get_rng_state()
+    loss = scaling.train_next_byte(16, 80_000, 0.03)
+    assert 1.5 < loss < frequent - 0.5
+    assert loss == scaling.train_next_byte(16, 80_000, 0.03)
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_the_same_text_again_is_worth_less_than_new_text():
+    new, again = (scaling.train_next_byte(16, 80_000, 0.03, passes=p) for p in (1, 40))
+    assert again > new + 0.3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ({"hidden": 0}, "hidden"),
+        ({"tokens": 399}, "between 400 and"),
+        ({"tokens": 1e9}, "read in passes=1"),
+        ({"tokens": 1e3, "passes": 3}, "between 1,200 and"),
+        ({"passes": 0}, "passes"),
+        ({"rate": -1.0}, "rate"),
+    ],
+)
+def test_bad_input_of_the_tiny_model(wrong, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        scaling.train_next_byte(**{"hidden": 4, "tokens": 4000, "rate": 0.03, **wrong})

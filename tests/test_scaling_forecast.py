@@ -63,10 +63,10 @@ def test_bad_input(x, loss, new, complaint):
         forecast(x, loss, new)
 
 
-def test_only_smaller_models_of_two_layers_count():
+def test_only_smaller_models_of_the_family_count():
     results = [
         Result(size, tokens, 0.01, seed, 2.0 + seed, 3.0)
-        for size in ("4x2", "32x2", "64x2", "16x8", "48x1", "128x4")
+        for size in ("4x2", "32x2", "64x2", "16x8", "48x1", "128x2", "128x4")
         for tokens in (TUNED_AT, TOKENS[-1])
         for seed in range(2)
     ]

@@ -20,6 +20,7 @@ from primer.scaling.sweep import (
     TUNED_AT,
     Result,
     Size,
+    Trial,
     best_rate,
     load_results,
     missing_trials,
@@ -76,8 +77,10 @@ def test_a_rate_at_the_edge_is_not_the_best_one():
     tuning = [t.rate for t in trained if (t.tokens, t.seed) == (TUNED_AT, 0)]
     assert tuning == [2**-7, 2**-6, 2**-5, 2**-4, 2**-3, 2**-2]
     assert best_rate(results, "16x2") == 2**-3
-    assert {t.rate for t in trained[6:]} == {2**-3}
-    assert len(trained[6:]) == 3 * len(SIZES["16x2"].tokens) - 1
+    runs = 3 * len(SIZES["16x2"].tokens) - 1
+    assert {t.rate for t in trained[6 : 6 + runs]} == {2**-3}
+    longest = SIZES["16x2"].tokens[-1]
+    assert trained[6 + runs :] == [Trial("16x2", longest, rate, 0) for rate in (2**-4, 2**-2)]
     with pytest.raises(ValueError, match="no run has tuned the size '8x2'"):
         best_rate(results, "8x2")
 

@@ -249,20 +249,103 @@ def test_no_page_names_another_origin_for_what_it_loads(
         assert not [one for one in sources if one and urlsplit(one).netloc], name
 
 
-@pytest.mark.parametrize("place", ["http", "file"])
-def test_search_finds_a_word(chromium: Browser, site: Path, address: str, place: str) -> None:
-    home = address if place == "http" else site.as_uri()
+TAUGHT = {
+    "p-value": "Tests: deciding",
+    "variance": "Expectation, variance",
+    "why divide by sqrt d": "Why the scores are scaled",
+    "positional encoding": "A vector for each position",
+    "rope": "RoPE: rotate",
+    "kv cache": "The key-value cache",
+    "temperature": "Temperature: reshape",
+    "cramer rao": "How good can an estimator be?",
+    "confidence interval": "Credible and confidence",
+    "perplexity": "Perplexity",
+}
+"""What readers type, and the section that teaches it."""
+
+from_everywhere = pytest.mark.parametrize("searching", ["http", "file"], indirect=True)
+from_disk = pytest.mark.parametrize("searching", ["file"], indirect=True)
+
+
+@pytest.fixture
+def searching(
+    chromium: Browser, site: Path, address: str, request: pytest.FixtureRequest
+) -> Iterator[Visit]:
+    """Open the landing page, over http or from disk."""
+    home = address if request.param == "http" else site.as_uri()
     context = chromium.new_context(viewport=WIDTHS["desk"])
-    seen = visit(context, f"{home}/index.html", home)
-    seen.page.keyboard.press("Control+k")
-    seen.page.keyboard.type("notation")
-    seen.page.keyboard.press("Enter")
-    result = seen.page.locator("#search-results a", has_text="Notation").first
-    result.wait_for(timeout=PATIENCE)
-    result.click()
-    seen.page.wait_for_url("**/notation.html*")
-    assert_quiet(seen)
+    yield visit(context, f"{home}/index.html", home)
     context.close()
+
+
+@from_everywhere
+def test_search_answers_as_a_reader_types(searching: Visit) -> None:
+    page = searching.page
+    page.keyboard.press("Control+k")
+    first = page.locator("#pst-search-dialog .found li:nth-child(-n+3)")
+    for query, heading in TAUGHT.items():
+        page.locator("#pst-search-dialog input").fill(query)
+        first.filter(has_text=heading).first.wait_for(timeout=PATIENCE)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/05-language-models.html#perplexity")
+    assert_quiet(searching)
+
+
+@from_everywhere
+def test_search_has_a_page(searching: Visit) -> None:
+    page = searching.page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("Cramér")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=*")
+    page.locator("#search-results a", has_text="How good can an").first.click(timeout=PATIENCE)
+    page.wait_for_url("**/01-statistics.html#*")
+    assert_quiet(searching)
+
+
+@from_everywhere
+def test_search_finds_where_a_term_is_defined(searching: Visit) -> None:
+    missed, asked = searching.page.evaluate("""async () => {
+      await bookSearch.find("rope");
+      const sections = searchDocuments.filter(({ kind }) => kind === "section");
+      const defined = sections.flatMap((one) => one.terms.map((term) => [term, one]));
+      const missed = [];
+      for (const [term, { page, id, heading }] of defined) {
+        const { found } = await bookSearch.find(term);
+        if (!found.slice(0, 3).some((one) => one.page === page && one.id === id))
+          missed.push(`${term}: ${heading}`);
+      }
+      return [missed, defined.length];
+    }""")
+    print("not found:", *missed, sep="\n")
+    assert asked > 200
+    assert len(missed) <= asked / 10
+
+
+@from_disk
+def test_search_says_what_it_cannot_answer(searching: Visit) -> None:
+    told = {
+        query: searching.page.evaluate("(query) => bookSearch.find(query)", query)["told"]
+        for query in ("", "the of", r"\frac{a}{b}", "xyzzy", "rope " * 1000)
+    }
+    assert told[""] == ""
+    assert "on every page" in told["the of"]
+    assert "Formulas are not searched" in told[r"\frac{a}{b}"]
+    assert "Nothing found" in told["xyzzy"]
+    assert "first 200 characters" in told["rope " * 1000]
+
+
+@from_disk
+def test_search_says_when_its_files_are_missing(searching: Visit) -> None:
+    page = searching.page
+    page.route("**/minisearch.js", lambda route: route.abort())
+    page.keyboard.press("Control+k")
+    page.keyboard.type("rope")
+    page.get_by_text("The index could not be loaded").wait_for(timeout=PATIENCE)
+    page.unroute("**/minisearch.js")
+    page.keyboard.type("s")
+    page.locator("#pst-search-dialog .found a").first.wait_for(timeout=PATIENCE)
 
 
 def test_theme_can_be_chosen_and_is_kept(chromium: Browser, address: str) -> None:

@@ -4,8 +4,6 @@ The theme and the extensions each bring files of their own, and a browser shows 
 has the last of them: on a first visit the requests take longer than all that is in them.  When the
 site is built, the style sheets that a page names are joined, and so are its scripts, in the order
 in which the browser would have run them.  The names of the joined files carry their checksums.
-
-The page of the search is left as it is: its scripts wait for each other.
 """
 
 from __future__ import annotations
@@ -164,7 +162,7 @@ def join_site(site: Path) -> None:
     """
     asked: set[str] = set()
     for page in site.rglob("*.html"):
-        if page != site / "search.html" and site / STATIC not in page.parents:
+        if site / STATIC not in page.parents:
             asked |= join_page(site, page)
     for file in (site / JOINED).glob("*.*"):
         if file.relative_to(site).as_posix() not in asked:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from primer.inputs import count, positive
 from primer.saving import write_whole
 from primer.scaling.fitting import bootstrap, fit_power_law
-from primer.scaling.sweep import SIZES, TOKENS, Result, load_results, tuned
+from primer.scaling.sweep import FAMILY, SIZES, TOKENS, Result, load_results, tuned
 
 FORECASTS = Path(__file__).with_name("forecast.csv")
 
@@ -91,12 +91,12 @@ def forecast(x: ArrayLike, loss: ArrayLike, new: float, resamples: int = 200) ->
 def smaller_runs(size: str, results: Sequence[Result]) -> tuple[np.ndarray, np.ndarray]:
     """Return parameters and losses of the tuned runs whose model is smaller, of the same text.
 
-    Two layers and the longest text: other shapes and shorter runs are left out.
+    Of one family, and of the longest text: other shapes and shorter runs are left out.
     """
     smaller = [
         result
         for result in results
-        if SIZES[result.size].layers == 2 and SIZES[result.size].parameters < SIZES[size].parameters
+        if result.size in FAMILY and SIZES[result.size].parameters < SIZES[size].parameters
     ]
     chosen = [result for result in tuned(smaller) if result.tokens == TOKENS[-1]]
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import torch
 from jaxtyping import Float, Int
@@ -70,22 +71,42 @@ def multiplied_parameters(hidden: int) -> int:
     return count("hidden", hidden) * (CONTEXT * EMBEDDING + plays_as_symbols()[2])
 
 
-def train_next_byte(hidden: int, tokens: float, rate: float, seed: int = 0) -> float:
-    """Train a model on so many tokens, each read once, and return its loss on held-out plays.
+def reading_order(available: int, reads: int, passes: int = 1) -> Int[Tensor, " reads"]:
+    """Draw places of a text in random order, so that none comes twice in one pass.
+
+    Examples
+    --------
+    >>> order = reading_order(100, reads=12, passes=3)
+    >>> order.unique().shape, sorted(order[:4]) == sorted(order[4:8]) == sorted(order[8:])
+    (torch.Size([4]), True)
+    """
+    different = math.ceil(reads / passes)
+    text = torch.randperm(available)[:different]
+    again = [text[torch.randperm(different)] for _ in range(passes - 1)]
+    return torch.cat([text, *again])[:reads]
+
+
+def train_next_byte(
+    hidden: int, tokens: float, rate: float, seed: int = 0, passes: int = 1
+) -> float:
+    """Train a model on so many tokens and return its loss on held-out plays.
 
     Four hundred steps of Adam, with a rate that falls to 0 along a straight line; the batch is as
-    large as the tokens then allow.
+    large as the tokens then allow.  With several passes there are fewer different tokens, and each
+    is read that often, in a new order each time: the same work on less text.
 
     Parameters
     ----------
     hidden : int
         Units of the layer.
     tokens : float
-        How many next characters are learned from.
+        How many next characters are learned from, counted as often as they are read.
     rate : float
         The learning rate at the start.
     seed : int
         For weights and order.
+    passes : int
+        How often the text is read.
 
     Returns
     -------
@@ -95,20 +116,22 @@ def train_next_byte(hidden: int, tokens: float, rate: float, seed: int = 0) -> f
     Raises
     ------
     ValueError
-        When there are not so many tokens in the plays, or a number is not positive.
+        When there are not so many tokens in the plays, or not one for each step and pass, or a
+        number is not positive.
     """
     training, held_out, _ = plays_as_symbols()
     positive("rate", rate)
-    if not STEPS <= tokens <= len(training) - CONTEXT:
+    most = (len(training) - CONTEXT) * count("passes", passes)
+    if not STEPS * passes <= tokens <= most:
         raise ValueError(
-            f"tokens must lie between {STEPS} and {len(training) - CONTEXT:,}, all there are "
-            f"to be read once, got {tokens:,.0f}"
+            f"tokens must lie between {STEPS * passes:,} and {most:,}, all there are to be read "
+            f"in passes={passes}, got {tokens:,.0f}"
         )
     batch = int(tokens / STEPS)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = next_byte_model(hidden)
-        order = torch.randperm(len(training) - CONTEXT)[: STEPS * batch].view(STEPS, batch)
+        order = reading_order(len(training) - CONTEXT, STEPS * batch, passes).view(STEPS, batch)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
     window = torch.arange(CONTEXT)
     for step, places in enumerate(order):

@@ -1,4 +1,4 @@
-"""The book's own scaling law: models of six sizes, trained on four amounts of text.
+"""The book's own scaling law: models of several sizes, trained on four amounts of text.
 
 Run ``python -m primer.scaling.sweep`` to train what is missing in ``sweep.csv`` beside this file;
 ``--jobs 4`` trains four models at once, ``--dask ADDRESS`` on the machines of a dask cluster, and
@@ -9,6 +9,8 @@ What suits a small model does not suit a large one.  So every size is tuned by i
 it reads ``TUNED_AT`` tokens with three learning rates; as long as the best of them stands at the
 edge of those tried, one further factor of two is tried.  With the best rate it is then trained on
 every amount of text, each run with a schedule of its own length.  No run reads any text twice.
+Whether that rate suits the longest text too is tried afterwards, in the same way, for the sizes to
+which a law is fitted; the law does not use these runs, the chapter shows them.
 
 Each finished run is added to the file at once, so that a sweep that is stopped goes on where it
 was, cheap runs first; ``sweep-log.txt`` sums it up.  The chapter reads both.  Whoever has more time
@@ -99,12 +101,18 @@ SIZES = {
     "16x2": Size(16, 2, 2**-6),
     "32x2": Size(32, 2, 2**-7),
     "64x2": Size(64, 2, 2**-8),
-    "128x4": Size(128, 4, 2**-8, TOKENS[-1:], seeds=1),
+    "128x4": Size(128, 4, 2**-8, TOKENS[-1:]),
+    "64x4": Size(64, 4, 2**-8, TOKENS[-1:], seeds=1),
+    "128x2": Size(128, 2, 2**-8, TOKENS[-1:], seeds=1),
     "16x8": Size(16, 8, 2**-7, TOKENS[-1:], seeds=1),
     "48x1": Size(48, 1, 2**-7, TOKENS[-1:], seeds=1),
 }
-"""Name, width times layers → size.  The last two hold about as many numbers as ``32x2``, in another
+"""Name, width times layers → size.  ``128x4`` was foretold before it was trained; the next two
+differ from it in one thing each.  The last two hold about as many numbers as ``32x2``, in another
 shape."""
+
+FAMILY = ("4x2", "8x2", "16x2", "32x2", "64x2")
+"""The sizes to which a law is fitted: alike but for their width."""
 
 
 class Trial(NamedTuple):
@@ -204,13 +212,31 @@ def _streams() -> tuple[Tensor, Tensor]:
     return token_stream(training, BYTES), token_stream(held_out, BYTES)
 
 
-def _tuning(results: Iterable[Result], size: str) -> dict[float, float]:
-    """Return rate → loss of the runs that tune a size; a loss that is no number counts as last."""
+def by_rate(results: Iterable[Result], size: str, tokens: int) -> dict[float, float]:
+    """Return rate → loss of a size with seed 0; a loss that is no number counts as last.
+
+    Examples
+    --------
+    >>> by_rate([Result("4x2", 2048, 0.1, 0, 2.2, 3.2)], "4x2", 2048)
+    {0.1: 2.2}
+    """
     return {
         result.rate: math.inf if math.isnan(result.nats) else result.nats
         for result in results
-        if (result.size, result.tokens, result.seed) == (size, TUNED_AT, 0)
+        if (result.size, result.tokens, result.seed) == (size, tokens, 0)
     }
+
+
+def _next_rates(results: Sequence[Result], size: str, tokens: int, middle: float) -> list[Trial]:
+    """Say which rates are to be tried next; none when the best one has neighbors on both sides."""
+    losses = by_rate(results, size, tokens)
+    first = [rate for rate in (middle / 2, middle, middle * 2) if rate not in losses]
+    if first:
+        return [Trial(size, tokens, rate, 0) for rate in first]
+    best = min(losses, key=losses.__getitem__)
+    if best not in (min(losses), max(losses)):
+        return []
+    return [Trial(size, tokens, best * 2 if best == max(losses) else best / 2, 0)]
 
 
 def best_rate(results: Iterable[Result], size: str) -> float:
@@ -227,7 +253,7 @@ def best_rate(results: Iterable[Result], size: str) -> float:
     >>> best_rate([Result("4x2", TUNED_AT, r, 0, l, l) for r, l in losses.items()], "4x2")
     0.02
     """
-    losses = _tuning(results, size)
+    losses = by_rate(results, size, TUNED_AT)
     if not losses:
         raise ValueError(f"no run has tuned the size {size!r} yet: train it first")
     return min(losses, key=losses.__getitem__)
@@ -254,14 +280,13 @@ def missing_trials(results: Sequence[Result], size: str) -> list[Trial]:
     (11, {0.015625})
     """
     plan, done = SIZES[size], {result.trial for result in results}
-    first = [Trial(size, TUNED_AT, plan.rate * factor, 0) for factor in (0.5, 1, 2)]
-    if missing := [trial for trial in first if trial not in done]:
-        return missing
-    best, tried = best_rate(results, size), _tuning(results, size)
-    if best in (min(tried), max(tried)):
-        return [Trial(size, TUNED_AT, best * 2 if best == max(tried) else best / 2, 0)]
+    if rates := _next_rates(results, size, TUNED_AT, plan.rate):
+        return rates
+    best = best_rate(results, size)
     runs = [Trial(size, n, best, seed) for n in plan.tokens for seed in range(plan.seeds)]
-    return [trial for trial in runs if trial not in done]
+    if missing := [trial for trial in runs if trial not in done]:
+        return missing
+    return _next_rates(results, size, plan.tokens[-1], best) if size in FAMILY else []
 
 
 def tuned(results: Sequence[Result]) -> list[Result]:
@@ -329,11 +354,12 @@ def report(results: Sequence[Result]) -> str:
             f"{size}: {plan.parameters:,} parameters, "
             f"{plan.without_embeddings:,} without embeddings"
         )
-        rates = sorted(_tuning(results, size).items())
-        lines.append(
-            f"  {TUNED_AT:9,} tokens, seed 0, by rate: "
-            + "  ".join(f"{rate:.4g} {loss:.3f}{'*' * (rate == best)}" for rate, loss in rates)
-        )
+        for tokens in (TUNED_AT, plan.tokens[-1]):
+            rates = sorted(by_rate(results, size, tokens).items())
+            lines.append(
+                f"  {tokens:9,} tokens, seed 0, by rate: "
+                + "  ".join(f"{rate:.4g} {loss:.3f}{'*' * (rate == best)}" for rate, loss in rates)
+            )
         for tokens in plan.tokens:
             losses = [r.nats for r in results if (r.size, r.tokens, r.rate) == (size, tokens, best)]
             if losses:

@@ -1,0 +1,192 @@
+// Search as you type, in the dialog that Ctrl+K opens and on the search page. What can be found are
+// the sections of the book, the terms of its glossary and the functions of its library, from a script
+// beside the pages, so that a copy on disk answers, too; MiniSearch ranks them.
+(() => {
+  "use strict";
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  const LONGEST = 200; // characters of a query that are read
+  const FEW = 3; // with fewer that hold all words, those that hold some are shown, too
+  const STOP = new Set(
+    (
+      "a an and are as at be by can do does for from has have how i if in into is it its me my not of on " +
+      "or so that the their then there these this to was what when where which who why will with you your"
+    ).split(" "),
+  );
+  // What a reader may call what the book calls otherwise.
+  const SAME = {
+    accuracy: ["error"],
+    d: ["dimension"],
+    divide: ["scaled"],
+    encoding: ["position"],
+    learning: ["step"],
+    memory: ["cache"],
+    overfitting: ["overfit", "bias"],
+    positional: ["position"],
+    rate: ["size"],
+    rlhf: ["alignment", "feedback"],
+    sqrt: ["scaled", "root"],
+  };
+  const WEIGHT = { section: 1, term: 0.45, function: 0.25 };
+  const LESSER = /^[\d. ]*(exercises?|summary|further reading|references|sources|common mistakes)\b/i;
+  const PLACE = { term: "Glossary", function: "Library" };
+
+  /** The words of a text: without accents and case; "p-value" is one word, and two. */
+  const words = (text) =>
+    (
+      text
+        .normalize("NFD")
+        .replace(/\p{M}/gu, "")
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+(?:[-–'’][\p{L}\p{N}]+)*/gu) ?? []
+    )
+      .flatMap((word) => {
+        const parts = word.split(/[-–'’]/u);
+        return parts.length > 1 ? [parts.join(""), ...parts] : parts;
+      })
+      .filter((word) => !STOP.has(word));
+
+  const script = (name) =>
+    new Promise((resolve, reject) => {
+      const tag = document.createElement("script");
+      tag.src = new URL(`_static/${name}`, root);
+      tag.onload = resolve;
+      tag.onerror = reject;
+      document.head.append(tag);
+    });
+
+  const prepare = async () => {
+    await Promise.all([script("minisearch.js"), script("search-documents.js")]);
+    const documents = window.searchDocuments;
+    const index = new window.MiniSearch({
+      fields: ["heading", "terms", "within", "text"],
+      extractField: (one, name) => (name === "terms" ? one.terms.join(" ") : one[name]),
+      tokenize: words,
+      searchOptions: {
+        boost: { heading: 5, terms: 6, within: 1.5 },
+        prefix: (word) => word.length > 2,
+        fuzzy: (word) => (word.length > 4 ? 0.2 : false),
+        weights: { prefix: 0.5, fuzzy: 0.25 },
+        boostDocument: (id) => WEIGHT[documents[id].kind] * (LESSER.test(documents[id].heading) ? 0.4 : 1),
+      },
+    });
+    index.addAll(documents.map((one, id) => ({ ...one, id })));
+    return { documents, index };
+  };
+  let ready; // the index, from the moment when a reader begins to search
+
+  /** What a query finds, best first, and what to tell the reader about it. */
+  const find = async (query) => {
+    const asked = [...new Set(words(query.slice(0, LONGEST)))];
+    if (!asked.length) {
+      const told = query.trim()
+        ? "These words stand on every page. Add one that names what you look for, such as “variance”."
+        : "";
+      return { found: [], told };
+    }
+    ready ??= prepare();
+    const { documents, index } = await ready;
+    const search = (combineWith) =>
+      index.search({
+        combineWith,
+        queries: asked.map((word) => ({ combineWith: "OR", queries: [word, ...(SAME[word] ?? [])] })),
+      });
+    const all = search("AND");
+    const some = all.length < FEW ? search("OR").filter(({ id }) => !all.some((one) => one.id === id)) : [];
+    const found = [...all, ...some].map(({ id, terms }) => ({ ...documents[id], matched: terms }));
+    let told = found.length
+      ? `${found.length} ${found.length === 1 ? "place" : "places"}.`
+      : "Nothing found. Try another word for it, or fewer words.";
+    if (/[\\^{}=]/.test(query))
+      told += " Formulas are not searched: try the name of what it says, such as “softmax”.";
+    if (query.length > LONGEST) told += ` Only the first ${LONGEST} characters were read.`;
+    return { found, told };
+  };
+
+  const element = (name, className, ...children) => {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    made.append(...children);
+    return made;
+  };
+
+  /** A stretch of a text around the first word that was found in it, such words marked. */
+  const excerpt = (text, matched) => {
+    const hit = (piece) => words(piece).some((word) => matched.includes(word));
+    const pieces = text.split(/(?<= )/u);
+    const first = Math.max(0, pieces.findIndex(hit) - 8);
+    const shown = pieces.slice(first, first + 28);
+    const made = element("span", "excerpt");
+    if (first > 0) made.append("… ");
+    for (const piece of shown)
+      made.append(hit(piece) ? element("mark", "", piece.trimEnd()) : piece.trimEnd(), " ");
+    if (first + 28 < pieces.length) made.append("…");
+    return made;
+  };
+
+  const item = ({ kind, page, id, heading, text, within, matched }) => {
+    const link = element(
+      "a",
+      "",
+      element("span", "within", PLACE[kind] ?? within),
+      element("strong", "", heading),
+      excerpt(text, matched),
+    );
+    link.href = new URL(`${page}.html${id && `#${id}`}`, root);
+    return element("li", kind, link);
+  };
+
+  /** Let a field answer while a reader types; results stand in a list behind it. */
+  const attach = (field, place, most) => {
+    const told = element("p", "told");
+    told.setAttribute("role", "status");
+    const list = element("ol", "found");
+    place.append(told, list);
+    let last = 0;
+    const answer = async () => {
+      const turn = ++last;
+      const query = field.value;
+      if (!ready && query.trim()) told.textContent = "Opening the index …";
+      try {
+        const { found, told: sentence } = await find(query);
+        if (turn !== last) return; // the reader has typed on
+        told.textContent = sentence;
+        list.replaceChildren(...found.slice(0, most).map(item));
+      } catch {
+        ready = undefined;
+        told.textContent = "The index could not be loaded: its files are missing beside this page.";
+      }
+    };
+    field.addEventListener("input", answer);
+    place.parentElement.addEventListener("keydown", (event) => {
+      const stops = [field, ...list.querySelectorAll("a")];
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      const now = stops.indexOf(document.activeElement);
+      if (!step || now < 0) return;
+      event.preventDefault();
+      stops[Math.min(Math.max(now + step, 0), stops.length - 1)].focus();
+    });
+    return answer;
+  };
+
+  const begin = () => {
+    const dialog = document.querySelector("#pst-search-dialog");
+    const field = dialog?.querySelector("input[type=search]");
+    if (field) {
+      const place = element("div", "search-found");
+      dialog.append(place);
+      attach(field, place, 8);
+      // a link to a place on this page leaves the dialog open otherwise
+      place.addEventListener("click", (event) => event.target.closest("a") && dialog.close());
+    }
+    const results = document.querySelector("#search-results");
+    if (results) {
+      const own = document.querySelector(".bd-search-container input[type=search]");
+      own.value = new URLSearchParams(location.search).get("q") ?? "";
+      results.classList.add("search-found");
+      attach(own, results, 40)();
+    }
+  };
+  window.bookSearch = { find };
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);
+  else begin();
+})();
