@@ -51,7 +51,7 @@ def pack_lora(model: nn.Module) -> bytes:
     ValueError
         When there is no LoRA layer, or a number is not finite.
     """
-    tensors = {}
+    tensors: dict[str, Tensor] = {}
     for name, layer in lora_layers(model).items():
         A, B = principal_factors(layer.update(), layer.rank)
         for letter, factor in (("A", A.T), ("B", B)):

@@ -90,8 +90,8 @@ class SixteenNumbers(Widget):
 
     @traitlets.default("weights")
     def _default_weights(self) -> bytes:
-        up = load_pretrained("plays-2")[0].blocks[2].feed_forward.up.weight
-        return up.detach().flatten()[:WEIGHTS].numpy().astype("<f4").tobytes()
+        up = load_pretrained("plays-2")[0].state_dict()["blocks.2.feed_forward.up.weight"]
+        return bytes(up.flatten()[:WEIGHTS].numpy().astype("<f4").tobytes())
 
     @traitlets.validate("weights")
     def _check_weights(self, proposal: traitlets.Bunch) -> bytes:
