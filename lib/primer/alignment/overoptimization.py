@@ -4,7 +4,8 @@ Run ``python -m primer.alignment.overoptimization`` to repeat it (about four min
 A rater likes an exclamation mark, two even more, and not three.  Nobody tells the policy: it is
 rewarded by what was fitted to the rater's comparisons, the *proxy*; the wish itself, the *gold*
 reward, is only watched.  Each of three seeds draws its own comparisons and trains one policy
-without a leash, one with it, one by PPO's passes and one directly on the pairs.
+without a leash, one with too long a leash, one with a shorter one, one with that and PPO's passes,
+and one directly on the pairs.
 
 Each finished run is added to ``overoptimization.csv`` beside this file, so that a script that is
 stopped goes on where it was.  The chapter reads it.
@@ -16,6 +17,7 @@ import copy
 import csv
 import functools
 import hashlib
+import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,17 +40,20 @@ from primer.saving import write_whole
 from primer.transformers import Transformer, load_pretrained
 from primer.transformers.checkpoint import PRETRAINED
 
+EDITION = "plays-2"
 RESULTS = Path(__file__).with_name("overoptimization.csv")
-COLUMNS = ("model", "run", "seed", "step", "gold", "proxy", "kl", "chosen", "rejected")
+COLUMNS = ("model", "run", "seed", "step", "gold", "proxy", "kl", "chosen", "rejected", "replies")
 SEEDS = 3
-PLAYS, PROMPT, LENGTH, PAIRS, HELD_OUT = 12, 12, 12, 1000, 48
+PLAYS, PROMPT, LENGTH, PAIRS, HELD_OUT = 12, 12, 12, 1000, 96
+SHOWN, BETWEEN = 4, " | "
 RUNS: dict[str, dict[str, Any]] = {
-    "no leash": {"kl_weight": 0.0, "steps": 18},
-    "leash": {"kl_weight": 0.5, "steps": 15},
-    "clipped": {"kl_weight": 0.5, "steps": 15, "passes": 2, "advantages": whitened},
+    "no leash": {"kl_weight": 0.0},
+    "long leash": {"kl_weight": 0.2},
+    "leash": {"kl_weight": 0.5},
+    "clipped": {"kl_weight": 0.5, "passes": 2, "advantages": whitened},
 }
-RATE, EVERY = 8e-4, 3
-DIRECT: dict[str, Any] = {"steps": 24, "beta": 0.1, "learning_rate": 3e-4}
+STEPS, RATE, EVERY = 24, 3e-4, 2
+DIRECT: dict[str, Any] = {"steps": 36, "beta": 0.1, "learning_rate": 3e-4}
 
 
 def wish(text: str) -> float:
@@ -89,15 +94,15 @@ class World:
         return self.tokenizer.special_tokens["<|end|>"]
 
 
-def make_world() -> World:
-    """Tune the book's model on speeches, 48 batches of 32."""
-    model, tokenizer = load_pretrained("plays")
+def make_world(held_out: int | None = HELD_OUT) -> World:
+    """Tune the book's model on speeches, 48 batches of 32; keep so many prompts to judge by."""
+    model, tokenizer = load_pretrained(EDITION)
     training, validation = split_plays()
     cut = functools.partial(speeches, tokenizer=tokenizer, prompt_length=PROMPT, longest=LENGTH - 1)
     shown = cut(dict(list(training.items())[:PLAYS]))
     judged = cut(validation)
     tune(model, shown, steps=48, generator=torch.Generator().manual_seed(0))
-    return World(tokenizer, model, shown.prompts, judged.prompts[:HELD_OUT])
+    return World(tokenizer, model, shown.prompts, judged.prompts[:held_out])
 
 
 def compare(world: World, seed: int) -> tuple[Replies, Replies]:
@@ -127,30 +132,43 @@ def fit_proxy(world: World, chosen: Replies, rejected: Replies) -> PreferenceFit
     return fit_preferences(apart)
 
 
-def judge(world: World, policy: Transformer, proxy: PreferenceFit, seed: int) -> dict[str, float]:
-    """Let a policy reply to the held-out prompts; return gold, proxy and the distance gone."""
+def judge(world: World, policy: Transformer, proxy: PreferenceFit, seed: int) -> dict[str, str]:
+    """Let a policy reply to the held-out prompts; return rewards, distance, a few replies."""
     random = torch.Generator().manual_seed(seed)
     replies = write_replies(policy, world.held_out, LENGTH, world.end, random)
     texts = replies.texts(world.tokenizer)
     with torch.no_grad():
         ratio = reply_log_probs(policy, replies) - reply_log_probs(world.reference, replies)
-    return {
+    found = {
         "gold": float(np.mean([wish(text) for text in texts])),
         "proxy": float(proxy(features(texts)).mean()),
         "kl": float(ratio.sum(-1).mean()),
     }
+    first = BETWEEN.join(" ".join(text.split()) for text in texts[:SHOWN])
+    return {**rounded(found), "replies": first}
+
+
+def rounded(numbers: dict[str, float]) -> dict[str, str]:
+    """Write numbers as the table has them.
+
+    Examples
+    --------
+    >>> rounded({"kl": 0.123456})
+    {'kl': '0.1235'}
+    """
+    return {name: f"{value:.4g}" for name, value in numbers.items()}
 
 
 def trained(
     world: World, chosen: Replies, rejected: Replies, run: str, seed: int
-) -> Iterator[dict[str, float]]:
+) -> Iterator[dict[str, str]]:
     """Train one policy; yield what it is worth at the start and every few steps."""
     proxy = fit_proxy(world, chosen, rejected)
     policy = copy.deepcopy(world.reference)
     random = torch.Generator().manual_seed(1000 + seed)
-    yield {"step": 0, **judge(world, policy, proxy, seed)}
+    yield {"step": "0", **judge(world, policy, proxy, seed)}
     if run == "direct":
-        held = slice(PAIRS - 200, PAIRS)
+        held = told_apart(world, chosen, rejected, PAIRS - 200)
         steps = train_on_pairs(
             policy,
             world.reference,
@@ -160,12 +178,12 @@ def trained(
             **DIRECT,
         )
         for step, _ in enumerate(steps, 1):
-            if step % (2 * EVERY) == 0:
+            if step % EVERY == 0:
                 moved = {
                     name: shift(policy, world.reference, side[held])
                     for name, side in (("chosen", chosen), ("rejected", rejected))
                 }
-                yield {"step": step, **judge(world, policy, proxy, seed), **moved}
+                yield {"step": str(step), **judge(world, policy, proxy, seed), **rounded(moved)}
         return
 
     def reward(replies: Replies) -> Tensor:
@@ -179,12 +197,20 @@ def trained(
         prompts,
         end_token=world.end,
         length=LENGTH,
+        steps=STEPS,
         learning_rate=RATE,
         generator=random,
         **RUNS[run],
     ):
         if report.step % EVERY == 0 or report.stopped:
-            yield {"step": report.step, **judge(world, policy, proxy, seed)}
+            yield {"step": str(report.step), **judge(world, policy, proxy, seed)}
+
+
+def told_apart(world: World, chosen: Replies, rejected: Replies, first: int) -> Tensor:
+    """Find the pairs, from a first one on, between which the rater is not indifferent."""
+    sides = (side[first:].texts(world.tokenizer) for side in (chosen, rejected))
+    worth = [wish(a) != wish(b) for a, b in zip(*sides, strict=True)]
+    return first + torch.tensor(worth).nonzero()[:, 0]
 
 
 def shift(policy: Transformer, reference: Transformer, replies: Replies) -> float:
@@ -196,7 +222,7 @@ def shift(policy: Transformer, reference: Transformer, replies: Replies) -> floa
 
 def fingerprint() -> str:
     """Name the edition of the book's model that the results belong to."""
-    return hashlib.sha256((PRETRAINED / "plays.safetensors").read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((PRETRAINED / f"{EDITION}.safetensors").read_bytes()).hexdigest()[:12]
 
 
 def read_results() -> list[dict[str, str]]:
@@ -226,12 +252,13 @@ def main() -> None:
         chosen, rejected = compare(world, seed)
         for run in runs:
             for found in trained(world, chosen, rejected, run, seed):
-                numbers = {name: f"{value:.4g}" for name, value in found.items()}
-                rows.append({"model": edition, "run": run, "seed": str(seed), **numbers})
-                print(run, seed, numbers, file=sys.stderr, flush=True)
-            lines = [",".join(COLUMNS)]
-            lines += [",".join(row.get(name, "") for name in COLUMNS) for row in rows]
-            write_whole(RESULTS, ("\n".join(lines) + "\n").encode())
+                rows.append({"model": edition, "run": run, "seed": str(seed), **found})
+                print(run, seed, found, file=sys.stderr, flush=True)
+            table = io.StringIO()
+            writer = csv.DictWriter(table, COLUMNS, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+            write_whole(RESULTS, table.getvalue().encode())
 
 
 if __name__ == "__main__":

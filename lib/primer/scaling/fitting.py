@@ -71,17 +71,27 @@ def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLa
         return PowerLaw(float(np.exp(-offset / slope)), float(-slope))
     lowest = losses.min()
 
+    centered = log_size - log_size.mean()
+
     def residuals(theta: np.ndarray) -> np.ndarray:
         level, height, exponent = theta
-        power = np.exp(height - exponent * (log_size - log_size.mean()))
-        return np.log(level + power) - log_loss
+        return np.log(level + np.exp(height - exponent * centered)) - log_loss
+
+    def derivatives(theta: np.ndarray) -> np.ndarray:
+        level, height, exponent = theta
+        power = np.exp(height - exponent * centered)
+        return (
+            np.stack([np.ones_like(power), power, -power * centered]).T / (level + power)[:, None]
+        )
 
     fits = []
     for share in (0.1, 0.5, 0.9):
-        start = np.polyfit(log_size - log_size.mean(), np.log(losses - share * lowest), 1)
+        start = np.polyfit(centered, np.log(losses - share * lowest), 1)
         first = [share * lowest, start[1], max(-start[0], 1e-3)]
         bounds = ([0, -np.inf, 1e-6], [lowest, np.inf, np.inf])
-        fits.append(least_squares(residuals, first, bounds=bounds, xtol=1e-14, ftol=1e-14))
+        fits.append(
+            least_squares(residuals, first, derivatives, bounds=bounds, xtol=1e-12, ftol=1e-12)
+        )
     level, height, exponent = min(fits, key=lambda fit: fit.cost).x
     scale = np.exp(height / exponent + log_size.mean())
     return PowerLaw(float(scale), float(exponent), float(level))

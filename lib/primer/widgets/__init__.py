@@ -4,6 +4,7 @@ from primer.widgets.alignment import Alignment
 from primer.widgets.anatomy import Anatomy
 from primer.widgets.attention_by_hand import AttentionByHand
 from primer.widgets.attention_maps import AttentionMaps
+from primer.widgets.be_the_rater import BeTheRater
 from primer.widgets.bpe_stepper import BytePairStepper
 from primer.widgets.curve_memory import CurveMemory
 from primer.widgets.decoding import Decoding
@@ -25,6 +26,7 @@ from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.spend_compute import SpendCompute
 from primer.widgets.step_size import StepSize
+from primer.widgets.tilt import Tilt
 from primer.widgets.too_many import TooManyParameters
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Anatomy",
     "AttentionByHand",
     "AttentionMaps",
+    "BeTheRater",
     "BytePairStepper",
     "CurveMemory",
     "Decoding",
@@ -53,5 +56,6 @@ __all__ = [
     "SpectrogramExplorer",
     "SpendCompute",
     "StepSize",
+    "Tilt",
     "TooManyParameters",
 ]

@@ -1,0 +1,171 @@
+"""Be the rater: JavaScript against the library, its state, its life in a browser."""
+
+from __future__ import annotations
+
+import gzip
+import math
+
+import numpy as np
+import pytest
+import traitlets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from widget_page import complaints, settle
+
+from primer.notebook.figures import png
+from primer.widgets.be_the_rater import (
+    NAMES,
+    PAIRS,
+    PRIOR,
+    BeTheRater,
+    features,
+    pool,
+    telling_pairs,
+    the_chapters_rater,
+)
+
+MODULE = "be_the_rater.js"
+choices = st.lists(st.integers(0, 2), max_size=PAIRS)
+
+
+def differences() -> np.ndarray:
+    """Features of the first reply less those of the second, for the twelve pairs."""
+    seen = np.array([features(text) for text in pool()])
+    return np.array([seen[2 * at] - seen[2 * at + 1] for at in telling_pairs()])
+
+
+def test_features_are_counted_alike(javascript):
+    for text in [*pool()[:40], "", "naïve — “Ho!” said she, ‘why?’"]:
+        assert javascript(MODULE, "features", text) == pytest.approx(features(text))
+
+
+@given(choices)
+@settings(max_examples=25, deadline=None)
+def test_the_fit_is_the_librarys(javascript, answers):
+    pairs = javascript(MODULE, "comparisons", answers, differences().tolist())
+    found = javascript(MODULE, "fit", pairs, PRIOR, len(NAMES))
+    expected = BeTheRater(answers=answers).fit()
+    np.testing.assert_allclose(found["weights"], expected.weights, atol=1e-6)
+    np.testing.assert_allclose(
+        found["deviations"], np.sqrt(np.diag(expected.covariance)), atol=1e-6
+    )
+
+
+@given(choices)
+@settings(max_examples=10, deadline=None)
+def test_the_fit_is_the_best_that_scipy_finds(answers):
+    apart = differences()[: len(answers)]
+    share = np.array([1, 0, 0.5])[np.array(answers, dtype=int)]  # of it goes to the first reply
+
+    def loss(weights):
+        margin = apart @ weights
+        lost = share * np.logaddexp(0, -margin) + (1 - share) * np.logaddexp(0, margin)
+        return lost.sum() + PRIOR / 2 * weights @ weights
+
+    best = minimize(loss, np.zeros(len(NAMES)), options={"gtol": 1e-9}).x
+    np.testing.assert_allclose(BeTheRater(answers=answers).fit().weights, best, atol=1e-4)
+
+
+@given(choices, st.floats(0.1, 10), st.integers(1, 64))
+@settings(max_examples=15, deadline=None)
+def test_what_is_granted_is_the_librarys(javascript, answers, beta, draws):
+    widget = BeTheRater(answers=answers, beta=beta, draws=draws)
+    tilted, best = widget.policies()
+    seen = [features(text) for text in pool()]
+    reward = javascript(MODULE, "rewards", seen, widget.fit().weights.tolist())
+    uniform = [1 / len(seen)] * len(seen)
+    np.testing.assert_allclose(
+        javascript("policies.js", "tilted", uniform, reward, beta), tilted, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        javascript("policies.js", "bestOf", uniform, reward, draws), best, atol=1e-6
+    )
+
+
+def test_the_pairs_tell_more_than_the_first_twelve():
+    def told(apart):
+        return np.linalg.slogdet(PRIOR * np.eye(len(NAMES)) + apart.T @ apart / 4)[1]
+
+    seen = np.array([features(text) for text in pool()])
+    assert len(set(telling_pairs())) == PAIRS
+    assert told(differences()) > told((seen[::2] - seen[1::2])[:PAIRS]) + 1
+
+
+def test_what_is_said_of_the_choices(javascript):
+    def say(answered, weights, deviations):
+        fit = {"weights": weights, "deviations": deviations}
+        return javascript(MODULE, "describe", answered, NAMES, fit)
+
+    flat = math.sqrt(2)
+    assert say(0, [0] * 4, [flat] * 4).endswith("anything between −2.8 and 2.8.")
+    assert say(1, [0.5, 0, 0, 0], [1] * 4).startswith("After 1 choice no wish is sure of its sign")
+    line = say(5, [0.1, 2, 0, 0], [1, 0.5, 1, 1])
+    assert line == (
+        "After 5 choices the surest wish: ten characters is worth +2.0, between 1.0 and 3.0."
+    )
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"answers": [3]},
+        {"answers": [0] * (PAIRS + 1)},
+        {"answers": [True]},
+        {"beta": 0.0},
+        {"beta": math.nan},
+        {"draws": 65},
+        {"frame": -1},
+        {"reward": "gold"},
+    ],
+)
+def test_bad_state_is_refused(state):
+    with pytest.raises(traitlets.TraitError):
+        BeTheRater(**state)
+
+
+def test_it_has_a_picture_and_is_light():
+    widget = BeTheRater(answers=the_chapters_rater())
+    assert png(widget.picture()).startswith(b"\x89PNG")
+    assert len(gzip.compress(widget._esm.encode())) < 16 * 1024
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_twelve_choices_by_keys_and_mouse(widget_page, width):
+    page = widget_page(BeTheRater(), width=width)
+    result = page.locator(".result")
+    assert result.inner_text().startswith("You have not chosen yet")
+    first = page.locator(".choices button").first
+    first.focus()
+    page.keyboard.press("Enter")
+    settle(page)
+    assert page.evaluate("model.get('answers')") == [0]
+    page.locator(".choices button").last.click()
+    page.get_by_role("button", name="Can't say").click()
+    settle(page)
+    assert page.evaluate("model.get('answers')") == [0, 1, 2]
+    assert result.inner_text().startswith("After 3 choices")
+    page.get_by_role("button", name="Take the last one back").click()
+    page.get_by_role("button", name="Let the chapter's rater").click()
+    settle(page)
+    assert page.evaluate("model.get('answers')") == [0, 1, *the_chapters_rater()[2:]]
+    assert first.is_disabled()
+    before = page.locator("table").first.inner_text()
+    page.get_by_label("Leash β").press("Home")
+    page.get_by_label("Best of n").press("End")
+    settle(page)
+    assert page.locator("table").first.inner_text() != before
+    page.get_by_label("A real run").press("End")
+    settle(page)
+    assert "!!!!!!" in page.locator("table").last.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("unmount()")
+    assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_to_complain_about(widget_page, theme):
+    page = widget_page(BeTheRater(answers=[0, 1, 2]), width=390, theme=theme)
+    assert complaints(page) == []
