@@ -53,7 +53,7 @@ check_diagnose = ChoiceExercise(
     },
     right="c",
     replies={
-        "a": "rank 1 learns, too: cut to it, the full update kept more than half of its gain",
+        "a": "rank 1 learns, too: in the chapter's table it comes down by almost three nats",
         "b": "a low rate changes the last digits at least; here none changed in 500 steps",
         "c": "Each factor's gradient is a product with the other one: from zero and zero nothing "
         "moves, at any rate. (Frozen factors would look the same: count what may be trained.)",

@@ -15,12 +15,14 @@ from primer.widgets.four_memories import FourMemories
 from primer.widgets.jacobians import JacobianProduct
 from primer.widgets.learn_line import LearnLine
 from primer.widgets.least_squares import LeastSquaresByHand
+from primer.widgets.lora_dial import LoraDial
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
 from primer.widgets.remembering import Remembering
 from primer.widgets.rope import RopeRotation
 from primer.widgets.sampling import SamplingLaboratory
 from primer.widgets.shannon_game import ShannonGame
+from primer.widgets.sixteen_numbers import SixteenNumbers
 from primer.widgets.small_network import SmallNetwork
 from primer.widgets.spectrogram import SpectrogramExplorer
 from primer.widgets.spend_compute import SpendCompute
@@ -44,12 +46,14 @@ __all__ = [
     "JacobianProduct",
     "LearnLine",
     "LeastSquaresByHand",
+    "LoraDial",
     "NormBall",
     "PowerExplorer",
     "Remembering",
     "RopeRotation",
     "SamplingLaboratory",
     "ShannonGame",
+    "SixteenNumbers",
     "SmallNetwork",
     "SpectrogramExplorer",
     "SpendCompute",

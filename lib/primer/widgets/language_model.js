@@ -285,8 +285,8 @@ export function nextLogits(model, tokens, cache, observe) {
   return shown(observe, "logits", linear(last, 1, model.embed));
 }
 
-/** The scores of the following token after each of the tokens, tokens × vocab_size. */
-export function allLogits(model, tokens, observe) {
-  const last = forward(model, tokens, newCache(model), observe);
+/** The scores of the following token after each of the tokens, tokens × vocab_size; they may follow a cache. */
+export function allLogits(model, tokens, observe, cache = newCache(model)) {
+  const last = forward(model, tokens, cache, observe);
   return shown(observe, "logits", linear(last, tokens.length, model.embed));
 }

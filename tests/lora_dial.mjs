@@ -1,0 +1,24 @@
+// Functions for the tests: the dial's arithmetic on a model and a change read from files.
+import { readFileSync } from "node:fs";
+import { readModel } from "../lib/primer/widgets/language_model.js";
+import { readFactors, surprises, turn } from "../lib/primer/widgets/lora_dial.js";
+
+function finish(steps) {
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
+}
+
+const turnedModel = (file, change, strength, rank) =>
+  finish(turn(readModel(readFileSync(file)), readFactors(readFileSync(change)), strength, rank));
+
+/** A matrix of the turned model, row by row. */
+export function matrix(file, change, strength, rank, layer, part) {
+  const { data } = turnedModel(file, change, strength, rank).blocks[layer][part];
+  return Array.from(data);
+}
+
+/** The nats of each token but the first. */
+export const nats = (file, change, strength, rank, tokens) =>
+  finish(surprises(turnedModel(file, change, strength, rank), tokens));
