@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -28,13 +29,14 @@ def plays_as_symbols() -> tuple[Int[Tensor, " training"], Int[Tensor, " held_out
     >>> bool(training.max() < symbols), symbols < 100
     (True, True)
     """
-    training, held_out = ("".join(part.values()) for part in split_plays())
-    alphabet = {letter: i for i, letter in enumerate(sorted(set(training)))}
-    rows = [
-        torch.tensor([alphabet[letter] for letter in text if letter in alphabet])
-        for text in (training, held_out)
-    ]
-    return rows[0], rows[1], len(alphabet)
+    training, held_out = (
+        np.frombuffer("".join(part.values()).encode("utf-32-le"), np.uint32)
+        for part in split_plays()
+    )
+    alphabet, numbers = np.unique(training, return_inverse=True)
+    known = held_out[np.isin(held_out, alphabet)]
+    held_out_numbers = np.searchsorted(alphabet, known)
+    return torch.from_numpy(numbers), torch.from_numpy(held_out_numbers), len(alphabet)
 
 
 def next_byte_model(hidden: int) -> nn.Sequential:
