@@ -10,7 +10,7 @@ import torch
 from primer.datasets import VALIDATION_PLAYS, plays_in_markdown
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
 from primer.notebook.answers import Answer, as_array, as_number, explain
-from primer.pretraining import f1, stage_directions, viterbi
+from primer.pretraining import Direction, f1, stage_directions, viterbi
 
 check_doubt = NumberExercise(
     "12.1",
@@ -154,7 +154,7 @@ def check_tagger(answer: Answer) -> None:
     markdown = plays_in_markdown()
     random = np.random.default_rng(0)
 
-    def drawn(titles: list[str], n: int) -> list:
+    def drawn(titles: list[str], n: int) -> list[Direction]:
         found = [d for title in titles for d in stage_directions(markdown[title])]
         found = [d for d in found if 3 <= len(d.words) <= 14]
         return [found[i] for i in random.permutation(len(found))[:n]]
