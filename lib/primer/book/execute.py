@@ -29,13 +29,13 @@ CACHE = Path("_build/.jupyter_cache")
 KEYS = "keys"
 """In the cache: a file for each notebook, written only when it ran under another key."""
 REQUIREMENTS = Path("requirements.txt")
-FIRST_PAGE = Path("index.md")
-"""The one page that is no notebook and yet shows what code does."""
+MARKDOWN = (Path("index.md"), Path("chapters/appendix/one-token.md"))
+"""The pages that are no notebooks and yet show what code does."""
 
 
 def pages() -> list[Path]:
-    """List what is executed: the notebooks and the first page."""
-    return [*notebooks(), *([FIRST_PAGE] if FIRST_PAGE.is_file() else [])]
+    """List what is executed: the notebooks, and two pages in Markdown."""
+    return [*notebooks(), *(page for page in MARKDOWN if page.is_file())]
 
 
 def reader(page: Path) -> dict[str, str]:
