@@ -209,7 +209,7 @@ def test_objectives_rates_and_draws(widget_page, width):
     page.get_by_text("The rows in a table").click()
     rows = MaskingDesk(objective="infill", rate=0.6, seed=1).rows()
     assert page.get_by_role("row").count() == 1 + len(rows.inputs)
-    assert page.locator(".cell .read").all_inner_texts() == rows.inputs
+    assert page.locator(".spot .read").all_inner_texts() == rows.inputs
     page.get_by_role("combobox", name="Objective").select_option("prefix")
     settle(page)
     assert page.get_by_role("button", name="Draw again").count() == 0

@@ -144,13 +144,13 @@ export function describe({ objective, rate, seed }, rows) {
 
 // One cell for each place, in lines that wrap: what is read, what is to be said, whether it counts.
 function cells() {
-  const element = html("div", { class: "cells", "aria-hidden": "true" }); // the table says the same
+  const element = html("div", { class: "line", "aria-hidden": "true" }); // the table says the same
   const draw = ({ inputs, targets, counted, known }) =>
     element.replaceChildren(
       ...inputs.map((word, i) => {
         const changed = known === inputs.length && word !== targets[i]; // an encoder sees something false
         return div(
-          `cell${counted[i] ? " counts" : ""}`,
+          `spot${counted[i] ? " counts" : ""}`,
           html("span", { class: changed ? "read changed" : "read" }, word),
           html("span", { class: "said" }, targets[i] || "–"),
           html("span", { class: "loss" }, counted[i] ? "1" : "0"),
