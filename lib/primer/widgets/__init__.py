@@ -16,6 +16,7 @@ from primer.widgets.jacobians import JacobianProduct
 from primer.widgets.learn_line import LearnLine
 from primer.widgets.least_squares import LeastSquaresByHand
 from primer.widgets.lora_dial import LoraDial
+from primer.widgets.masking_desk import MaskingDesk
 from primer.widgets.norm_ball import NormBall
 from primer.widgets.power import PowerExplorer
 from primer.widgets.remembering import Remembering
@@ -47,6 +48,7 @@ __all__ = [
     "LearnLine",
     "LeastSquaresByHand",
     "LoraDial",
+    "MaskingDesk",
     "NormBall",
     "PowerExplorer",
     "Remembering",
