@@ -175,7 +175,7 @@ def test_there_is_a_picture(text):
 
 
 def test_module_is_light():
-    assert len(gzip.compress(Decoding()._esm.encode())) < 15 * 1024
+    assert len(gzip.compress(Decoding()._esm.encode())) < 15.25 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

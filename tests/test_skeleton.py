@@ -23,7 +23,7 @@ from primer.book.form import faults_of, guesses
 from primer.book.normalize import normalize, notebooks, unfinished_cells
 from primer.book.registry import REGISTRY, complaints, read_book, table_of_contents, written_files
 
-NAME, TOPIC = "17-trial", "trial"
+NAME, TOPIC = "17-rehearsal", "rehearsal"
 ENTRY = f"""
 [[chapter]]
 name = "{NAME}"
@@ -214,7 +214,7 @@ def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: 
         ("positions", "'positions' is no name of a chapter: give two digits"),
         ("12-Pretraining", "is no name of a chapter"),
         ("12_pretraining", "is no name of a chapter"),
-        ("../17-trial", "is no name of a chapter"),
+        ("../17-rehearsal", "is no name of a chapter"),
         ("08-places", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
         ("19-later", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
         ("", "is no name of a chapter"),

@@ -44,14 +44,13 @@ def book_files(book: Path) -> Iterator[Path]:
 
     def inside(folder: Path) -> Iterator[Path]:
         for path in sorted(folder.iterdir()):
-            is_folder = path.is_dir() and not path.is_symlink()
             name = path.relative_to(book).as_posix() + "/" * path.is_dir()
             if path.name == ".git" or ignored.match_file(name):
                 continue
-            if is_folder:
-                yield from inside(path)
-            else:
+            if not path.is_dir():
                 yield path
+            elif not path.is_symlink():
+                yield from inside(path)
 
     yield from inside(book)
 

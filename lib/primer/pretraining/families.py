@@ -43,10 +43,8 @@ def family_mask(family: str, n_tokens: int, prefix: int = 0) -> Bool[Tensor, "n 
 
     Examples
     --------
-    >>> family_mask("prefix", 3, prefix=2).int()
-    tensor([[1, 1, 0],
-            [1, 1, 0],
-            [1, 1, 1]])
+    >>> family_mask("prefix", 3, prefix=2).int().tolist()
+    [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
     """
     one_of("family", family, FAMILIES)
     n = count("n_tokens", n_tokens)

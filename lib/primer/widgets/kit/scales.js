@@ -19,8 +19,8 @@ export const logarithmic = (domain, range) => scale(domain, range, Math.log10, (
 /** Round numbers between low and high, about `count` of them; none where high is not clearly above low. */
 export function ticks(low, high, count = 5) {
   const width = high - low;
-  const least = 1e-12 * Math.max(Math.abs(low), Math.abs(high)); // closer numbers cannot be counted between
-  if (!(width > least && width < Infinity)) return [];
+  // closer numbers cannot be counted between
+  if (!(width > 1e-12 * (Math.abs(low) + Math.abs(high)) && width < Infinity)) return [];
   const raw = width / count;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find((f) => f * power >= raw * 0.999);
