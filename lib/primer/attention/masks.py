@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from primer.inputs import checked
+
 
 def query_offsets(n_queries: int, n_keys: int | None) -> Int[Tensor, "queries keys"]:
     """Compute how far each key stands before each query; both sequences end together."""
@@ -97,6 +99,7 @@ def sliding_window_mask(
     return (behind >= 0) & (behind < window)
 
 
+@checked
 def padding_mask(
     lengths: Int[Tensor, " batch"] | list[int], n_keys: int
 ) -> Bool[Tensor, "batch 1 1 keys"]:

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from primer.attention.dot_product import check_fits, scaled_dot_product_attention, share_heads
 from primer.attention.observing import Observe, shown
+from primer.inputs import checked
 
 Rotate = Callable[[Tensor, int], Tensor]
 """Turns queries or keys (..., heads, seq, d_head) whose first token has the given position."""
@@ -139,6 +140,7 @@ class MultiHeadAttention(nn.Module):
     (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 3]), 0.3333)
     """
 
+    @checked
     def __init__(
         self, d_model: int, n_heads: int, n_kv_heads: int | None = None, bias: bool = False
     ) -> None:

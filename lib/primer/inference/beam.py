@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
 class Hypothesis(NamedTuple):
@@ -52,6 +52,7 @@ class Frontier(NamedTuple):
     ended: list[tuple[tuple[int, ...], float]]
 
 
+@checked
 def beam_steps(
     model: LanguageModel,
     prompt: Prompt,
@@ -125,6 +126,7 @@ def beam_steps(
         reader.reorder(parents)
 
 
+@checked
 def beam_search(
     model: LanguageModel,
     prompt: Prompt,

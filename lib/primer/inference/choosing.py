@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from primer.inputs import checked
+
 Logits = Float[Tensor, "*batch vocab"]
 Tokens = Int[Tensor, "*batch"]
 
@@ -267,6 +269,7 @@ def sample(
     return draws.reshape(weights.shape[:-1])
 
 
+@checked(infinite="logits")
 def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     r"""Compute the entropy of the distribution that the logits describe.
 
@@ -296,6 +299,7 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     return torch.special.entr(logits.softmax(-1)).sum(-1)
 
 
+@checked(infinite="logits")
 def effective_choices(logits: Logits) -> Float[Tensor, "*batch"]:
     r"""Compute among how many equally probable tokens the choice would be as uncertain.
 

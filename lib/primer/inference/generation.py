@@ -10,10 +10,12 @@ from torch import Tensor
 
 from primer.inference.choosing import greedy
 from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
+from primer.inputs import checked
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
 
 
+@checked
 def generate(
     model: LanguageModel,
     prompt: Prompt,

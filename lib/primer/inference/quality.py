@@ -7,9 +7,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
+@checked
 def log_likelihoods(
     model: LanguageModel, tokens: Int[Tensor, "batch seq"]
 ) -> Float[Tensor, "batch seq-1"]:
@@ -48,6 +49,7 @@ def log_likelihoods(
     return predicted.gather(-1, tokens[:, 1:, None]).squeeze(-1)
 
 
+@checked
 def distinct_ngrams(tokens: Int[Tensor, "*batch seq"], n: int) -> float:
     r"""Compute the share of different ones among all runs of :math:`n` tokens.
 

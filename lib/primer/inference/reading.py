@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.transformers import KeyValueCache, Transformer
 
 Prompt = Sequence[int] | Sequence[Sequence[int]] | Tensor
@@ -82,6 +82,7 @@ class Reader:
     torch.Size([1, 2, 5])
     """
 
+    @checked
     def __init__(self, model: LanguageModel, cache: bool = True) -> None:
         self.model = model
         self.cache = (

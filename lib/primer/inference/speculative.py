@@ -10,7 +10,7 @@ from torch import Tensor
 
 from primer.inference.choosing import probabilities
 from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
-from primer.inputs import count
+from primer.inputs import checked, count
 
 Distribution = Float[Tensor, "*batch vocab"]
 
@@ -72,6 +72,7 @@ def residual(target: Distribution, draft: Distribution) -> Distribution:
     return torch.where(mass > 0, left / mass, target)
 
 
+@checked
 def expected_tokens(rate: float, n_drafts: int) -> float:
     r"""Compute how many tokens one pass of the target yields on average.
 
@@ -131,6 +132,7 @@ class Speculation(NamedTuple):
     n_passes: int
 
 
+@checked
 def speculative_decode(
     target: LanguageModel,
     draft: LanguageModel,

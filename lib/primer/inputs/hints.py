@@ -81,8 +81,9 @@ def checked(function: Function | None = None, *, infinite: str = "") -> Any:
     """
     if function is None:
         return functools.partial(checked, infinite=infinite)
-    signature = inspect.signature(function)
-    names = [p.name for p in signature.parameters.values() if p.kind is not p.VAR_POSITIONAL]
+    parameters = inspect.signature(function).parameters.values()
+    names = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    places = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     unbounded = set(infinite.split())
     if unknown := unbounded - set(names):
         raise ValueError(f"{function.__qualname__} has no argument {', '.join(sorted(unknown))}")
@@ -94,7 +95,7 @@ def checked(function: Function | None = None, *, infinite: str = "") -> Any:
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        given = dict(zip(names, args, strict=False)) | named
+        given = dict(zip(places, args, strict=False)) | named
         problem = _problem({n: (given[n], h) for n, h in hints().items() if n in given}, unbounded)
         if problem:
             raise ValueError(problem)

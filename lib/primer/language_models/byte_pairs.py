@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from primer.inputs import checked
 from primer.language_models.merges import (
     Pair,
     learn_merges,
@@ -68,6 +69,7 @@ class BytePairEncoding:
     [b'lo', b'low', b'<|end|>']
     """
 
+    @checked
     def __init__(self, merges: Sequence[Pair], special_tokens: Sequence[str] = (END,)) -> None:
         self.merges = [(first, second) for first, second in merges]
         self.tokens = [bytes([byte]) for byte in range(256)]

@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
+from primer.inputs import checked
+
 Pair = tuple[int, int]
 
 # Ties go to the smaller pair, and among single bytes those with a visible Latin-1 character come
@@ -16,6 +18,7 @@ BYTE_ORDER = bytes(_VISIBLE + [byte for byte in range(256) if byte not in set(_V
 _PLACES = {byte: place for place, byte in enumerate(BYTE_ORDER)}
 
 
+@checked
 def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
     """Replace a pair of neighbors by a new token, from left to right.
 
@@ -52,6 +55,7 @@ def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
     return merged
 
 
+@checked
 def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     r"""Learn merges as the textbook says it: count all pairs, merge the most frequent, repeat.
 
@@ -98,6 +102,7 @@ def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> l
     return merges
 
 
+@checked
 def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
     """Yield the merges of :func:`learn_merges_by_rescan` until every word is one token.
 
@@ -131,6 +136,7 @@ def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
         yield from _with_bytes([best])
 
 
+@checked
 def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     """Learn the merges of :func:`learn_merges_by_rescan`, touching only the words that change.
 

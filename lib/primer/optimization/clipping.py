@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import positive, real
+from primer.inputs import checked, positive, real
 
 
+@checked
 def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
     r"""Shorten a gradient that is longer than a limit, and leave every other one alone.
 

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.inputs import checked
+
 Positions = Tensor | Sequence[int] | Sequence[float] | range | int | float
 
 
@@ -62,6 +64,7 @@ def check_pairs(dim: int, what: str) -> None:
         raise ValueError(f"{what} groups coordinates in pairs: dim must be even and ≥ 2, got {dim}")
 
 
+@checked
 def rope_frequencies(dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
     r"""Compute the angular frequency of each pair of coordinates.
 
@@ -101,6 +104,7 @@ def rope_frequencies(dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"
     return torch.as_tensor(base, dtype=torch.float64) ** -exponents
 
 
+@checked
 def angles_at(
     positions: Positions, frequencies: Float[Tensor, " pairs"]
 ) -> Float[Tensor, "*positions pairs"]:
@@ -134,6 +138,7 @@ def angles_at(
     return as_positions(positions).to(frequencies)[..., None] * frequencies
 
 
+@checked
 def rope_angles(
     positions: Positions, dim: int, base: float = 10_000.0
 ) -> Float[Tensor, "*positions pairs"]:

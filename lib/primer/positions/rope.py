@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.inputs import one_of
+from primer.inputs import checked, one_of
 from primer.positions.frequencies import (
     Positions,
     as_positions,
@@ -41,6 +41,7 @@ def _check_vectors(x: Tensor, positions: Tensor) -> None:
         raise ValueError("x contains NaN")
 
 
+@checked
 def rotation_matrix(angle: Tensor | float) -> Float[Tensor, "*angle 2 2"]:
     r"""Compute the matrix that turns a column of two numbers counterclockwise.
 
@@ -188,6 +189,7 @@ def apply_rope(
     return rotate_pairs(x, rope_angles(places, x.shape[-1], base).to(x.device), layout)
 
 
+@checked
 def rope_complex(
     x: Num[Tensor, "... dim"], positions: Positions, base: float = 10_000.0
 ) -> Complex[Tensor, "... pairs"]:
@@ -226,6 +228,7 @@ def rope_complex(
     return z * torch.polar(torch.ones_like(angles), angles)
 
 
+@checked
 def rope_matrix(
     offset: int | float, dim: int, base: float = 10_000.0, layout: str = "interleaved"
 ) -> Float[Tensor, "dim dim"]:
@@ -279,6 +282,7 @@ def rope_matrix(
     return matrix[order][:, order]
 
 
+@checked
 def rope_permutation(dim: int) -> Int[Tensor, " dim"]:
     r"""Compute the order of coordinates that turns the interleaved layout into the half-split one.
 

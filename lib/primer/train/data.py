@@ -11,6 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from primer.datasets import corpus_hash, split_plays
+from primer.inputs import checked
 from primer.language_models import BytePairEncoding
 from primer.language_models.byte_pairs import END
 
@@ -89,6 +90,7 @@ def _read_text(file: Path) -> str:
         ) from None
 
 
+@checked
 def token_stream(texts: dict[str, str], tokenizer: BytePairEncoding) -> Int[Tensor, " tokens"]:
     """Encode texts and join them, with the end token before the first and after each.
 
@@ -152,6 +154,7 @@ class Batches:
     torch.Size([2, 5])
     """
 
+    @checked
     def __init__(
         self, tokens: Int[Tensor, " tokens"], context_length: int, batch_size: int, seed: int
     ) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from torch import nn
 from torch.optim import AdamW
 
+from primer.inputs import checked
 
+
+@checked
 def make_optimizer(
     model: nn.Module, *, betas: tuple[float, float] = (0.9, 0.95), weight_decay: float = 0.1
 ) -> AdamW:

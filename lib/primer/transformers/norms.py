@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
 def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
@@ -28,6 +28,7 @@ def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
         raise ValueError(f"eps must be 0 or larger, got {eps}")
 
 
+@checked
 def layer_norm(
     x: Float[Tensor, "... dim"],
     weight: Float[Tensor, " features"] | None = None,
@@ -77,6 +78,7 @@ def layer_norm(
     return normalized if bias is None else normalized + bias
 
 
+@checked
 def rms_norm(
     x: Float[Tensor, "... dim"], weight: Float[Tensor, " features"] | None = None, eps: float = 1e-5
 ) -> Float[Tensor, "... dim"]:
@@ -144,6 +146,7 @@ class RMSNorm(nn.Module):
     tensor([0.8485, 1.1314])
     """
 
+    @checked
     def __init__(self, dim: int, eps: float = 1e-5) -> None:
         super().__init__()
         count("dim", dim)
