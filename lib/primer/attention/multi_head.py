@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from primer.attention.dot_product import check_fits, scaled_dot_product_attention, share_heads
 from primer.attention.observing import Observe, shown
-from primer.inputs import checked
+from primer.inputs import checked, count, tensor
 
 Rotate = Callable[[Tensor, int], Tensor]
 """Turns queries or keys (..., heads, seq, d_head) whose first token has the given position."""
@@ -63,7 +63,7 @@ def split_heads(
             [[3., 4.],
              [7., 8.]]])
     """
-    check_heads(x.shape[-1], n_heads)
+    check_heads(tensor("x", x, axes=2).shape[-1], n_heads)
     return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
@@ -88,12 +88,13 @@ def merge_heads(
     tensor([[0., 1., 2., 3.],
             [4., 5., 6., 7.]])
     """
-    return x.transpose(-3, -2).flatten(-2)
+    return tensor("x", x, axes=3).transpose(-3, -2).flatten(-2)
 
 
 def check_heads(d_model: int, n_heads: int) -> None:
     """Raise a ``ValueError`` unless ``n_heads`` heads share ``d_model`` coordinates evenly."""
-    if n_heads < 1 or d_model < 1 or d_model % n_heads:
+    count("n_heads", n_heads)
+    if d_model < 1 or d_model < 1 or d_model % n_heads:
         raise ValueError(
             f"d_model = {d_model} coordinates cannot be split evenly among n_heads = {n_heads}: "
             f"choose a number of heads that divides the width"

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.choosing import greedy
-from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
+from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
 from primer.inputs import checked
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
@@ -65,6 +65,7 @@ def generate(
     tensor([0, 1, 2, 0, 1, 2])
     """
     tokens = read_prompt(model, prompt, n_tokens)
+    check_end(model, end_token)
     reader = Reader(model, cache)
     ended = tokens.new_zeros(len(tokens), dtype=torch.bool)
     for _ in range(n_tokens):

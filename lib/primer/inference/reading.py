@@ -37,6 +37,11 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
     ValueError
         When the prompt is empty, holds what is no token, or does not fit the context.
     """
+    if isinstance(prompt, str) or not (isinstance(prompt, Tensor) or len(prompt)):
+        raise ValueError(
+            f"the prompt needs at least one token, a number, got {prompt!r}; "
+            "pass a text through its tokenizer, begin an empty one with the token that ends texts"
+        )
     tokens = torch.as_tensor(prompt)
     if tokens.numel() == 0 or tokens.ndim not in (1, 2):
         raise ValueError(
@@ -58,6 +63,15 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
             f"ask for fewer, or keep the end of the prompt"
         )
     return torch.atleast_2d(tokens.long())
+
+
+def check_end(model: LanguageModel, end_token: int | None) -> None:
+    """Raise a ``ValueError`` when the token that ends a text is none of the model's."""
+    if end_token is not None and not 0 <= end_token < model.config.vocab_size:
+        raise ValueError(
+            f"end_token must be a token of the model, 0 to {model.config.vocab_size - 1}, "
+            f"got {end_token}: no text would ever end"
+        )
 
 
 class Reader:

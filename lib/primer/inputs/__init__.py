@@ -6,7 +6,7 @@ Each function but :func:`checked` takes the name its argument has in the caller,
 
 from primer.inputs.arrays import as_array, distribution, finite, matrix, real, tensor, vector
 from primer.inputs.hints import checked
-from primer.inputs.numbers import (
+from primer.inputs.values import (
     count,
     fraction,
     not_negative,
@@ -15,6 +15,7 @@ from primer.inputs.numbers import (
     positive,
     probability,
     random_generator,
+    whole,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "real",
     "tensor",
     "vector",
+    "whole",
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice, repeat
@@ -132,8 +133,10 @@ def _problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str
         for name, (value, hint) in arguments.items():
             if not _fits(value, hint):
                 return _difference(name, value, _parts(hint), arguments)
-            if name not in unbounded and (broken := _not_finite(value)):
-                return f"{name} must be finite, got {broken}"
+            if broken := _not_finite(value, infinite=name in unbounded):
+                return (
+                    f"{name} must be {'a number' if name in unbounded else 'finite'}, got {broken}"
+                )
     return ""
 
 
@@ -172,12 +175,13 @@ def _fits(value: Any, hint: Any) -> bool:
         return True
 
 
-def _not_finite(value: Any) -> str:
-    """Name the first NaN or infinity of a number, array or tensor, and its place."""
+def _not_finite(value: Any, *, infinite: bool) -> str:
+    """Name the first NaN, or infinity unless it is allowed, and its place."""
     if isinstance(value, float):
-        return "" if np.isfinite(value) else str(value)
+        return str(value) if math.isnan(value) or (math.isinf(value) and not infinite) else ""
     if isinstance(value, list | tuple):
-        places = ((i, _not_finite(entry)) for i, entry in enumerate(islice(value, LOOKED_AT)))
+        entries = enumerate(islice(value, LOOKED_AT))
+        places = ((i, _not_finite(entry, infinite=infinite)) for i, entry in entries)
         return next((f"{broken} in entry {i}" for i, broken in places if broken), "")
     if _is_tensor(value):
         if not value.is_floating_point() or bool(value.isfinite().all()):
@@ -185,7 +189,7 @@ def _not_finite(value: Any) -> str:
         value = value.detach().double().numpy(force=True)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
         return ""
-    broken = ~np.isfinite(value)
+    broken = np.isnan(value) if infinite else ~np.isfinite(value)
     if not broken.any():
         return ""
     index = np.argwhere(broken)[0].tolist()

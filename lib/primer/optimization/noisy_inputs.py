@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import checked, count, positive
+from primer.inputs import checked, count, number, positive
 from primer.optimization.rules import Divergence
 
 
@@ -175,7 +175,7 @@ def noisy_moments(
     m = input_moments(x, deviation)
     eta = positive("step", step)
     moments = np.empty((count("steps", steps, at_least=0) + 1, 2))
-    moments[0] = start, start**2
+    moments[0] = number("start", start), start**2
     for t in range(steps):
         mean, square = moments[t]
         moments[t + 1] = (

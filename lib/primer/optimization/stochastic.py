@@ -143,7 +143,7 @@ def stochastic_gradient(
     """
     table = matrix("X", X)
     target, weights = vector("y", y, len(table)), vector("w", w, table.shape[1])
-    rows = np.asarray(list(batch), dtype=int)
+    rows = np.asarray([count("a row of the batch", row, at_least=0) for row in batch], dtype=int)
     if rows.size == 0:
         raise ValueError("the batch is empty: name at least one row")
     if rows.min() < 0 or rows.max() >= len(table):

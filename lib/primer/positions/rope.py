@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.inputs import checked, one_of
+from primer.inputs import checked, one_of, tensor
 from primer.positions.frequencies import (
     Positions,
     as_positions,
@@ -26,9 +26,7 @@ LAYOUTS = ("interleaved", "half")
 
 def _check_vectors(x: Tensor, positions: Tensor) -> None:
     """Raise a ``ValueError`` unless ``x`` holds real vectors, one for each position."""
-    if not x.is_floating_point():
-        raise ValueError(f"x must hold floating-point numbers, got {x.dtype}")
-    if x.ndim == 0:
+    if tensor("x", x).ndim == 0:
         raise ValueError("x must have coordinates in its last axis, got a single number")
     check_pairs(x.shape[-1], "RoPE")
     tokens = tuple(x.shape[x.ndim - 1 - positions.ndim : -1])
@@ -37,8 +35,8 @@ def _check_vectors(x: Tensor, positions: Tensor) -> None:
             f"positions of shape {tuple(positions.shape)} do not match the tokens of x, whose "
             f"shape {tuple(x.shape)} must end in (*positions.shape, dim)"
         )
-    if x.isnan().any():
-        raise ValueError("x contains NaN")
+    if not x.isfinite().all():
+        raise ValueError(f"x contains {'NaN' if x.isnan().any() else 'infinity'}")
 
 
 @checked
@@ -116,7 +114,8 @@ def rotate_pairs(
     tensor([-0., 1., 0., 2.])
     """
     one_of("layout", layout, LAYOUTS)
-    check_pairs(x.shape[-1], "rotate_pairs")
+    tensor("angles", angles, axes=1)
+    check_pairs(tensor("x", x, axes=1).shape[-1], "rotate_pairs")
     if angles.shape[-1] != x.shape[-1] // 2:
         raise ValueError(
             f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "

@@ -49,6 +49,10 @@ def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k 
     n = len(table)
     if omega.shape not in ((n,), (n, n)):
         raise ValueError(f"error_covariance must be {n} variances or {n}×{n}, got {omega.shape}")
+    if (omega if omega.ndim == 1 else np.linalg.eigvalsh(omega)).min() < -1e-9 * np.abs(
+        omega
+    ).max():
+        raise ValueError("error_covariance must be positive semidefinite: no variance is negative")
     weights = np.linalg.pinv(table)  # (k, n): the rows that make the coefficients from y
     return weights * omega @ weights.T if omega.ndim == 1 else weights @ omega @ weights.T
 

@@ -10,15 +10,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked, count
+from primer.inputs import checked, count, tensor
 
 
 def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
     """Raise a ``ValueError`` unless ``x`` has features to normalize and ``weight`` fits them."""
+    tensor("x", x)
     if x.ndim == 0 or x.shape[-1] == 0:
         raise ValueError(f"x must have features in its last axis, got shape {tuple(x.shape)}")
-    if not x.is_floating_point():
-        raise ValueError(f"x must hold floating-point numbers, got {x.dtype}")
     if weight is not None and weight.shape != x.shape[-1:]:
         raise ValueError(
             f"weight must hold one number for each of the {x.shape[-1]} features of x, "

@@ -208,6 +208,36 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     return int(value)
 
 
+def whole(name: str, value: object) -> int:
+    """Return one whole number, which may be negative: a place, an offset.
+
+    Parameters
+    ----------
+    name, value
+        As in :func:`number`.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        When it is no integer, also not 2.0 or ``True``.
+
+    Examples
+    --------
+    >>> whole("start", 0.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: start must be a whole number, got 0.5
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    return int(value)
+
+
 def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     """Return one of the things there are to choose from.
 
