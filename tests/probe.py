@@ -1,8 +1,9 @@
 """Look for bad calls that the library does not answer: mutate the calls of its doctests.
 
-``python tests/probe.py networks scaling`` runs the doctests of these topics (without beartype, as a
-reader does), takes the arguments of each public function and class from there, makes one of them
-bad (NaN, a negative number, a list for a tensor, too few entries, nothing at all …) and calls again.
+``python tests/probe.py networks scaling`` runs the doctests of these topics (without beartype, as
+a reader does), takes the arguments of each public function and class from there, makes one of them
+bad (NaN, a negative number, a list for a tensor, too few entries, nothing at all …) and calls
+again.
 What is neither refused in our words nor answered as before is printed:
 
 foreign   an exception that no ``raise`` of ``primer`` raised

@@ -207,7 +207,6 @@ def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards
     return apart.reshape(-1)
 
 
-@checked
 def reinforce_loss(log_probs: Tokens, advantages: Rewards) -> Float[Tensor, ""]:
     r"""Compute what to minimize so that its gradient is REINFORCE's, downhill.
 
@@ -237,7 +236,6 @@ def reinforce_loss(log_probs: Tokens, advantages: Rewards) -> Float[Tensor, ""]:
     return -(advantages.detach() * log_probs.sum(-1)).mean()
 
 
-@checked
 def clipped_policy_loss(
     log_probs: Tokens,
     old_log_probs: Tokens,

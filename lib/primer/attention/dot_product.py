@@ -160,7 +160,8 @@ def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
 def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
     """Raise a ``ValueError`` unless queries, keys and values belong together."""
     for name, x in (("query", query), ("key", key), ("value", value)):
-        tensor(name, x)
+        if tensor(name, x).dtype != query.dtype:
+            raise ValueError(f"all need one precision: query {query.dtype}, {name} {x.dtype}")
     shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
     if not query.ndim == key.ndim == value.ndim >= 2:
         raise ValueError(f"query, key and value need the same number of axes, ≥ 2: {shapes}")

@@ -243,6 +243,10 @@ class MultiHeadAttention(nn.Module):
         """Raise a ``ValueError`` unless the inputs hold tokens of the layer's width."""
         width = self.query.in_features
         for tokens in inputs:
+            if tensor("x", tokens).dtype != self.query.weight.dtype:
+                raise ValueError(
+                    f"tokens and layer need one precision: {tokens.dtype}, {self.query.weight.dtype}"
+                )
             if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
                 raise ValueError(
                     f"expected at least one token of width {width}, (…, tokens, {width}); "

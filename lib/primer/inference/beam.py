@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
-from primer.inputs import checked, count, number
+from primer.inputs import count, number
 
 
 class Hypothesis(NamedTuple):
@@ -52,7 +52,6 @@ class Frontier(NamedTuple):
     ended: list[tuple[tuple[int, ...], float]]
 
 
-@checked
 def beam_steps(
     model: LanguageModel,
     prompt: Prompt,
@@ -127,7 +126,6 @@ def beam_steps(
         reader.reorder(parents)
 
 
-@checked
 def beam_search(
     model: LanguageModel,
     prompt: Prompt,

@@ -262,6 +262,11 @@ def sample(
     >>> sample(torch.tensor([0.0, 5.0, 0.0]), top_k=1)
     tensor(1)
     """
+    if not isinstance(generator, torch.Generator | None):
+        raise ValueError(
+            "generator must be torch's random generator, torch.Generator().manual_seed(seed), "
+            f"got {generator!r}"
+        )
     weights = probabilities(logits, temperature, top_k, top_p)
     rows = weights.reshape(-1, weights.shape[-1])
     draws = torch.multinomial(rows, num_samples=1, generator=generator)

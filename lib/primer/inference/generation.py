@@ -10,12 +10,10 @@ from torch import Tensor
 
 from primer.inference.choosing import greedy
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
-from primer.inputs import checked
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
 
 
-@checked
 def generate(
     model: LanguageModel,
     prompt: Prompt,
@@ -76,4 +74,6 @@ def generate(
         tokens = torch.cat([tokens, new[:, None]], dim=1)
         if bool(ended.all()):
             break
+    if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
+        raise ValueError("choose returned what is no token of the model")
     return tokens if torch.as_tensor(prompt).ndim == 2 else tokens[0]

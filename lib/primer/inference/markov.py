@@ -56,6 +56,8 @@ class MarkovModel:
 
     def __call__(self, tokens: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
         """Look up the log-probabilities of what follows each token."""
+        if int(tokens.min()) < 0 or int(tokens.max()) >= len(self.log_table):
+            raise ValueError(f"token ids must lie between 0 and {len(self.log_table) - 1}")
         return self.log_table[tokens]
 
     @classmethod

@@ -44,6 +44,8 @@ def log_likelihoods(
     """
     if tokens.shape[1] < 2:
         raise ValueError(f"need texts of at least two tokens, got shape {tuple(tokens.shape)}")
+    if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
+        raise ValueError(f"tokens must lie between 0 and {model.config.vocab_size - 1}")
     with torch.no_grad():
         predicted = model(tokens[:, :-1]).log_softmax(-1)
     return predicted.gather(-1, tokens[:, 1:, None]).squeeze(-1)

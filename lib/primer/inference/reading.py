@@ -37,6 +37,8 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
     ValueError
         When the prompt is empty, holds what is no token, or does not fit the context.
     """
+    if not isinstance(model, LanguageModel):
+        raise ValueError(f"model must be a LanguageModel, as Transformer is, got {model!r}")
     if isinstance(prompt, str) or not (isinstance(prompt, Tensor) or len(prompt)):
         raise ValueError(
             f"the prompt needs at least one token, a number, got {prompt!r}; "

@@ -145,7 +145,6 @@ class Speculation(NamedTuple):
     n_passes: int
 
 
-@checked
 def speculative_decode(
     target: LanguageModel,
     draft: LanguageModel,

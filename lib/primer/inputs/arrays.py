@@ -277,5 +277,6 @@ def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
             f"{name} must hold floating-point numbers, got {value.dtype}; write {name}.float()"
         )
     if value.ndim < axes:
-        raise ValueError(f"{name} needs at least {axes} axes, got shape {tuple(value.shape)}")
+        plural = "axis" if axes == 1 else "axes"
+        raise ValueError(f"{name} needs at least {axes} {plural}, got shape {tuple(value.shape)}")
     return value

@@ -32,6 +32,7 @@ ADVICE = {
     "builtins.int": "a whole number",
     "builtins.float": "one finite number",
     "builtins.str": "a text",
+    "builtins.bytes": "bytes",
     "builtins.bool": "True or False",
     "builtins.NoneType": "None",
 }
@@ -134,9 +135,9 @@ def _problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str
             if not _fits(value, hint):
                 return _difference(name, value, _parts(hint), arguments)
             if broken := _not_finite(value, infinite=name in unbounded):
-                return (
-                    f"{name} must be {'a number' if name in unbounded else 'finite'}, got {broken}"
-                )
+                single = "one finite number" if np.ndim(value) == 0 else "finite"
+                rule = "a number, perhaps infinite" if name in unbounded else single
+                return f"{name} must be {rule}, got {broken}"
     return ""
 
 
@@ -158,9 +159,8 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is Callable:
         return callable(value)
     if origin in CONTAINERS:
-        if not isinstance(value, origin) or (
-            isinstance(value, str | bytes) and parts[0] not in (str, int)
-        ):
+        text = {str: str, bytes: int}.get(type(value))
+        if not isinstance(value, origin) or (text is not None and parts[0] is not text):
             return False
         entries = islice(value, LOOKED_AT) if isinstance(value, list | tuple) else ()
         fixed = origin is tuple and Ellipsis not in parts
@@ -200,6 +200,15 @@ def _difference(
     name: str, value: Any, parts: Sequence[Any], arguments: Mapping[str, tuple[Any, Any]]
 ) -> str:
     """Say what was given, what is allowed and what to do."""
+    inner = next((part for part in parts if isinstance(value, _container(part))), None)
+    if inner is not None:
+        kinds = get_args(inner)
+        for place, entry in enumerate(value):
+            kind = kinds[min(place, len(kinds) - 1)]
+            kind = kinds[0] if kind is Ellipsis else kind
+            if not _fits(entry, kind):
+                return _difference(f"entry {place} of {name}", entry, _parts(kind), {})
+        return f"{name} must be {_words(inner)}, got {len(value)} entries"
     array = next((part for part in parts if _is_array(part)), None)
     if array is not None and isinstance(value, array.array_type):
         return _array_difference(name, value, array, arguments)
@@ -239,6 +248,14 @@ def _precisions(arguments: Mapping[str, Any]) -> dict[str, str]:
         if _is_tensor(one) and one.is_floating_point():
             found["the model" if name == "self" else name] = str(one.dtype).removeprefix("torch.")
     return found
+
+
+def _container(hint: Any) -> Any:
+    """Give list or tuple where a hint allows one, to look at its entries; nothing else."""
+    origin = get_origin(hint)
+    if origin in (list, tuple):
+        return origin
+    return (list, tuple) if origin in (Sequence, Collection, Iterable) else ()
 
 
 def _is_tensor(value: Any) -> bool:
@@ -281,8 +298,17 @@ def _words(hint: Any) -> str:
     if origin is Callable:
         return "a function"
     if origin in CONTAINERS:
+        kind = f"a {origin.__name__.lower()}".replace("a iter", "an iter")
         entries = [" or ".join(map(_words, _parts(part))) for part in parts if part is not Ellipsis]
-        return f"a {origin.__name__.lower()} of {' and '.join(entries)}"
+        if "anything" in entries[0]:
+            return kind
+        return (
+            f"{kind} from {' to '.join(entries)}"
+            if origin is Mapping
+            else (f"{kind}, its entries {', '.join(entries)}")
+        )
+    if hint is Any or isinstance(hint, TypeVar):
+        return "anything"
     name = getattr(hint, "__name__", str(hint))
     own = f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
     return ADVICE.get(f"{getattr(hint, '__module__', '')}.{name}", own)

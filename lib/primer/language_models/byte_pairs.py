@@ -141,6 +141,7 @@ class BytePairEncoding:
         """The number of tokens."""
         return len(self.tokens)
 
+    @checked
     def encode(self, text: str) -> list[int]:
         """Encode a text.
 
@@ -198,6 +199,7 @@ class BytePairEncoding:
                         heapq.heappush(heap, (new_ids[pair], at))
         return [token for token in ids if token >= 0]
 
+    @checked
     def decode(self, ids: Iterable[int]) -> str:
         """Turn token ids into text.
 
@@ -264,13 +266,13 @@ class BytePairEncoding:
 
         Raises
         ------
-        FileNotFoundError
-            When there is no such file.
         ValueError
-            When the file is not a whole encoding of this kind.
+            When there is no such file, or it is not a whole encoding of this kind.
         """
         try:
             content = json.loads(Path(path).read_bytes())
+        except FileNotFoundError:
+            raise ValueError(f"there is no tokenizer file {path}") from None
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is no JSON or only a part of it: {error}") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:

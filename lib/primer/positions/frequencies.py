@@ -44,7 +44,10 @@ def as_positions(positions: Positions) -> Tensor:
         ...
     ValueError: positions must be whole numbers, got 1.5
     """
-    values = torch.as_tensor(list(positions) if isinstance(positions, range) else positions)
+    try:
+        values = torch.as_tensor(list(positions) if isinstance(positions, range) else positions)
+    except (RuntimeError, TypeError, ValueError):
+        raise ValueError(f"positions must be whole numbers, got {positions!r}") from None
     if values.dtype == torch.bool or values.is_complex():
         raise ValueError(f"positions must be whole numbers, got {values.dtype}")
     if values.is_floating_point():

@@ -60,7 +60,6 @@ def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tenso
     return offsets.clamp(-max_distance, max_distance)
 
 
-@checked
 def shaw_attention(
     query: Float[Tensor, "... queries dim"],
     key: Float[Tensor, "... keys dim"],

@@ -121,6 +121,14 @@ def rotate_pairs(
             f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "
             f"got {angles.shape[-1]} angles"
         )
+    if not angles.isfinite().all():
+        raise ValueError("angles must be finite, got NaN or infinity")
+    tokens = zip(angles.shape[-2::-1], x.shape[-2::-1], strict=False)
+    if angles.ndim > x.ndim or any(a not in (1, n) for a, n in tokens):
+        raise ValueError(
+            f"there must be one angle for each pair of x, whose shape is {tuple(x.shape)}, "
+            f"got angles of shape {tuple(angles.shape)}"
+        )
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     if layout == "interleaved":
         a, b = x[..., 0::2], x[..., 1::2]

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import one_of, real
+from primer.inputs import count, one_of, real
 from primer.regression.diagnostics import residual_share
 from primer.regression.inference import Fit
 from primer.regression.inputs import design
@@ -144,6 +144,7 @@ def newey_west_covariance(fit: Fit, lags: int) -> Float[np.ndarray, "k k"]:
     >>> np.sqrt(np.diag(newey_west_covariance(fit, lags=1))).round(4)
     array([0.2877, 0.1559])
     """
+    count("lags", lags, at_least=0)
     if not 0 <= lags < len(fit.y):
         raise ValueError(f"lags must lie between 0 and {len(fit.y) - 1}, got {lags}")
     scores = fit.X * fit.residuals[:, None]  # (n, k): e_i x_i

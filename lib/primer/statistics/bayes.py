@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import betaln, gammaln
 
-from primer.inputs import as_array, count, number, positive, probability, real
+from primer.inputs import as_array, count, number, positive, probability, random_generator, real
 from primer.statistics.inputs import sample
 
 
@@ -266,6 +266,7 @@ def metropolis(
     >>> chain.draws.shape, 0.3 < chain.acceptance < 0.6
     ((2000,), True)
     """
+    random_generator("rng", rng)
     state, h = real("start", start), positive("step", step)
     n = count("n_draws", n_draws)
     height = float(log_density(state))

@@ -292,6 +292,9 @@ def make_positions(config: TransformerConfig) -> nn.Module | None:
 
 def check_tokens(tokens: Tensor, config: TransformerConfig, start: int = 0) -> None:
     """Raise a ``ValueError`` unless a model can read these tokens after ``start`` others."""
+    if not isinstance(tokens, Tensor):
+        kind = type(tokens).__name__
+        raise ValueError(f"tokens must be a tensor of token ids, got a {kind}; write torch.tensor")
     if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
         raise ValueError(
             "tokens must be whole numbers of shape (batch, seq), "

@@ -71,7 +71,12 @@ def layer_norm(
     _check(x, weight, eps)
     _check(x, bias, eps)
     centered = x - x.mean(-1, keepdim=True)
-    normalized = centered * torch.rsqrt(centered.square().mean(-1, keepdim=True) + eps)
+    variance = centered.square().mean(-1, keepdim=True) + eps
+    if eps == 0 and (variance == 0).any():
+        raise ValueError(
+            "all features of x are equal: without eps nothing brings them to variance 1"
+        )
+    normalized = centered * torch.rsqrt(variance)
     if weight is not None:
         normalized = normalized * weight
     return normalized if bias is None else normalized + bias
@@ -117,7 +122,12 @@ def rms_norm(
     tensor([1.2000, 1.6000, 0.0000, 0.0000])
     """
     _check(x, weight, eps)
-    normalized = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+    mean_square = x.square().mean(-1, keepdim=True) + eps
+    if eps == 0 and (mean_square == 0).any():
+        raise ValueError(
+            "all features of x are 0: without eps nothing brings them to mean square 1"
+        )
+    normalized = x * torch.rsqrt(mean_square)
     return normalized if weight is None else normalized * weight
 
 
@@ -156,6 +166,8 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "... dim"]) -> Float[Tensor, "... dim"]:
         """Normalize the vectors in the last axis of ``x``."""
+        if tensor("x", x, axes=1).shape[-1] != len(self.weight):
+            raise ValueError(f"x has {x.shape[-1]} features, the norm {len(self.weight)}")
         return nn.functional.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
