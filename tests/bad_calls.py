@@ -100,7 +100,7 @@ FOREIGN = [
     ("attention.scaled_dot_product_attention(eye.long(), eye, eye)", "write query.float()"),
     ("attention.scaled_dot_product_attention(eye.double(), eye, eye)", "one precision"),
     ("attention.MultiHeadAttention(8, 2)([[1.0] * 8])", "write torch.tensor(x)"),
-    ("attention.MultiHeadAttention(8, 2)(torch.ones(1, 3, 8).double())", "one precision"),
+    ("attention.MultiHeadAttention(8, 2)(torch.ones(1, 3, 8).double())", "the layer's precision"),
     ("attention.MultiHeadAttention(8.0, 2)", "d_model must be a whole number, got 8.0"),
     ("attention.head_targets([1, 2, 1])", "tokens must be a tensor of shape"),
     ("attention.split_heads(torch.ones(8), 2)", "x needs at least 2 axes"),
@@ -751,7 +751,7 @@ NEW_TOPICS = [
     ("pretraining.best_rate(n=16, d=nan)", "d must be a whole number ≥ 1, got nan"),
     (
         "pretraining.best_span(start=[inf, 2.0, 1.0], end=[3.0, 0.0, 1.0], limit=2)",
-        "start must be one finite number, got inf at [0]",
+        "start must be finite, got inf at [0]",
     ),
     (
         "pretraining.best_span(start=[0.0, 2.0, 1.0], end=1.5, limit=2)",

@@ -177,7 +177,7 @@ def test_draws_have_the_announced_frequencies(choice):
 
 @pytest.mark.parametrize("bad", [0, -1.0, math.nan, math.inf])
 def test_a_temperature_is_positive(bad):
-    with pytest.raises(ValueError, match="temperature must be (a|one) finite number"):
+    with pytest.raises(ValueError, match=r"temperature must be (a|one) finite number"):
         inference.sample(torch.zeros(3), temperature=bad)
 
 

@@ -245,7 +245,7 @@ class MultiHeadAttention(nn.Module):
         for tokens in inputs:
             if tensor("x", tokens).dtype != self.query.weight.dtype:
                 raise ValueError(
-                    f"tokens and layer need one precision: {tokens.dtype}, {self.query.weight.dtype}"
+                    f"x needs the layer's precision, {self.query.weight.dtype}, got {tokens.dtype}"
                 )
             if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
                 raise ValueError(
