@@ -160,7 +160,7 @@ def test_the_loss_of_pairs_is_torchs_cross_entropy(seed: int) -> None:
 def test_no_pairs_have_no_loss() -> None:
     with pytest.raises(ValueError, match="at least one pair"):
         preference_loss(torch.ones(0), torch.ones(0))
-    with pytest.raises(ValueError, match="shapes"):
+    with pytest.raises(ValueError, match="must have shape"):
         preference_loss(torch.ones(2), torch.ones(3))
 
 
@@ -206,7 +206,7 @@ def test_gradients_of_the_estimates_as_losses(seed: int) -> None:
 
 
 def test_a_broken_reward_is_refused() -> None:
-    with pytest.raises(ValueError, match="reward of reply 1 is nan"):
+    with pytest.raises(ValueError, match="reward must be finite, got nan"):
         penalized_reward(torch.tensor([1.0, math.nan]), torch.zeros(2), 0.1)
     with pytest.raises(ValueError, match="kl_weight"):
         penalized_reward(torch.ones(2), torch.zeros(2), -0.1)
@@ -409,7 +409,7 @@ def test_direct_optimization_finds_the_tilt() -> None:
 @pytest.mark.usefixtures("as_readers_run_it")
 def test_pairs_that_do_not_match_are_refused() -> None:
     two, three = torch.ones(2), torch.ones(3)
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="must have shape"):
         dpo_loss(two, three, two, two, 0.1)
     with pytest.raises(ValueError, match="at least one pair"):
         dpo_loss(two[:0], two[:0], two[:0], two[:0], 0.1)

@@ -193,7 +193,7 @@ def test_a_gradient_that_is_not_finite_makes_no_step() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"reward": lambda r: torch.full((len(r),), math.nan)}, "reward of reply 0 is nan"),
+        ({"reward": lambda r: torch.full((len(r),), math.nan)}, "reward must be finite, got nan"),
         ({"steps": 0}, "steps"),
         ({"kl_weight": -1.0}, "kl_weight"),
         ({"learning_rate": 0.0}, "learning_rate"),

@@ -129,9 +129,9 @@ def test_perfect_heads_score_one():
 @pytest.mark.parametrize(
     ("weights", "tokens", "sentence"),
     [
-        (torch.ones(2, 3, 3), torch.arange(4), "do not fit"),
-        (torch.ones(2, 3, 4), torch.arange(3), "do not fit"),
-        (torch.ones(5, 2, 3, 3), torch.ones(4, 3).long(), "do not fit"),
+        (torch.ones(2, 3, 3), torch.arange(4), "must have shape"),
+        (torch.ones(2, 3, 4), torch.arange(3), "must have shape"),
+        (torch.ones(5, 2, 3, 3), torch.ones(4, 3).long(), "must have shape"),
         (torch.ones(2, 1, 1), torch.arange(1), "needs two tokens"),
     ],
 )

@@ -71,7 +71,7 @@ def test_the_graph_knows_whom_the_library_imports() -> None:
     graph = import_graph(LIBRARY)
     assert "primer.attention.masks" in graph["primer.attention"]
     assert "primer.attention" in graph["primer.transformers.model"]
-    assert graph["primer.inputs"] == set()
+    assert graph["primer.palette"] == set()
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_gradients_of_norms():
         (lambda: norms.layer_norm(torch.zeros(0)), "features"),
         (lambda: norms.layer_norm(torch.ones(3), torch.ones(2)), "each of the 3 features"),
         (lambda: norms.rms_norm(torch.ones(3), eps=-1.0), "0 or larger"),
-        (lambda: norms.rms_norm(torch.ones(3), eps=float("nan")), "0 or larger"),
+        (lambda: norms.rms_norm(torch.ones(3), eps=float("nan")), "eps must be one finite number"),
         (lambda: norms.RMSNorm(0), "dim must be a whole number ≥ 1"),
         (lambda: norms.RMSNorm(3, eps=-1.0), "0 or larger"),
     ],

@@ -6,11 +6,12 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from primer.inputs import positive
+from primer.inputs import checked, positive
 
 LogProbs = Float[Tensor, " batch"]
 
 
+@checked
 def implicit_reward(log_probs: LogProbs, reference_log_probs: LogProbs, beta: float) -> LogProbs:
     r"""Compute the reward under which a policy would be the leashed optimum.
 
@@ -39,6 +40,7 @@ def implicit_reward(log_probs: LogProbs, reference_log_probs: LogProbs, beta: fl
     return positive("beta", beta) * (log_probs - reference_log_probs)
 
 
+@checked
 def dpo_loss(
     chosen: LogProbs,
     rejected: LogProbs,

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import not_negative, one_of
+from primer.inputs import checked, not_negative, one_of
 
 Numbers = Float[Tensor, "*batch"]
 
@@ -31,6 +31,7 @@ class KLEstimates(NamedTuple):
     k3: Tensor
 
 
+@checked
 def kl_divergence(p: Float[Tensor, "*batch n"], q: Float[Tensor, "*batch n"]) -> Numbers:
     r"""Sum the divergence of two distributions that can be listed.
 
@@ -56,6 +57,7 @@ def kl_divergence(p: Float[Tensor, "*batch n"], q: Float[Tensor, "*batch n"]) ->
     return (torch.special.xlogy(p, p) - torch.special.xlogy(p, q)).sum(-1)
 
 
+@checked
 def kl_estimates(log_ratio: Numbers) -> KLEstimates:
     r"""Estimate :math:`\mathrm{KL}(\pi\|\pi_\text{ref})` from samples of :math:`\pi`.
 
@@ -116,6 +118,7 @@ def kl_loss(log_ratio: Numbers, kind: str = "k2") -> Float[Tensor, ""]:
     return estimate.mean()
 
 
+@checked
 def penalized_reward(reward: Numbers, log_ratio: Numbers, kl_weight: float) -> Numbers:
     r"""Take the price of distance off the reward.
 

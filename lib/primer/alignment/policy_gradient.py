@@ -10,12 +10,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from primer.inputs import count, positive
+from primer.inputs import checked, count, positive
 
 Rewards = Float[Tensor, " batch"]
 Tokens = Float[Tensor, "batch reply"]
 
 
+@checked
 def policy_gradient(
     probabilities: Float[Tensor, " n"], reward: Float[Tensor, " n"]
 ) -> Float[Tensor, " n"]:
@@ -56,6 +57,7 @@ class GradientSamples(NamedTuple):
     path: np.ndarray
 
 
+@checked
 def gaussian_gradients(
     f: Callable[[np.ndarray], np.ndarray],
     slope: Callable[[np.ndarray], np.ndarray],
@@ -99,6 +101,7 @@ def gaussian_gradients(
     return GradientSamples(noise / deviation * f(x)[:, None], slope(x))
 
 
+@checked
 def centered(reward: Rewards) -> Rewards:
     """Subtract the mean of the batch, a baseline of which each reply is itself a small part.
 
@@ -110,6 +113,7 @@ def centered(reward: Rewards) -> Rewards:
     return reward - reward.mean()
 
 
+@checked
 def whitened(reward: Rewards) -> Rewards:
     r"""Subtract the mean of the batch and divide by its spread: :math:`(R - \bar R)/s`.
 
@@ -123,6 +127,7 @@ def whitened(reward: Rewards) -> Rewards:
     return grouped(reward, len(reward))
 
 
+@checked
 def leave_one_out(reward: Rewards) -> Rewards:
     r"""Subtract from each reward the mean of the *others*, which owes it nothing.
 
@@ -157,6 +162,7 @@ def leave_one_out(reward: Rewards) -> Rewards:
     return (reward - reward.mean()) * len(reward) / (len(reward) - 1)
 
 
+@checked
 def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards:
     r"""Compare each reply with the others to the same prompt.
 

@@ -13,7 +13,7 @@ from scipy.special import expit, log_expit
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from primer.inputs import matrix, not_negative, positive, vector
+from primer.inputs import checked, matrix, not_negative, positive, vector
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class PreferenceFit:
         return np.asarray(features, dtype=float) @ self.weights
 
 
+@checked
 def fit_preferences(differences: ArrayLike, *, prior: float = 0.0) -> PreferenceFit:
     r"""Fit a linear reward to comparisons, as Bradley and Terry do.
 
@@ -94,6 +95,7 @@ def fit_preferences(differences: ArrayLike, *, prior: float = 0.0) -> Preference
     return PreferenceFit(weights, covariance, float(-log_expit(delta @ weights).mean()))
 
 
+@checked
 def fit_scores(wins: ArrayLike, *, prior: float = 0.0) -> PreferenceFit:
     r"""Fit one score to each item from a table of who beat whom.
 
@@ -185,6 +187,7 @@ def _newton(
     return weights, covariance
 
 
+@checked
 def preference_loss(
     chosen: Float[Tensor, " batch"], rejected: Float[Tensor, " batch"]
 ) -> Float[Tensor, ""]:

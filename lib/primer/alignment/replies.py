@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.inference import LanguageModel, generate, sample
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.language_models import BytePairEncoding
 
 SPEAKER = re.compile(r"(?:^|\n\n)([A-Z][A-Z' ]+\n)([^\n]+(?:\n[^\n]+)*)")
@@ -60,6 +60,7 @@ class Replies:
         ]
 
 
+@checked
 def reply_mask(tokens: Int[Tensor, "batch reply"], end_token: int) -> Bool[Tensor, "batch reply"]:
     """Mark the tokens of each reply up to the first end token, that one included.
 
@@ -85,6 +86,7 @@ def reply_mask(tokens: Int[Tensor, "batch reply"], end_token: int) -> Bool[Tenso
     return ended_before == 0
 
 
+@checked
 def speeches(
     texts: Mapping[str, str],
     tokenizer: BytePairEncoding,

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.alignment.replies import Replies
+from primer.inputs import checked
 from primer.transformers import Transformer
 
 
@@ -37,6 +38,7 @@ class RewardModel(nn.Module):
     tensor([0.], grad_fn=<SqueezeBackward1>)
     """
 
+    @checked
     def __init__(self, model: Transformer) -> None:
         super().__init__()
         self.body = copy.deepcopy(model)

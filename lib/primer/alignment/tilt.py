@@ -10,12 +10,13 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import count, positive
+from primer.inputs import checked, count, positive
 
 Probabilities = Float[Tensor, "*batch n"]
 Rewards = Float[Tensor, "*batch n"]
 
 
+@checked
 def tilted(reference: Probabilities, reward: Rewards, kl_weight: float) -> Probabilities:
     r"""Compute the policy that maximizes reward less divergence.
 
@@ -53,6 +54,7 @@ def tilted(reference: Probabilities, reward: Rewards, kl_weight: float) -> Proba
     return torch.softmax(reference.log() + reward / positive("kl_weight", kl_weight), dim=-1)
 
 
+@checked
 def log_partition(reference: Probabilities, reward: Rewards, kl_weight: float) -> Tensor:
     r"""Compute :math:`\log Z = \log\sum_i \pi_{\text{ref},i}\,e^{R_i/\beta}`.
 
@@ -76,6 +78,7 @@ def log_partition(reference: Probabilities, reward: Rewards, kl_weight: float) -
     return torch.logsumexp(reference.log() + reward / positive("kl_weight", kl_weight), dim=-1)
 
 
+@checked
 def best_of_n(
     reference: Float[Tensor, " n"], reward: Float[Tensor, " n"], draws: int
 ) -> Float[Tensor, " n"]:
@@ -140,6 +143,7 @@ def best_of_n_kl_bound(draws: int) -> float:
     return math.log(count("draws", draws)) - (draws - 1) / draws
 
 
+@checked
 def gaussian_tilt(
     distance: ArrayLike, slope: float, curvature: float
 ) -> Float[np.ndarray, "*batch"]:

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.attention.multi_head import MultiHeadAttention, split_heads
+from primer.inputs import checked
 
 
 def _columns(layer: nn.Linear, head: int, d_head: int) -> Float[Tensor, "d_model d_head"]:
@@ -23,6 +24,7 @@ def _check_head(attention: MultiHeadAttention, head: int) -> None:
         raise ValueError(f"head must be 0 … {attention.n_heads - 1}, got {head}")
 
 
+@checked
 def qk_circuit(attention: MultiHeadAttention, head: int) -> Float[Tensor, "d_model d_model"]:
     r"""Compute the matrix of one head's scores.
 
@@ -65,6 +67,7 @@ def qk_circuit(attention: MultiHeadAttention, head: int) -> Float[Tensor, "d_mod
     return query @ _columns(attention.key, kv_head, attention.d_head).T
 
 
+@checked
 def ov_circuit(attention: MultiHeadAttention, head: int) -> Float[Tensor, "d_model d_model"]:
     r"""Compute the matrix through which one head moves a token's content to another token.
 

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from primer.attention.observing import Observe, shown
+from primer.inputs import number, tensor
 
 
 def scaled_dot_product_attention(
@@ -74,7 +75,7 @@ def scaled_dot_product_attention(
     """
     _check(query, key, value)
     key, value = share_heads(query, key, value)
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else number("scale", scale)
     scores = query @ key.transpose(-2, -1) * scale  # (..., queries, keys)
     check_fits("bias", bias, scores.shape)
     check_fits("mask", mask, scores.shape)
@@ -118,6 +119,7 @@ def share_heads(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     >>> share_heads(torch.zeros(4, 1, 1), key, key)[0].flatten()
     tensor([0., 0., 1., 1.])
     """
+    tensor("query", query), tensor("key", key, axes=2), tensor("value", value, axes=2)
     if query.ndim < 3 or query.shape[-3] == key.shape[-3]:
         return key, value
     heads, kv_heads = query.shape[-3], key.shape[-3]
@@ -134,10 +136,16 @@ def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
     """Raise a ``ValueError`` unless a mask or bias broadcasts to the shape of the scores."""
     if addend is None:
         return
+    if not isinstance(addend, Tensor):
+        raise ValueError(f"{name} must be a tensor, got {addend!r}; write torch.tensor({name})")
     if name == "mask" and addend.dtype != torch.bool:
         raise ValueError(f"mask must hold truth values, True = may attend; got {addend.dtype}")
     if name == "bias" and not addend.is_floating_point():
         raise ValueError(f"bias must hold numbers to add to the scores, got {addend.dtype}")
+    if name == "bias" and addend.isnan().any():
+        raise ValueError(
+            "bias contains NaN; where attention is forbidden it may be −∞, or use mask"
+        )
     try:
         fits = torch.broadcast_shapes(addend.shape, scores) == scores
     except RuntimeError:
@@ -151,6 +159,9 @@ def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
 
 def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
     """Raise a ``ValueError`` unless queries, keys and values belong together."""
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if tensor(name, x).dtype != query.dtype:
+            raise ValueError(f"all need one precision: query {query.dtype}, {name} {x.dtype}")
     shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
     if not query.ndim == key.ndim == value.ndim >= 2:
         raise ValueError(f"query, key and value need the same number of axes, ≥ 2: {shapes}")
@@ -160,6 +171,6 @@ def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
         raise ValueError(f"every key needs its value, and there must be one: {shapes}")
     if query.shape[:-3] != key.shape[:-3]:
         raise ValueError(f"query and key need the same batch axes: {shapes}")
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if tensor.isnan().any():
-            raise ValueError(f"{name} contains NaN")
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if not x.isfinite().all():
+            raise ValueError(f"{name} contains {'NaN' if x.isnan().any() else 'infinity'}")

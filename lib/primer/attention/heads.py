@@ -12,10 +12,12 @@ from torch import Tensor
 
 from primer.attention.multi_head import MultiHeadAttention
 from primer.attention.observing import shown
+from primer.inputs import checked
 
 BEHAVIORS = ("previous token", "first token", "same token", "induction")
 
 
+@checked
 def head_targets(tokens: Int[Tensor, "*batch seq"]) -> dict[str, Bool[Tensor, "*batch seq seq"]]:
     r"""Mark, for each behavior, the keys that a head of that kind would look at.
 
@@ -57,6 +59,7 @@ def head_targets(tokens: Int[Tensor, "*batch seq"]) -> dict[str, Bool[Tensor, "*
     }
 
 
+@checked
 def head_scores(
     weights: Float[Tensor, "*batch heads seq seq"], tokens: Int[Tensor, "*batch seq"]
 ) -> dict[str, Float[Tensor, " heads"]]:
@@ -116,6 +119,7 @@ def head_scores(
     return scores
 
 
+@checked
 @contextmanager
 def ablate_heads(attention: MultiHeadAttention, heads: Sequence[int]) -> Iterator[None]:
     r"""Silence some heads of a layer for the length of a ``with`` block.
@@ -160,6 +164,7 @@ def ablate_heads(attention: MultiHeadAttention, heads: Sequence[int]) -> Iterato
         hook.remove()
 
 
+@checked
 @contextmanager
 def change_weights(
     attention: MultiHeadAttention, head: int, change: Callable[[Tensor], Tensor]

@@ -10,10 +10,13 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from primer.inputs import checked, count
+
 
 def query_offsets(n_queries: int, n_keys: int | None) -> Int[Tensor, "queries keys"]:
     """Compute how far each key stands before each query; both sequences end together."""
-    keys = n_queries if n_keys is None else n_keys
+    count("n_queries", n_queries)
+    keys = n_queries if n_keys is None else count("n_keys", n_keys)
     if not 1 <= n_queries <= keys:
         raise ValueError(f"need 1 ≤ n_queries ≤ n_keys, got {n_queries} and {keys}")
     query_positions = torch.arange(keys - n_queries, keys)
@@ -91,12 +94,12 @@ def sliding_window_mask(
             [1, 1, 0],
             [0, 1, 1]], dtype=torch.int32)
     """
-    if window < 1:
-        raise ValueError(f"window must be ≥ 1: a query sees at least itself, got {window}")
+    count("window", window)  # a query sees at least itself
     behind = query_offsets(n_queries, n_keys)
     return (behind >= 0) & (behind < window)
 
 
+@checked
 def padding_mask(
     lengths: Int[Tensor, " batch"] | list[int], n_keys: int
 ) -> Bool[Tensor, "batch 1 1 keys"]:

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from primer.attention.dot_product import check_fits, scaled_dot_product_attention, share_heads
 from primer.attention.observing import Observe, shown
+from primer.inputs import checked, count, tensor
 
 Rotate = Callable[[Tensor, int], Tensor]
 """Turns queries or keys (..., heads, seq, d_head) whose first token has the given position."""
@@ -62,7 +63,7 @@ def split_heads(
             [[3., 4.],
              [7., 8.]]])
     """
-    check_heads(x.shape[-1], n_heads)
+    check_heads(tensor("x", x, axes=2).shape[-1], n_heads)
     return x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
@@ -87,12 +88,13 @@ def merge_heads(
     tensor([[0., 1., 2., 3.],
             [4., 5., 6., 7.]])
     """
-    return x.transpose(-3, -2).flatten(-2)
+    return tensor("x", x, axes=3).transpose(-3, -2).flatten(-2)
 
 
 def check_heads(d_model: int, n_heads: int) -> None:
     """Raise a ``ValueError`` unless ``n_heads`` heads share ``d_model`` coordinates evenly."""
-    if n_heads < 1 or d_model < 1 or d_model % n_heads:
+    count("n_heads", n_heads)
+    if d_model < 1 or d_model < 1 or d_model % n_heads:
         raise ValueError(
             f"d_model = {d_model} coordinates cannot be split evenly among n_heads = {n_heads}: "
             f"choose a number of heads that divides the width"
@@ -139,6 +141,7 @@ class MultiHeadAttention(nn.Module):
     (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 3]), 0.3333)
     """
 
+    @checked
     def __init__(
         self, d_model: int, n_heads: int, n_kv_heads: int | None = None, bias: bool = False
     ) -> None:
@@ -240,6 +243,10 @@ class MultiHeadAttention(nn.Module):
         """Raise a ``ValueError`` unless the inputs hold tokens of the layer's width."""
         width = self.query.in_features
         for tokens in inputs:
+            if tensor("x", tokens).dtype != self.query.weight.dtype:
+                raise ValueError(
+                    f"x needs the layer's precision, {self.query.weight.dtype}, got {tokens.dtype}"
+                )
             if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
                 raise ValueError(
                     f"expected at least one token of width {width}, (…, tokens, {width}); "

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, vector
+from primer.inputs import checked, count, vector
 
 
 def legs_matrices(size: int) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -48,6 +48,7 @@ def legs_matrices(size: int) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray
     return 0.0 - np.tril(np.outer(B, B), -1) - np.diag(n + 1.0), B  # 0 − 0 is no −0
 
 
+@checked
 def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
     r"""Read a curve sample by sample and keep N Legendre coefficients of all of it so far.
 
@@ -97,6 +98,7 @@ def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
     return states
 
 
+@checked
 def reconstruct(state: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
     r"""Draw the curve that a state holds.
 
@@ -127,6 +129,7 @@ def reconstruct(state: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
     return _polynomials(count("length", length), len(vector("state", state))) @ state
 
 
+@checked
 def best_state(x: ArrayLike, size: int) -> Float[np.ndarray, " n"]:
     r"""Fit N Legendre coefficients to a whole curve by least squares: no memory can do better.
 

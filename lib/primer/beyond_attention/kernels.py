@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, finite, matrix, one_of
+from primer.inputs import checked, count, finite, matrix, one_of
 
 FORMS = ("parallel", "recurrent", "chunked")
 
 
+@checked
 def similarity_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -64,6 +65,7 @@ def similarity_attention(
     return weights @ v / _normalizer(weights.sum(axis=1))
 
 
+@checked
 def quadratic_features(x: ArrayLike) -> Float[np.ndarray, "n features"]:
     r"""Compute the features whose dot product is the quadratic kernel.
 
@@ -99,6 +101,7 @@ def quadratic_features(x: ArrayLike) -> Float[np.ndarray, "n features"]:
     return np.hstack([one, root * rows, rows**2, root * rows[:, i] * rows[:, j]])
 
 
+@checked
 def elu_features(x: ArrayLike) -> Float[np.ndarray, "n d"]:
     r"""Compute the positive features :math:`\phi(x) = \operatorname{elu}(x) + 1`.
 
@@ -132,6 +135,7 @@ def elu_features(x: ArrayLike) -> Float[np.ndarray, "n d"]:
     return np.where(rows > 0, rows + 1, np.exp(np.minimum(rows, 0)))
 
 
+@checked
 def linear_attention(
     query: ArrayLike,
     key: ArrayLike,

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import fitting
 from primer.beyond_attention.ridge import sherman_morrison
-from primer.inputs import count, finite, matrix, not_negative, positive, vector
+from primer.inputs import checked, count, finite, matrix, not_negative, positive, vector
 
 
 @runtime_checkable
@@ -77,6 +77,7 @@ class AdditiveMemory(_Matrix):
     array([3.])
     """
 
+    @checked
     def __init__(self, d_key: int, d_value: int, keep: float = 1.0) -> None:
         super().__init__(d_key, d_value)
         self.keep = _share("keep", keep)
@@ -120,6 +121,7 @@ class DeltaMemory(_Matrix):
     array([5.])
     """
 
+    @checked
     def __init__(self, d_key: int, d_value: int, rate: float = 1.0) -> None:
         super().__init__(d_key, d_value)
         self.rate = not_negative("rate", rate)
@@ -163,6 +165,7 @@ class RidgeMemory(_Matrix):
     array([4.])
     """
 
+    @checked
     def __init__(self, d_key: int, d_value: int, penalty: float = 0.01, keep: float = 1.0) -> None:
         super().__init__(d_key, d_value)
         self.P = np.eye(d_key) / positive("penalty", penalty)
@@ -202,6 +205,7 @@ class SoftmaxMemory:
     array([3.])
     """
 
+    @checked
     def __init__(self, sharpness: float, recency: float = 0.0) -> None:
         self.sharpness = positive("sharpness", sharpness)
         self.recency = not_negative("recency", recency)
@@ -224,6 +228,7 @@ class SoftmaxMemory:
         return weights / weights.sum(axis=-1, keepdims=True) @ np.array(self.values)
 
 
+@checked
 def parallel_delta_rule(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, rate: ArrayLike
 ) -> Float[np.ndarray, "n d_v"]:
@@ -275,6 +280,7 @@ def parallel_delta_rule(
     return np.tril(q @ k.T) @ np.linalg.solve(system, beta[:, None] * v)
 
 
+@checked
 def recall(memory: Memory, keys: ArrayLike, codes: ArrayLike, answers: ArrayLike) -> np.ndarray:
     r"""Say for each key whether the code nearest to the memory's answer is the right one.
 

@@ -7,9 +7,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.beyond_attention.systems import square
-from primer.inputs import count, vector
+from primer.inputs import checked, count, vector
 
 
+@checked
 def power_block(A: ArrayLike, length: int) -> tuple[Float[np.ndarray, "length n n"], int]:
     r"""Compute the first powers of a matrix by doubling.
 
@@ -45,6 +46,7 @@ def power_block(A: ArrayLike, length: int) -> tuple[Float[np.ndarray, "length n 
     return block[:length], doublings
 
 
+@checked
 def rank_one_power(p: ArrayLike, length: int) -> Float[np.ndarray, "n n"]:
     r"""Compute a power of identity plus rank one in closed form.
 

@@ -7,9 +7,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import fitting
-from primer.inputs import matrix, positive, vector
+from primer.inputs import checked, matrix, positive, vector
 
 
+@checked
 def ridge_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, penalty: float
 ) -> Float[np.ndarray, "n d_v"]:
@@ -49,6 +50,7 @@ def ridge_attention(
     return q @ np.linalg.solve(penalty * np.eye(k.shape[1]) + k.T @ k, k.T @ v)
 
 
+@checked
 def sherman_morrison(inverse: ArrayLike, u: ArrayLike, v: ArrayLike) -> Float[np.ndarray, "d d"]:
     r"""Update an inverse after a change of rank one, in :math:`O(d^2)`.
 

@@ -6,9 +6,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import real
+from primer.inputs import checked, real
 
 
+@checked
 def scan(factor: ArrayLike, term: ArrayLike) -> tuple[Float[np.ndarray, "time ..."], int]:
     r"""Compute all states of a linear recurrence in rounds of doubling reach.
 
@@ -55,6 +56,7 @@ def scan(factor: ArrayLike, term: ArrayLike) -> tuple[Float[np.ndarray, "time ..
     return b, rounds
 
 
+@checked
 def scan_by_loop(factor: ArrayLike, term: ArrayLike) -> Float[np.ndarray, "time ..."]:
     r"""Compute the same states one after the other.
 

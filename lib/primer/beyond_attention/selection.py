@@ -9,9 +9,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import silu, softplus
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
+@checked
 def selective_scan(
     u: Float[Tensor, "batch time channels"],
     delta: Float[Tensor, "batch time channels"],

@@ -10,11 +10,12 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.fourier import convolve as convolve_signals
-from primer.inputs import count, matrix, number, one_of, positive, vector
+from primer.inputs import checked, count, matrix, number, one_of, positive, vector
 
 METHODS = ("fft", "direct")
 
 
+@checked
 def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
     r"""Compute :math:`e^A` by Taylor's series of :math:`A/2^s` and :math:`s` squarings.
 
@@ -55,6 +56,7 @@ def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
     return total
 
 
+@checked
 def zero_order_hold(
     A: ArrayLike, B: ArrayLike, step: float
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -107,6 +109,7 @@ def zero_order_hold(
     return both[:-1, :-1], both[:-1, -1]
 
 
+@checked
 def hold_by_formula(
     A: ArrayLike, B: ArrayLike, step: float
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -141,6 +144,7 @@ def hold_by_formula(
     return held, np.linalg.solve(a, (held - np.eye(len(a))) @ vector("B", b, len(a)))
 
 
+@checked
 def bilinear(
     A: ArrayLike, B: ArrayLike, step: float
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -178,6 +182,7 @@ def bilinear(
     return both[:, :-1], both[:, -1]
 
 
+@checked
 def run_system(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, x: ArrayLike, skip: float = 0.0
 ) -> Float[np.ndarray, " time"]:
@@ -221,6 +226,7 @@ def run_system(
     return bounded(outputs, a)
 
 
+@checked
 def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
     r"""Compute what a discrete system answers to a single 1: its convolution kernel.
 
@@ -257,6 +263,7 @@ def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.nd
     return bounded(values, a)
 
 
+@checked
 def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> np.ndarray:
     r"""Compute the kernel of a diagonal system: elementwise powers, a Vandermonde matrix.
 
@@ -295,6 +302,7 @@ def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: 
     return (c * b) @ np.vander(poles, count("length", length), increasing=True)
 
 
+@checked
 def convolve(x: ArrayLike, taps: ArrayLike, method: str = "fft") -> Float[np.ndarray, " time"]:
     r"""Filter a signal from its first sample on: linear convolution, as long as the signal.
 
@@ -330,6 +338,7 @@ def convolve(x: ArrayLike, taps: ArrayLike, method: str = "fft") -> Float[np.nda
     return convolve_signals(signal, values)[: len(signal)]
 
 
+@checked
 def frequency_response(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, frequency: ArrayLike
 ) -> np.ndarray:

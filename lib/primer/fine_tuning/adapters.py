@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from primer.fine_tuning.layers import AroundLayer, freeze, matrix_of, replace_layers
-from primer.inputs import count, one_of
+from primer.inputs import checked, count, one_of
 
 
 class AdapterLinear(AroundLayer):
@@ -67,6 +67,7 @@ class AdapterLinear(AroundLayer):
         return h + self.up(relu(self.down(h)))
 
 
+@checked
 def add_adapters(
     model: nn.Module, bottleneck: int, targets: tuple[str, ...] = ("output", "down")
 ) -> nn.Module:
@@ -162,6 +163,7 @@ class ScaledLinear(AroundLayer):
         return self.base
 
 
+@checked
 def add_ia3(
     model: nn.Module,
     outputs: tuple[str, ...] = ("key", "value"),

@@ -11,9 +11,10 @@ from torch.nn.functional import pad
 
 from primer.fine_tuning.codebooks import FP8_E4M3, Codebook, check_bits
 from primer.fine_tuning.layers import check_finite
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
+@checked
 def pack(codes: UInt8[Tensor, " n"], bits: int) -> UInt8[Tensor, " bytes"]:
     """Store codes of a few bits without gaps, the first code in the highest bits.
 
@@ -51,6 +52,7 @@ def pack(codes: UInt8[Tensor, " n"], bits: int) -> UInt8[Tensor, " bytes"]:
     return (stream.int() * weights).sum(dim=1).to(torch.uint8)
 
 
+@checked
 def unpack(packed: UInt8[Tensor, " bytes"], bits: int, n: int) -> UInt8[Tensor, " n"]:
     """Read ``n`` codes back: the inverse of :func:`pack`.
 
@@ -136,6 +138,7 @@ class Quantized:
         return self.packed.nbytes + self.constants.nbytes
 
 
+@checked
 def quantize(x: Float[Tensor, "..."], codebook: Codebook, block_size: int | None = 64) -> Quantized:
     r"""Quantize a tensor block by block.
 
@@ -187,6 +190,7 @@ def quantize(x: Float[Tensor, "..."], codebook: Codebook, block_size: int | None
     return Quantized(packed, constants, 0.0, tuple(x.shape), codebook, block_size)
 
 
+@checked
 def double_quantize(
     quantized: Quantized, block_size: int = 256, codebook: Codebook = FP8_E4M3
 ) -> Quantized:

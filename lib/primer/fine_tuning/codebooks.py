@@ -15,7 +15,7 @@ from scipy.stats import norm
 from torch import Tensor
 
 from primer.fine_tuning.layers import check_finite
-from primer.inputs import count, positive, vector
+from primer.inputs import checked, count, positive, vector
 
 NF4_OFFSET = 0.9677083
 """The mean of 29/30 and 31/32, to seven digits: the probability up to which NF4 takes quantiles."""
@@ -153,6 +153,7 @@ def normal_float_codebook(bits: int = 4, offset: float = NF4_OFFSET) -> Codebook
     return Codebook(f"NF{bits}", values)
 
 
+@checked
 def lloyd_codebook(samples: Float[Tensor, " n"], bits: int = 4, steps: int = 40) -> Codebook:
     r"""Fit a codebook to numbers between −1 and 1 by Lloyd's algorithm; −1, 0 and 1 stay.
 

@@ -7,7 +7,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from primer.inputs import checked
 
+
+@checked
 def completion_mask(
     prompts: Int[Tensor, " batch"], lengths: Int[Tensor, " batch"], width: int
 ) -> Bool[Tensor, "batch width"]:
@@ -44,6 +47,7 @@ def completion_mask(
     return (place >= prompts[:, None]) & (place < lengths[:, None])
 
 
+@checked
 def completion_loss(
     logits: Float[Tensor, "batch seq vocab"],
     tokens: Int[Tensor, "batch seq"],

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from primer.inputs import checked
+
 ATTENTION = ("query", "key", "value", "output")
 FEED_FORWARD = ("gate", "up", "down")
 EVERY_MATRIX = (*ATTENTION, *FEED_FORWARD)
@@ -96,6 +98,7 @@ def matrix_of(layer: nn.Module) -> Float[Tensor, "d_in d_out"]:
     )
 
 
+@checked
 def linear_layers(
     model: nn.Module, targets: Collection[str] = EVERY_MATRIX
 ) -> dict[str, nn.Module]:
@@ -164,6 +167,7 @@ def replace_layers(
     return list(new)
 
 
+@checked
 def freeze(model: nn.Module) -> None:
     """Ask no gradient for any parameter of a model.
 
@@ -177,6 +181,7 @@ def freeze(model: nn.Module) -> None:
     model.requires_grad_(False)
 
 
+@checked
 def trainable_numbers(model: nn.Module) -> int:
     """Count the numbers that training may change; a shared parameter counts once.
 

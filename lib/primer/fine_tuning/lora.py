@@ -25,7 +25,7 @@ from primer.fine_tuning.layers import (
     matrix_of,
     replace_layers,
 )
-from primer.inputs import count, one_of, positive
+from primer.inputs import checked, count, one_of, positive
 
 SCALINGS = ("alpha/r", "alpha/sqrt(r)")
 STARTS = ("B zero", "A zero", "both random", "both zero", "svd")
@@ -185,6 +185,7 @@ class LoRALinear(AroundLayer):
             self.merge()
 
 
+@checked
 def principal_factors(
     matrix: Float[Tensor, "d k"], rank: int
 ) -> tuple[Float[Tensor, "d r"], Float[Tensor, "r k"]]:
@@ -224,6 +225,7 @@ def principal_factors(
     return U[:, :rank] * root, root[:, None] * Vt[:rank]
 
 
+@checked
 def add_lora(
     model: nn.Module,
     rank: int,

@@ -9,9 +9,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from primer.fine_tuning.layers import EVERY_MATRIX, check_finite, linear_layers, matrix_of
-from primer.inputs import fraction
+from primer.inputs import checked, fraction
 
 
+@checked
 def keep_largest(scores: Float[Tensor, "*shape"], sparsity: float) -> Bool[Tensor, "*shape"]:
     r"""Mark what stays when the given share with the lowest scores is removed.
 
@@ -104,6 +105,7 @@ class MovementScores:
     True
     """
 
+    @checked
     def __init__(self, model: nn.Module, targets: Collection[str] = EVERY_MATRIX) -> None:
         self.layers = linear_layers(model, targets)
         self.scores = {

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from primer.fine_tuning.blocks import double_quantize, quantize
 from primer.fine_tuning.codebooks import NF4, Codebook
 from primer.fine_tuning.layers import EVERY_MATRIX, matrix_of, replace_layers
+from primer.inputs import checked
 
 
 class _ReadTwice(torch.autograd.Function):
@@ -64,6 +65,7 @@ class QuantizedLinear(nn.Module):
     (torch.Size([1, 64]), 4.129)
     """
 
+    @checked
     def __init__(
         self,
         base: nn.Module,

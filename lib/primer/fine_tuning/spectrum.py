@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from primer.fine_tuning.layers import EVERY_MATRIX, linear_layers, matrix_of
 from primer.fine_tuning.lora import principal_factors
-from primer.inputs import count, probability
+from primer.inputs import checked, count, probability
 
 
+@checked
 def rank_for(share: float, values: Float[Tensor, " n"]) -> int:
     r"""Count the singular values that make up a share of the squared norm.
 
@@ -95,6 +96,7 @@ def truncated_update(
     return cut
 
 
+@checked
 def between(before: nn.Module, after: nn.Module, strength: float) -> nn.Module:
     r"""Copy a model with all its numbers at :math:`w_0 + a\,(w_1 - w_0)`.
 

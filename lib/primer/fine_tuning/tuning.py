@@ -9,7 +9,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count, positive
+from primer.inputs import checked, count, positive
 from primer.train import Batches
 from primer.train.evaluation import cut_windows
 
@@ -80,6 +80,7 @@ def fine_tune(
     return model
 
 
+@checked
 def windows_of(
     tokens: Int[Tensor, " tokens"], windows: int = 16, length: int = 256
 ) -> Int[Tensor, "windows targets"]:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from scipy.signal import lfilter
 from statsmodels.datasets import sunspots as sunspot_data
 
-from primer.inputs import positive
+from primer.inputs import positive, vector
 
 
 def sample_times(sample_rate: float, duration: float) -> Float[np.ndarray, "n"]:
@@ -87,6 +87,7 @@ def two_tones(
     array([1. , 0.5, 0. , 0.5])
     """
     t = sample_times(sample_rate, duration)
+    vector("frequencies", frequencies, length=2)
     return np.mean([np.cos(2 * np.pi * f * t) for f in frequencies], axis=0)
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
 from primer.fourier.inputs import sequence
-from primer.inputs import count, finite, positive, real
+from primer.inputs import count, finite, positive, real, whole
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -149,7 +149,7 @@ def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarra
     array([2.+0.j, 1.-1.j, 0.-0.j, 2.+0.j])
     """
     samples, w = sequence("x", x), real("omega", omega)
-    n = start + np.arange(len(samples))
+    n = whole("start", start) + np.arange(len(samples))
     return np.asarray(np.exp(-1j * w[..., None] * n) @ samples)
 
 

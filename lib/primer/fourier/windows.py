@@ -162,6 +162,8 @@ def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
     (2.0, -13.3)
     """
     w = vector("window", window)
+    if abs(w.sum()) <= 1e-12 * np.abs(w).sum():
+        raise ValueError("the window sums to 0: its spectrum has no peak at frequency 0")
     magnitude = np.abs(rfft(np.pad(w, (0, (count("oversampling", oversampling) - 1) * len(w)))))
     rising = np.flatnonzero(np.diff(magnitude) > 0)
     if len(rising) == 0:

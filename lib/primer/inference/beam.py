@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
-from primer.inputs import count
+from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
+from primer.inputs import count, number
 
 
 class Hypothesis(NamedTuple):
@@ -94,6 +94,7 @@ def beam_steps(
     [[0, 0], [0, 1]] [0.5625, 0.1875]
     """
     tokens = read_prompt(model, prompt, n_tokens)
+    check_end(model, end_token)
     if len(tokens) != 1:
         raise ValueError(f"beam search takes one prompt at a time, got {len(tokens)}")
     count("n_beams", n_beams)
@@ -188,6 +189,7 @@ def beam_search(
     (2, 2) 0.36
     (1, 0) 0.24
     """
+    number("length_penalty", length_penalty)
     finished: list[Hypothesis] = []
     for step, frontier in enumerate(
         beam_steps(model, prompt, n_tokens, n_beams, end_token, cache=cache), start=1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from primer.inputs import checked, number, tensor
 
 Logits = Float[Tensor, "*batch vocab"]
 Tokens = Int[Tensor, "*batch"]
@@ -14,7 +15,7 @@ Tokens = Int[Tensor, "*batch"]
 
 def _check_logits(logits: Logits) -> None:
     """Refuse logits from which no distribution can be made."""
-    if logits.numel() == 0:
+    if tensor("logits", logits, axes=1).numel() == 0:
         raise ValueError(f"logits must hold a number for each token, got shape {logits.shape}")
     if not bool(logits.amax(-1).isfinite().all()):  # the maximum is NaN if any logit is
         raise ValueError(
@@ -56,7 +57,7 @@ def warp_temperature(logits: Logits, temperature: float) -> Logits:
     >>> warp_temperature(torch.tensor([2.0, 1.0, 0.0]), 0.5).softmax(-1)
     tensor([0.8668, 0.1173, 0.0159])
     """
-    if not (math.isfinite(temperature) and temperature > 0):
+    if not number("temperature", temperature) > 0:
         raise ValueError(
             f"temperature must be a finite number above 0, got {temperature}; "
             "its limit 0 is `greedy`"
@@ -100,7 +101,7 @@ def top_k_filter(logits: Logits, k: int) -> Logits:
     """
     _check_logits(logits)
     vocabulary = logits.shape[-1]
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= vocabulary:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= vocabulary:
         raise ValueError(
             f"k must be a whole number between 1 and the {vocabulary} tokens of the vocabulary, "
             f"got {k!r}; leave it out to keep all"
@@ -144,7 +145,7 @@ def top_p_filter(logits: Logits, p: float) -> Logits:
     >>> top_p_filter(logits, p=0.7).softmax(-1)
     tensor([0.0000, 0.6250, 0.3750, 0.0000])
     """
-    if not 0 < p <= 1:
+    if not 0 < number("p", p) <= 1:
         raise ValueError(f"p must lie in (0, 1], got {p}; 1 keeps every token")
     _check_logits(logits)
     if p == 1:  # rounding must not cut a tail that the definition keeps
@@ -261,12 +262,18 @@ def sample(
     >>> sample(torch.tensor([0.0, 5.0, 0.0]), top_k=1)
     tensor(1)
     """
+    if not isinstance(generator, torch.Generator | None):
+        raise ValueError(
+            "generator must be torch's random generator, torch.Generator().manual_seed(seed), "
+            f"got {generator!r}"
+        )
     weights = probabilities(logits, temperature, top_k, top_p)
     rows = weights.reshape(-1, weights.shape[-1])
     draws = torch.multinomial(rows, num_samples=1, generator=generator)
     return draws.reshape(weights.shape[:-1])
 
 
+@checked(infinite="logits")
 def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     r"""Compute the entropy of the distribution that the logits describe.
 
@@ -296,6 +303,7 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     return torch.special.entr(logits.softmax(-1)).sum(-1)
 
 
+@checked(infinite="logits")
 def effective_choices(logits: Logits) -> Float[Tensor, "*batch"]:
     r"""Compute among how many equally probable tokens the choice would be as uncertain.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
+@checked
 def generation_scores(n_tokens: int, *, cache: bool) -> int:
     r"""Count the scores that one head computes while a text of :math:`n` tokens is generated.
 
@@ -58,6 +59,7 @@ class GenerationFlops(NamedTuple):
     attention: int
 
 
+@checked
 def generation_flops(n_tokens: int, d_model: int, *, cache: bool) -> GenerationFlops:
     r"""Count the operations of one attention layer while a text of :math:`n` tokens is generated.
 

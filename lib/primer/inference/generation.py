@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.choosing import greedy
-from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
+from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
 
@@ -63,6 +63,7 @@ def generate(
     tensor([0, 1, 2, 0, 1, 2])
     """
     tokens = read_prompt(model, prompt, n_tokens)
+    check_end(model, end_token)
     reader = Reader(model, cache)
     ended = tokens.new_zeros(len(tokens), dtype=torch.bool)
     for _ in range(n_tokens):
@@ -73,4 +74,6 @@ def generate(
         tokens = torch.cat([tokens, new[:, None]], dim=1)
         if bool(ended.all()):
             break
+    if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
+        raise ValueError("choose returned what is no token of the model")
     return tokens if torch.as_tensor(prompt).ndim == 2 else tokens[0]

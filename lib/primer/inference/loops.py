@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Int
 from torch import Tensor
 
+from primer.inputs import checked
+
 ROUNDS, SHORTEST = 3, 30
 """A loop is a piece that stands at least three times in a row, over at least thirty tokens."""
 
@@ -35,6 +37,7 @@ def _runs(same: Int[np.ndarray, " n"]) -> Iterator[tuple[int, int]]:
     yield from zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True)
 
 
+@checked
 def loops(tokens: Int[Tensor, " seq"]) -> list[Loop]:
     r"""Find the loops of a text: stretches of at least three rounds and at least thirty tokens.
 
@@ -72,6 +75,7 @@ def loops(tokens: Int[Tensor, " seq"]) -> list[Loop]:
     return sorted(found)
 
 
+@checked
 def final_loop(tokens: Int[Tensor, " seq"]) -> Loop | None:
     """Return the loop that a text ends in, or None.
 

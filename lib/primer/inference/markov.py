@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from primer.inputs import checked
+
 
 class Limits(NamedTuple):
     """What a model says about itself: its number of tokens and the longest text it reads."""
@@ -41,6 +43,7 @@ class MarkovModel:
              [0.5000, 0.5000]]])
     """
 
+    @checked
     def __init__(self, table: Float[Tensor, "vocab next"], context_length: int = 1024) -> None:
         if table.shape[0] != table.shape[1] or table.numel() == 0:
             raise ValueError(
@@ -53,6 +56,8 @@ class MarkovModel:
 
     def __call__(self, tokens: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
         """Look up the log-probabilities of what follows each token."""
+        if int(tokens.min()) < 0 or int(tokens.max()) >= len(self.log_table):
+            raise ValueError(f"token ids must lie between 0 and {len(self.log_table) - 1}")
         return self.log_table[tokens]
 
     @classmethod

@@ -7,9 +7,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
+@checked
 def log_likelihoods(
     model: LanguageModel, tokens: Int[Tensor, "batch seq"]
 ) -> Float[Tensor, "batch seq-1"]:
@@ -43,11 +44,14 @@ def log_likelihoods(
     """
     if tokens.shape[1] < 2:
         raise ValueError(f"need texts of at least two tokens, got shape {tuple(tokens.shape)}")
+    if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
+        raise ValueError(f"tokens must lie between 0 and {model.config.vocab_size - 1}")
     with torch.no_grad():
         predicted = model(tokens[:, :-1]).log_softmax(-1)
     return predicted.gather(-1, tokens[:, 1:, None]).squeeze(-1)
 
 
+@checked
 def distinct_ngrams(tokens: Int[Tensor, "*batch seq"], n: int) -> float:
     r"""Compute the share of different ones among all runs of :math:`n` tokens.
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.transformers import KeyValueCache, Transformer
 
 Prompt = Sequence[int] | Sequence[Sequence[int]] | Tensor
@@ -37,6 +37,13 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
     ValueError
         When the prompt is empty, holds what is no token, or does not fit the context.
     """
+    if not isinstance(model, LanguageModel):
+        raise ValueError(f"model must be a LanguageModel, as Transformer is, got {model!r}")
+    if isinstance(prompt, str) or not (isinstance(prompt, Tensor) or len(prompt)):
+        raise ValueError(
+            f"the prompt needs at least one token, a number, got {prompt!r}; "
+            "pass a text through its tokenizer, begin an empty one with the token that ends texts"
+        )
     tokens = torch.as_tensor(prompt)
     if tokens.numel() == 0 or tokens.ndim not in (1, 2):
         raise ValueError(
@@ -58,6 +65,15 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
             f"ask for fewer, or keep the end of the prompt"
         )
     return torch.atleast_2d(tokens.long())
+
+
+def check_end(model: LanguageModel, end_token: int | None) -> None:
+    """Raise a ``ValueError`` when the token that ends a text is none of the model's."""
+    if end_token is not None and not 0 <= end_token < model.config.vocab_size:
+        raise ValueError(
+            f"end_token must be a token of the model, 0 to {model.config.vocab_size - 1}, "
+            f"got {end_token}: no text would ever end"
+        )
 
 
 class Reader:
@@ -82,6 +98,7 @@ class Reader:
     torch.Size([1, 2, 5])
     """
 
+    @checked
     def __init__(self, model: LanguageModel, cache: bool = True) -> None:
         self.model = model
         self.cache = (

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.choosing import probabilities
-from primer.inference.reading import LanguageModel, Prompt, Reader, read_prompt
-from primer.inputs import count
+from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
+from primer.inputs import checked, count, distribution, tensor
 
 Distribution = Float[Tensor, "*batch vocab"]
 
@@ -39,7 +39,19 @@ def acceptance_rate(target: Distribution, draft: Distribution) -> Float[Tensor, 
     >>> acceptance_rate(torch.tensor([0.5, 0.3, 0.2]), torch.tensor([0.25, 0.25, 0.5]))
     tensor(0.7000)
     """
+    _check_distributions(target, draft)
     return torch.minimum(target, draft).sum(-1)
+
+
+def _check_distributions(target: Distribution, draft: Distribution) -> None:
+    """Raise a ``ValueError`` unless these are two distributions over the same tokens."""
+    for name, p in (("target", target), ("draft", draft)):
+        distribution(name, tensor(name, p, axes=1))
+    if target.shape != draft.shape:
+        raise ValueError(
+            f"target and draft must be over the same tokens, got shapes {tuple(target.shape)} "
+            f"and {tuple(draft.shape)}"
+        )
 
 
 def residual(target: Distribution, draft: Distribution) -> Distribution:
@@ -67,11 +79,13 @@ def residual(target: Distribution, draft: Distribution) -> Distribution:
     >>> residual(torch.tensor([0.5, 0.3, 0.2]), torch.tensor([0.25, 0.25, 0.5]))
     tensor([0.8333, 0.1667, 0.0000])
     """
+    _check_distributions(target, draft)
     left = (target - draft).clamp(min=0)
     mass = left.sum(-1, keepdim=True)
     return torch.where(mass > 0, left / mass, target)
 
 
+@checked
 def expected_tokens(rate: float, n_drafts: int) -> float:
     r"""Compute how many tokens one pass of the target yields on average.
 
@@ -198,6 +212,7 @@ def speculative_decode(
             f"got {target.config.vocab_size} and {draft.config.vocab_size} tokens"
         )
     tokens = read_prompt(draft, read_prompt(target, prompt, n_tokens), n_tokens)
+    check_end(target, end_token)
     if len(tokens) != 1:
         raise ValueError(f"speculative decoding takes one prompt at a time, got {len(tokens)}")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from primer.inputs import checked
 from primer.language_models.merges import (
     Pair,
     learn_merges,
@@ -68,6 +69,7 @@ class BytePairEncoding:
     [b'lo', b'low', b'<|end|>']
     """
 
+    @checked
     def __init__(self, merges: Sequence[Pair], special_tokens: Sequence[str] = (END,)) -> None:
         self.merges = [(first, second) for first, second in merges]
         self.tokens = [bytes([byte]) for byte in range(256)]
@@ -139,6 +141,7 @@ class BytePairEncoding:
         """The number of tokens."""
         return len(self.tokens)
 
+    @checked
     def encode(self, text: str) -> list[int]:
         """Encode a text.
 
@@ -196,6 +199,7 @@ class BytePairEncoding:
                         heapq.heappush(heap, (new_ids[pair], at))
         return [token for token in ids if token >= 0]
 
+    @checked
     def decode(self, ids: Iterable[int]) -> str:
         """Turn token ids into text.
 
@@ -262,13 +266,13 @@ class BytePairEncoding:
 
         Raises
         ------
-        FileNotFoundError
-            When there is no such file.
         ValueError
-            When the file is not a whole encoding of this kind.
+            When there is no such file, or it is not a whole encoding of this kind.
         """
         try:
             content = json.loads(Path(path).read_bytes())
+        except FileNotFoundError:
+            raise ValueError(f"there is no tokenizer file {path}") from None
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is no JSON or only a part of it: {error}") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:

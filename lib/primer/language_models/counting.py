@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 Codes = Int[np.ndarray, " n"]
 
@@ -40,6 +40,7 @@ class Alphabet:
     'cab'
     """
 
+    @checked
     def __init__(self, characters: Iterable[str]) -> None:
         self.characters = "".join(sorted(set().union(*map(set, characters))))
         if not self.characters:
@@ -156,6 +157,7 @@ def checked_codes(text: Sequence[Any] | np.ndarray, vocab_size: int) -> Codes:
     return codes.astype(np.int64)
 
 
+@checked
 def ngram_keys(text: Sequence[Any] | np.ndarray, vocab_size: int, order: int) -> Codes:
     r"""Write the n-gram that ends at each symbol of a text, and at its end, as one number.
 
@@ -219,6 +221,7 @@ def distinct(keys: Codes, weights: Codes | None = None) -> Counts:
     return Counts(keys[first], np.add.reduceat(weights, first))
 
 
+@checked
 def count_ngrams(
     texts: Iterable[Sequence[Any] | np.ndarray], vocab_size: int, order: int
 ) -> Counts:
@@ -265,6 +268,7 @@ def count_ngrams(
     return distinct(np.concatenate(parts))
 
 
+@checked
 def add_counts(*counts: Counts) -> Counts:
     """Add up counts of different texts: the counts of all these texts together.
 

@@ -12,11 +12,12 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr, xlogy
 
-from primer.inputs import count, not_negative, number, real, vector
+from primer.inputs import checked, count, not_negative, number, real, vector
 
 Numbers = Float[np.ndarray, "..."]
 
 
+@checked
 def softmax(logits: ArrayLike) -> Numbers:
     r"""Turn numbers into probabilities, each row of the last axis for itself.
 
@@ -49,6 +50,7 @@ def softmax(logits: ArrayLike) -> Numbers:
     return np.exp(log_softmax(logits))
 
 
+@checked
 def log_softmax(logits: ArrayLike) -> Numbers:
     r"""Compute the logarithm of :func:`softmax`, also where the softmax itself rounds to 0.
 
@@ -181,6 +183,7 @@ def _in_base(nats: float, base: float) -> float:
     return nats / math.log(base)
 
 
+@checked
 def entropy(p: ArrayLike, base: float = math.e) -> float:
     r"""Compute the mean surprise of somebody who knows the true probabilities.
 
@@ -216,6 +219,7 @@ def entropy(p: ArrayLike, base: float = math.e) -> float:
     return _in_base(-float(xlogy(true, true).sum()) + 0.0, base)
 
 
+@checked
 def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
     r"""Compute the mean surprise of a model ``q`` about what really comes from ``p``.
 
@@ -251,6 +255,7 @@ def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
         return _in_base(-float((true[happens] * np.log(model[happens])).sum()) + 0.0, base)
 
 
+@checked
 def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
     r"""Compute what is paid for believing ``q`` while ``p`` is true.
 
@@ -284,6 +289,7 @@ def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
     return _in_base(float(rel_entr(true, model).sum()), base)
 
 
+@checked
 def perplexity(probabilities: ArrayLike) -> float:
     r"""Compute among how many equally likely tokens the model seemed to choose.
 
@@ -318,6 +324,7 @@ def perplexity(probabilities: ArrayLike) -> float:
         return float(np.exp(-np.log(q).mean()))
 
 
+@checked
 def bits_per_character(nats_per_token: float, tokens: int, characters: int) -> float:
     r"""Spread a loss over the characters of the text: then any two tokenizers can be compared.
 
@@ -349,6 +356,7 @@ def bits_per_character(nats_per_token: float, tokens: int, characters: int) -> f
     return loss * count("tokens", tokens) / (math.log(2) * count("characters", characters))
 
 
+@checked
 def perplexity_per(unit: int, characters: int, bits: float) -> float:
     r"""Convert bits per character to a perplexity per token, word or any other unit.
 

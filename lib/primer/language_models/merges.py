@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
+from primer.inputs import checked, count
+
 Pair = tuple[int, int]
 
 # Ties go to the smaller pair, and among single bytes those with a visible Latin-1 character come
@@ -38,6 +40,8 @@ def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
     >>> merge_pair([1, 1, 1, 2], (1, 1), 3)
     [3, 1, 2]
     """
+    if len(pair) != 2:
+        raise ValueError(f"a merge joins two tokens, got {len(pair)}: {pair!r}")
     first, second = pair
     merged: list[int] = []
     position, end = 0, len(ids) - 1
@@ -52,6 +56,7 @@ def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
     return merged
 
 
+@checked
 def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     r"""Learn merges as the textbook says it: count all pairs, merge the most frequent, repeat.
 
@@ -91,6 +96,7 @@ def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> l
     >>> [tuple(chr(x) if x < 256 else x for x in pair) for pair in merges]
     [('e', 's'), (256, 't'), ('l', 'o'), (258, 'w')]
     """
+    _check_counts(word_counts, n_merges)
     _refuse_negative(n_merges)
     merges = list(islice(merges_by_rescan(word_counts), n_merges))
     if len(merges) < n_merges:
@@ -98,6 +104,7 @@ def learn_merges_by_rescan(word_counts: Mapping[bytes, int], n_merges: int) -> l
     return merges
 
 
+@checked
 def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
     """Yield the merges of :func:`learn_merges_by_rescan` until every word is one token.
 
@@ -120,9 +127,9 @@ def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
     new_id = 256
     while True:
         pair_counts: Counter[Pair] = Counter()
-        for word, count in zip(words, word_counts.values(), strict=True):
+        for word, times in zip(words, word_counts.values(), strict=True):
             for pair in pairwise(word):
-                pair_counts[pair] += count
+                pair_counts[pair] += times
         if not pair_counts:
             return
         best = min(pair_counts, key=lambda pair: (-pair_counts[pair], pair))
@@ -131,6 +138,7 @@ def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
         yield from _with_bytes([best])
 
 
+@checked
 def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     """Learn the merges of :func:`learn_merges_by_rescan`, touching only the words that change.
 
@@ -163,6 +171,7 @@ def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     True
     """
     _refuse_negative(n_merges)
+    _check_counts(word_counts, n_merges)
     counts = list(word_counts.values())
     words = [[_PLACES[byte] for byte in word] for word in word_counts]
     pair_counts: defaultdict[Pair, int] = defaultdict(int)
@@ -200,6 +209,15 @@ def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
         for pair in grown:
             heapq.heappush(heap, (-pair_counts[pair], pair))
     return _with_bytes(merges)
+
+
+def _check_counts(word_counts: Mapping[bytes, int], n_merges: int) -> None:
+    """Raise a ``ValueError`` unless words are bytes, and counted."""
+    count("n_merges", n_merges, at_least=0)
+    for word, times in word_counts.items():
+        if not isinstance(word, bytes):
+            raise ValueError(f"words must be bytes, got {word!r}; write word.encode()")
+        count(f"the count of {word!r}", times, at_least=0)
 
 
 def _with_bytes(merges: Sequence[Pair]) -> list[Pair]:

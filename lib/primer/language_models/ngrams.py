@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from primer.inputs import count, not_negative
+from primer.inputs import checked, count, not_negative
 from primer.language_models.counting import (
     BOUNDARY,
     Codes,
@@ -196,6 +196,7 @@ class AddK(NGramModel):
     [0.4, 0.4, 0.2]
     """
 
+    @checked
     def __init__(self, counts: Counts, vocab_size: int, order: int, k: float = 0.0) -> None:
         super().__init__(order, vocab_size)
         self.counts, self.k = counts, not_negative("k", k)
@@ -244,6 +245,7 @@ class Level(NamedTuple):
     discounts: Float[np.ndarray, "4"]
 
 
+@checked
 def kneser_ney_discounts(values: Codes) -> Float[np.ndarray, "4"]:
     r"""Estimate what to take from a count from how many n-grams have counts 1, 2, 3 and 4.
 
@@ -321,6 +323,7 @@ class KneserNey(NGramModel):
     1.0
     """
 
+    @checked
     def __init__(
         self, counts: Counts, vocab_size: int, order: int, discount: float | None = None
     ) -> None:
@@ -383,6 +386,7 @@ def _level(counts: Counts, vocab_size: int, discount: float | None) -> Level:
     return Level(counts, owners[first], totals, taken / totals, discounts)
 
 
+@checked
 def shannon_bounds(ranks: Int[np.ndarray, " guesses"]) -> tuple[float, float]:
     r"""Bound the entropy of a text by how many guesses each of its letters needed.
 

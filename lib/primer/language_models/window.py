@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.language_models.counting import BOUNDARY, Alphabet, checked_codes
 from primer.saving import write_whole
 
@@ -113,6 +113,7 @@ def count_window_parameters(vocab_size: int, window: int, d_embed: int, d_hidden
     return v * d + (w * d * h + h) + (h * v + v)
 
 
+@checked
 def window_rows(
     text: Sequence[Any] | np.ndarray, vocab_size: int, window: int
 ) -> Int[Tensor, "targets columns"]:

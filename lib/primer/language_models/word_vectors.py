@@ -12,7 +12,7 @@ from scipy.sparse.linalg import svds
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count, positive
+from primer.inputs import checked, count, positive
 
 
 def _words(words: Sequence[Any] | np.ndarray) -> Int[np.ndarray, " n"]:
@@ -25,6 +25,7 @@ def _words(words: Sequence[Any] | np.ndarray) -> Int[np.ndarray, " n"]:
     return text
 
 
+@checked
 def skip_gram_pairs(words: Sequence[Any] | np.ndarray, window: int) -> Int[np.ndarray, "pairs 2"]:
     """Pair every word with each word at most ``window`` places before or after it.
 
@@ -63,6 +64,7 @@ def skip_gram_pairs(words: Sequence[Any] | np.ndarray, window: int) -> Int[np.nd
     return np.concatenate([pairs, pairs[:, ::-1]])
 
 
+@checked
 def skip_gram_loss(
     centers: Float[Tensor, "vocab dim"],
     contexts: Float[Tensor, "vocab dim"],
@@ -108,6 +110,7 @@ def skip_gram_loss(
     return cross_entropy(centers[pairs[:, 0]] @ contexts.T, pairs[:, 1])
 
 
+@checked
 def positive_pmi(
     pairs: Int[np.ndarray, "pairs 2"], vocab_size: int, power: float = 1.0
 ) -> sparse.csr_array:
@@ -188,6 +191,7 @@ def spectral_vectors(table: sparse.csr_array, dim: int) -> Float[np.ndarray, "vo
     return left[:, order] * np.sqrt(values[order])
 
 
+@checked
 def nearest(vectors: Float[np.ndarray, "vocab dim"], word: int, n: int) -> Int[np.ndarray, " n"]:
     """Find the words whose vectors point most nearly the same way.
 

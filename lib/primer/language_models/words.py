@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import regex
 
+from primer.inputs import checked
+
 PATTERN = (
     r" ?[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*"  # a word, with its inner apostrophes: " appear'd"
     r"| ?\p{N}+"
@@ -23,6 +25,7 @@ than the Unicode tables of a program counts there among the rest.
 _find_words = regex.compile(PATTERN).findall
 
 
+@checked
 def split_words(text: str) -> list[str]:
     r"""Cut a text into words, numbers, punctuation and white space.
 
@@ -57,6 +60,7 @@ def split_words(text: str) -> list[str]:
     return _find_words(text)
 
 
+@checked
 def count_words(texts: Iterable[str]) -> Counter[bytes]:
     """Count the words of a corpus, as UTF-8 bytes.
 

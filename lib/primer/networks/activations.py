@@ -14,7 +14,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
-from primer.inputs import not_negative, real
+from primer.inputs import checked, not_negative, real
 
 Curve = Callable[[np.ndarray], np.ndarray]
 
@@ -85,6 +85,7 @@ silu = Activation("SiLU", lambda z: z * expit(z), lambda z: expit(z) * (1 + z * 
 r""":math:`z\,\sigma(z)`, also called Swish (Ramachandran et al., 2017)."""
 
 
+@checked
 def leaky_relu(slope: float = 0.01) -> Activation:
     r"""Make a ReLU that lets a little through below 0.
 

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, matrix, not_negative, positive
+from primer.inputs import checked, count, matrix, not_negative, positive
 
 
 class Autoencoder(NamedTuple):
@@ -26,6 +26,7 @@ class Autoencoder(NamedTuple):
         return matrix("X", X) @ self.encoder @ self.decoder
 
 
+@checked
 def autoencoder_loss(X: ArrayLike, model: Autoencoder, penalty: float = 0.0) -> float:
     r"""Compute the squared error of the reconstruction, and a penalty.
 
@@ -61,6 +62,7 @@ def autoencoder_loss(X: ArrayLike, model: Autoencoder, penalty: float = 0.0) -> 
     return float(((table - table @ E @ D) ** 2).sum() + not_negative("penalty", penalty) * size)
 
 
+@checked
 def autoencoder_gradients(X: ArrayLike, model: Autoencoder, penalty: float = 0.0) -> Autoencoder:
     r"""Compute the gradients of :func:`autoencoder_loss`.
 
@@ -87,6 +89,7 @@ def autoencoder_gradients(X: ArrayLike, model: Autoencoder, penalty: float = 0.0
     return Autoencoder(2 * gap @ D.T + 2 * lam * E, 2 * E.T @ gap + 2 * lam * D)
 
 
+@checked
 def best_autoencoder(X: ArrayLike, units: int, penalty: float = 0.0) -> Autoencoder:
     r"""Compute an autoencoder of lowest loss from the singular value decomposition.
 
@@ -156,6 +159,7 @@ class Training(NamedTuple):
     loss: Float[np.ndarray, " times"]
 
 
+@checked
 def train_autoencoder(
     second_moments: ArrayLike,
     start: Autoencoder,
@@ -220,6 +224,7 @@ def train_autoencoder(
     return Training(Autoencoder(E, D), np.array(learned), np.array(loss))
 
 
+@checked
 def purify(X: ArrayLike, penalty: float) -> Float[np.ndarray, "inputs inputs"]:
     r"""Compute the linear map that leaves data as they are, at a price on its size.
 

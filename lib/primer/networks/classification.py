@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import expit, log_softmax, softmax
 
-from primer.inputs import count, matrix, not_negative, positive, vector
+from primer.inputs import checked, count, matrix, not_negative, positive, vector
 
 Loss = Callable[[np.ndarray], float]
 Slope = Callable[[np.ndarray], np.ndarray]
@@ -31,6 +31,7 @@ class LinearClassifier(NamedTuple):
         return matrix("X", X) @ self.weights + self.bias
 
 
+@checked
 def logistic_loss(
     weights: ArrayLike, X: ArrayLike, labels: ArrayLike, penalty: float = 0.0
 ) -> float:
@@ -72,6 +73,7 @@ def logistic_loss(
     return float((np.logaddexp(0, s) - y * s).sum() + not_negative("penalty", penalty) / 2 * w @ w)
 
 
+@checked
 def logistic_gradient(
     weights: ArrayLike, X: ArrayLike, labels: ArrayLike, penalty: float = 0.0
 ) -> Float[np.ndarray, " p"]:
@@ -91,6 +93,7 @@ def logistic_gradient(
     return table.T @ (expit(table @ w) - y) + not_negative("penalty", penalty) * w
 
 
+@checked
 def logistic_hessian(
     weights: ArrayLike, X: ArrayLike, penalty: float = 0.0
 ) -> Float[np.ndarray, "p p"]:
@@ -112,6 +115,7 @@ def logistic_hessian(
     return (table.T * curved) @ table + penalty_part
 
 
+@checked
 def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: float) -> LinearClassifier:
     r"""Fit logistic regression by Newton's method.
 
@@ -156,6 +160,7 @@ def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: float) -> Line
     return LinearClassifier(w[:-1], np.asarray(w[-1]))
 
 
+@checked
 def softmax_regression(X: ArrayLike, classes: ArrayLike, penalty: float) -> LinearClassifier:
     r"""Fit softmax regression by Newton's method.
 
@@ -238,6 +243,7 @@ class Reliability(NamedTuple):
     error: float
 
 
+@checked
 def reliability(
     confidence: ArrayLike, correct: Bool[np.ndarray, " n"], bins: int = 10
 ) -> Reliability:

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, real, vector
+from primer.inputs import checked, count, real, vector
 
 
 def convolution_size(size: int, kernel: int, stride: int = 1, padding: int = 0) -> int:
@@ -89,6 +89,7 @@ def receptive_field(layers: int, kernel: int) -> int:
     return count("layers", layers) * (count("kernel", kernel) - 1) + 1
 
 
+@checked
 def convolve(
     images: ArrayLike,
     kernels: ArrayLike,
@@ -143,6 +144,7 @@ class ConvolutionGradients(NamedTuple):
     bias: Float[np.ndarray, " filters"]
 
 
+@checked
 def convolution_gradients(
     images: ArrayLike,
     kernels: ArrayLike,
@@ -199,6 +201,7 @@ def convolution_gradients(
     return ConvolutionGradients(inside, dW, dY.sum(axis=(0, 2, 3)))
 
 
+@checked
 def max_pool(
     images: ArrayLike, kernel: int, stride: int | None = None
 ) -> Float[np.ndarray, "batch channels rows columns"]:
@@ -231,6 +234,7 @@ def max_pool(
     return _pool_windows(images, kernel, stride).max(axis=(4, 5))
 
 
+@checked
 def average_pool(
     images: ArrayLike, kernel: int, stride: int | None = None
 ) -> Float[np.ndarray, "batch channels rows columns"]:
@@ -244,6 +248,7 @@ def average_pool(
     return _pool_windows(images, kernel, stride).mean(axis=(4, 5))
 
 
+@checked
 def max_pool_gradient(
     images: ArrayLike, output_gradient: ArrayLike, kernel: int, stride: int | None = None
 ) -> Float[np.ndarray, "batch channels height width"]:
@@ -278,6 +283,7 @@ def max_pool_gradient(
     return _spread(images, output_gradient, share, stride or kernel)
 
 
+@checked
 def average_pool_gradient(
     images: ArrayLike, output_gradient: ArrayLike, kernel: int, stride: int | None = None
 ) -> Float[np.ndarray, "batch channels height width"]:

@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, number, probability, real, vector
+from primer.inputs import checked, count, number, probability, real, vector
 from primer.networks.activations import relu
 from primer.networks.layers import Layer, forward
 
 
+@checked
 def tent(x: ArrayLike, folds: int, crease: float = 0.5) -> Float[np.ndarray, "*shape"]:
     r"""Fold the interval from 0 to 1 over itself, again and again.
 
@@ -129,6 +130,7 @@ def zigzag_network(depth: int, width: int) -> list[Layer]:
     return _composed(after, bias, count("depth", depth))
 
 
+@checked
 def corners(
     layers: Sequence[Layer], low: float = 0.0, high: float = 1.0
 ) -> Float[np.ndarray, " points"]:
@@ -176,6 +178,7 @@ def corners(
     return grid
 
 
+@checked
 def count_pieces(x: ArrayLike, y: ArrayLike, tolerance: float = 1e-9) -> int:
     """Count the straight pieces of a function that is known at all its corners.
 

@@ -12,11 +12,12 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, matrix, one_of, vector
+from primer.inputs import checked, count, matrix, one_of, vector
 
 Reduce = Literal["sum", "mean", "max"]
 
 
+@checked
 def message_passing(
     adjacency: ArrayLike, states: ArrayLike, reduce: Reduce = "sum"
 ) -> Float[np.ndarray, "nodes features"]:
@@ -65,6 +66,7 @@ def message_passing(
     return total / np.maximum((A != 0).sum(axis=1, keepdims=True), 1)
 
 
+@checked
 def count_walks(adjacency: ArrayLike, length: int) -> Int[np.ndarray, "nodes nodes"]:
     r"""Count the walks of exactly so many edges between every two nodes.
 
@@ -108,6 +110,7 @@ def count_walks(adjacency: ArrayLike, length: int) -> Int[np.ndarray, "nodes nod
     return np.linalg.matrix_power(A.astype(np.int64), k)
 
 
+@checked
 def residual_layer(
     adjacency: ArrayLike, states: ArrayLike, inner: ArrayLike, outer: ArrayLike
 ) -> Float[np.ndarray, "nodes features"]:
@@ -151,6 +154,7 @@ def residual_layer(
     return s + message_passing(edges, np.tanh(s @ W2), "mean") @ W1
 
 
+@checked
 def binary_cross_entropy(labels: ArrayLike, probabilities: ArrayLike) -> float:
     r"""Compute the mean surprise of yes-or-no predictions, one for each node.
 

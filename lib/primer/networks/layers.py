@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, matrix, not_negative, vector
+from primer.inputs import checked, count, matrix, not_negative, vector
 from primer.networks.activations import Activation
 
 
@@ -39,6 +39,7 @@ class Pass(NamedTuple):
     sums: list[Float[np.ndarray, "batch _"]]
 
 
+@checked
 def count_parameters(sizes: Sequence[int]) -> int:
     r"""Count weights and biases of a fully connected network.
 
@@ -68,6 +69,7 @@ def count_parameters(sizes: Sequence[int]) -> int:
     return sum((a + 1) * b for a, b in itertools.pairwise(widths))
 
 
+@checked
 def initialize(sizes: Sequence[int], rng: np.random.Generator, gain: float = 2.0) -> list[Layer]:
     r"""Draw the weights of a fully connected network; biases are 0.
 
@@ -108,6 +110,7 @@ def initialize(sizes: Sequence[int], rng: np.random.Generator, gain: float = 2.0
     ]
 
 
+@checked
 def forward(x: ArrayLike, layers: Sequence[Layer], activation: Activation) -> Pass:
     r"""Send a batch through a network and keep what each layer made.
 
@@ -156,6 +159,7 @@ def forward(x: ArrayLike, layers: Sequence[Layer], activation: Activation) -> Pa
     return Pass(inputs, sums)
 
 
+@checked
 def backward(
     passed: Pass,
     layers: Sequence[Layer],

@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import not_negative, probability, real, vector
+from primer.inputs import checked, not_negative, probability, real, vector
 
 EPSILON = 1e-5
 
 
+@checked
 def batch_norm(
     x: ArrayLike, gain: ArrayLike, shift: ArrayLike, epsilon: float = EPSILON
 ) -> Float[np.ndarray, "batch features *places"]:
@@ -64,6 +65,7 @@ class BatchNormGradients(NamedTuple):
     shift: Float[np.ndarray, " features"]
 
 
+@checked
 def batch_norm_gradients(
     x: ArrayLike, gain: ArrayLike, output_gradient: ArrayLike, epsilon: float = EPSILON
 ) -> BatchNormGradients:
@@ -112,6 +114,7 @@ def batch_norm_gradients(
     )
 
 
+@checked
 def dropout(x: ArrayLike, keep: float, rng: np.random.Generator) -> Float[np.ndarray, "*shape"]:
     r"""Erase entries at random and enlarge the rest, so that each keeps its mean.
 

@@ -17,7 +17,7 @@ from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
 from sklearn.datasets import load_digits
 
-from primer.inputs import count, matrix, not_negative, positive, vector
+from primer.inputs import checked, count, matrix, not_negative, positive, vector
 from primer.regression.inputs import observations
 
 CUT = 1e-10
@@ -31,6 +31,7 @@ class Fit(NamedTuple):
     singular_values: Float[np.ndarray, " r"]
 
 
+@checked
 def minimum_norm_fit(
     features: ArrayLike, y: ArrayLike, penalty: float = 0.0, cut: float = CUT
 ) -> Fit:
@@ -76,6 +77,7 @@ def minimum_norm_fit(
     return Fit(Vt.T @ (factor.reshape(-1, *[1] * (response.ndim - 1)) * (U.T @ response)), sigma)
 
 
+@checked
 def relu_features(
     X: ArrayLike, width: int, rng: np.random.Generator
 ) -> Float[np.ndarray, "n width"]:
@@ -116,6 +118,7 @@ def relu_features(
     return np.maximum(table @ rng.normal(size=(table.shape[1], p)), 0) / np.sqrt(p)
 
 
+@checked
 def legendre_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+1"]:
     r"""Evaluate the Legendre polynomials, orthogonal on :math:`[-1,1]`, up to a degree.
 
@@ -149,6 +152,7 @@ def legendre_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree
     return legendre.legvander(points, count("degree", degree, at_least=0))
 
 
+@checked
 def cosine_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+1"]:
     r"""Evaluate cosines of rising frequency on :math:`[-1,1]`.
 
@@ -193,6 +197,7 @@ class FewDigits(NamedTuple):
     test_y: Int[np.ndarray, " test"]
 
 
+@checked
 def few_digits(n_train: int, rng: np.random.Generator, wrong: float = 0.0) -> FewDigits:
     """Split scikit-learn's 1797 digits, and give some of the training labels another class.
 
@@ -266,6 +271,7 @@ class Width(NamedTuple):
     labeling: int
 
 
+@checked
 def double_descent(
     digits: FewDigits,
     widths: Sequence[int],
@@ -338,6 +344,7 @@ def double_descent(
             )
 
 
+@checked
 def descend_from(
     features: ArrayLike, y: ArrayLike, start: ArrayLike, step: float, steps: int
 ) -> Float[np.ndarray, " p"]:

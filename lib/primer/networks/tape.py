@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import real
+from primer.inputs import checked, real
 from primer.networks.activations import Activation, relu, sigmoid, tanh
 
 Pull = Callable[[np.ndarray], np.ndarray]
@@ -62,6 +62,7 @@ class Variable:
 
     __array_ufunc__ = None  # array + variable asks the variable, not the array
 
+    @checked
     def __init__(self, value: ArrayLike) -> None:
         self.value: Float[np.ndarray, "..."] = real("value", value)
         self.gradient: Float[np.ndarray, "..."] = np.zeros_like(self.value)
@@ -169,6 +170,7 @@ class Variable:
                 operand.gradient = operand.gradient + share  # used twice: both uses count
 
 
+@checked
 def history(result: Variable) -> list[Variable]:
     """List everything that a variable was computed from, each after its own operands.
 
@@ -202,6 +204,7 @@ def history(result: Variable) -> list[Variable]:
     return order
 
 
+@checked
 def cost(result: Variable) -> Cost:
     r"""Count the multiplications that led to a result, and those its ``backward`` makes.
 
@@ -231,6 +234,7 @@ def cost(result: Variable) -> Cost:
     )
 
 
+@checked
 def cross_entropy(logits: Variable, classes: ArrayLike) -> Variable:
     r"""Compute the mean surprise of a softmax classifier.
 

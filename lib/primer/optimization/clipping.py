@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import positive, real
+from primer.inputs import checked, positive, real
 
 
+@checked
 def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
     r"""Shorten a gradient that is longer than a limit, and leave every other one alone.
 
@@ -42,5 +43,7 @@ def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
     array([ 3., -4.])
     """
     g = real("gradient", gradient)
-    length = float(np.linalg.norm(g))
-    return g * (positive("limit", limit) / length) if length > limit else g
+    longest = positive("limit", limit)
+    size = float(np.abs(g).max()) or 1.0  # of entries below 1 the squares do not overflow
+    length = size * float(np.linalg.norm(g / size))
+    return g / size * (longest / (length / size)) if length > longest else g

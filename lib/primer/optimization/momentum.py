@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import fraction, positive
+from primer.inputs import checked, fraction, positive
 
 
+@checked
 def momentum_matrix(curvature: float, step: float, momentum: float) -> Float[np.ndarray, "2 2"]:
     r"""Write one step of the heavy ball as a matrix.
 
@@ -54,6 +55,7 @@ def momentum_matrix(curvature: float, step: float, momentum: float) -> Float[np.
     return np.array([[1 + beta - pull, -beta], [1.0, 0.0]])
 
 
+@checked
 def momentum_factor(curvature: float, step: float, momentum: float) -> float:
     r"""Compute by how much momentum shrinks the error per step in the long run.
 
@@ -161,6 +163,7 @@ def best_momentum(lowest: float, highest: float) -> BestMomentum:
     return BestMomentum(step=(2 / (high + low)) ** 2, momentum=factor**2, factor=factor)
 
 
+@checked
 def adam_edge(step: float, beta1: float) -> float:
     r"""Compute the curvature, in Adam's own units, at which Adam starts to oscillate.
 

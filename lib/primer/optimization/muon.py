@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from primer.inputs import fraction, positive
+from primer.inputs import checked, fraction, positive
 from primer.optimization.newton_schulz import MUON, newton_schulz
 
 
@@ -50,6 +50,7 @@ class Muon(torch.optim.Optimizer):
     True
     """
 
+    @checked
     def __init__(self, params: Iterable[Tensor], lr: float = 0.02, momentum: float = 0.95) -> None:
         matrices = list(params)
         for parameter in matrices:

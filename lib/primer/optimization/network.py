@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count, one_of, positive
+from primer.inputs import checked, count, one_of, positive
 
 Parametrization = Literal["standard", "mup", "rates", "start", "root"]
 SMALL_START = ("mup", "start")
@@ -127,6 +127,7 @@ class Mlp(nn.Module):
         ]
 
 
+@checked
 def train(
     model: Mlp, optimizer: torch.optim.Optimizer, data: Digits, steps: int, seed: int
 ) -> list[float]:
@@ -187,6 +188,7 @@ class WidthReport(NamedTuple):
     own: list[float]
 
 
+@checked
 def feature_changes(
     width: int, parametrization: Parametrization, rate: float, steps: int, seed: int
 ) -> WidthReport:

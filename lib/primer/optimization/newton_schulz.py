@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import count, one_of
+from primer.inputs import checked, count, one_of
 
 Coefficients = tuple[float, float, float]
 
@@ -33,6 +33,7 @@ def _matrix(W: Tensor) -> Tensor:
     return W
 
 
+@checked
 def odd_polynomial(
     W: Float[Tensor, "rows columns"],
     coefficients: Coefficients = CUBIC,
@@ -77,6 +78,7 @@ def odd_polynomial(
     return a * W + (inner @ W if chosen == "left" else W @ inner)
 
 
+@checked
 def newton_schulz(
     W: Float[Tensor, "rows columns"],
     steps: int,

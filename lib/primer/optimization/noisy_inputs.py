@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import count, positive
+from primer.inputs import checked, count, number, positive
 from primer.optimization.rules import Divergence
 
 
@@ -29,6 +29,7 @@ class InputMoments(NamedTuple):
     fourth: float
 
 
+@checked
 def input_moments(x: float, deviation: float) -> InputMoments:
     r"""Compute :math:`EZ, \dots, EZ^4` of :math:`Z\sim\mathcal N(x,\sigma^2)`.
 
@@ -68,6 +69,7 @@ class StepLimits(NamedTuple):
     mean_square: float
 
 
+@checked
 def noisy_step_limits(x: float, deviation: float) -> StepLimits:
     r"""Compute the two limits of the step size.
 
@@ -98,6 +100,7 @@ def noisy_step_limits(x: float, deviation: float) -> StepLimits:
     return StepLimits(mean=2 / second, mean_square=2 * second / fourth)
 
 
+@checked
 def noisy_limit(x: float, y: float, deviation: float) -> float:
     r"""Compute where the mean weight goes.
 
@@ -128,6 +131,7 @@ def noisy_limit(x: float, y: float, deviation: float) -> float:
     return x * y / input_moments(x, deviation).second
 
 
+@checked
 def noisy_moments(
     x: float, y: float, deviation: float, step: float, steps: int, start: float = 0.0
 ) -> Float[np.ndarray, "times 2"]:
@@ -171,7 +175,7 @@ def noisy_moments(
     m = input_moments(x, deviation)
     eta = positive("step", step)
     moments = np.empty((count("steps", steps, at_least=0) + 1, 2))
-    moments[0] = start, start**2
+    moments[0] = number("start", start), start**2
     for t in range(steps):
         mean, square = moments[t]
         moments[t + 1] = (

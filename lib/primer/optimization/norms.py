@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import matrix, one_of, positive, real
+from primer.inputs import checked, matrix, one_of, positive, real
 
 Norm = Literal["l1", "l2", "linf", "spectral"]
 """``"spectral"`` is for matrices; the others take an array as one long vector."""
@@ -21,6 +21,7 @@ Norm = Literal["l1", "l2", "linf", "spectral"]
 NORMS: tuple[Norm, ...] = get_args(Norm)
 
 
+@checked
 def norm(values: ArrayLike, kind: Norm) -> float:
     r"""Compute the length of a step.
 
@@ -60,6 +61,7 @@ def norm(values: ArrayLike, kind: Norm) -> float:
     return float(np.linalg.norm(flat, {"l1": 1, "l2": 2, "linf": np.inf}[kind]))
 
 
+@checked
 def dual_norm(gradient: ArrayLike, kind: Norm) -> float:
     r"""Compute how fast the loss can fall per unit of length.
 
@@ -99,6 +101,7 @@ def dual_norm(gradient: ArrayLike, kind: Norm) -> float:
     return norm(gradient, partners[kind])
 
 
+@checked
 def orthogonal_factor(gradient: ArrayLike) -> np.ndarray:
     r"""Replace every singular value that is not 0 by 1.
 
@@ -131,6 +134,7 @@ def orthogonal_factor(gradient: ArrayLike) -> np.ndarray:
     return U[:, present] @ Vt[present]
 
 
+@checked
 def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
     r"""Find the step of bounded length that lowers the loss most.
 
@@ -186,6 +190,7 @@ def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
     return step
 
 
+@checked
 def penalized_step(gradient: ArrayLike, alpha: float, kind: Norm) -> np.ndarray:
     r"""Find the best step when length is not bounded but paid for by its square.
 

@@ -14,10 +14,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, matrix, positive, real, vector
+from primer.inputs import checked, count, matrix, positive, real, vector
 from primer.optimization.rules import Divergence, GradientDescent, descend
 
 
+@checked
 def least_squares_loss(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> float:
     r"""Compute :math:`L(w) = \lVert Xw - y\rVert^2`.
 
@@ -50,6 +51,7 @@ def least_squares_loss(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> float:
     return float(residual @ residual)
 
 
+@checked
 def least_squares_gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> Float[np.ndarray, " d"]:
     r"""Compute :math:`\nabla L(w) = 2X^\top(Xw - y)`.
 
@@ -85,6 +87,7 @@ def _problem(
     return table, vector("y", y, len(table)), vector("w", w, table.shape[1])
 
 
+@checked
 def gradient_descent(
     X: ArrayLike, y: ArrayLike, step: float, steps: int, start: ArrayLike | None = None
 ) -> Float[np.ndarray, "times d"]:
@@ -148,6 +151,7 @@ def _spectrum(singular_values: ArrayLike) -> Float[np.ndarray, " n"]:
     return sigma
 
 
+@checked
 def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
     r"""Compute the factor by which one step multiplies the error along each singular direction.
 
@@ -178,6 +182,7 @@ def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
     return 1 - 2 * real("step", step)[..., None] * _spectrum(singular_values) ** 2
 
 
+@checked
 def closed_form(
     singular_values: ArrayLike, target: ArrayLike, start: ArrayLike, step: float, time: int
 ) -> Float[np.ndarray, " k"]:
@@ -215,6 +220,7 @@ def closed_form(
     return solution + contraction(sigma, step) ** count("time", time, at_least=0) * error
 
 
+@checked
 def step_limit(singular_values: ArrayLike) -> float:
     r"""Compute the step size at which gradient descent stops converging.
 
@@ -251,6 +257,7 @@ class BestStep(NamedTuple):
     factor: float
 
 
+@checked
 def best_step(singular_values: ArrayLike) -> BestStep:
     r"""Compute the constant step size that makes the slowest direction as fast as possible.
 
@@ -284,6 +291,7 @@ def best_step(singular_values: ArrayLike) -> BestStep:
     return BestStep(step=1 / (high + low), factor=(high - low) / (high + low))
 
 
+@checked
 def steps_needed(factor: float, tolerance: float) -> int:
     r"""Count the steps until the error is below a part of what it was at the start.
 

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, fraction, not_negative, positive, real
+from primer.inputs import checked, count, fraction, not_negative, positive, real
 from primer.optimization.norms import Norm, steepest_step
 
 TOO_LARGE = 1e12
@@ -35,6 +35,7 @@ class Divergence(ArithmeticError):
         Why, or what to do.
     """
 
+    @checked
     def __init__(self, steps: int, size: float, reason: str) -> None:
         self.steps, self.size = steps, size
         super().__init__(
@@ -266,6 +267,7 @@ class SteepestDescent:
         return w + steepest_step(gradient, self.step, self.norm), memory
 
 
+@checked
 def descend(
     rule: Rule, gradient: Callable[[np.ndarray], ArrayLike], start: ArrayLike, steps: int
 ) -> Float[np.ndarray, "times *shape"]:

@@ -14,9 +14,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, matrix, positive, vector
+from primer.inputs import checked, count, matrix, positive, vector
 
 
+@checked
 def minimum_norm_solution(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, " d"]:
     r"""Compute the shortest weights that meet every observation.
 
@@ -78,6 +79,7 @@ class Coordinates(NamedTuple):
     solution: Float[np.ndarray, " d"]
 
 
+@checked
 def active_coordinates(X: ArrayLike, y: ArrayLike) -> Coordinates:
     r"""Shift the solution to 0 and turn to the right singular vectors.
 
@@ -109,6 +111,7 @@ def active_coordinates(X: ArrayLike, y: ArrayLike) -> Coordinates:
     return Coordinates(X=U * sigma, basis=Vt.T, solution=minimum_norm_solution(table, y))
 
 
+@checked
 def stochastic_gradient(
     X: ArrayLike, y: ArrayLike, w: ArrayLike, batch: Iterable[int]
 ) -> Float[np.ndarray, " d"]:
@@ -140,7 +143,7 @@ def stochastic_gradient(
     """
     table = matrix("X", X)
     target, weights = vector("y", y, len(table)), vector("w", w, table.shape[1])
-    rows = np.asarray(list(batch), dtype=int)
+    rows = np.asarray([count("a row of the batch", row, at_least=0) for row in batch], dtype=int)
     if rows.size == 0:
         raise ValueError("the batch is empty: name at least one row")
     if rows.min() < 0 or rows.max() >= len(table):
@@ -148,6 +151,7 @@ def stochastic_gradient(
     return 2 * table[rows].T @ (table[rows] @ weights - target[rows]) / len(rows)
 
 
+@checked
 def sgd(
     X: ArrayLike,
     y: ArrayLike,
@@ -208,6 +212,7 @@ class LossChange(NamedTuple):
     quadratic: np.ndarray
 
 
+@checked
 def loss_change(X: ArrayLike, w: ArrayLike, step: float) -> LossChange:
     r"""Split the change of :math:`L(w)=\lVert\tilde Xw\rVert^2` for each row that SGD may draw.
 
@@ -267,6 +272,7 @@ class Contraction(NamedTuple):
     best: float
 
 
+@checked
 def sgd_contraction(X: ArrayLike) -> Contraction:
     r"""Compute the constants by which SGD's expected loss is bounded.
 
@@ -301,6 +307,7 @@ def sgd_contraction(X: ArrayLike) -> Contraction:
     return Contraction(c1, c2, limit=c1 / c2, best=c1 / (2 * c2))
 
 
+@checked
 def worst_expected_factor(X: ArrayLike, step: float) -> float:
     r"""Compute the exact worst factor of the expected loss in one step of SGD.
 

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
 def unit_multiplier(d_in: int) -> float:
@@ -109,6 +109,7 @@ def unit_sign_step(d_in: int) -> float:
     return 1 / math.sqrt(count("d_in", d_in))
 
 
+@checked
 def rounding_error(
     values: Float[Tensor, "*shape"], dtype: torch.dtype = torch.float8_e4m3fn
 ) -> float:

@@ -11,9 +11,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, matrix, real
+from primer.inputs import checked, count, matrix, real
 
 
+@checked
 def rms(values: ArrayLike) -> float:
     r"""Compute the root mean square of the entries.
 
@@ -43,6 +44,7 @@ def rms(values: ArrayLike) -> float:
     return float(np.sqrt(np.mean(real("values", values) ** 2)))
 
 
+@checked
 def rms_operator_norm(W: ArrayLike) -> float:
     r"""Compute by how much a layer can enlarge the root mean square of its input.
 

@@ -6,10 +6,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.positions.frequencies import Positions, as_positions, check_pairs, rope_angles
 
 
+@checked
 def sinusoidal_positions(
     positions: Positions, dim: int, base: float = 10_000.0
 ) -> Float[Tensor, "*positions dim"]:

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from primer.attention.masks import query_offsets
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
@@ -59,6 +59,7 @@ def _power_of_two_slopes(n_heads: int) -> Float[Tensor, " heads"]:
     return 2.0 ** (-8.0 * torch.arange(1, n_heads + 1, dtype=torch.float64) / n_heads)
 
 
+@checked
 def alibi_bias(
     n_heads: int, n_queries: int, n_keys: int | None = None
 ) -> Float[Tensor, "heads queries keys"]:

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.positions.frequencies import rope_frequencies
 
 
@@ -25,6 +25,7 @@ def _check_factor(factor: float) -> None:
         raise ValueError(f"factor is new length / trained length, at least 1; got {factor}")
 
 
+@checked
 def interpolated_frequencies(
     dim: int, factor: float, base: float = 10_000.0
 ) -> Float[Tensor, " pairs"]:
@@ -67,6 +68,7 @@ def interpolated_frequencies(
     return rope_frequencies(dim, base) / factor
 
 
+@checked
 def ntk_base(dim: int, factor: float, base: float = 10_000.0) -> float:
     r"""Compute the larger base that slows the last pair by ``factor`` and the first not at all.
 
@@ -110,6 +112,7 @@ def ntk_base(dim: int, factor: float, base: float = 10_000.0) -> float:
     return float(base * factor ** (dim / (dim - 2)))
 
 
+@checked
 def yarn_frequencies(
     dim: int,
     factor: float,
@@ -178,6 +181,7 @@ def yarn_frequencies(
     return keep * frequencies + (1 - keep) * frequencies / factor
 
 
+@checked
 def yarn_temperature(factor: float) -> float:
     r"""Compute the factor by which YaRN scales rotated queries and keys.
 

@@ -12,6 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.inputs import checked
+
 Positions = Tensor | Sequence[int] | Sequence[float] | range | int | float
 
 
@@ -42,7 +44,10 @@ def as_positions(positions: Positions) -> Tensor:
         ...
     ValueError: positions must be whole numbers, got 1.5
     """
-    values = torch.as_tensor(list(positions) if isinstance(positions, range) else positions)
+    try:
+        values = torch.as_tensor(list(positions) if isinstance(positions, range) else positions)
+    except (RuntimeError, TypeError, ValueError):
+        raise ValueError(f"positions must be whole numbers, got {positions!r}") from None
     if values.dtype == torch.bool or values.is_complex():
         raise ValueError(f"positions must be whole numbers, got {values.dtype}")
     if values.is_floating_point():
@@ -62,6 +67,7 @@ def check_pairs(dim: int, what: str) -> None:
         raise ValueError(f"{what} groups coordinates in pairs: dim must be even and ≥ 2, got {dim}")
 
 
+@checked
 def rope_frequencies(dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
     r"""Compute the angular frequency of each pair of coordinates.
 
@@ -101,6 +107,7 @@ def rope_frequencies(dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"
     return torch.as_tensor(base, dtype=torch.float64) ** -exponents
 
 
+@checked
 def angles_at(
     positions: Positions, frequencies: Float[Tensor, " pairs"]
 ) -> Float[Tensor, "*positions pairs"]:
@@ -134,6 +141,7 @@ def angles_at(
     return as_positions(positions).to(frequencies)[..., None] * frequencies
 
 
+@checked
 def rope_angles(
     positions: Positions, dim: int, base: float = 10_000.0
 ) -> Float[Tensor, "*positions pairs"]:

@@ -16,9 +16,10 @@ from torch import Tensor, nn
 
 from primer.attention.masks import query_offsets
 from primer.attention.multi_head import check_heads, merge_heads, split_heads
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
+@checked
 def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tensor, "queries keys"]:
     r"""Compute the offset from each query to each key, clipped to a window.
 
@@ -188,6 +189,7 @@ class ShawRelativeAttention(nn.Module):
     torch.Size([7, 4])
     """
 
+    @checked
     def __init__(self, d_model: int, n_heads: int, max_distance: int, causal: bool = False) -> None:
         super().__init__()
         check_heads(d_model, n_heads)

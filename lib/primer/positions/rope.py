@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.inputs import one_of
+from primer.inputs import checked, one_of, tensor
 from primer.positions.frequencies import (
     Positions,
     as_positions,
@@ -26,9 +26,7 @@ LAYOUTS = ("interleaved", "half")
 
 def _check_vectors(x: Tensor, positions: Tensor) -> None:
     """Raise a ``ValueError`` unless ``x`` holds real vectors, one for each position."""
-    if not x.is_floating_point():
-        raise ValueError(f"x must hold floating-point numbers, got {x.dtype}")
-    if x.ndim == 0:
+    if tensor("x", x).ndim == 0:
         raise ValueError("x must have coordinates in its last axis, got a single number")
     check_pairs(x.shape[-1], "RoPE")
     tokens = tuple(x.shape[x.ndim - 1 - positions.ndim : -1])
@@ -37,10 +35,11 @@ def _check_vectors(x: Tensor, positions: Tensor) -> None:
             f"positions of shape {tuple(positions.shape)} do not match the tokens of x, whose "
             f"shape {tuple(x.shape)} must end in (*positions.shape, dim)"
         )
-    if x.isnan().any():
-        raise ValueError("x contains NaN")
+    if not x.isfinite().all():
+        raise ValueError(f"x contains {'NaN' if x.isnan().any() else 'infinity'}")
 
 
+@checked
 def rotation_matrix(angle: Tensor | float) -> Float[Tensor, "*angle 2 2"]:
     r"""Compute the matrix that turns a column of two numbers counterclockwise.
 
@@ -115,11 +114,20 @@ def rotate_pairs(
     tensor([-0., 1., 0., 2.])
     """
     one_of("layout", layout, LAYOUTS)
-    check_pairs(x.shape[-1], "rotate_pairs")
+    tensor("angles", angles, axes=1)
+    check_pairs(tensor("x", x, axes=1).shape[-1], "rotate_pairs")
     if angles.shape[-1] != x.shape[-1] // 2:
         raise ValueError(
             f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "
             f"got {angles.shape[-1]} angles"
+        )
+    if not angles.isfinite().all():
+        raise ValueError("angles must be finite, got NaN or infinity")
+    tokens = zip(angles.shape[-2::-1], x.shape[-2::-1], strict=False)
+    if angles.ndim > x.ndim or any(a not in (1, n) for a, n in tokens):
+        raise ValueError(
+            f"there must be one angle for each pair of x, whose shape is {tuple(x.shape)}, "
+            f"got angles of shape {tuple(angles.shape)}"
         )
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     if layout == "interleaved":
@@ -188,6 +196,7 @@ def apply_rope(
     return rotate_pairs(x, rope_angles(places, x.shape[-1], base).to(x.device), layout)
 
 
+@checked
 def rope_complex(
     x: Num[Tensor, "... dim"], positions: Positions, base: float = 10_000.0
 ) -> Complex[Tensor, "... pairs"]:
@@ -226,6 +235,7 @@ def rope_complex(
     return z * torch.polar(torch.ones_like(angles), angles)
 
 
+@checked
 def rope_matrix(
     offset: int | float, dim: int, base: float = 10_000.0, layout: str = "interleaved"
 ) -> Float[Tensor, "dim dim"]:
@@ -279,6 +289,7 @@ def rope_matrix(
     return matrix[order][:, order]
 
 
+@checked
 def rope_permutation(dim: int) -> Int[Tensor, " dim"]:
     r"""Compute the order of coordinates that turns the interleaved layout into the half-split one.
 

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from primer.inputs import count, vector
+from primer.inputs import checked, count, vector
 
 
 class AnswerSpan(NamedTuple):
@@ -30,6 +30,7 @@ class AnswerSpan(NamedTuple):
     score: float
 
 
+@checked
 def best_span(start: ArrayLike, end: ArrayLike, limit: int) -> AnswerSpan:
     r"""Find the span with the largest sum of scores, in one pass.
 
@@ -81,6 +82,7 @@ def best_span(start: ArrayLike, end: ArrayLike, limit: int) -> AnswerSpan:
     return best
 
 
+@checked
 def span_loss(
     start: Float[Tensor, "batch seq"],
     end: Float[Tensor, "batch seq"],
@@ -141,6 +143,7 @@ class SpanBoundary(nn.Module):
     torch.Size([4, 50])
     """
 
+    @checked
     def __init__(self, d_model: int, vocab_size: int, longest: int = 10) -> None:
         super().__init__()
         self.places = nn.Embedding(longest, d_model)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
 
 from primer.attention import padding_mask
+from primer.inputs import checked
 from primer.transformers import Block, TransformerConfig, count_parameters
 from primer.transformers.model import Stack, add_positions, check_tokens, initialize, look_up
 
@@ -145,6 +146,7 @@ class BertForPretraining(nn.Module):
     Devlin et al. (2019), section 3.1.
     """
 
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.bert = Bert(config)
@@ -165,6 +167,7 @@ class BertForPretraining(nn.Module):
         return BertOutput(linear(x, self.bert.embed.weight, self.words), self.follows(pooled))
 
 
+@checked
 def bert_parameters(config: TransformerConfig, heads: bool = False) -> dict[str, int]:
     r"""Count BERT's parameters by part.
 
@@ -225,6 +228,7 @@ NAMES = {
 COPIES = re.compile(r"^cls\.predictions\.decoder\.|position_ids$")
 
 
+@checked
 def load_bert(state_dict: Mapping[str, Tensor], config: Any) -> BertForPretraining:
     """Build a model that computes what Hugging Face's ``BertForPreTraining`` computes.
 

@@ -17,6 +17,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from primer.inputs import checked
+
 Scores = Float[Tensor, "words tags"]
 Transitions = Float[Tensor, "rows columns"]
 Ends = Float[Tensor, " ends"]
@@ -37,6 +39,7 @@ class Path(NamedTuple):
     score: Float[Tensor, ""]
 
 
+@checked(infinite="transitions")
 def path_score(
     scores: Scores,
     transitions: Transitions,
@@ -79,6 +82,7 @@ def path_score(
     return total + first[tags[0]] + last[tags[-1]]
 
 
+@checked(infinite="transitions first last")
 def log_partition(
     scores: Scores, transitions: Transitions, first: Ends | None = None, last: Ends | None = None
 ) -> Float[Tensor, ""]:
@@ -120,6 +124,7 @@ def log_partition(
     return (forward + last).logsumexp(dim=0)
 
 
+@checked(infinite="transitions first last")
 def viterbi(
     scores: Scores, transitions: Transitions, first: Ends | None = None, last: Ends | None = None
 ) -> Path:
@@ -186,6 +191,7 @@ class LinearChainCRF(nn.Module):
     0.125
     """
 
+    @checked
     def __init__(self, n_tags: int) -> None:
         super().__init__()
         if n_tags < 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from primer.inputs import checked
+
 DIRECTION = re.compile(r"_((?:[^_\n]|\n(?!\s*\n))+)_")
 """Between two underscores, over no empty line: a direction that is never closed ends nowhere."""
 WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
@@ -25,6 +27,7 @@ class Direction(NamedTuple):
     names: list[bool]
 
 
+@checked
 def stage_directions(markdown: str) -> list[Direction]:
     """Read the stage directions of a play, and mark the names in them.
 

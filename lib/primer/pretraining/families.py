@@ -6,11 +6,12 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from primer.inputs import count, one_of
+from primer.inputs import checked, count, one_of
 
 FAMILIES = ("encoder", "decoder", "prefix")
 
 
+@checked
 def family_mask(family: str, n_tokens: int, prefix: int = 0) -> Bool[Tensor, "n n"]:
     r"""Allow each place the places that its family of models lets it see.
 

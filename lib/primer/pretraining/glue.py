@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import vector
+from primer.inputs import checked, vector
 
 
 class Task(NamedTuple):
@@ -42,6 +42,7 @@ GLUE = (
 """Sizes of the published data; MNLI's test set is the matched one."""
 
 
+@checked
 def matthews(truth: ArrayLike, guess: ArrayLike) -> float:
     r"""Correlate two rows of yes and no.
 
@@ -79,6 +80,7 @@ def matthews(truth: ArrayLike, guess: ArrayLike) -> float:
     return (tp * tn - fp * fn) / bottom**0.5 if bottom else 0.0
 
 
+@checked
 def f1(truth: ArrayLike, guess: ArrayLike) -> float:
     r"""Compute the harmonic mean of precision and recall of the class 1.
 

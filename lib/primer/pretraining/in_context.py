@@ -12,9 +12,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import nn
 
-from primer.inputs import count, matrix, not_negative, vector
+from primer.inputs import checked, count, matrix, not_negative, vector
 
 
+@checked
 def gradient_steps(
     x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: float, steps: int
 ) -> Float[np.ndarray, " steps"]:
@@ -58,6 +59,7 @@ def gradient_steps(
     return np.array(said)
 
 
+@checked
 def attention_layers(
     x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: float, layers: int
 ) -> Float[np.ndarray, " layers"]:
@@ -155,6 +157,7 @@ class LinearAttentionLayer(nn.Module):
     torch.Size([5])
     """
 
+    @checked
     def __init__(self, d: int) -> None:
         super().__init__()
         # a start at 0 would be a saddle: each factor's gradient holds the other
@@ -171,6 +174,7 @@ class LinearAttentionLayer(nn.Module):
         return (scores * (examples @ self.u)).mean(dim=1)
 
 
+@checked
 def linear_tasks(
     n_tasks: int, n: int, d: int, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -204,6 +208,7 @@ def linear_tasks(
     return tokens[:, :-1], query, y[:, -1, 0]
 
 
+@checked
 def train_layer(d: int, n: int, *, seed: int, steps: int, batch: int = 512) -> LinearAttentionLayer:
     """Train one layer of linear attention on random regressions with Adam.
 

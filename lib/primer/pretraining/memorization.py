@@ -8,10 +8,11 @@ from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.transformers import Transformer
 
 
+@checked
 @torch.no_grad()
 def right_guesses(
     model: Transformer, rows: Int[Tensor, "windows length"]
@@ -47,6 +48,7 @@ def right_guesses(
     return torch.cat(guesses) == rows[:, 1:]
 
 
+@checked
 def run_lengths(right: ArrayLike) -> Int[np.ndarray, "*batch n"]:
     """Count from each place how many in a row are right.
 
@@ -74,6 +76,7 @@ def run_lengths(right: ArrayLike) -> Int[np.ndarray, "*batch n"]:
     return runs
 
 
+@checked
 def occurrences(text: ArrayLike, length: int, vocab_size: int) -> Int[np.ndarray, " starts"]:
     """Count for each stretch of a text how often it stands in the whole of it.
 
@@ -114,6 +117,7 @@ def occurrences(text: ArrayLike, length: int, vocab_size: int) -> Int[np.ndarray
     return times[which]
 
 
+@checked
 def overlap(test: ArrayLike, training: ArrayLike, length: int) -> float:
     """Compute the share of a test's stretches that the training text holds.
 

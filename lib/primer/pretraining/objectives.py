@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count, probability, vector
+from primer.inputs import checked, count, probability, vector
 
 BERT_SPLIT = (0.8, 0.1, 0.1)
 """Of the selected tokens: shown as the mask, as a random token, as they are."""
@@ -34,6 +34,7 @@ class Corruption(NamedTuple):
     counted: Bool[Tensor, "*batch seq"]
 
 
+@checked
 def mask_tokens(
     tokens: Int[Tensor, "*batch seq"],
     generator: torch.Generator,
@@ -109,6 +110,7 @@ def mask_tokens(
     return Corruption(inputs, text.clone(), counted)
 
 
+@checked
 def next_token(tokens: Int[Tensor, "*batch seq"]) -> Corruption:
     """Prepare a text for causal language modeling: every token is predicted from those before it.
 
@@ -139,6 +141,7 @@ def next_token(tokens: Int[Tensor, "*batch seq"]) -> Corruption:
     return Corruption(inputs, targets, torch.ones_like(targets, dtype=torch.bool))
 
 
+@checked
 def prefix(tokens: Int[Tensor, "*batch seq"], length: int) -> Corruption:
     """Prepare a text for prefix language modeling: given the beginning, predict the rest.
 
@@ -176,6 +179,7 @@ def prefix(tokens: Int[Tensor, "*batch seq"], length: int) -> Corruption:
     return seen
 
 
+@checked
 def masked_cross_entropy(
     logits: Float[Tensor, "*batch seq vocab"], corruption: Corruption
 ) -> Float[Tensor, ""]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from primer.inputs import checked
+
 
 class Pair(NamedTuple):
     """Two sentences.
@@ -24,6 +26,7 @@ class Pair(NamedTuple):
     follows: bool
 
 
+@checked
 def next_sentence_pairs(
     documents: Sequence[Sequence[Sequence[int]]], n_pairs: int, generator: np.random.Generator
 ) -> list[Pair]:
@@ -77,6 +80,7 @@ def next_sentence_pairs(
     return pairs
 
 
+@checked
 def join_pair(pair: Pair, cls: int, sep: int) -> tuple[list[int], list[int]]:
     """Lay a pair out as BERT reads it.
 

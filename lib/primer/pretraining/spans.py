@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from primer.inputs import count, positive, probability
+from primer.inputs import checked, count, positive, probability
 from primer.pretraining.objectives import BERT_SPLIT, Corruption, shares, whole_tokens
 
 
@@ -78,6 +78,7 @@ def span_length_probabilities(p: float = 0.2, longest: int = 10) -> Float[np.nda
     return weights / weights.sum()
 
 
+@checked
 def mask_spans(
     tokens: Int[Tensor, " seq"],
     generator: torch.Generator,
@@ -203,6 +204,7 @@ def span_sizes(n_tokens: int, rate: float = 0.15, mean_span: float = 3.0) -> Spa
     return SpanSizes(hidden, spans, n - hidden + spans, hidden + spans + 1)
 
 
+@checked
 def corrupt_spans(
     tokens: Int[Tensor, " seq"],
     generator: torch.Generator,
@@ -265,6 +267,7 @@ def corrupt_spans(
     return SpanCorruption(torch.cat(inputs), torch.cat([*targets, end]))
 
 
+@checked
 def restore(
     inputs: Int[Tensor, " kept"], targets: Int[Tensor, " hidden"], *, first_sentinel: int
 ) -> Int[Tensor, " seq"]:
@@ -307,6 +310,7 @@ def restore(
     return torch.tensor(text)
 
 
+@checked
 def infill(
     tokens: Int[Tensor, " seq"],
     generator: torch.Generator,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
 class Span(NamedTuple):
@@ -27,6 +27,7 @@ class Span(NamedTuple):
     kind: str
 
 
+@checked
 def encode_bio(spans: Sequence[Span], n_words: int) -> list[str]:
     """Tag each word: B for the first of a span, I for the others in it, O for those in none.
 
@@ -66,6 +67,7 @@ def encode_bio(spans: Sequence[Span], n_words: int) -> list[str]:
     return tags
 
 
+@checked
 def decode_bio(tags: Sequence[str]) -> list[Span]:
     """Read the spans off the tags: the inverse of :func:`encode_bio`.
 
@@ -110,6 +112,7 @@ def decode_bio(tags: Sequence[str]) -> list[Span]:
     return spans
 
 
+@checked
 def may_follow(before: str, tag: str) -> bool:
     """Say whether a tag may stand behind another; the sentence begins as if behind ``"O"``.
 
@@ -123,6 +126,7 @@ def may_follow(before: str, tag: str) -> bool:
     return before in (f"B-{_kind(tag)}", tag)
 
 
+@checked
 def bio_transitions(tags: Sequence[str]) -> Bool[np.ndarray, "tags tags"]:
     """Say for each pair of tags whether the second may follow the first.
 
@@ -145,6 +149,7 @@ def _kind(tag: str) -> str:
     return tag[2:]
 
 
+@checked
 def longest_match(
     word: str, vocabulary: Collection[str], continuation: str = "##", unknown: str = "[UNK]"
 ) -> list[str]:
@@ -188,6 +193,7 @@ def longest_match(
     return pieces
 
 
+@checked
 def spread_tags(tags: Sequence[str], pieces: Sequence[int]) -> list[str]:
     """Give each piece the tag of its word, to train on.
 
@@ -217,6 +223,7 @@ def spread_tags(tags: Sequence[str], pieces: Sequence[int]) -> list[str]:
     return [tag for tag, n in zip(tags, pieces, strict=True) for _ in range(n)]
 
 
+@checked
 def collect_tags(tags: Sequence[str], pieces: Sequence[int]) -> list[str]:
     """Read each word's tag off its first piece: the inverse of :func:`spread_tags`.
 

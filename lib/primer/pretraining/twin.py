@@ -7,6 +7,7 @@ from pathlib import Path
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from primer.inputs import checked
 from primer.language_models import BytePairEncoding
 from primer.language_models.byte_pairs import END
 from primer.transformers import (
@@ -53,6 +54,7 @@ class MaskedModel(Encoder):
         return nn.functional.linear(self(tokens), self.embed.weight)
 
 
+@checked
 def load_twin(path: Path = TWIN) -> tuple[MaskedModel, BytePairEncoding]:
     """Load the masked twin of the book's model, and its tokenizer, which has a mask.
 
@@ -79,6 +81,7 @@ def load_twin(path: Path = TWIN) -> tuple[MaskedModel, BytePairEncoding]:
     return twin.eval(), with_mask(load_pretrained("plays")[1])
 
 
+@checked
 def with_mask(tokenizer: BytePairEncoding) -> BytePairEncoding:
     """Return a tokenizer with one token more, the mask, which no text holds.
 
@@ -90,6 +93,7 @@ def with_mask(tokenizer: BytePairEncoding) -> BytePairEncoding:
     return BytePairEncoding(tokenizer.merges, special_tokens=(END, MASK))
 
 
+@checked
 def trained_on(path: Path = TWIN) -> dict[str, object]:
     """Read how the twin was trained: steps, rate of masking, losses.
 

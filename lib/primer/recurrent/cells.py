@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import count, number, positive
+from primer.inputs import checked, count, number, positive
 
 State = tuple[Tensor, ...]
 """What a cell hands to its next step: ``(h,)``, or ``(h, c)`` for an LSTM."""
@@ -275,6 +275,7 @@ CELLS: dict[str, type[Cell]] = {"rnn": ElmanCell, "lstm": LSTMCell, "gru": GRUCe
 """The cells by the names that torch gives them."""
 
 
+@checked
 def half_life(forget_bias: float) -> float:
     r"""Say after how many steps half of a memory is left when only the bias opens the gate.
 
@@ -307,6 +308,7 @@ def half_life(forget_bias: float) -> float:
     return math.log(2) / math.log1p(math.exp(-number("forget_bias", forget_bias)))
 
 
+@checked
 def forget_bias_for(steps: float) -> float:
     r"""Solve :func:`half_life` for the bias.
 

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.recurrent.cells import LSTMCell, State
 from primer.recurrent.layers import Recurrent
 
@@ -55,6 +55,7 @@ class RecurrentLanguageModel(nn.Module):
     torch.Size([1, 4, 3])
     """
 
+    @checked
     def __init__(
         self,
         alphabet: str,

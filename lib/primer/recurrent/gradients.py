@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import count, matrix
+from primer.inputs import checked, count, matrix
 from primer.recurrent.cells import Cell, ElmanCell, State
 from primer.recurrent.layers import check_sequences, run
 
@@ -35,6 +35,7 @@ class ThroughTime(NamedTuple):
     states: Tensor
 
 
+@checked
 @torch.no_grad()
 def backpropagation_through_time(
     cell: ElmanCell,
@@ -111,6 +112,7 @@ def backpropagation_through_time(
     )
 
 
+@checked
 def step_jacobian(
     cell: Cell, x: Float[Tensor, " input"], state: State
 ) -> Float[Tensor, "size size"]:
@@ -157,6 +159,7 @@ def step_jacobian(
     return torch.autograd.functional.jacobian(step, torch.cat(state))
 
 
+@checked
 def jacobian_product(
     cell: Cell, x: Float[Tensor, "time input"], state: State | None = None
 ) -> Float[Tensor, "size size"]:
@@ -201,6 +204,7 @@ def jacobian_product(
     return product
 
 
+@checked
 def power_norms(weight: ArrayLike, steps: int) -> Float[np.ndarray, " powers"]:
     r"""Compute the norms of the powers of a matrix: what a linear recurrence does to a gradient.
 
@@ -239,6 +243,7 @@ def power_norms(weight: ArrayLike, steps: int) -> Float[np.ndarray, " powers"]:
     return np.array([np.linalg.norm(power, 2) for power in powers])
 
 
+@checked
 def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: int = 0) -> float:
     r"""Compare what the end of a sequence tells its first input with what it tells its last.
 

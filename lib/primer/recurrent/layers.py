@@ -9,10 +9,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.inputs import count, one_of
+from primer.inputs import checked, count, one_of
 from primer.recurrent.cells import CELLS, Cell, State
 
 
+@checked
 def run(
     cell: Cell,
     x: Float[Tensor, "batch time input"],
@@ -156,6 +157,7 @@ class Recurrent(nn.Module):
     (torch.Size([5, 7, 8]), torch.Size([4, 5, 4]))
     """
 
+    @checked
     def __init__(
         self,
         cell: str,

@@ -16,10 +16,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count, matrix, vector
+from primer.inputs import checked, count, matrix, vector
 from primer.recurrent.characters import RecurrentLanguageModel
 
 
+@checked
 def input_gradients(
     model: RecurrentLanguageModel, tokens: Int[Tensor, "batch time"]
 ) -> Float[Tensor, "batch distances"]:
@@ -65,6 +66,7 @@ def input_gradients(
     return gradient.norm(dim=-1).flip(1)
 
 
+@checked
 @torch.no_grad()
 def loss_with_erased_past(
     model: RecurrentLanguageModel, tokens: Int[Tensor, "batch time"], keep: int
@@ -117,6 +119,7 @@ def loss_with_erased_past(
     return loss / math.log(2)
 
 
+@checked
 def text_windows(
     tokens: Int[Tensor, " n"], length: int, number: int, seed: int = 0
 ) -> Int[Tensor, "number length"]:
@@ -141,6 +144,7 @@ def text_windows(
     return tokens[places + torch.arange(length)]
 
 
+@checked
 def memory_capacity(
     states: Float[np.ndarray, "time hidden"],
     inputs: Float[np.ndarray, " time"],

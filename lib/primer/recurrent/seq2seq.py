@@ -11,13 +11,14 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import count, one_of
+from primer.inputs import checked, count, one_of
 from primer.recurrent.cells import GRUCell
 from primer.recurrent.layers import Recurrent, run
 
 Scores = Float[Tensor, "... n"]
 
 
+@checked
 def dot_score(query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> Scores:
     r"""Score each key by its dot product with the query.
 
@@ -42,6 +43,7 @@ def dot_score(query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> 
     return (keys @ query[..., None])[..., 0]
 
 
+@checked
 def bilinear_score(
     query: Float[Tensor, "... d"], keys: Float[Tensor, "... n k"], weight: Float[Tensor, "d k"]
 ) -> Scores:
@@ -72,6 +74,7 @@ def bilinear_score(
     return dot_score(query @ weight, keys)
 
 
+@checked
 def mlp_score(
     query: Float[Tensor, "... d"],
     keys: Float[Tensor, "... n k"],
@@ -107,6 +110,7 @@ def mlp_score(
     return hidden.tanh() @ readout
 
 
+@checked
 def attend(
     scores: Scores, keys: Float[Tensor, "... n d"]
 ) -> tuple[Float[Tensor, "... d"], Float[Tensor, "... n"]]:
@@ -173,6 +177,7 @@ class EncoderDecoder(nn.Module):
     torch.Size([1, 4, 6])
     """
 
+    @checked
     def __init__(
         self,
         n_letters: int,

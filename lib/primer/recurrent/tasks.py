@@ -6,13 +6,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 NOUNS = 10
 """In :func:`agreement`: tokens 0–9 are singular nouns, 10–19 plural ones, 20 is "of the"."""
 OF = 2 * NOUNS
 
 
+@checked
 def parity(
     batch: int, length: int, random: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
@@ -41,6 +42,7 @@ def parity(
     return bits, bits.cumsum(dim=1) % 2
 
 
+@checked
 def adding_problem(
     batch: int, length: int, random: torch.Generator
 ) -> tuple[Float[Tensor, "batch length 2"], Float[Tensor, " batch"]]:
@@ -87,6 +89,7 @@ def adding_problem(
     return torch.stack([numbers, marks], dim=-1), (numbers * marks).sum(dim=1)
 
 
+@checked
 def reversal(
     batch: int, length: int, n_letters: int, random: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
@@ -108,6 +111,7 @@ def reversal(
     return source, source.flip(1)
 
 
+@checked
 def agreement(
     batch: int, phrases: int, random: torch.Generator, agree: float = 0.0
 ) -> tuple[Int[Tensor, "batch words"], Int[Tensor, " batch"]]:

@@ -105,6 +105,8 @@ def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaus
             f"a mean of {len(mu)} coordinates needs a covariance of shape ({len(mu)}, {len(mu)}) "
             f"and fewer than {len(mu)} values, got {sigma.shape} and {len(y)}"
         )
+    if np.linalg.eigvalsh(sigma)[0] < -1e-9 * np.abs(sigma).max():
+        raise ValueError("covariance must be positive semidefinite: no variance is negative")
     cross = sigma[:hidden, hidden:]
     A = decorrelating_matrix(cross, sigma[hidden:, hidden:])
     return Gaussian(mu[:hidden] + A @ (y - mu[hidden:]), sigma[:hidden, :hidden] - A @ cross.T)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import one_of, real
+from primer.inputs import count, one_of, real
 from primer.regression.diagnostics import residual_share
 from primer.regression.inference import Fit
 from primer.regression.inputs import design
@@ -49,6 +49,10 @@ def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k 
     n = len(table)
     if omega.shape not in ((n,), (n, n)):
         raise ValueError(f"error_covariance must be {n} variances or {n}×{n}, got {omega.shape}")
+    if (omega if omega.ndim == 1 else np.linalg.eigvalsh(omega)).min() < -1e-9 * np.abs(
+        omega
+    ).max():
+        raise ValueError("error_covariance must be positive semidefinite: no variance is negative")
     weights = np.linalg.pinv(table)  # (k, n): the rows that make the coefficients from y
     return weights * omega @ weights.T if omega.ndim == 1 else weights @ omega @ weights.T
 
@@ -140,6 +144,7 @@ def newey_west_covariance(fit: Fit, lags: int) -> Float[np.ndarray, "k k"]:
     >>> np.sqrt(np.diag(newey_west_covariance(fit, lags=1))).round(4)
     array([0.2877, 0.1559])
     """
+    count("lags", lags, at_least=0)
     if not 0 <= lags < len(fit.y):
         raise ValueError(f"lags must lie between 0 and {len(fit.y) - 1}, got {lags}")
     scores = fit.X * fit.residuals[:, None]  # (n, k): e_i x_i

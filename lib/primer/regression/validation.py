@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import vector
+from primer.inputs import random_generator, vector
 from primer.regression.inputs import design, single_response
 
 Solver = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -101,6 +101,7 @@ def k_folds(n: int, k: int, rng: np.random.Generator) -> list[Int[np.ndarray, " 
     >>> [len(fold) for fold in k_folds(10, 3, np.random.default_rng(0))]
     [4, 3, 3]
     """
+    random_generator("rng", rng)
     if not 2 <= k <= n:
         raise ValueError(f"k must lie between 2 and the {n} observations, got {k}")
     return [np.sort(fold) for fold in np.array_split(rng.permutation(n), k)]
@@ -143,6 +144,8 @@ def cross_validated_errors(
     array([1.   , 1.653, 1.653, 1.   ])
     """
     table, response = single_response(X, y)
+    if len(folds) < 2:
+        raise ValueError(f"need at least two folds, one to learn from, got {len(folds)}")
     if sorted(np.concatenate(folds).tolist()) != list(range(len(response))):
         raise ValueError(f"the folds must hold each of 0 … {len(response) - 1} exactly once")
     errors = np.empty(len(response))

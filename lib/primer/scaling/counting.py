@@ -2,10 +2,11 @@ r"""What a training costs: operations from parameters and tokens, days from oper
 
 from __future__ import annotations
 
-from primer.inputs import count, positive
+from primer.inputs import checked, count, positive
 from primer.transformers import TransformerConfig, flops_per_token
 
 
+@checked
 def kaplan_forward_flops(parameters: float, n_layers: int, n_tokens: int, d_attn: int) -> float:
     r"""Count the operations of the forward pass for one token, by the short formula.
 

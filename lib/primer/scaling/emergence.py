@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, one_of, positive, real
+from primer.inputs import checked, count, one_of, positive, real
 
 
 def _chances(p: ArrayLike) -> Float[np.ndarray, "..."]:
@@ -17,6 +17,7 @@ def _chances(p: ArrayLike) -> Float[np.ndarray, "..."]:
     return numbers
 
 
+@checked
 def token_probability(
     parameters: ArrayLike, scale: float = 1e8, exponent: float = 0.3
 ) -> Float[np.ndarray, "..."]:
@@ -48,6 +49,7 @@ def token_probability(
     return np.asarray(np.exp(-0.5 * (sizes / positive("scale", scale)) ** power))
 
 
+@checked
 def exact_match(p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     r"""Compute the chance that all of ``k`` tokens are right, if they are independent: :math:`p^k`.
 
@@ -59,6 +61,7 @@ def exact_match(p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     return np.asarray(_chances(p) ** count("k", k))
 
 
+@checked
 def brier_score(p: ArrayLike) -> Float[np.ndarray, "..."]:
     r"""Compute the Brier score of a token that is right or wrong: :math:`(1-p)^2`, best 0.
 
@@ -83,6 +86,7 @@ def brier_score(p: ArrayLike) -> Float[np.ndarray, "..."]:
 METRICS = ("exact match", "tokens right", "log likelihood", "Brier score")
 
 
+@checked
 def score(metric: str, p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     """Score answers of ``k`` tokens by one of ``METRICS``, per answer or per token.
 
@@ -102,6 +106,7 @@ def score(metric: str, p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     return np.asarray(count("k", k) * np.log(chances))
 
 
+@checked
 def measured_matches(p: ArrayLike, k: int, items: int, seed: int) -> Float[np.ndarray, " models"]:
     """Draw how many of some questions each model gets right, as a share.
 

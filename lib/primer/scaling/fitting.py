@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import least_squares, minimize
 from scipy.special import logsumexp
 
-from primer.inputs import count, positive, vector
+from primer.inputs import checked, count, positive, vector
 from primer.scaling.laws import ChinchillaLaw, PowerLaw
 
 Law = TypeVar("Law")
@@ -34,6 +34,7 @@ def _columns(at_least: int, **values: ArrayLike) -> list[Float[np.ndarray, " run
     return columns
 
 
+@checked
 def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLaw:
     r"""Fit :math:`L = E + (x_0/x)^\alpha` by least squares of :math:`\ln L`.
 
@@ -105,6 +106,7 @@ def _huber(residual: np.ndarray, delta: float) -> tuple[float, np.ndarray]:
     return float(value), np.where(inside, residual, delta * np.sign(residual))
 
 
+@checked
 def chinchilla_objective(
     theta: np.ndarray, log_n: np.ndarray, log_d: np.ndarray, log_loss: np.ndarray, delta: float
 ) -> tuple[float, Float[np.ndarray, "5"]]:
@@ -140,6 +142,7 @@ def chinchilla_objective(
     return value, np.array(gradient)
 
 
+@checked
 def fit_chinchilla(
     parameters: ArrayLike,
     tokens: ArrayLike,
@@ -229,6 +232,7 @@ def fit_chinchilla(
     )
 
 
+@checked
 def bootstrap(
     fit: Callable[..., Law], *columns: ArrayLike, resamples: int = 200, seed: int = 0
 ) -> list[Law]:
@@ -280,6 +284,7 @@ def bootstrap(
     raise ValueError(f"most resamples of these runs cannot be fitted: {failed}")
 
 
+@checked
 def isoflop_vertex(parameters: ArrayLike, loss: ArrayLike) -> float:
     r"""Find the bottom of a valley: the vertex of a parabola in :math:`\ln N`.
 

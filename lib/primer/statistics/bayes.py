@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import betaln, gammaln
 
-from primer.inputs import count, number, positive, probability, real
+from primer.inputs import as_array, count, number, positive, probability, random_generator, real
 from primer.statistics.inputs import sample
 
 
@@ -106,9 +106,14 @@ def grid_posterior(
     steps = np.diff(points)
     if steps[0] <= 0 or not np.allclose(steps, steps[0]):
         raise ValueError("grid must be evenly spaced and rising; np.linspace makes such grids")
-    total = np.asarray(log_likelihood, dtype=float) + np.asarray(log_prior, dtype=float)
-    if total.shape != points.shape:
-        raise ValueError(f"the logarithms have shape {total.shape}, the grid {points.shape}")
+    parts = [
+        as_array(name, part)
+        for name, part in (("log_likelihood", log_likelihood), ("log_prior", log_prior))
+    ]
+    if any(part.shape != points.shape for part in parts):
+        shapes = " and ".join(str(part.shape) for part in parts)
+        raise ValueError(f"the logarithms have shapes {shapes}, the grid {points.shape}")
+    total = parts[0] + parts[1]
     highest = total.max()
     if not np.isfinite(highest):
         raise ValueError("likelihood times prior is zero everywhere on the grid, NaN or infinite")
@@ -261,6 +266,7 @@ def metropolis(
     >>> chain.draws.shape, 0.3 < chain.acceptance < 0.6
     ((2000,), True)
     """
+    random_generator("rng", rng)
     state, h = real("start", start), positive("step", step)
     n = count("n_draws", n_draws)
     height = float(log_density(state))

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import real
+from primer.inputs import real, vector
 from primer.statistics.inputs import sample
 
 
@@ -127,7 +127,9 @@ def kolmogorov_distance(
     0.5
     """
     ordered = np.sort(sample("x", x))
-    theoretical = cdf(ordered)
+    theoretical = vector("the values of cdf", cdf(ordered), len(ordered))
+    if theoretical[0] < 0 or theoretical[-1] > 1 or (np.diff(theoretical) < 0).any():
+        raise ValueError("cdf must be a distribution function: from 0 to 1, and never falling")
     n = len(ordered)
     above = np.arange(1, n + 1) / n - theoretical
     below = theoretical - np.arange(n) / n

@@ -145,6 +145,8 @@ def t_sample_size(
     )
     if probability("power", power) <= probability("alpha", alpha):
         raise ValueError(f"power must be above alpha, got {power:g} and {alpha:g}")
+    if abs(shift) < 1e-6:  # more than 10¹² observations
+        raise ValueError(f"effect must be at least 1e-6, got {effect:g}: too small for any sample")
     high = 2
     while t_power(effect, high, alpha, alternative) < power:
         high *= 2

@@ -4,7 +4,8 @@ One idea in each file: what a run is (``configuration``) and its ``phases``, the
 (``initialization``), batches of tokens (``data``) and of ``repetition``, the learning rate
 (``schedule``), AdamW (``optimizer``), several processes (``processes``), the loss on unseen text
 (``evaluation``), what ``heads`` do, the log (``log``), states to continue from (``checkpointing``),
-and the loop that uses them all (``loop``).
+and the loop that uses them all
+(``loop``).  ``readable`` is that loop without its safety, in forty lines.
 """
 
 from primer.train.checkpointing import Progress, load_state, save_state
@@ -32,6 +33,7 @@ from primer.train.loop import train
 from primer.train.optimizer import make_optimizer
 from primer.train.phases import Phase
 from primer.train.processes import Process, join_processes
+from primer.train.readable import train_plainly
 from primer.train.repetition import RepeatingBatches
 from primer.train.schedule import learning_rate
 
@@ -69,5 +71,6 @@ __all__ = [
     "save_state",
     "token_stream",
     "train",
+    "train_plainly",
     "write_log",
 ]

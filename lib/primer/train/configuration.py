@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from primer.inputs import count, fraction, not_negative, one_of, positive
+from primer.inputs import checked, count, fraction, not_negative, one_of, positive
 from primer.train.initialization import Initialization
 from primer.train.phases import Phase
 from primer.train.repetition import Repeats
@@ -178,6 +178,7 @@ class Configuration:
         }
 
 
+@checked
 def read_configuration(path: str | Path) -> Configuration:
     """Read a training run from a TOML file.
 

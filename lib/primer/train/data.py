@@ -11,6 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from primer.datasets import corpus_hash, split_plays
+from primer.inputs import checked, count
 from primer.language_models import BytePairEncoding
 from primer.language_models.byte_pairs import END
 
@@ -89,6 +90,7 @@ def _read_text(file: Path) -> str:
         ) from None
 
 
+@checked
 def token_stream(texts: dict[str, str], tokenizer: BytePairEncoding) -> Int[Tensor, " tokens"]:
     """Encode texts and join them, with the end token before the first and after each.
 
@@ -152,9 +154,11 @@ class Batches:
     torch.Size([2, 5])
     """
 
+    @checked
     def __init__(
         self, tokens: Int[Tensor, " tokens"], context_length: int, batch_size: int, seed: int
     ) -> None:
+        count("context_length", context_length), count("batch_size", batch_size)
         self.sequences = len(tokens) // context_length - 1
         if self.sequences < batch_size:
             raise ValueError(
@@ -167,7 +171,7 @@ class Batches:
 
     def at(self, step: int) -> Int[Tensor, "batch length"]:
         """Return the batch of a step, of shape ``(batch_size, context_length + 1)``."""
-        first = step * self.batch_size
+        first = count("step", step, at_least=0) * self.batch_size
         starts = [self._start(index) for index in range(first, first + self.batch_size)]
         places = torch.tensor(starts)[:, None] + torch.arange(self.context_length + 1)
         return self.tokens[places].long()  # (batch, context + 1)

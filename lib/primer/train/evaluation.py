@@ -10,6 +10,7 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from primer.inputs import checked
 from primer.language_models import BytePairEncoding
 from primer.transformers import Transformer
 
@@ -33,6 +34,7 @@ class HeldOutLoss(NamedTuple):
     characters: int
 
 
+@checked
 def held_out_loss(
     model: Transformer,
     stream: Int[Tensor, " tokens"],
@@ -136,6 +138,7 @@ def _sum_of_losses(model: Transformer, rows: Int[Tensor, "windows length"]) -> f
     return nats
 
 
+@checked
 def characters_of(tokenizer: BytePairEncoding) -> Int[Tensor, " vocab"]:
     """Count the characters in each token: its bytes that do not continue one begun before.
 
@@ -154,6 +157,7 @@ def characters_of(tokenizer: BytePairEncoding) -> Int[Tensor, " vocab"]:
     return torch.tensor(counts)
 
 
+@checked
 def rounded(model: Transformer) -> Transformer:
     """Copy a model with its weights rounded to float16, as the published file holds them.
 

@@ -10,9 +10,11 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.attention import head_scores
+from primer.inputs import checked
 from primer.transformers import Transformer
 
 
+@checked
 def attention_of(
     model: Transformer, tokens: Int[Tensor, "batch seq"]
 ) -> Float[Tensor, "layers batch heads seq seq"]:
@@ -41,6 +43,7 @@ def attention_of(
     return torch.stack(seen)
 
 
+@checked
 def relative_entropies(
     weights: Float[Tensor, "layers batch heads seq seq"],
 ) -> Float[Tensor, "layers heads"]:
@@ -71,6 +74,7 @@ def named_scores(
     return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}
 
 
+@checked
 def cut_passages(
     stream: Int[Tensor, " tokens"], length: int, passages: int
 ) -> Int[Tensor, "passages length"]:

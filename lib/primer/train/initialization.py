@@ -8,11 +8,13 @@ from typing import Literal
 import torch
 from torch import nn
 
+from primer.inputs import checked
 from primer.transformers import Transformer
 
 Initialization = Literal["gpt-2", "fan-in"]
 
 
+@checked
 @torch.no_grad()
 def initialize(model: Transformer, kind: Initialization, shared_vector: float = 0.0) -> None:
     r"""Draw a model's first weights.

@@ -5,7 +5,10 @@ from __future__ import annotations
 from torch import nn
 from torch.optim import AdamW
 
+from primer.inputs import checked, not_negative
 
+
+@checked
 def make_optimizer(
     model: nn.Module, *, betas: tuple[float, float] = (0.9, 0.95), weight_decay: float = 0.1
 ) -> AdamW:
@@ -41,6 +44,7 @@ def make_optimizer(
     >>> [(group["weight_decay"], [tuple(p.shape) for p in group["params"]]) for group in groups]
     [(0.1, [(2, 3)]), (0.0, [(2,)])]
     """
+    not_negative("weight_decay", weight_decay)
     parameters = [p for p in model.parameters() if p.requires_grad]
     return AdamW(
         [

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from primer.inputs import number
+from primer.inputs import checked, number
 from primer.train.data import Batches
 
 Repeats = Literal["text", "random", "both"]
@@ -50,6 +50,7 @@ class RepeatingBatches:
     True
     """
 
+    @checked
     def __init__(self, batches: Batches, share: float, repeats: Repeats, vocab_size: int) -> None:
         check_repetition(share, batches.context_length)
         self.batches, self.share, self.repeats = batches, share, repeats

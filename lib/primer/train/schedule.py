@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from primer.inputs import positive
+from primer.inputs import count, positive
 
 
 def learning_rate(
@@ -52,7 +52,9 @@ def learning_rate(
     >>> [round(learning_rate(step, **plan), 3) for step in range(7)]
     [0.5, 1.0, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
-    if not 0 <= step < total_steps:
+    if not (0 < peak < math.inf and 0 <= final <= peak and 0 <= warmup_steps <= total_steps):
+        check_schedule(peak, final, warmup_steps, total_steps)
+    if not 0 <= count("step", step, at_least=0) < total_steps:
         raise ValueError(f"step must lie between 0 and {total_steps - 1}, got {step}")
     if step < warmup_steps:
         return peak * (step + 1) / warmup_steps

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from primer.inputs import checked
 from primer.transformers.config import TransformerConfig
 
 Heads = Float[Tensor, "batch kv_heads seq d_head"]
@@ -102,6 +103,7 @@ class KeyValueCache:
     (5, 320)
     """
 
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         self.layers = [LayerCache(config.context_length) for _ in range(config.n_layers)]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.transformers.config import TransformerConfig
 
 
@@ -118,6 +118,7 @@ def _feed_forward(config: TransformerConfig) -> list[Weight]:
     return table
 
 
+@checked
 def count_parameters(config: TransformerConfig, active: bool = False) -> int:
     r"""Count the parameters of a decoder-only transformer.
 
@@ -151,6 +152,7 @@ def count_parameters(config: TransformerConfig, active: bool = False) -> int:
     return total
 
 
+@checked
 def flops_by_part(config: TransformerConfig, n_tokens: int) -> dict[str, int]:
     r"""Count the floating-point operations of the forward pass, for one token of a text.
 
@@ -198,6 +200,7 @@ def flops_by_part(config: TransformerConfig, n_tokens: int) -> dict[str, int]:
     }
 
 
+@checked
 def flops_per_token(config: TransformerConfig, n_tokens: int) -> int:
     r"""Count the floating-point operations of the forward pass for one token of a text.
 
@@ -236,6 +239,7 @@ def flops_per_token(config: TransformerConfig, n_tokens: int) -> int:
     return sum(flops_by_part(config, n_tokens).values())
 
 
+@checked
 def cache_bytes(config: TransformerConfig, n_tokens: int, bytes_per_number: int = 2) -> int:
     r"""Count the bytes of the keys and values kept for a text of ``n_tokens``.
 

@@ -10,10 +10,13 @@ import torch
 from jaxtyping import Float, Int8
 from torch import Tensor
 
+from primer.inputs import checked
+
 LARGEST = 127
 """The largest whole number, so that −127 to 127 lie evenly around 0."""
 
 
+@checked
 def quantize(
     weight: Float[Tensor, "rows columns"],
 ) -> tuple[Int8[Tensor, "rows columns"], Float[Tensor, " rows"]]:
@@ -58,6 +61,7 @@ def quantize(
     return whole.clamp(-LARGEST, LARGEST).to(torch.int8), unit
 
 
+@checked
 def dequantize(
     whole: Int8[Tensor, "rows columns"], unit: Float[Tensor, " rows"]
 ) -> Float[Tensor, "rows columns"]:

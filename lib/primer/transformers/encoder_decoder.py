@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from primer.attention import MultiHeadAttention, causal_mask, padding_mask
+from primer.inputs import checked
 from primer.transformers.config import TransformerConfig
 from primer.transformers.model import (
     Block,
@@ -50,6 +51,7 @@ class Encoder(Stack):
     torch.Size([1, 3, 16])
     """
 
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         _check_config(config)
         super().__init__(config, Block)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
-from primer.inputs import count, one_of
+from primer.inputs import checked, count, one_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu,
@@ -102,6 +102,7 @@ class SwiGLU(nn.Module):
     288
     """
 
+    @checked
     def __init__(self, d_model: int, d_ff: int, bias: bool = False) -> None:
         super().__init__()
         _check_widths(d_model, d_ff)

@@ -14,6 +14,7 @@ from typing import Any
 
 from torch import Tensor
 
+from primer.inputs import checked
 from primer.transformers.config import Activation, TransformerConfig
 from primer.transformers.model import Transformer
 
@@ -53,6 +54,7 @@ GPT2_ACTIVATIONS: dict[str, Activation] = {
 }
 
 
+@checked
 def load_gpt2(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
     """Build a transformer that computes what Hugging Face's ``GPT2LMHeadModel`` computes.
 
@@ -121,6 +123,7 @@ def load_gpt2(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
     return _build(ours, weights)
 
 
+@checked
 def load_llama(state_dict: Mapping[str, Tensor], config: Any) -> Transformer:
     """Build a transformer that computes what Hugging Face's ``LlamaForCausalLM`` computes.
 

@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from primer.inputs import checked
+
 
 class Routing(NamedTuple):
     """What the router decided for each token."""
@@ -25,6 +27,7 @@ class Routing(NamedTuple):
     """Their shares in the output; each row sums to 1."""
 
 
+@checked
 def route(scores: Float[Tensor, "tokens experts"], k: int) -> Routing:
     r"""Choose the ``k`` best experts for each token and share the output among them.
 
@@ -66,6 +69,7 @@ def route(scores: Float[Tensor, "tokens experts"], k: int) -> Routing:
     return Routing(scores.softmax(-1), chosen, best.softmax(-1))
 
 
+@checked
 def expert_load(chosen: Int[Tensor, "tokens k"], n_experts: int) -> Float[Tensor, " n_experts"]:
     r"""Compute the share of all choices that fell on each expert.
 
@@ -101,6 +105,7 @@ def expert_load(chosen: Int[Tensor, "tokens k"], n_experts: int) -> Float[Tensor
     return chosen.flatten().bincount(minlength=n_experts) / chosen.numel()
 
 
+@checked
 def load_balancing_loss(routing: Routing) -> Float[Tensor, ""]:
     r"""Compute the penalty that keeps the router from sending all tokens to a few experts.
 

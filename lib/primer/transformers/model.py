@@ -18,6 +18,7 @@ from primer.attention import (
     sliding_window_mask,
     within,
 )
+from primer.inputs import checked
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.config import TransformerConfig
@@ -70,6 +71,7 @@ class Block(nn.Module):
     Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1, for pre-norm.
     """
 
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.norm1, self.norm2 = make_norm(config), make_norm(config)
@@ -152,6 +154,7 @@ class Transformer(Stack):
     torch.Size([1, 4, 3, 3])
     """
 
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config, Block)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
@@ -289,6 +292,9 @@ def make_positions(config: TransformerConfig) -> nn.Module | None:
 
 def check_tokens(tokens: Tensor, config: TransformerConfig, start: int = 0) -> None:
     """Raise a ``ValueError`` unless a model can read these tokens after ``start`` others."""
+    if not isinstance(tokens, Tensor):
+        kind = type(tokens).__name__
+        raise ValueError(f"tokens must be a tensor of token ids, got a {kind}; write torch.tensor")
     if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
         raise ValueError(
             "tokens must be whole numbers of shape (batch, seq), "

@@ -10,15 +10,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import count
+from primer.inputs import checked, count, tensor
 
 
 def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
     """Raise a ``ValueError`` unless ``x`` has features to normalize and ``weight`` fits them."""
+    tensor("x", x)
     if x.ndim == 0 or x.shape[-1] == 0:
         raise ValueError(f"x must have features in its last axis, got shape {tuple(x.shape)}")
-    if not x.is_floating_point():
-        raise ValueError(f"x must hold floating-point numbers, got {x.dtype}")
     if weight is not None and weight.shape != x.shape[-1:]:
         raise ValueError(
             f"weight must hold one number for each of the {x.shape[-1]} features of x, "
@@ -28,6 +27,7 @@ def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
         raise ValueError(f"eps must be 0 or larger, got {eps}")
 
 
+@checked
 def layer_norm(
     x: Float[Tensor, "... dim"],
     weight: Float[Tensor, " features"] | None = None,
@@ -71,12 +71,18 @@ def layer_norm(
     _check(x, weight, eps)
     _check(x, bias, eps)
     centered = x - x.mean(-1, keepdim=True)
-    normalized = centered * torch.rsqrt(centered.square().mean(-1, keepdim=True) + eps)
+    variance = centered.square().mean(-1, keepdim=True) + eps
+    if eps == 0 and (variance == 0).any():
+        raise ValueError(
+            "all features of x are equal: without eps nothing brings them to variance 1"
+        )
+    normalized = centered * torch.rsqrt(variance)
     if weight is not None:
         normalized = normalized * weight
     return normalized if bias is None else normalized + bias
 
 
+@checked
 def rms_norm(
     x: Float[Tensor, "... dim"], weight: Float[Tensor, " features"] | None = None, eps: float = 1e-5
 ) -> Float[Tensor, "... dim"]:
@@ -116,7 +122,12 @@ def rms_norm(
     tensor([1.2000, 1.6000, 0.0000, 0.0000])
     """
     _check(x, weight, eps)
-    normalized = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+    mean_square = x.square().mean(-1, keepdim=True) + eps
+    if eps == 0 and (mean_square == 0).any():
+        raise ValueError(
+            "all features of x are 0: without eps nothing brings them to mean square 1"
+        )
+    normalized = x * torch.rsqrt(mean_square)
     return normalized if weight is None else normalized * weight
 
 
@@ -144,6 +155,7 @@ class RMSNorm(nn.Module):
     tensor([0.8485, 1.1314])
     """
 
+    @checked
     def __init__(self, dim: int, eps: float = 1e-5) -> None:
         super().__init__()
         count("dim", dim)
@@ -154,6 +166,8 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "... dim"]) -> Float[Tensor, "... dim"]:
         """Normalize the vectors in the last axis of ``x``."""
+        if tensor("x", x, axes=1).shape[-1] != len(self.weight):
+            raise ValueError(f"x has {x.shape[-1]} features, the norm {len(self.weight)}")
         return nn.functional.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
 class Running(NamedTuple):
@@ -67,6 +67,7 @@ def update(
     )
 
 
+@checked
 def blockwise_attention(
     query: Float[Tensor, "... queries d_key"],
     key: Float[Tensor, "... keys d_key"],

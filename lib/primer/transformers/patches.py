@@ -6,7 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from primer.inputs import checked
 
+
+@checked
 def patchify(
     images: Float[Tensor, "batch channels height width"], patch: int
 ) -> Float[Tensor, "batch patches numbers"]:
@@ -88,6 +91,7 @@ class PatchEmbedding(nn.Module):
     torch.Size([197, 768])
     """
 
+    @checked
     def __init__(self, image_size: int, patch: int, channels: int, d_model: int) -> None:
         super().__init__()
         if min(image_size, patch, channels, d_model) < 1 or image_size % patch:

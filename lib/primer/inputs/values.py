@@ -1,8 +1,4 @@
-"""What functions ask of their input, said once: finite numbers of a shape, in a range; a choice.
-
-Each function takes the name its argument has in the caller, so that a ``ValueError`` can name it,
-and returns the argument ready to compute with.
-"""
+"""What functions ask of single values: a number in a range, a whole one, a choice."""
 
 from __future__ import annotations
 
@@ -10,163 +6,10 @@ from collections.abc import Collection
 from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import ArrayLike
+
+from primer.inputs.arrays import as_array
 
 Choice = TypeVar("Choice")
-
-
-def finite(name: str, values: ArrayLike, hint: str = "") -> np.ndarray:
-    """Return numbers, real or complex, as an array in double precision.
-
-    Parameters
-    ----------
-    name : str
-        What the caller calls them.
-    values : array_like
-        The numbers.
-    hint : str
-        What to do about a missing number, where the caller knows it.
-
-    Returns
-    -------
-    float or complex array
-        A new array of the same shape.
-
-    Raises
-    ------
-    ValueError
-        When there is no entry, or one is no number, NaN or infinite.
-
-    Examples
-    --------
-    >>> finite("x", [1, 2j])
-    array([1.+0.j, 0.+2.j])
-    >>> finite("x", [[1.0, 2.0], [3.0, float("nan")]], hint="fill the gaps first")
-    Traceback (most recent call last):
-        ...
-    ValueError: x must be finite, got nan at [1, 1]; fill the gaps first
-    """
-    array = np.asarray(values)
-    if array.dtype.kind not in "biufc":
-        raise ValueError(f"{name} must hold numbers, got an array of type {array.dtype}")
-    if array.size == 0:
-        raise ValueError(f"{name} is empty, got shape {array.shape}; it needs at least one number")
-    array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-    broken = ~np.isfinite(array)
-    if broken.any():
-        index = np.argwhere(broken)[0].tolist()
-        place = f" at {index}" if index else ""
-        raise ValueError(
-            f"{name} must be finite, got {array[broken][0]}{place}" + (hint and f"; {hint}")
-        )
-    return array
-
-
-def real(name: str, values: ArrayLike, hint: str = "") -> Float[np.ndarray, "..."]:
-    """Return real numbers as an array in double precision.
-
-    Parameters
-    ----------
-    name, values, hint
-        As in :func:`finite`.
-
-    Returns
-    -------
-    float array
-        A new array of the same shape.
-
-    Raises
-    ------
-    ValueError
-        When there is no entry, or one is no number, complex, NaN or infinite.
-
-    Examples
-    --------
-    >>> real("x", [1, 2j])
-    Traceback (most recent call last):
-        ...
-    ValueError: x must hold real numbers, got complex ones; pass their real part or magnitude
-    """
-    array = np.asarray(values)
-    if array.dtype.kind == "c":
-        raise ValueError(
-            f"{name} must hold real numbers, got complex ones; pass their real part or magnitude"
-        )
-    return finite(name, array, hint)
-
-
-def vector(
-    name: str, values: ArrayLike, length: int | None = None, hint: str = ""
-) -> Float[np.ndarray, " n"]:
-    """Return real numbers as a vector, of a given length if one is asked for.
-
-    Parameters
-    ----------
-    name, values, hint
-        As in :func:`finite`.
-    length : int, optional
-        How many numbers there must be; left out, any number of them.
-
-    Returns
-    -------
-    float array, shape (n,)
-        A new vector.
-
-    Raises
-    ------
-    ValueError
-        When the numbers are not real and finite, not one sequence, or not as many.
-
-    Examples
-    --------
-    >>> vector("y", [1, 2], length=3)
-    Traceback (most recent call last):
-        ...
-    ValueError: y must have length 3, got length 2
-    """
-    array = real(name, values, hint)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be a vector, one sequence of numbers, got {_shape(array)}")
-    if length is not None and len(array) != length:
-        raise ValueError(f"{name} must have length {length}, got length {len(array)}")
-    return array
-
-
-def matrix(name: str, values: ArrayLike) -> Float[np.ndarray, "rows columns"]:
-    """Return real numbers as a matrix.
-
-    Parameters
-    ----------
-    name, values
-        As in :func:`finite`.
-
-    Returns
-    -------
-    float array, shape (rows, columns)
-        A new matrix.
-
-    Raises
-    ------
-    ValueError
-        When the numbers are not real and finite, or not a table of rows and columns.
-
-    Examples
-    --------
-    >>> matrix("W", [1, 2])
-    Traceback (most recent call last):
-        ...
-    ValueError: W must be a matrix, with rows and columns, got shape (2,)
-    """
-    array = real(name, values)
-    if array.ndim != 2:
-        raise ValueError(f"{name} must be a matrix, with rows and columns, got {_shape(array)}")
-    return array
-
-
-def _shape(array: np.ndarray) -> str:
-    """Say what was given where other axes are asked for."""
-    return f"shape {array.shape}" if array.ndim else f"the number {array}"
 
 
 def number(name: str, value: object) -> float:
@@ -196,7 +39,7 @@ def number(name: str, value: object) -> float:
         ...
     ValueError: mean must be one finite number, got an array of shape (2,)
     """
-    array = np.asarray(value)
+    array = as_array(name, value)
     if array.ndim or array.dtype.kind not in "iuf" or not np.isfinite(array):
         got = f"an array of shape {array.shape}" if array.ndim else repr(array.item())
         raise ValueError(f"{name} must be one finite number, got {got}")
@@ -365,6 +208,36 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     return int(value)
 
 
+def whole(name: str, value: object) -> int:
+    """Return one whole number, which may be negative: a place, an offset.
+
+    Parameters
+    ----------
+    name, value
+        As in :func:`number`.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        When it is no integer, also not 2.0 or ``True``.
+
+    Examples
+    --------
+    >>> whole("start", 0.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: start must be a whole number, got 0.5
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    return int(value)
+
+
 def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     """Return one of the things there are to choose from.
 
@@ -396,4 +269,37 @@ def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     """
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return value
+
+
+def random_generator(name: str, value: object) -> np.random.Generator:
+    """Return NumPy's source of random numbers, whose seed the caller chose.
+
+    Parameters
+    ----------
+    name, value
+        As in :func:`number`.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The generator itself: what draws from it moves it on.
+
+    Raises
+    ------
+    ValueError
+        When it is no generator, as when a seed is given in its place.
+
+    Examples
+    --------
+    >>> random_generator("rng", 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: rng must be a generator of random numbers, numpy.random.default_rng(seed), got 0
+    """
+    if not isinstance(value, np.random.Generator):
+        raise ValueError(
+            f"{name} must be a generator of random numbers, numpy.random.default_rng(seed), "
+            f"got {value!r}"
+        )
     return value

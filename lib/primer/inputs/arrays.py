@@ -1,0 +1,282 @@
+"""What functions ask of arrays: finite numbers of a shape, probabilities that sum to 1."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+Numbers = TypeVar("Numbers", bound=Any)  # a NumPy array or a tensor
+
+
+def as_array(name: str, values: object) -> np.ndarray:
+    """Return numbers as an array, of whatever type they have.
+
+    Parameters
+    ----------
+    name, values
+        As in :func:`finite`.
+
+    Returns
+    -------
+    array
+        The numbers; what is an array already is not copied.
+
+    Raises
+    ------
+    ValueError
+        When the rows of a table are not equally long.
+
+    Examples
+    --------
+    >>> as_array("X", [[1, 2], [3]])
+    Traceback (most recent call last):
+        ...
+    ValueError: X must be a table whose rows are equally long
+    """
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be a table whose rows are equally long") from None
+
+
+def finite(name: str, values: ArrayLike, hint: str = "") -> np.ndarray:
+    """Return numbers, real or complex, as an array in double precision.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls them.
+    values : array_like
+        The numbers.
+    hint : str
+        What to do about a missing number, where the caller knows it.
+
+    Returns
+    -------
+    float or complex array
+        A new array of the same shape.
+
+    Raises
+    ------
+    ValueError
+        When there is no entry, or one is no number, NaN or infinite.
+
+    Examples
+    --------
+    >>> finite("x", [1, 2j])
+    array([1.+0.j, 0.+2.j])
+    >>> finite("x", [[1.0, 2.0], [3.0, float("nan")]], hint="fill the gaps first")
+    Traceback (most recent call last):
+        ...
+    ValueError: x must be finite, got nan at [1, 1]; fill the gaps first
+    """
+    array = as_array(name, values)
+    if array.dtype.kind not in "biufc":
+        raise ValueError(f"{name} must hold numbers, got an array of type {array.dtype}")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty, got shape {array.shape}; it needs at least one number")
+    array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    broken = ~np.isfinite(array)
+    if broken.any():
+        index = np.argwhere(broken)[0].tolist()
+        place = f" at {index}" if index else ""
+        raise ValueError(
+            f"{name} must be finite, got {array[broken][0]}{place}" + (hint and f"; {hint}")
+        )
+    return array
+
+
+def real(name: str, values: ArrayLike, hint: str = "") -> Float[np.ndarray, "..."]:
+    """Return real numbers as an array in double precision.
+
+    Parameters
+    ----------
+    name, values, hint
+        As in :func:`finite`.
+
+    Returns
+    -------
+    float array
+        A new array of the same shape.
+
+    Raises
+    ------
+    ValueError
+        When there is no entry, or one is no number, complex, NaN or infinite.
+
+    Examples
+    --------
+    >>> real("x", [1, 2j])
+    Traceback (most recent call last):
+        ...
+    ValueError: x must hold real numbers, got complex ones; pass their real part or magnitude
+    """
+    array = as_array(name, values)
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"{name} must hold real numbers, got complex ones; pass their real part or magnitude"
+        )
+    return finite(name, array, hint)
+
+
+def vector(
+    name: str, values: ArrayLike, length: int | None = None, hint: str = ""
+) -> Float[np.ndarray, " n"]:
+    """Return real numbers as a vector, of a given length if one is asked for.
+
+    Parameters
+    ----------
+    name, values, hint
+        As in :func:`finite`.
+    length : int, optional
+        How many numbers there must be; left out, any number of them.
+
+    Returns
+    -------
+    float array, shape (n,)
+        A new vector.
+
+    Raises
+    ------
+    ValueError
+        When the numbers are not real and finite, not one sequence, or not as many.
+
+    Examples
+    --------
+    >>> vector("y", [1, 2], length=3)
+    Traceback (most recent call last):
+        ...
+    ValueError: y must have length 3, got length 2
+    """
+    array = real(name, values, hint)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a vector, one sequence of numbers, got {_shape(array)}")
+    if length is not None and len(array) != length:
+        raise ValueError(f"{name} must have length {length}, got length {len(array)}")
+    return array
+
+
+def matrix(name: str, values: ArrayLike) -> Float[np.ndarray, "rows columns"]:
+    """Return real numbers as a matrix.
+
+    Parameters
+    ----------
+    name, values
+        As in :func:`finite`.
+
+    Returns
+    -------
+    float array, shape (rows, columns)
+        A new matrix.
+
+    Raises
+    ------
+    ValueError
+        When the numbers are not real and finite, or not a table of rows and columns.
+
+    Examples
+    --------
+    >>> matrix("W", [1, 2])
+    Traceback (most recent call last):
+        ...
+    ValueError: W must be a matrix, with rows and columns, got shape (2,)
+    """
+    array = real(name, values)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be a matrix, with rows and columns, got {_shape(array)}")
+    return array
+
+
+def distribution(name: str, values: Numbers) -> Numbers:
+    r"""Return what is a probability distribution along the last axis, an array or a tensor.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    values : float array or Tensor, shape (..., n)
+        Probabilities.
+
+    Returns
+    -------
+    array or Tensor
+        The same probabilities.
+
+    Raises
+    ------
+    ValueError
+        When there are none, one is NaN, negative or infinite, or a row does not sum to 1 up to
+        rounding.
+
+    Examples
+    --------
+    >>> distribution("target", np.array([[0.5, 0.5], [0.5, 0.6]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: target must be a distribution: numbers ≥ 0 that sum to 1, got the sum 1.1
+    """
+    rule = f"{name} must be a distribution: numbers ≥ 0 that sum to 1, got"
+    if values.ndim == 0 or 0 in values.shape:
+        raise ValueError(f"{rule} shape {tuple(values.shape)}")
+    if not bool((values >= 0).all()):
+        raise ValueError(f"{rule} {float(values[~(values >= 0)].ravel()[0]):g}")
+    sums = values.sum(-1)
+    wrong = ~(abs(sums - 1) < 1e-3)
+    if bool(wrong.any()):
+        raise ValueError(f"{rule} the sum {float(sums[wrong].ravel()[0]):g}")
+    return values
+
+
+def _shape(array: np.ndarray) -> str:
+    """Say what was given where other axes are asked for."""
+    return f"shape {array.shape}" if array.ndim else f"the number {array}"
+
+
+def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
+    """Return a tensor of floating-point numbers, where looking at each number would take too long.
+
+    What runs at each step of a training or for each token asks no more than this;
+    :func:`~primer.inputs.checked` asks for all that the hints say.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    value : object
+        What was given for it.
+    axes : int
+        How many axes there must be at least.
+
+    Returns
+    -------
+    Tensor
+        The tensor itself.
+
+    Raises
+    ------
+    ValueError
+        When it is no tensor, holds other numbers, or has fewer axes.
+
+    Examples
+    --------
+    >>> tensor("x", [1.0, 2.0])
+    Traceback (most recent call last):
+        ...
+    ValueError: x must be a tensor of floating-point numbers, got a list; write torch.tensor(x)
+    """
+    if not hasattr(value, "is_floating_point"):
+        advice = f"; write torch.tensor({name})" if isinstance(value, list | np.ndarray) else ""
+        kind = type(value).__name__
+        given = f"a {kind}" if isinstance(value, list | tuple | np.ndarray) else repr(value)
+        raise ValueError(f"{name} must be a tensor of floating-point numbers, got {given}{advice}")
+    if not value.is_floating_point():
+        raise ValueError(
+            f"{name} must hold floating-point numbers, got {value.dtype}; write {name}.float()"
+        )
+    if value.ndim < axes:
+        plural = "axis" if axes == 1 else "axes"
+        raise ValueError(f"{name} needs at least {axes} {plural}, got shape {tuple(value.shape)}")
+    return value

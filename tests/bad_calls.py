@@ -1,0 +1,1258 @@
+"""Wrong calls as readers make them, and words of the sentence that answers each.
+
+Names are those of ``test_bad_calls.names``: the topics, ``tensor``, ``np``, ``nan``, and small good
+things to go wrong with.
+"""
+
+# What once was computed silently, or handed on NaN: the worst that a library can do.
+WRONG_ANSWERS = [
+    ("optimization.clip_by_norm([1.0, 2.0], nan)", "limit must be one finite number, got nan"),
+    ("optimization.clip_by_norm([nan, 2.0], 1.0)", "gradient must be finite, got nan at [0]"),
+    ("attention.causal_mask(2.5)", "n_queries must be a whole number ≥ 1, got 2.5"),
+    ("attention.causal_mask('3')", "n_queries must be a whole number ≥ 1, got '3'"),
+    ("attention.sliding_window_mask(3, 3, 1.5)", "window must be a whole number ≥ 1, got 1.5"),
+    ("optimization.stochastic_gradient([[1.0]], [1.0], [1.0], [0.5])", "must be a whole number"),
+    (
+        "optimization.noisy_moments(1.0, 1.0, 1.0, 0.1, 5, start=nan)",
+        "start must be one finite number",
+    ),
+    ("regression.condition([0, 0], [[1, 2], [2, 1]], [0.0])", "positive semidefinite"),
+    ("regression.sandwich([[1.0], [1.0]], [-1.0, -1.0])", "no variance is negative"),
+    ("inference.acceptance_rate(tensor([0.5, 0.5]), tensor([1.0]))", "over the same tokens"),
+    (
+        "inference.acceptance_rate(tensor([5.0, 5.0]), tensor([0.5, 0.5]))",
+        "sum to 1, got the sum 10",
+    ),
+    ("inference.acceptance_rate(tensor([nan, 0.5]), tensor([0.5, 0.5]))", "sum to 1, got nan"),
+    ("inference.residual(tensor([[0.5, 0.5]]), tensor([[0.5, 0.5]] * 2))", "over the same tokens"),
+    ("inference.residual(tensor([1.0]), tensor([0.5, 0.5]))", "over the same tokens"),
+    (
+        "inference.beam_search(chain, [0], 2, 2, length_penalty=nan)",
+        "length_penalty must be one finite",
+    ),
+    ("inference.generate(chain, [0], 2, end_token=7)", "end_token must be a token of the model"),
+    ("inference.beam_search(chain, [0], 2, 2, end_token=7)", "end_token must be a token"),
+    (
+        "inference.speculative_decode(chain, chain, [0], 2, end_token=7)",
+        "end_token must be a token",
+    ),
+    ("fourier.leakage([1.0, -1.0])", "no peak at frequency 0"),
+    ("fourier.dtft([1.0, 2.0], 0.1, start=0.5)", "start must be a whole number, got 0.5"),
+    ("fourier.two_tones(frequencies=(1000,))", "frequencies must have length 2"),
+    ("train.learning_rate(0, peak=nan, final=0.0, warmup_steps=1, total_steps=5)", "finite number"),
+    (
+        "train.learning_rate(0, peak=-1.0, final=0.0, warmup_steps=1, total_steps=5)",
+        "above 0, got -1",
+    ),
+    (
+        "train.learning_rate(0, peak=1.0, final=0.0, warmup_steps=9, total_steps=5)",
+        "less than steps = 5",
+    ),
+    ("train.learning_rate(0, peak=1.0, final=0.0, warmup_steps=-2, total_steps=5)", "at least 0"),
+    ("train.Batches(torch.arange(12), 3, -1, 0)", "batch_size must be a whole number ≥ 1, got -1"),
+    ("train.Batches(torch.arange(12), 3, 1, 0).at(-1)", "step must be a whole number ≥ 0, got -1"),
+    ("train.make_optimizer(linear, weight_decay=-1.0)", "weight_decay must be a finite number, 0"),
+    (
+        "language_models.learn_merges({b'ab': -1}, 1)",
+        "the count of b'ab' must be a whole number ≥ 0",
+    ),
+    ("language_models.learn_merges({b'ab': 1}, -1)", "n_merges must be 0 or more, got -1"),
+    ("language_models.learn_merges({'ab': 1}, 1)", "words must be bytes, got 'ab'"),
+    ("inference.distinct_ngrams(tensor([1.5, 2.5]), 1)", "tokens must hold whole numbers"),
+    (
+        "attention.head_scores(torch.ones(1, 2, 2), tensor([1.0, 2.0]))",
+        "tokens must hold whole numbers",
+    ),
+    ("attention.head_targets(tensor([]))", "tokens must hold whole numbers"),
+    ("statistics.grid_posterior(np.linspace(0, 1, 5), 0.0, np.zeros(5))", "the grid (5,)"),
+    ("statistics.grid_posterior(np.linspace(0, 1, 5), np.zeros(2), np.zeros(3))", "the grid (5,)"),
+    ("statistics.kolmogorov_distance([0.5, 1.0], lambda x: 3 * x)", "a distribution function"),
+    ("transformers.blockwise_attention(eye * nan, eye, eye, block_size=2)", "query must be finite"),
+    (
+        "transformers.blockwise_attention(eye, torch.ones(3, 4), eye, block_size=2)",
+        "key must have shape",
+    ),
+    (
+        "attention.scaled_dot_product_attention(eye, eye, eye, scale=nan)",
+        "scale must be one finite",
+    ),
+    ("attention.scaled_dot_product_attention(eye, eye, eye, bias=eye * nan)", "bias contains NaN"),
+    ("attention.scaled_dot_product_attention(eye / 0, eye, eye)", "query contains NaN"),
+    ("attention.scaled_dot_product_attention(eye, eye + inf, eye)", "key contains infinity"),
+    ("positions.rotate_pairs(torch.ones(4), tensor([nan, 0.0]))", "angles must be finite"),
+    ("positions.rotate_pairs(torch.ones(4), torch.ones(3, 2))", "one angle for each pair of x"),
+    ("positions.apply_rope(torch.full((2,), inf), 1)", "x contains infinity"),
+    ("transformers.layer_norm(tensor([1.0, nan]))", "x must be finite"),
+    ("transformers.layer_norm(tensor([2.0, 2.0]), eps=0.0)", "all features of x are equal"),
+    ("transformers.rms_norm(tensor([0.0, 0.0]), eps=0.0)", "all features of x are 0"),
+    ("transformers.route(tensor([[nan, 1.0]]), 1)", "scores must be finite, got nan at [0, 0]"),
+    ("transformers.route(torch.rand(3), 1)", "scores must have shape (tokens, experts), got (3,)"),
+    ("inference.greedy(tensor(1.0))", "logits needs at least 1 axis"),
+]
+
+# What once ended in an exception of Python, NumPy or torch.
+FOREIGN = [
+    ("attention.scaled_dot_product_attention([[1.0, 0.0]], eye, eye)", "write torch.tensor(query)"),
+    (
+        "attention.scaled_dot_product_attention(eye, eye, eye, mask=[[True]])",
+        "mask must be a tensor",
+    ),
+    ("attention.scaled_dot_product_attention(eye.long(), eye, eye)", "write query.float()"),
+    ("attention.scaled_dot_product_attention(eye.double(), eye, eye)", "one precision"),
+    ("attention.MultiHeadAttention(8, 2)([[1.0] * 8])", "write torch.tensor(x)"),
+    ("attention.MultiHeadAttention(8, 2)(torch.ones(1, 3, 8).double())", "the layer's precision"),
+    ("attention.MultiHeadAttention(8.0, 2)", "d_model must be a whole number, got 8.0"),
+    ("attention.head_targets([1, 2, 1])", "tokens must be a tensor of shape"),
+    ("attention.split_heads(torch.ones(8), 2)", "x needs at least 2 axes"),
+    ("attention.merge_heads(torch.ones(3))", "x needs at least 3 axes"),
+    (
+        "attention.qk_circuit(attention.MultiHeadAttention(8, 2), 0.5)",
+        "head must be a whole number",
+    ),
+    ("positions.apply_rope([1.0, 2.0], 1)", "write torch.tensor(x)"),
+    ("positions.apply_rope(torch.ones(2), None)", "positions must be whole numbers"),
+    (
+        "positions.apply_rope(torch.ones(2, 2), ['a', 'b'])",
+        "positions must be whole numbers",
+    ),
+    ("positions.rotation_matrix('x')", "angle must be a tensor or one finite number"),
+    ("positions.rotate_pairs(tensor(1.0), tensor(0.0))", "angles needs at least 1 axis"),
+    ("positions.rope_matrix(nan, 4)", "offset must be"),
+    ("transformers.layer_norm([1.0, 2.0])", "write torch.tensor(x)"),
+    ("transformers.RMSNorm(3)(torch.ones(2, 4))", "x has 4 features"),
+    ("transformers.Transformer(config)([[1, 2]])", "tokens must be a tensor of token ids"),
+    ("transformers.route(torch.rand(2, 3), 1.0)", "k must be a whole number, got 1.0"),
+    ("transformers.expert_load(torch.rand(2, 3), 2)", "chosen must hold whole numbers"),
+    ("transformers.patchify(torch.ones(3, 4, 4), 2)", "images must have shape"),
+    ("optimization.odd_polynomial(eye, (1.5, -0.5))", "coefficients must be a tuple"),
+    ("optimization.newton_schulz([[1.0, 2.0], [3.0, 4.0]])", "write torch.tensor("),
+    ("optimization.newton_schulz(tensor([[1, 2], [3, 4]]))", "floating-point numbers"),
+    ("optimization.rounding_error([1.0, 2.0])", "write torch.tensor("),
+    ("optimization.descend('adam', lambda w: w, [1.0], 3)", "rule must be a Rule, got 'adam'"),
+    ("language_models.BytePairEncoding([(0,)])", "entry 0 of merges must be a tuple"),
+    ("language_models.merge_pair([1, 2], (1,), 3)", "a merge joins two tokens, got 1"),
+    ("language_models.split_words(5)", "text must be a text, got 5"),
+    ("tokenizer.encode(5)", "text must be a text, got 5"),
+    ("tokenizer.decode(72)", "ids must be an iterable"),
+    ("tokenizer.decode([1.5])", "entry 0 of ids must be a whole number, got 1.5"),
+    ("language_models.BytePairEncoding.load('/none')", "there is no tokenizer"),
+    ("inference.greedy([0.1, 0.2])", "write torch.tensor(logits)"),
+    ("inference.MarkovModel([[0.5, 0.5], [0.5, 0.5]])", "must be a tensor"),
+    ("inference.distinct_ngrams([1, 2, 1], 1)", "write torch.tensor(tokens)"),
+    ("inference.log_likelihoods(chain, tensor([[0, 7]]))", "tokens must lie between 0 and 1"),
+    ("inference.generate(chain, '0', 2)", "pass a text through its tokenizer"),
+    (
+        "inference.generate(chain, [0], 2, choose=lambda logits: tensor([9]))",
+        "token ids must lie between",
+    ),
+    ("inference.probabilities(torch.ones(3), temperature='1')", "temperature must be one finite"),
+    (
+        "inference.probabilities(torch.ones(3), top_p='0.9')",
+        "p must be one finite number, got '0.9'",
+    ),
+    (
+        "inference.sample(torch.ones(3), generator=np.random.default_rng(0))",
+        "torch's random generator",
+    ),
+    ("inference.probabilities(torch.ones(3), top_k=9)", "k must be a whole number between 1 and"),
+    (
+        "statistics.metropolis(lambda x: -(x**2), 0.0, 1.0, 5, rng=0)",
+        "numpy.random.default_rng(seed)",
+    ),
+    ("regression.k_folds(6, 3, None)", "rng must be a generator of random numbers"),
+    ("regression.newey_west_covariance(line, 2.5)", "lags must be a whole number"),
+    ("regression.cross_validated_errors(solve, [[1.0], [2.0]], [1.0, 2.0], [])", "at least"),
+    (
+        "train.Batches(torch.arange(12), 0, 1, 0)",
+        "context_length must be a whole number ≥ 1, got 0",
+    ),
+    ("fourier.fft([[1, 2], [3]])", "rows are equally long"),
+    ("statistics.t_sample_size(1e-9)", "too small"),
+]
+
+# Over the topics that came later.
+NEW_TOPICS = [
+    (
+        "networks.autoencoder_gradients(X=[[3.0, 4.0]], model='ab', penalty=0.0)",
+        "model must be an Autoencoder, got 'ab'",
+    ),
+    (
+        "networks.autoencoder_loss(X=[[3.0, 4.0]], model=3, penalty=0.0)",
+        "model must be an Autoencoder, got 3",
+    ),
+    (
+        "networks.average_pool(images=1.5, kernel=2, stride=None)",
+        "images must have four axes, (batch or filters, channels,",
+    ),
+    (
+        "networks.average_pool(images=[], kernel=2, stride=None)",
+        "images is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.batch_norm(x=[[1.0], [3.0]], gain=[1.0], shift=[[10.0, 10.0]], epsilon=1e-12)",
+        "shift must be a vector, one sequence of numbers, got shape (1,",
+    ),
+    (
+        "networks.batch_norm(x=[], gain=[1.0], shift=[10.0], epsilon=1e-12)",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.best_autoencoder(X=[[3.0, 0.0], [0.0, 1.0]], units=1.0, penalty=0.0)",
+        "units must be a whole number, got 1.0",
+    ),
+    (
+        "networks.best_autoencoder(X=[[3.0, 0.0], [0.0, 1.0]], units=1, penalty=-1.0)",
+        "penalty must be a finite number, 0 or larger, got -1.0",
+    ),
+    (
+        "networks.binary_cross_entropy(labels=[1, 0], probabilities=[-1.0, 0.5])",
+        "probabilities must lie strictly between 0 and 1: a sure error",
+    ),
+    (
+        "networks.convolution_size(size=28, kernel=-1, stride=1, padding=0)",
+        "kernel must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "networks.convolution_size(size='2', kernel=5, stride=1, padding=0)",
+        "size must be a whole number ≥ 1, got '2'",
+    ),
+    (
+        "networks.convolve(images=[], kernels=[[[[-1.0, 1.0]]]], bias=None, stride=1, padding=0)",
+        "images is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.convolve(images=1.5, kernels=[[[[-1.0, 1.0]]]], bias=None, stride=1, padding=0)",
+        "images must have four axes, (batch or filters, channels,",
+    ),
+    (
+        "networks.corners(layers=None, low=0.0, high=1.0)",
+        "layers must be a sequence, its entries a Layer, got None",
+    ),
+    (
+        "networks.corners(layers=[], low=0.0, high=1.0)",
+        "the network must have a layer and take one number",
+    ),
+    (
+        "networks.cosine_features(x=[-1.0, 1.0], degree='2')",
+        "degree must be a whole number, got '2'",
+    ),
+    (
+        "networks.cosine_features(x=[], degree=1)",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    ("networks.cost(result='ab')", "result must be a Variable, got 'ab'"),
+    ("networks.count_parameters(sizes=[])", "sizes needs an input and an output width, got []"),
+    ("networks.count_parameters(sizes=[0, 50, 10])", "sizes[0] must be a whole number ≥ 1, got 0"),
+    (
+        "networks.count_walks(adjacency=None, length=2)",
+        "adjacency must hold numbers, got an array of type object",
+    ),
+    (
+        "networks.count_walks(adjacency=[[0, 1, 0], [1, 0, 1], [0, 1, 0]], length='2')",
+        "length must be a whole number, got '2'",
+    ),
+    ("networks.cross_entropy(logits=None, classes=[0, 3])", "logits must be a Variable, got None"),
+    (
+        "networks.descend_from(features=[None], y=[2.0], start=[3.0, 0.0], step=0.5, steps=20)",
+        "features must hold numbers, got an array of type object",
+    ),
+    (
+        "networks.descend_from(features=[[1.0, 1.0]], y=[], start=[3.0, 0.0], step=0.5, steps=20)",
+        "y is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.dropout(x=[], keep=0.25, rng=np.random.default_rng(0))",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.dropout(x=None, keep=0.25, rng=np.random.default_rng(0))",
+        "x must hold numbers, got an array of type object",
+    ),
+    (
+        "networks.few_digits(n_train=50, rng=np.random.default_rng(0), wrong='2')",
+        "wrong must be one finite number, got '2'",
+    ),
+    (
+        "networks.few_digits(n_train=50.5, rng=np.random.default_rng(0), wrong=0.0)",
+        "n_train must be a whole number, got 50.5",
+    ),
+    ("networks.history(result=None)", "result must be a Variable, got None"),
+    (
+        "networks.initialize(sizes=[3, 5, 2], rng=np.random.default_rng(0), gain=-1.0)",
+        "gain must be a finite number, 0 or larger, got -1.0",
+    ),
+    (
+        "networks.initialize(sizes=['2', 5, 2], rng=np.random.default_rng(0), gain=2.0)",
+        "entry 0 of sizes must be a whole number, got '2'",
+    ),
+    ("networks.leaky_relu(slope=inf)", "slope must be one finite number, got inf"),
+    ("networks.legendre_features(x=[nan], degree=2)", "x must be finite, got nan at [0]"),
+    (
+        "networks.legendre_features(x=[], degree=2)",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.logistic_gradient(weights=[0.0], X=None, labels=[0, 1], penalty=0.0)",
+        "X must hold numbers, got an array of type object",
+    ),
+    (
+        "networks.logistic_gradient(weights=[0.0], X=[[1.0], [2.0]], labels=1.5, penalty=0.0)",
+        "labels must be a vector, one sequence of numbers, got the",
+    ),
+    (
+        "networks.logistic_hessian(weights=[0.0], X=[[1.0], [2.0]], penalty=None)",
+        "penalty must be one finite number, got None",
+    ),
+    (
+        "networks.logistic_hessian(weights=[0.0], X=[1.5, [2.0]], penalty=0.0)",
+        "X must be a table whose rows are equally long",
+    ),
+    (
+        "networks.logistic_loss(weights=[0.0], X=[[1.0], [2.0]], labels=[0.5, 1], penalty=0.0)",
+        "labels must be 0 or 1, got [0.5, 1.0]",
+    ),
+    (
+        "networks.logistic_loss(weights=[0.0], X=[[1.0], [2.0]], labels=[0, 1], penalty=inf)",
+        "penalty must be one finite number, got inf",
+    ),
+    (
+        "networks.logistic_regression(X=1.5, labels=[0, 0, 1, 1], penalty=1.0)",
+        "X must be a matrix, with rows and columns, got the number 1.5",
+    ),
+    (
+        "networks.logistic_regression(X=None, labels=[0, 0, 1, 1], penalty=1.0)",
+        "X must hold numbers, got an array of type object",
+    ),
+    (
+        "networks.max_pool(images=1.5, kernel=2, stride=None)",
+        "images must have four axes, (batch or filters, channels,",
+    ),
+    (
+        "networks.max_pool(images=[], kernel=2, stride=None)",
+        "images is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.message_passing(adjacency=[], states=[[1.0], [10.0], [100.0]], reduce='sum')",
+        "adjacency is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.message_passing(adjacency=1.5, states=[[1.0], [10.0], [100.0]], reduce='sum')",
+        "adjacency must be a matrix, with rows and columns, got the",
+    ),
+    (
+        "networks.minimum_norm_fit(features=[[1.0, 1.0]], y=[2.0], penalty=nan, cut=1e-10)",
+        "penalty must be one finite number, got nan",
+    ),
+    (
+        "networks.minimum_norm_fit(features=[[1.0, 1.0]], y=[inf], penalty=0.0, cut=1e-10)",
+        "y must be finite, got inf at [0]; remove or fill incomplete",
+    ),
+    (
+        "networks.purify(X=[[3.0, 0.0], [0.0, 1.0]], penalty=inf)",
+        "penalty must be one finite number, got inf",
+    ),
+    (
+        "networks.purify(X=1.5, penalty=1.0)",
+        "X must be a matrix, with rows and columns, got the number 1.5",
+    ),
+    ("networks.receptive_field(layers=0, kernel=3)", "layers must be a whole number ≥ 1, got 0"),
+    (
+        "networks.receptive_field(layers=3, kernel=3.0)",
+        "kernel must be a whole number ≥ 1, got 3.0",
+    ),
+    (
+        "networks.reliability(confidence=[0.9, 0.9, 0.9, 0.9], correct=np.True_, bins=10)",
+        "correct must be a NumPy array of shape (n,), got np.True_",
+    ),
+    (
+        "networks.reliability(confidence=[0.9, 0.9, 0.9, 0.9], correct=np.array([]), bins=10)",
+        "correct must hold truth values, got float64",
+    ),
+    (
+        "networks.relu_features(X=np.array([]), width=200, rng=np.random.default_rng(0))",
+        "X is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "networks.relu_features(X='ab', width=200, rng=np.random.default_rng(0))",
+        "X must hold numbers, got an array of type <U2",
+    ),
+    (
+        "networks.softmax_regression(X=[[-2.0], [-1.0], [1.0], [2.0]], classes=1.5, penalty=1.0)",
+        "classes must be 4 whole numbers, one for each row of X, got",
+    ),
+    (
+        "networks.softmax_regression(X=None, classes=[0, 0, 1, 1], penalty=1.0)",
+        "X must hold numbers, got an array of type object",
+    ),
+    (
+        "networks.tent(x=[0.0, 0.25, 0.5, 1.0], folds='2', crease=0.5)",
+        "folds must be a whole number, got '2'",
+    ),
+    (
+        "networks.tent(x=[-1.0, 0.25, 0.5, 1.0], folds=1, crease=0.5)",
+        "x must lie between 0 and 1, the interval that is folded",
+    ),
+    ("networks.tent_network(folds=None, crease=0.5)", "folds must be a whole number ≥ 1, got None"),
+    (
+        "networks.tent_network(folds=2, crease=-1.0)",
+        "crease must lie strictly between 0 and 1, got -1.0",
+    ),
+    ("networks.zigzag_network(depth=2, width=0)", "width must be a whole number ≥ 1, got 0"),
+    ("networks.zigzag_network(depth=0, width=3)", "depth must be a whole number ≥ 1, got 0"),
+    (
+        "language_models.bits_per_character(nats_per_token='2', tokens=10, characters=20)",
+        "nats_per_token must be one finite number, got '2'",
+    ),
+    (
+        "language_models.count_ngrams(texts=[[1, 2]], vocab_size=None, order=1)",
+        "vocab_size must be a whole number, got None",
+    ),
+    (
+        "language_models.count_ngrams(texts=[[1, 2]], vocab_size=10, order=1.5)",
+        "order must be a whole number, got 1.5",
+    ),
+    (
+        "language_models.count_words(texts=1.5)",
+        "texts must be an iterable, its entries a text, got 1.5",
+    ),
+    (
+        "language_models.cross_entropy(p=[0.5, 0.5], q=[0.25, 0.75], base=nan)",
+        "base must be one finite number, got nan",
+    ),
+    (
+        "language_models.cross_entropy(p=[0.5, 0.5], q=1.5, base=2)",
+        "q must be a vector, one sequence of numbers, got the number 1.5",
+    ),
+    (
+        "language_models.entropy(p=[0.0, 0.25, 0.25], base=2)",
+        "p must sum to 1, but sums to 0.5; divide by the sum if these",
+    ),
+    ("language_models.entropy(p=[nan, 0.25, 0.25], base=2)", "p must be finite, got nan at [0]"),
+    (
+        "language_models.kl_divergence(p=[0.5, 0.5], q=[0.25, 0.75], base='2')",
+        "base must be one finite number, got '2'",
+    ),
+    (
+        "language_models.kl_divergence(p=[0.0, 0.5], q=[0.25, 0.75], base=2)",
+        "p must sum to 1, but sums to 0.5; divide by the sum if these",
+    ),
+    (
+        "language_models.kneser_ney_discounts(values=None)",
+        "values must be a NumPy array of shape (n,), got None",
+    ),
+    ("language_models.largest_order(vocab_size=0)", "vocab_size must be a whole number ≥ 2, got 0"),
+    (
+        "language_models.learn_merges(word_counts='ab', n_merges=2)",
+        "word_counts must be a mapping from bytes to a whole number, got",
+    ),
+    (
+        "language_models.learn_merges_by_rescan(word_counts={}, n_merges=4)",
+        "after 0 merges every word of the corpus is one token, but 4",
+    ),
+    (
+        "language_models.learn_merges_by_rescan(word_counts=None, n_merges=4)",
+        "word_counts must be a mapping from bytes to a whole number, got",
+    ),
+    (
+        "language_models.log_softmax(logits=None)",
+        "logits must hold numbers, got an array of type object",
+    ),
+    (
+        "language_models.log_softmax(logits=[[0.0, 0.0], -2000.0])",
+        "logits must be a table whose rows are equally long",
+    ),
+    (
+        "language_models.merge_pair(ids=[1, 1, 1, 2], pair=(), new_id=3)",
+        "a merge joins two tokens, got 0: ()",
+    ),
+    (
+        "language_models.merges_by_rescan(word_counts=None)",
+        "word_counts must be a mapping from bytes to a whole number, got",
+    ),
+    (
+        "language_models.nearest(vectors=np.array([[1, 0], [0, 1], [2, 0]]), word=0, n=1)",
+        "vectors must hold floating-point numbers, got int64",
+    ),
+    (
+        "language_models.nearest(vectors='ab', word=0, n=1)",
+        "vectors must be a NumPy array of shape (vocab, dim), got 'ab'",
+    ),
+    (
+        "language_models.ngram_keys(text=[1, 2], vocab_size=10, order=None)",
+        "order must be a whole number, got None",
+    ),
+    (
+        "language_models.ngram_keys(text=[-1, 2], vocab_size=10, order=1)",
+        "symbols are 0 to 9, got -1",
+    ),
+    (
+        "language_models.perplexity(probabilities=None)",
+        "probabilities must hold numbers, got an array of type object",
+    ),
+    (
+        "language_models.perplexity_per(unit='2', characters=50, bits=2.0)",
+        "unit must be a whole number, got '2'",
+    ),
+    (
+        "language_models.perplexity_per(unit=10, characters=50, bits=-1.0)",
+        "bits must be a finite number, 0 or larger, got -1.0",
+    ),
+    (
+        "language_models.positive_pmi(pairs=np.array([]), vocab_size=3, power=1.0)",
+        "pairs must hold whole numbers, got float64",
+    ),
+    (
+        "language_models.positive_pmi(pairs=np.array([0, 1]), vocab_size=3, power=1.0)",
+        "pairs must have shape (pairs, 2), got (2,)",
+    ),
+    (
+        "language_models.shannon_bounds(ranks=np.int64(1))",
+        "ranks must be a NumPy array of shape (guesses,), got np.int64(1)",
+    ),
+    (
+        "language_models.shannon_bounds(ranks=np.array([[1, 1, 2, 2]]))",
+        "ranks must have shape (guesses,), got (1, 4)",
+    ),
+    (
+        "language_models.skip_gram_pairs(words=[7, 8, 9], window=1.5)",
+        "window must be a whole number, got 1.5",
+    ),
+    (
+        "language_models.skip_gram_pairs(words=[7.0, 8, 9], window=1)",
+        "words must be at least two whole numbers, 0 or more: number the",
+    ),
+    ("language_models.split_words(text=3)", "text must be a text, got 3"),
+    (
+        "language_models.token_loss(logits=[[0.0, 0.0]], targets=[0, 1])",
+        "logits of shape (1, 2) need targets of shape (1,), got (2,)",
+    ),
+    (
+        "language_models.window_rows(text=[1, 2], vocab_size=3, window=2.5)",
+        "window must be a whole number, got 2.5",
+    ),
+    (
+        "language_models.window_rows(text=[1, 2], vocab_size=[3, 3], window=2)",
+        "vocab_size must be a whole number, got a list",
+    ),
+    (
+        "recurrent.adding_problem(batch=[4, 4], length=10, random=torch.Generator())",
+        "batch must be a whole number, got a list",
+    ),
+    (
+        "recurrent.adding_problem(batch=4, length=10.0, random=torch.Generator())",
+        "length must be a whole number, got 10.0",
+    ),
+    (
+        "recurrent.agreement(batch='2', phrases=2, random=torch.Generator(), agree=0.0)",
+        "batch must be a whole number, got '2'",
+    ),
+    (
+        "recurrent.agreement(batch=1, phrases=nan, random=torch.Generator(), agree=0.0)",
+        "phrases must be a whole number, got nan",
+    ),
+    ("recurrent.forget_bias_for(steps=[14, 14])", "steps must be one finite number, got a list"),
+    (
+        "recurrent.gradient_ratio(cell='ab', x=tensor([[[0.0], [0.0], [0.0], [0.0]]]), seed=0)",
+        "cell must be a Cell, got 'ab'",
+    ),
+    ("recurrent.half_life(forget_bias=None)", "forget_bias must be one finite number, got None"),
+    (
+        "recurrent.input_gradients(model=None, tokens=tensor([[0, 1, 0, 1]]))",
+        "model must be a RecurrentLanguageModel, got None",
+    ),
+    (
+        "recurrent.jacobian_product(cell='ab', x=tensor([[0.0], [0.0], [0.0]]), state=None)",
+        "cell must be a Cell, got 'ab'",
+    ),
+    (
+        "recurrent.parity(batch=-1, length=6, random=torch.Generator())",
+        "batch must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "recurrent.parity(batch=1, length=inf, random=torch.Generator())",
+        "length must be a whole number, got inf",
+    ),
+    (
+        "recurrent.power_norms(weight=1.5, steps=20)",
+        "weight must be a matrix, with rows and columns, got the number",
+    ),
+    (
+        "recurrent.power_norms(weight=[[0.9, 10.0], [0.0, 0.9]], steps=20.5)",
+        "steps must be a whole number, got 20.5",
+    ),
+    (
+        "recurrent.reversal(batch=64, length=9, n_letters='2', random=torch.Generator())",
+        "n_letters must be a whole number, got '2'",
+    ),
+    (
+        "recurrent.reversal(batch=64, length=9, n_letters=26, random=np.random.default_rng(0))",
+        "random must be torch's random generator,",
+    ),
+    (
+        "recurrent.step_jacobian(cell=3, x=tensor([0.0]), state=(tensor([0.0]),))",
+        "cell must be a Cell, got 3",
+    ),
+    (
+        "recurrent.text_windows(tokens=None, length=3, number=2, seed=0)",
+        "tokens must be a tensor of shape (n,), got None",
+    ),
+    (
+        "recurrent.text_windows(tokens=tensor(0), length=3, number=2, seed=0)",
+        "tokens must have shape (n,), got ()",
+    ),
+    ("beyond_attention.best_state(x=[2.5, 3.5], size=inf)", "size must be a whole number, got inf"),
+    ("beyond_attention.best_state(x=[inf, 3.5], size=2)", "x must be finite, got inf at [0]"),
+    (
+        "beyond_attention.bilinear(A=[1.5], B=[1.0], step=1.0)",
+        "A must be a matrix, with rows and columns, got shape (1,)",
+    ),
+    (
+        "beyond_attention.bilinear(A=[[-2.0]], B=[1.0], step=None)",
+        "step must be one finite number, got None",
+    ),
+    (
+        "beyond_attention.convolve(x=[1.0, 2.0, 3.0], taps=[None, 10.0, 0.0], method='direct')",
+        "taps must hold numbers, got an array of type object",
+    ),
+    (
+        "beyond_attention.convolve(x=[1.0, 2.0, 3.0], taps=[nan, 10.0, 0.0], method='direct')",
+        "taps must be finite, got nan at [0]; compute the kernel as long",
+    ),
+    (
+        "beyond_attention.diagonal_kernel(eigenvalues=None, B=[1.0, 1.0], C=[1.0, 1.0], length=3)",
+        "eigenvalues, B and C need one length, got shapes (1,), (2,),",
+    ),
+    (
+        "beyond_attention.elu_features(x=[1.5])",
+        "x must be a matrix, with rows and columns, got shape (1,)",
+    ),
+    (
+        "beyond_attention.elu_features(x=[[]])",
+        "x is empty, got shape (1, 0); it needs at least one number",
+    ),
+    (
+        "beyond_attention.frequency_response(A=[[0.5]], B=[1.0], C=[], frequency=[0.0, 0.5])",
+        "C is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "beyond_attention.frequency_response(A=[[0.5]], B=[1.0], C=[None], frequency=[0.0, 0.5])",
+        "C must hold numbers, got an array of type object",
+    ),
+    (
+        "beyond_attention.kernel(A=[[0.5]], B=[1.0], C=[], length=3)",
+        "C is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "beyond_attention.kernel(A=[[0.5]], B=[1.0], C=[inf], length=3)",
+        "C must be finite, got inf at [0]",
+    ),
+    ("beyond_attention.legs_matrices(size=2.5)", "size must be a whole number ≥ 1, got 2.5"),
+    (
+        "beyond_attention.matrix_exponential(A=None)",
+        "A must hold numbers, got an array of type object",
+    ),
+    (
+        "beyond_attention.matrix_exponential(A=np.array([]))",
+        "A is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "beyond_attention.power_block(A=[[2.0]], length=-1)",
+        "length must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "beyond_attention.power_block(A=[], length=5)",
+        "A is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "beyond_attention.quadratic_features(x=[])",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "beyond_attention.quadratic_features(x=[1.5])",
+        "x must be a matrix, with rows and columns, got shape (1,)",
+    ),
+    (
+        "beyond_attention.rank_one_power(p=1.5, length=2)",
+        "p must be a vector, one sequence of numbers, got the number 1.5",
+    ),
+    (
+        "beyond_attention.rank_one_power(p=[1.0, 1.0], length=[2, 2])",
+        "length must be a whole number, got a list",
+    ),
+    (
+        "beyond_attention.recall(memory=None, keys=[[1, 0]], codes=[[1, 0], [0, 1]], answers=[1])",
+        "memory must be a Memory, got None",
+    ),
+    (
+        "beyond_attention.reconstruct(state=1.5, length=2)",
+        "state must be a vector, one sequence of numbers, got the number",
+    ),
+    (
+        "beyond_attention.remember(x=None, size=2)",
+        "x must hold numbers, got an array of type object",
+    ),
+    (
+        "beyond_attention.remember(x=[], size=2)",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "beyond_attention.run_system(A=[[0.5]], B=[1.0], C=[1.0], x=[], skip=0.0)",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "beyond_attention.run_system(A=[[0.5]], B=[1.0], C=[1.0], x=[nan, 0.0, 0.0], skip=0.0)",
+        "x must be finite, got nan at [0]",
+    ),
+    (
+        "beyond_attention.scan(factor=[0.5, 0.5, 0.5], term=[nan, 0.0, 1.0])",
+        "term must be finite, got nan at [0]",
+    ),
+    (
+        "beyond_attention.scan(factor=1.5, term=[8.0, 0.0, 1.0])",
+        "factors and terms need one shape with time first, got () and",
+    ),
+    (
+        "beyond_attention.scan_by_loop(factor=[0.5, 0.5, 0.5], term=[nan, 0.0, 1.0])",
+        "term must be finite, got nan at [0]",
+    ),
+    (
+        "beyond_attention.scan_by_loop(factor=[0.5, 0.5, 0.5], term=[None, 0.0, 1.0])",
+        "term must hold numbers, got an array of type object",
+    ),
+    (
+        "beyond_attention.sherman_morrison(inverse=np.array([[0.5]]), u=np.array([1.0]), v=1.0)",
+        "v must be a vector, one sequence of numbers, got the number 1.0",
+    ),
+    (
+        "beyond_attention.sherman_morrison(inverse=np.array([[0.5]]), u=np.array([1.0]), v=None)",
+        "v must hold numbers, got an array of type object",
+    ),
+    (
+        "beyond_attention.zero_order_hold(A=[[0], [0, 0]], B=[0, 1], step=0.1)",
+        "A must be a table whose rows are equally long",
+    ),
+    (
+        "beyond_attention.zero_order_hold(A=[[0, 1], [0, 0]], B=[[0, 0], 1], step=0.1)",
+        "B must be a table whose rows are equally long",
+    ),
+    (
+        "pretraining.attention_layers(x=[[1.0]], y=[2.0], query=[3.0], rate=0.5, layers=nan)",
+        "layers must be a whole number, got nan",
+    ),
+    (
+        "pretraining.attention_layers(x=[], y=[2.0], query=[3.0], rate=0.5, layers=2)",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "pretraining.bert_parameters(config='ab', heads=False)",
+        "config must be a TransformerConfig, got 'ab'",
+    ),
+    ("pretraining.best_rate(n=None, d=8)", "n must be a whole number ≥ 1, got None"),
+    ("pretraining.best_rate(n=16, d=nan)", "d must be a whole number ≥ 1, got nan"),
+    (
+        "pretraining.best_span(start=[inf, 2.0, 1.0], end=[3.0, 0.0, 1.0], limit=2)",
+        "start must be finite, got inf at [0]",
+    ),
+    (
+        "pretraining.best_span(start=[0.0, 2.0, 1.0], end=1.5, limit=2)",
+        "end must be a vector, one sequence of numbers, got the number",
+    ),
+    (
+        "pretraining.bio_transitions(tags=None)",
+        "tags must be a sequence, its entries a text, got None",
+    ),
+    (
+        "pretraining.bio_transitions(tags=['no such', 'B-LOC', 'I-LOC'])",
+        "'no such' is no BIO tag: it must be 'O', or 'B-' or 'I-' and a",
+    ),
+    (
+        "pretraining.collect_tags(tags=['B-LOC', 'O'], pieces=[2, 1])",
+        "2 tags for 3 pieces: each needs one",
+    ),
+    (
+        "pretraining.collect_tags(tags=['B-LOC', 'O', 'O'], pieces=[nan, 1])",
+        "entry 0 of pieces must be a whole number, got nan",
+    ),
+    ("pretraining.decode_bio(tags=None)", "tags must be a sequence, its entries a text, got None"),
+    (
+        "pretraining.decode_bio(tags=['', 'I-LOC', 'O', 'B-LOC'])",
+        "'' is no BIO tag: it must be 'O', or 'B-' or 'I-' and a kind",
+    ),
+    (
+        "pretraining.encode_bio(spans=1.5, n_words=4)",
+        "spans must be a sequence, its entries a Span, got 1.5",
+    ),
+    (
+        "pretraining.f1(truth=[1, 0, 0, 0], guess=[[1, 1], 1, 0, 0])",
+        "guess must be a table whose rows are equally long",
+    ),
+    (
+        "pretraining.f1(truth=1.5, guess=[1, 1, 0, 0])",
+        "truth must be a vector, one sequence of numbers, got the number",
+    ),
+    (
+        "pretraining.family_mask(family=None, n_tokens=3, prefix=2)",
+        "family must be a text, got None",
+    ),
+    (
+        "pretraining.family_mask(family='prefix', n_tokens=0, prefix=2)",
+        "n_tokens must be a whole number ≥ 1, got 0",
+    ),
+    (
+        "pretraining.gradient_steps(x=[], y=[2.0], query=[3.0], rate=0.5, steps=2)",
+        "x is empty, got shape (0,); it needs at least one number",
+    ),
+    (
+        "pretraining.gradient_steps(x=[[1.0]], y=[2.0], query=[3.0], rate=0.5, steps=[2, 2])",
+        "steps must be a whole number, got a list",
+    ),
+    ("pretraining.join_pair(pair='ab', cls=1, sep=2)", "pair must be a Pair, got 'ab'"),
+    (
+        "pretraining.linear_tasks(n_tasks=None, n=5, d=3, generator=torch.Generator())",
+        "n_tasks must be a whole number, got None",
+    ),
+    (
+        "pretraining.linear_tasks(n_tasks=2, n=5, d=inf, generator=torch.Generator())",
+        "d must be a whole number, got inf",
+    ),
+    ("pretraining.load_twin(path=3)", "path must be a Path, got 3"),
+    (
+        "pretraining.matthews(truth=[1, 1, 1, 0], guess=['2', 1, 1, 1])",
+        "guess must hold numbers, got an array of type <U21",
+    ),
+    (
+        "pretraining.matthews(truth=[1.5, 1, 1, 0], guess=[1, 1, 1, 1])",
+        "answers must be 0 or 1; turn scores into answers first",
+    ),
+    ("pretraining.may_follow(before='O', tag=None)", "tag must be a text, got None"),
+    (
+        "pretraining.may_follow(before='O', tag='')",
+        "'' is no BIO tag: it must be 'O', or 'B-' or 'I-' and a kind",
+    ),
+    (
+        "pretraining.next_token(tokens=1.0)",
+        "tokens must be a tensor of shape (*batch, seq), got 1.0",
+    ),
+    (
+        "pretraining.next_token(tokens=tensor([5.5, 6.5, 7.5]))",
+        "tokens must hold whole numbers, got torch.float32; write",
+    ),
+    (
+        "pretraining.occurrences(text=[1, 2, 1, 2, 3], length=2.5, vocab_size=4)",
+        "length must be a whole number, got 2.5",
+    ),
+    (
+        "pretraining.occurrences(text=[1, 2, 1, 2, 3], length=2, vocab_size=nan)",
+        "vocab_size must be a whole number, got nan",
+    ),
+    (
+        "pretraining.overlap(test=[1, 2, 3], training=[9, 1, 2, 9], length=2.5)",
+        "length must be a whole number, got 2.5",
+    ),
+    (
+        "pretraining.overlap(test=[], training=[9, 1, 2, 9], length=2)",
+        "the test text of 0 tokens holds no 2 in a row",
+    ),
+    (
+        "pretraining.prefix(tokens=tensor([5, 6, 7, 8]), length=0)",
+        "length must be a whole number ≥ 1, got 0",
+    ),
+    (
+        "pretraining.prefix(tokens=tensor([5.5, 6.5, 7.5, 8.5]), length=2)",
+        "tokens must hold whole numbers, got torch.float32; write",
+    ),
+    (
+        "pretraining.restore(inputs=1.0, targets=tensor([100, 7, 8, 9, 101]), first_sentinel=100)",
+        "inputs must be a tensor of shape (kept,), got 1.0",
+    ),
+    (
+        "pretraining.right_guesses(model=3, rows=tensor([[1, 2, 3]]))",
+        "model must be a Transformer, got 3",
+    ),
+    (
+        "pretraining.span_length_probabilities(p=0.0, longest=10)",
+        "p must lie strictly between 0 and 1, got 0.0",
+    ),
+    (
+        "pretraining.span_length_probabilities(p=[0.2, 0.2], longest=10)",
+        "p must be one finite number, got an array of shape (2,)",
+    ),
+    (
+        "pretraining.span_sizes(n_tokens=512, rate='2', mean_span=3.0)",
+        "rate must be one finite number, got '2'",
+    ),
+    (
+        "pretraining.span_sizes(n_tokens=0, rate=0.15, mean_span=3.0)",
+        "n_tokens must be a whole number ≥ 2, got 0",
+    ),
+    (
+        "pretraining.spearman(first=[inf, 2, 3, 4], second=[1, 10, 100, 1000])",
+        "first must be finite, got inf at [0]",
+    ),
+    (
+        "pretraining.spearman(first=[None, 2, 3, 4], second=[1, 10, 100, 1000])",
+        "first must hold numbers, got an array of type object",
+    ),
+    (
+        "pretraining.spread_tags(tags=['B-LOC', 'O'], pieces=None)",
+        "pieces must be a sequence, its entries a whole number, got None",
+    ),
+    (
+        "pretraining.spread_tags(tags=['B-LOC', 'O'], pieces=[0, 1])",
+        "2 words need as many numbers of pieces, each ≥ 1, got [0, 1]",
+    ),
+    ("pretraining.stage_directions(markdown=3)", "markdown must be a text, got 3"),
+    (
+        "pretraining.train_layer(d=2, n=4, seed=0, steps=-1, batch=512)",
+        "steps must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "pretraining.train_layer(d=2, n=4, seed='2', steps=2, batch=512)",
+        "seed must be a whole number, got '2'",
+    ),
+    ("pretraining.trained_on(path=None)", "path must be a Path, got None"),
+    ("pretraining.with_mask(tokenizer=3)", "tokenizer must be a BytePairEncoding, got 3"),
+    (
+        "scaling.attention_share(n_tokens=2048, d_model=inf)",
+        "d_model must be a whole number ≥ 1, got inf",
+    ),
+    (
+        "scaling.attention_share(n_tokens=-1, d_model=12288)",
+        "n_tokens must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "scaling.bootstrap(fit=None, resamples=500, seed=0, columns=([1.0, 2.0, 3.0, 4.0],))",
+        "fit must be a function, got None",
+    ),
+    ("scaling.brier_score(p=1.5)", "p must hold probabilities, from 0 to 1"),
+    ("scaling.brier_score(p=[None, 0.5, 1.0])", "p must hold numbers, got an array of type object"),
+    ("scaling.exact_match(p=['2', 0.9], k=4)", "p must hold numbers, got an array of type <U32"),
+    ("scaling.exact_match(p=[0.5, 0.9], k=0)", "k must be a whole number ≥ 1, got 0"),
+    (
+        "scaling.fit_power_law(x=[1000.0, 10000.0, 100000.0], loss=[-1.0, 2.0, 1.0], floor=False)",
+        "loss must be above 0, got -1",
+    ),
+    (
+        "scaling.fit_power_law(x=[1000.0, 10000.0, 100000.0], loss=[None, 2.0, 1.0], floor=False)",
+        "loss must hold numbers, got an array of type object",
+    ),
+    (
+        "scaling.isoflop_vertex(parameters=[1000.0, 10000.0, 100000.0], loss=[nan, 2.0, 3.0])",
+        "loss must be finite, got nan at [0]",
+    ),
+    (
+        "scaling.isoflop_vertex(parameters=[1000.0, 10000.0], loss=[3.0, 2.0, 3.0])",
+        "loss must have length 2, got length 3",
+    ),
+    (
+        "scaling.kaplan_forward_flops(parameters=1000, n_layers=2.5, n_tokens=10, d_attn=8)",
+        "n_layers must be a whole number, got 2.5",
+    ),
+    (
+        "scaling.kaplan_forward_flops(parameters='2', n_layers=2, n_tokens=10, d_attn=8)",
+        "parameters must be one finite number, got '2'",
+    ),
+    (
+        "scaling.measured_matches(p=1.5, k=3, items=10, seed=0)",
+        "p must hold probabilities, from 0 to 1",
+    ),
+    (
+        "scaling.measured_matches(p=[0.0, 1.0], k=3, items='2', seed=0)",
+        "items must be a whole number, got '2'",
+    ),
+    (
+        "scaling.multiplied_parameters(hidden=[10, 10])",
+        "hidden must be a whole number ≥ 1, got [10, 10]",
+    ),
+    (
+        "scaling.score(metric='exact match', p=None, k=2)",
+        "p must hold numbers, got an array of type object",
+    ),
+    (
+        "scaling.score(metric='no such', p=0.5, k=2)",
+        "metric must be one of 'exact match', 'tokens right', 'log",
+    ),
+    (
+        "scaling.token_probability(parameters=[], scale=100000000.0, exponent=0.3)",
+        "parameters is empty, got shape (0,); it needs at least one",
+    ),
+    (
+        "scaling.token_probability(parameters=None, scale=100000000.0, exponent=0.3)",
+        "parameters must hold numbers, got an array of type object",
+    ),
+    (
+        "scaling.training_days(flops=3.15e+23, devices=1024, peak=None, utilization=1.0)",
+        "peak must be one finite number, got None",
+    ),
+    (
+        "scaling.training_days(flops=3.15e+23, devices=1024, peak=0.0, utilization=1.0)",
+        "peak must be a finite number above 0, got 0.0",
+    ),
+    (
+        "scaling.training_flops(parameters=175000000000.0, tokens='2', n_tokens=None)",
+        "tokens must be one finite number, got '2'",
+    ),
+    (
+        "scaling.training_flops(parameters=-1.0, tokens=300000000000.0, n_tokens=None)",
+        "parameters must be a finite number above 0, got -1.0",
+    ),
+    (
+        "fine_tuning.adapter_parameters(d=768, bottleneck=64, n_layers=-1)",
+        "n_layers must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "fine_tuning.adapter_parameters(d=768, bottleneck='2', n_layers=12)",
+        "bottleneck must be a whole number ≥ 1, got '2'",
+    ),
+    (
+        "fine_tuning.add_adapters(model='ab', bottleneck=2, targets=('down',))",
+        "model must be a model, a torch.nn.Module, got 'ab'",
+    ),
+    (
+        "fine_tuning.add_ia3(model='ab', outputs=(), inputs=('down',))",
+        "model must be a model, a torch.nn.Module, got 'ab'",
+    ),
+    (
+        "fine_tuning.completion_mask(prompts=tensor([2, 1]), lengths=tensor([3, 4]), width=4.0)",
+        "width must be a whole number, got 4.0",
+    ),
+    (
+        "fine_tuning.completion_mask(prompts=tensor([2.5, 1.5]), lengths=tensor([3, 4]), width=4)",
+        "prompts must hold whole numbers, got torch.float32; write",
+    ),
+    ("fine_tuning.freeze(model=None)", "model must be a model, a torch.nn.Module, got None"),
+    ("fine_tuning.integer_codebook(bits=nan)", "bits must be a whole number from 2 to 8, got nan"),
+    (
+        "fine_tuning.keep_largest(scores=tensor([inf, 3.0, 2.0, 0.5]), sparsity=0.5)",
+        "scores must be finite, got inf at [0]",
+    ),
+    (
+        "fine_tuning.keep_largest(scores=tensor([0, 3, 2, 0]), sparsity=0.5)",
+        "scores must hold floating-point numbers, got torch.int64; write",
+    ),
+    (
+        "fine_tuning.linear_layers(model=3, targets=('down',))",
+        "model must be a model, a torch.nn.Module, got 3",
+    ),
+    (
+        "fine_tuning.lloyd_codebook(samples=tensor([inf, 0.0, 0.4, 0.6, 1.0]), bits=2, steps=40)",
+        "samples must be finite, got inf at [0]",
+    ),
+    (
+        "fine_tuning.lloyd_codebook(samples=tensor([-1.0, 0.0, 0.4, 0.6, 1.0]), bits=2, steps=-1)",
+        "steps must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "fine_tuning.lora_parameters(d=4096, k=4096.0, rank=8)",
+        "k must be a whole number ≥ 1, got 4096.0",
+    ),
+    (
+        "fine_tuning.lora_parameters(d=4096, k=4096, rank='2')",
+        "rank must be a whole number ≥ 1, got '2'",
+    ),
+    (
+        "fine_tuning.matrix_of(layer='ab')",
+        "str has no plain matrix: merge or dequantize it first, or use",
+    ),
+    (
+        "fine_tuning.matrix_of(layer=None)",
+        "NoneType has no plain matrix: merge or dequantize it first, or",
+    ),
+    (
+        "fine_tuning.normal_float_codebook(bits=inf, offset=0.9677083)",
+        "bits must be a whole number from 2 to 8, got inf",
+    ),
+    (
+        "fine_tuning.normal_float_codebook(bits=2, offset=inf)",
+        "offset must be one finite number, got inf",
+    ),
+    ("fine_tuning.pack(codes=None, bits=8)", "codes must be a tensor of shape (n,), got None"),
+    ("fine_tuning.pack(codes=tensor(32), bits=8)", "codes must hold numbers, got torch.int64"),
+    (
+        "fine_tuning.principal_factors(matrix='ab', rank=1)",
+        "matrix must be a tensor of shape (d, k), got 'ab'",
+    ),
+    (
+        "fine_tuning.principal_factors(matrix=tensor([[4.0, 0.0], [0.0, 1.0]]), rank=1.5)",
+        "rank must be a whole number, got 1.5",
+    ),
+    (
+        "fine_tuning.rank_for(share=-1.0, values=tensor([3.0, 1.0, 0.0]))",
+        "share must lie strictly between 0 and 1, got -1.0",
+    ),
+    (
+        "fine_tuning.rank_for(share=0.9, values=[3.0, 1.0, 0.0])",
+        "values must be a tensor of shape (n,), got a list; write",
+    ),
+    (
+        "fine_tuning.trainable_numbers(model='ab')",
+        "model must be a model, a torch.nn.Module, got 'ab'",
+    ),
+    (
+        "fine_tuning.unpack(packed=tensor([218]), bits=2, n=None)",
+        "packed must hold numbers, got torch.int64",
+    ),
+    (
+        "fine_tuning.unpack(packed=1.0, bits=2, n=4)",
+        "packed must be a tensor of shape (bytes,), got 1.0",
+    ),
+    (
+        "fine_tuning.windows_of(tokens=1.0, windows=2, length=3)",
+        "tokens must be a tensor of shape (tokens,), got 1.0",
+    ),
+    (
+        "fine_tuning.windows_of(tokens=tensor(0), windows=2, length=3)",
+        "tokens must have shape (tokens,), got ()",
+    ),
+    (
+        "alignment.best_of_n(reference=tensor([0.5, 0.5]), reward=tensor([0.0, 1.0]), draws='2')",
+        "draws must be a whole number, got '2'",
+    ),
+    (
+        "alignment.best_of_n(reference=tensor([0.5, 0.5]), reward=tensor(0.0), draws=2)",
+        "reward must have shape (n,), got (), beside reference (n,) =",
+    ),
+    ("alignment.best_of_n_kl_bound(draws=inf)", "draws must be a whole number ≥ 1, got inf"),
+    ("alignment.centered(reward=1.0)", "reward must be a tensor of shape (batch,), got 1.0"),
+    (
+        "alignment.centered(reward=tensor([1, 2, 6]))",
+        "reward must hold floating-point numbers, got torch.int64; write",
+    ),
+    (
+        "alignment.fit_preferences(differences=[[1.0], [1.0], [1.0], [-1.0]], prior=[0.0, 0.0])",
+        "prior must be one finite number, got a list",
+    ),
+    (
+        "alignment.fit_scores(wins=1.5, prior=0.0)",
+        "wins must be a matrix, with rows and columns, got the number 1.5",
+    ),
+    (
+        "alignment.fit_scores(wins=None, prior=0.0)",
+        "wins must hold numbers, got an array of type object",
+    ),
+    (
+        "alignment.gaussian_tilt(distance=np.array([0.0, 1.0, 2.0]), slope=1.0, curvature='2')",
+        "curvature must be one finite number, got '2'",
+    ),
+    (
+        "alignment.gaussian_tilt(distance=np.array([0.0, 1.0, 2.0]), slope=nan, curvature=0.25)",
+        "slope must be one finite number, got nan",
+    ),
+    (
+        "alignment.grouped(reward='ab', group_size=2, divide=True)",
+        "reward must be a tensor of shape (batch,), got 'ab'",
+    ),
+    (
+        "alignment.grouped(reward=tensor([1.0, 3.0, 5.0, 5.0]), group_size=2.5, divide=True)",
+        "group_size must be a whole number, got 2.5",
+    ),
+    (
+        "alignment.implicit_reward(log_probs=tensor([-4.0]), reference_log_probs=None, beta=0.1)",
+        "reference_log_probs must be a tensor of shape (batch,), got None",
+    ),
+    (
+        "alignment.implicit_reward(log_probs=1.0, reference_log_probs=tensor([-4.0]), beta=0.1)",
+        "log_probs must be a tensor of shape (batch,), got 1.0",
+    ),
+    (
+        "alignment.kl_estimates(log_ratio=None)",
+        "log_ratio must be a tensor of shape (*batch,), got None",
+    ),
+    (
+        "alignment.leave_one_out(reward=tensor([nan, 2.0, 6.0]))",
+        "reward must be finite, got nan at [0]",
+    ),
+    (
+        "alignment.leave_one_out(reward=tensor([[1.0, 2.0, 6.0]]))",
+        "reward must have shape (batch,), got (1, 3)",
+    ),
+    (
+        "alignment.log_partition(reference='ab', reward=tensor([2.0, 2.0]), kl_weight=1.0)",
+        "reference must be a tensor of shape (*batch, n), got 'ab'",
+    ),
+    (
+        "alignment.log_partition(reference=tensor([0.5, 0.5]), reward=None, kl_weight=1.0)",
+        "reward must be a tensor of shape (*batch, n), got None",
+    ),
+    (
+        "alignment.penalized_reward(reward=[1.0], log_ratio=tensor([-0.5]), kl_weight=0.2)",
+        "reward must be a tensor of shape (*batch,), got a list; write",
+    ),
+    (
+        "alignment.penalized_reward(reward=tensor([1.0]), log_ratio=tensor([nan]), kl_weight=0.2)",
+        "log_ratio must be finite, got nan at [0]",
+    ),
+    (
+        "alignment.policy_gradient(probabilities='ab', reward=tensor([1.0, 2.0, 3.0]))",
+        "probabilities must be a tensor of shape (n,), got 'ab'",
+    ),
+    (
+        "alignment.preference_loss(chosen=tensor([[2.0]]), rejected=tensor([2.0]))",
+        "chosen must have shape (batch,), got (1, 1), beside rejected",
+    ),
+    (
+        "alignment.preference_loss(chosen=[2.0], rejected=tensor([2.0]))",
+        "chosen must be a tensor of shape (batch,), got a list; write",
+    ),
+    (
+        "alignment.reply_mask(tokens='ab', end_token=9)",
+        "tokens must be a tensor of shape (batch, reply), got 'ab'",
+    ),
+    (
+        "alignment.reply_mask(tokens=tensor([[5, 9, 9, 9], [5, 6, 7, 8]]), end_token=nan)",
+        "end_token must be a whole number, got nan",
+    ),
+    (
+        "alignment.tilted(reference=tensor([0.5, 0.5]), reward=tensor([0.0]), kl_weight=1.0)",
+        "reward must have shape (*batch, n), got (1,), beside reference",
+    ),
+    (
+        "alignment.tilted(reference=tensor([0.5, 0.5]), reward=tensor([0, 1]), kl_weight=1.0)",
+        "reward must hold floating-point numbers, got torch.int64; write",
+    ),
+    ("alignment.whitened(reward=1.0)", "reward must be a tensor of shape (batch,), got 1.0"),
+    ("alignment.whitened(reward=tensor(1.0))", "reward must have shape (batch,), got ()"),
+    (
+        "train.attention_of(model='ab', tokens=tensor([[1, 2, 3]]))",
+        "model must be a Transformer, got 'ab'",
+    ),
+    ("train.characters_of(tokenizer=3)", "tokenizer must be a BytePairEncoding, got 3"),
+    (
+        "train.cut_passages(stream=None, length=3, passages=99)",
+        "stream must be a tensor of shape (tokens,), got None",
+    ),
+    (
+        "train.cut_passages(stream=tensor(0), length=3, passages=99)",
+        "stream must have shape (tokens,), got ()",
+    ),
+    (
+        "train.initialize(model='ab', kind='fan-in', shared_vector=3.0)",
+        "model must be a Transformer, got 'ab'",
+    ),
+    (
+        "train.learning_rate(step='2', peak=1.0, final=0.0, warmup_steps=2, total_steps=7)",
+        "step must be a whole number ≥ 0, got '2'",
+    ),
+    (
+        "train.learning_rate(step=0, peak=1.0, final=0.0, warmup_steps=-1, total_steps=7)",
+        "warmup_steps must be at least 0 and less than steps = 7, got -1",
+    ),
+    (
+        "train.make_optimizer(model=3, betas=(0.9, 0.95), weight_decay=0.1)",
+        "model must be a model, a torch.nn.Module, got 3",
+    ),
+    ("train.read_configuration(path=None)", "path must be a text or a Path, got None"),
+    (
+        "train.relative_entropies(weights=1.0)",
+        "weights must be a tensor of shape (layers, batch, heads, seq,",
+    ),
+    (
+        "train.relative_entropies(weights=tensor([[[[[1, 0], [0, 0]], [[1, 0], [0, 0]]]]]))",
+        "weights must hold floating-point numbers, got torch.int64;",
+    ),
+    ("train.rounded(model=3)", "model must be a Transformer, got 3"),
+    (
+        "train.token_stream(texts={'first': 'to', 'second': 'be'}, tokenizer='ab')",
+        "tokenizer must be a BytePairEncoding, got 'ab'",
+    ),
+]
