@@ -24,6 +24,7 @@ FORMS = ("fixed", "grouped", "short", "significant")
 LOOKS = ("radio", "select", "slider")
 MOST_RADIOS = 4
 
+
 class _Slider:
     """What :class:`Number` and :class:`Whole` have in common."""
 
