@@ -1,4 +1,4 @@
-"""The second model of the attention maps: two layers of attention alone, against torch and in a browser."""
+"""The second model of the attention maps: two layers of attention alone, in torch and in a page."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ def pack(model: nn.Module) -> bytes:
     """
     if not isinstance(model, AttentionOnly):
         raise ValueError(
-            f"expected a model of primer.attention.induction, got {type(model).__name__}; the model "
-            "itself, not its Training"
+            f"expected a model of primer.attention.induction, got {type(model).__name__}; the "
+            "model itself, not its Training"
         )
     parts: dict[str, Tensor] = {}
     for name, weight in model.state_dict().items():
