@@ -85,7 +85,7 @@ export function readLetters(data) {
 
   return {
     config: { n_layers, n_heads, d_head: d },
-    longest: Number(metadata.length),
+    longest: shape[2],
     encode: (text) => [...text].map((letter) => letters.indexOf(letter)).filter((token) => token >= 0),
     name: (token) => letters[token],
     note: (text, _, all) =>

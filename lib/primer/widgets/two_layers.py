@@ -52,8 +52,7 @@ def pack(model: nn.Module) -> bytes:
     """
     if not isinstance(model, AttentionOnly):
         raise ValueError(
-            f"expected a model of primer.attention.induction, got {type(model).__name__}; the "
-            "model itself, not its Training"
+            f"expected an AttentionOnly of primer.attention.induction, got {type(model).__name__}"
         )
     parts: dict[str, Tensor] = {}
     for name, weight in model.state_dict().items():
@@ -61,7 +60,7 @@ def pack(model: nn.Module) -> bytes:
             parts[name], parts[name + ".unit"] = quantize(weight)
         else:
             parts[name] = weight.float().contiguous()
-    return save(parts, {"letters": LETTERS, "length": str(LENGTH)})
+    return save(parts, {"letters": LETTERS})
 
 
 @functools.lru_cache(maxsize=4)
