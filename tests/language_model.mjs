@@ -16,6 +16,7 @@ import {
   readModel,
 } from "../lib/primer/widgets/language_model.js";
 import { decode, encode, readTokenizer, tokenText } from "../lib/primer/widgets/tokenizer.js";
+import { readLetters } from "../lib/primer/widgets/two_layers.js";
 
 const models = new Map();
 function model(file) {
@@ -106,3 +107,9 @@ export function maps(file, texts, options) {
 export const measure = (weights, tokens) => behaviors(weights, headTargets(tokens));
 export const name = (measured, even) => nameOf(measured, even);
 export const spread = (weights, n) => evenness(Float64Array.from(weights), n);
+
+/** What two layers of attention alone see in a text: the products of all queries and keys, [layer][head]. */
+export function letterProducts(file, text) {
+  const language = readLetters(readFileSync(file));
+  return language.read(language.encode(text)).map((layer) => layer.map((table) => Array.from(table)));
+}

@@ -6,12 +6,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from primer.inference import final_loop, loops
+from primer.inference import continuations, final_loop, loops
 from primer.inference.continuations import (
     FORGETFUL,
     MEMORIES,
     RESULTS,
     SETTINGS,
+    SILENCED,
     Laboratory,
     generate_forgetful,
     held_out_passages,
@@ -65,6 +66,7 @@ def test_the_committed_results_are_those_of_all_settings():
     results = read_results()
     settings = {setting for setting, _ in results}
     assert {"Shakespeare", "greedy", "4 beams", "loops", "lengths", *SETTINGS} <= settings
+    assert set(SILENCED) <= settings
     assert {f"m = {m}" for m in FORGETFUL} | {f"last {m}" for m in MEMORIES} <= settings
     assert all(np.isfinite([line.mean, line.error]).all() for line in results.values())
 
@@ -89,6 +91,24 @@ def test_a_run_goes_on_where_it_stopped(laboratory, tmp_path, capsys):
     assert path.read_text().startswith(first)
     assert len(capsys.readouterr().out.splitlines()) == 2
     assert read_results(path)["m = 1", "ends in a loop"].mean == 1
+
+
+def test_silenced_heads_speak_again(laboratory, monkeypatch):
+    monkeypatch.setattr(continuations, "NEW", 40)
+    before = laboratory.write("greedy")
+    silenced = laboratory.write("greedy without induction")
+    assert not torch.equal(silenced, before)
+    assert torch.equal(laboratory.write("greedy"), before)
+
+
+def test_a_circle_whose_fourth_round_the_context_does_not_hold_is_not_asked(laboratory):
+    prompt = laboratory.passages[0, :32]
+    texts = [
+        torch.cat([prompt, 100 + torch.arange(192) % period]) for period in (5, 60)
+    ]  # 32 + 4 · 60 > 256
+    lines = {line.measure: line for line in laboratory.circles(torch.stack(texts))}
+    assert lines["period"].mean == 32.5
+    assert lines["goes on seeing all"].n == 1
 
 
 def test_a_forgetful_model_sees_its_last_tokens_only(laboratory):

@@ -113,6 +113,7 @@ class Counter(Widget):
             "runs by decades from 0: a logarithm needs low above 0",
         ),
         (lambda: Number(1.0, low=0.0, high=2.0, scale="log", label="a"), "has scale 'log'"),
+        (lambda: Number(1.0, low=0.0, high=2.0, knee=0.0, label="a"), "has the knee 0"),
         (lambda: Number(1.0, low=0.0, high=2.0, form="wide", label="a"), "has form 'wide'"),
         (lambda: Choice("x", ["x"], label="a"), "offers 1 values: a choice needs two"),
         (lambda: Choice("x", {"x": "", "y": "y"}, label="a"), "a value without words"),
@@ -194,10 +195,14 @@ def test_a_slider_reaches_both_ends_and_nothing_beyond(javascript, kind, trait, 
     width=st.floats(0.1, 1e3),
     scale=st.sampled_from(["linear", "falling", "decades", "octaves", "shifted"]),
     at=st.floats(0, 1),
+    knee=st.sampled_from([1, 0.1, 50]),
 )
-def test_a_value_stays_in_its_range_wherever_the_slider_stands(javascript, low, width, scale, at):
+def test_a_value_stays_in_its_range_wherever_the_slider_stands(
+    javascript, low, width, scale, at, knee
+):
     assume(low > 1e-3 or scale in ("linear", "falling"))
     control = {"low": low, "high": low + width, "scale": scale, "step": 0.01, "whole": False}
+    control["knee"] = knee
     ends = javascript("kit.js", "ends", control)
     place = ends["min"] + at * (ends["max"] - ends["min"])
     value = javascript("kit.js", "valueAt", control, place)
@@ -207,7 +212,7 @@ def test_a_value_stays_in_its_range_wherever_the_slider_stands(javascript, low, 
         "falling": lambda v: -v,
         "decades": lambda v: 10**v,
         "octaves": lambda v: 2**v,
-        "shifted": lambda v: 10**v - 1,
+        "shifted": lambda v: knee * (10**v - 1),
     }[scale](place)
     assert value == pytest.approx(np.clip(back, low, low + width), rel=0.005, abs=1e-9)
 

@@ -8,9 +8,7 @@ from test_site import WIDTHS, assert_quiet, visit
 from widget_page import settle
 
 from primer.book.pages import SITE, serve
-from primer.transformers import load_pretrained
 from primer.widgets import AttentionMaps, Decoding
-from primer.widgets.quantized import pack
 
 pytestmark = pytest.mark.browser
 
@@ -75,7 +73,7 @@ def test_typing_gives_the_continuation_of_torch(chromium: Browser) -> None:
     assert "needs a token" in page.locator(".decoding .prompt .note").inner_text()
     page.keyboard.type(QUOTE)
     finish(page)
-    widget = Decoding(text=QUOTE, checkpoint=pack(*load_pretrained("plays-1")))
+    widget = Decoding(text=QUOTE)
     order = widget.logits().argsort(descending=True, stable=True)
     shares = [100 * float(p) for p in widget.distribution()[order[:14]]]
     values = page.locator(".decoding .bars .value").all_inner_texts()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -65,6 +66,19 @@ def test_later_use(javascript, law, use):
         options={"xatol": 1e-9},
     )
     assert best == pytest.approx(math.exp(found.x), rel=1e-4)
+
+
+def test_each_part_of_the_slider_of_later_use_does_something(javascript):
+    control = SpendCompute.inference.control
+    ends = javascript("kit.js", "ends", control)
+    uses = [
+        javascript("kit.js", "valueAt", control, ends["min"] + part * (ends["max"] - ends["min"]))
+        for part in (0, 0.25, 0.5, 0.75, 1)
+    ]
+    assert uses[0] == 0
+    assert uses[-1] == 1e14
+    best = [javascript(SPEND, "optimum", CONSTANTS["printed"], 5.76e23, use) for use in uses]
+    assert all(more < 0.99 * fewer for fewer, more in pairwise(best))
 
 
 def test_what_is_said_of_a_budget(javascript):

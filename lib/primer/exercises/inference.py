@@ -36,13 +36,13 @@ check_who = ChoiceExercise(
     },
     right="c",
     replies={
-        "a": "text 1 is greedy; but 'gaved' in text 2 is no word: at temperature 1.5 a quarter of "
-        "the words are unknown, at p = 0.9 three in a hundred",
-        "b": "text 1 repeats itself word for word, which no text did at temperature 0.5 or above "
-        "in 200 tries; it is greedy",
+        "a": "text 1 is greedy; but 'fRanather' in text 2 is no word: at temperature 1.5 a quarter "
+        "of the words are unknown, at p = 0.9 four in a hundred",
+        "b": "text 1 repeats itself word for word; of a hundred texts at temperature 1.5 none went "
+        "round in a circle to its end; it is greedy",
         "c": "A circle, words that do not exist, and neither.",
-        "d": "text 3 does not repeat itself; greedy texts do, two thirds of their runs of four are "
-        "repeated",
+        "d": "text 3 does not repeat itself; greedy texts do, six sevenths of their runs of four "
+        "are repeated",
     },
 )
 

@@ -1,10 +1,10 @@
 """Held-out passages, continued and judged: ``python -m primer.inference.continuations``.
 
-Two hundred passages are continued by 192 tokens.  Each decoder, and each memory that greedy
+Up to two hundred passages are continued by 192 tokens.  Each decoder, and each memory that greedy
 decoding is left, is one block of lines in ``continuations.csv``: a measure, its mean over texts (or
 contexts, or loops), the standard error of that mean, and how many there were.  What stands in the
 file is not computed again, so that an interrupted run goes on where it stopped; all of it takes
-about half an hour on one core.  The model is the first edition of the book's.
+about half an hour on one core.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from primer.attention import ablate_heads
 from primer.datasets import split_plays
 from primer.inference.beam import beam_search
 from primer.inference.choosing import greedy, sample
@@ -37,16 +39,19 @@ N_TEXTS, PROMPT, NEW, N_CONTEXTS = 200, 32, 192, 1000
 MEMORIES = (1, 2, 4, 8, 16, 32, 64, 128)
 FORGETFUL = {1: 200, 2: 200, 4: 200, 8: 200, 16: 200, 32: 100, 64: 50}
 """How many texts are written with a memory of m tokens: each token reads all of them anew."""
-SEARCHED, LISTENED = 60, 100
-"""How many texts beam search writes; from how many it writes to the first full stop."""
+SAMPLED, SEARCHED, LISTENED = 100, 60, 100
+"""How many texts each sampler and beam search write; how many are searched up to a full stop."""
 SEEN = {"half a round": 0.5, "one round": 1, "two rounds": 2, "three rounds": 3, "all": np.inf}
 """How much of the text the model is shown when it is asked for the fourth round of a loop."""
 SETTINGS: dict[str, dict[str, Any]] = {
     **{f"τ = {tau}": {"temperature": tau} for tau in (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)},
-    **{f"k = {k}": {"top_k": k} for k in (5, 8, 40, 53)},
+    **{f"k = {k}": {"top_k": k} for k in (8, 56)},
     **{f"p = {p}": {"top_p": p} for p in (0.5, 0.9)},
 }
-"""How the samplers are set; k = 8 and 53 keep as many tokens on average as p = 0.5 and 0.9."""
+"""How the samplers are set; k = 8 and 56 keep as many tokens on average as p = 0.5 and 0.9."""
+INDUCTION, WITHOUT = {1: (2, 3), 2: (1, 2)}, " without induction"
+"""The model's induction heads by layer, and the end of a setting that silences them."""
+SILENCED = [f"{name}{WITHOUT}" for name in ("greedy", "τ = 0.1", "τ = 0.3", "τ = 0.5")]
 
 
 class Line(NamedTuple):
@@ -91,7 +96,7 @@ def held_out_passages(n: int = N_TEXTS, length: int = PROMPT + NEW) -> Int[Tenso
     >>> held_out_passages(3).shape
     torch.Size([3, 224])
     """
-    _, encoding = load_pretrained("plays-1")
+    _, encoding = load_pretrained("plays")
     _, held_out = split_plays()
     pieces = [
         torch.tensor(encoding.encode(play)).unfold(0, length, length) for play in held_out.values()
@@ -124,10 +129,10 @@ def _line(setting: str, measure: str, values: Iterable[float]) -> Line:
 
 
 class Laboratory:
-    """The first edition in double precision, the passages, and the words of Shakespeare."""
+    """The model of the book in double precision, the passages, and the words of Shakespeare."""
 
     def __init__(self, n_texts: int = N_TEXTS, n_contexts: int = N_CONTEXTS) -> None:
-        model, self.encoding = load_pretrained("plays-1")
+        model, self.encoding = load_pretrained("plays")
         self.model = model.double()
         self.passages = held_out_passages(n_texts)
         self.n_contexts = n_contexts
@@ -142,10 +147,15 @@ class Laboratory:
 
     def write(self, setting: str) -> Int[Tensor, "n length"]:
         """Return the passages as Shakespeare or a decoder continues them."""
-        everything = len(self.passages)
+        if setting.endswith(WITHOUT):
+            with ExitStack() as stack:
+                for layer, heads in INDUCTION.items():
+                    stack.enter_context(ablate_heads(self.model.blocks[layer].attention, heads))
+                return self.write(setting.removesuffix(WITHOUT))
         if setting == "Shakespeare":
             return self.passages
         if setting == "greedy":
+            everything = len(self.passages)
             return self._in_batches(lambda rows: generate(self.model, rows, NEW), everything)
         if setting == "4 beams":
             prompts = self.passages[:SEARCHED, :PROMPT]
@@ -157,7 +167,7 @@ class Laboratory:
             return self._in_batches(forgetful, FORGETFUL[m])
         dice = torch.Generator().manual_seed(13)
         choose = partial(sample, generator=dice, **SETTINGS[setting])
-        return self._in_batches(lambda rows: generate(self.model, rows, NEW, choose), everything)
+        return self._in_batches(lambda rows: generate(self.model, rows, NEW, choose), SAMPLED)
 
     def judge(self, setting: str, texts: Int[Tensor, "n length"]) -> list[Line]:
         """Measure texts: one value for each, then the mean."""
@@ -200,8 +210,10 @@ class Laboratory:
             lines.append(_line("loops", f"{name} round", rounds[:, i]))
         lines.append(_line("loops", "third less first", rounds[:, 2] - rounds[:, 0]))
         lines.append(_line("loops", "third less second", rounds[:, 2] - rounds[:, 1]))
+        context = self.model.config.context_length  # it must hold the fourth round too
+        fitting = [(text, one) for text, one in ended if one.start + 4 * one.period <= context]
         for name, n_rounds in SEEN.items():
-            kept = [self._goes_on(text, one, n_rounds) for text, one in ended]
+            kept = [self._goes_on(text, one, n_rounds) for text, one in fitting]
             lines.append(_line("loops", f"goes on seeing {name}", kept))
         return lines
 
@@ -279,6 +291,7 @@ def run(path: Path = RESULTS, laboratory: Laboratory | None = None, only: str = 
         "greedy",
         "loops",
         *SETTINGS,
+        *SILENCED,
         *forgetful,
         "lengths",
         "last 128",

@@ -11,27 +11,49 @@ import {
   headTargets,
   nameOf,
 } from "./attention_scores.js";
-import { clamp, div, format, html, memory, resultLine, scientific, widget, write } from "./kit.js";
+import { clamp, div, format, html, memory, radio, resultLine, scientific, widget, write } from "./kit.js";
 import { readModel } from "./language_model.js";
 import { BYTE_BY_BYTE, textInput } from "./text_input.js";
 import { encode, tokenText, visible } from "./tokenizer.js";
+import { readLetters } from "./two_layers.js";
 
 const TRAINED = { causal: true, scaled: true, normalized: true };
 
 // ---------------------------------------------------------------- what is computed
 
-/** Returns `look(text, settings)`: the tokens of a text, the maps of all heads, what the heads do. */
-function onlooker(language, limit) {
+/** The book's model, as an onlooker reads it. */
+function readText(data, longest) {
+  const language = readModel(data);
   const { tokenizer, config } = language;
-  const read = attentionReader(language);
+  return {
+    config,
+    longest,
+    encode: (text) => encode(tokenizer, text),
+    name: (token) => tokenText(tokenizer, token),
+    note: (_, names) => names.some((name) => name.startsWith("‹")) && BYTE_BY_BYTE,
+    read: attentionReader(language),
+  };
+}
+
+/** Where to begin with a text: at the head that looks up most, its last query and the key that it reads most. */
+function strongest({ measured, weights, names }) {
+  const heads = measured.flatMap((layer, l) => layer.map((one, h) => [l, h, one.induction.score]));
+  const [layer, head] = heads.reduce((most, one) => (one[2] > most[2] ? one : most));
+  const query = names.length - 1;
+  const row = weights[layer][head].slice(query * names.length, (query + 1) * names.length);
+  return { layer, head, query, key: row.indexOf(Math.max(...row)) };
+}
+
+/** Returns `look(text, settings)`: the tokens of a text, the maps of all heads, what the heads do. */
+function onlooker({ config, longest, encode, name, read }) {
   const once = memory();
 
   function look(text, settings) {
     const { all, tokens } = once("tokens", text, () => {
-      const ids = encode(tokenizer, text);
-      return { all: ids.length, tokens: ids.slice(0, limit) };
+      const ids = encode(text);
+      return { all: ids.length, tokens: ids.slice(0, longest) };
     });
-    const names = once("names", text, () => tokens.map((token) => visible(tokenText(tokenizer, token))));
+    const names = once("names", text, () => tokens.map((token) => visible(name(token))));
     const products = once("products", text, () => read(tokens));
     const mapsWith = (options) =>
       once(JSON.stringify(options), text, () =>
@@ -89,11 +111,12 @@ export function readOut(query, key, value, { normalized }) {
 }
 
 /** How many tokens the text has, and what of it is read otherwise than it was typed. */
-function describeText(all, names, limit) {
+function describeText({ longest: limit, note }, { all, names }, text) {
   const said = [`${all} ${all === 1 ? "token" : "tokens"}`];
   if (!all) said.push("type something to see its maps");
   if (all > limit) said.push(`the first ${limit} are read`);
-  if (names.some((name) => name.startsWith("‹"))) said.push(BYTE_BY_BYTE);
+  const strange = note(text, names, all);
+  if (strange) said.push(strange);
   return `${said.join("; ")}.`;
 }
 
@@ -133,22 +156,46 @@ function colorLegend() {
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("attention-maps", ({ model, controls, write: put }) => {
-  const [language, limit] = [readModel(model.get("checkpoint")), model.get("longest")];
-  const look = onlooker(language, limit);
+export default widget("attention-maps", ({ model, controls, constants, write: put }) => {
+  const reader = (trait, language, examples, label) => ({
+    trait,
+    language,
+    look: onlooker(language),
+    input: textInput({ label, examples, longest: 400, change: (text) => put({ [trait]: text }) }),
+    heads: thumbnails(language.config, put),
+    place: null, // where the reader left it
+  });
+  const [data, rows] = [model.get("second"), constants.rows];
+  const first = readText(model.get("checkpoint"), model.get("longest"));
+  const readers = [reader("text", first, model.get("examples"), "Text")];
+  if (data.byteLength) readers.push(reader("letters", readLetters(data), rows, "Letters"));
   const once = memory();
   let quiet = false; // who moves a mouse sees what the read-out says
   const pick = (query, key, how) => {
     quiet = how === "hover";
     if (query !== model.get("query") || key !== model.get("key")) put({ query, key });
   };
-  const examples = model.get("examples");
-  const input = textInput({ label: "Text", examples, longest: 400, change: (text) => put({ text }) });
-  const heads = thumbnails(language.config, put);
+  const choice = radio({
+    label: "Model",
+    options: [
+      ["text", "Plays: 4 layers of 4 heads"],
+      ["letters", "Two layers of attention alone"],
+    ],
+    change(reads) {
+      const [now, next] = [model.get("reads"), reads].map((name) =>
+        readers.find(({ trait }) => trait === name),
+      );
+      now.place = Object.fromEntries(
+        ["layer", "head", "query", "key"].map((name) => [name, model.get(name)]),
+      );
+      put({ reads, ...(next.place ?? strongest(next.look(model.get(reads), TRAINED))) });
+    },
+  });
+  choice.row.hidden = readers.length < 2;
   const [map, bows, bars, colors] = [pairMap(pick), arcs(pick), measures(), colorLegend()];
   const [result, note] = [resultLine(), html("p", { class: "note" })];
   const large = div("", result.row, map.element, colors.element);
-  const stage = div("stage", heads.element, large);
+  const stage = div("stage", div("", ...readers.map(({ heads }) => heads.element)), large);
   const shown = div("", stage, bars.element, bows.element, note);
   const options = Object.keys(TRAINED).map((name) => controls[name].row);
 
@@ -162,17 +209,29 @@ export default widget("attention-maps", ({ model, controls, write: put }) => {
   }
 
   return {
-    layout: [div("controls", ...input.parts, div("options", ...options)), shown],
-    draw({ text, layer, head, causal, scaled, normalized, ...state }) {
+    layout: [
+      div("controls", choice.row, ...readers.flatMap(({ input }) => input.parts), div("options", ...options)),
+      shown,
+    ],
+    draw({ reads, causal, scaled, normalized, ...state }) {
+      const { trait, language, look, input, heads } =
+        readers.find((one) => one.trait === reads) ?? readers[0];
+      for (const one of readers) {
+        for (const part of [...one.input.parts, one.heads.element]) part.hidden = one.trait !== trait;
+      }
+      choice.set(trait);
+      const text = state[trait];
       const settings = { causal, scaled, normalized };
       const seen = look(text, settings);
       const { all, names, maps, labels } = seen;
-      input.draw(text, describeText(all, names, limit));
+      input.draw(text, describeText(language, seen, text));
       shown.hidden = all === 0;
       if (!all) return;
+      const { n_layers, n_heads } = language.config;
+      const [layer, head] = [clamp(state.layer, 0, n_layers - 1), clamp(state.head, 0, n_heads - 1)];
       const sizes = [large.clientWidth, shown.clientWidth];
       const [query, key] = [state.query, state.key].map((at) => clamp(at, 0, names.length - 1));
-      const content = text + JSON.stringify(settings);
+      const content = trait + text + JSON.stringify(settings);
       const view = [content, layer, head, ...sizes].join();
       const own = maps[layer][head];
       const ends = (values) => rangeOf(values, settings);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from primer.attention import (
 )
 from primer.palette import LIGHT
 from primer.transformers import Transformer
+from primer.widgets import two_layers
 from primer.widgets.controls import Switch
 from primer.widgets.language_model import LanguageModelWidget
 
@@ -112,6 +113,12 @@ class AttentionMaps(LanguageModelWidget):
         How many tokens are read.
     checkpoint : bytes
         The model, from :func:`primer.widgets.quantized.pack`; the book's own when left out.
+    second : bytes
+        A second model to choose, from :func:`primer.widgets.two_layers.pack`; none when left out.
+    reads : {"text", "letters"}
+        Which model reads: the first reads ``text``, the second ``letters``.
+    letters : str
+        The text of the second model; its first 32 letters, digits, spaces and full stops are read.
 
     Raises
     ------
@@ -144,6 +151,10 @@ class AttentionMaps(LanguageModelWidget):
     scaled = Switch(True, label="Divide by √d")
     normalized = Switch(True, label="Softmax")
     longest = traitlets.Int(48, min=2).tag(sync=True)
+    second = traitlets.Bytes().tag(sync=True)
+    reads = traitlets.Enum(("text", "letters"), "text").tag(sync=True)
+    letters = traitlets.Unicode(two_layers.EXAMPLES[0]).tag(sync=True)
+    constants: ClassVar[dict[str, Any]] = {"rows": two_layers.EXAMPLES}
 
     @traitlets.default("layer")
     def _default_layer(self) -> int:
@@ -163,15 +174,46 @@ class AttentionMaps(LanguageModelWidget):
             )
         return int(proposal["value"])
 
+    @traitlets.validate("second")
+    def _check_second(self, proposal: dict[str, Any]) -> bytes:
+        if proposal["value"]:
+            try:
+                two_layers.unpack(proposal["value"])
+            except ValueError as error:
+                raise traitlets.TraitError(f"second: {error}") from None
+        return bytes(proposal["value"])
+
+    @traitlets.validate("reads")
+    def _check_reads(self, proposal: dict[str, Any]) -> str:
+        if proposal["value"] == "letters" and not self.second:
+            raise traitlets.TraitError("reads is 'letters', but there is no second model to read")
+        return str(proposal["value"])
+
     def tokens(self) -> list[int]:
         """Encode the part of the text that is read."""
+        if self.reads == "letters":
+            return two_layers.encode(self.letters)[: two_layers.LENGTH]
         return self.encoding().encode(self.text)[: self.longest]
+
+    def _chosen(self) -> tuple[int, int]:
+        """Give layer and head; the second model has fewer of both."""
+        if self.reads == "letters":
+            return min(self.layer, 1), min(self.head, 1)
+        return self.layer, self.head
+
+    def _products(self) -> tuple[Float[Tensor, "layers heads queries keys"], int]:
+        """Compute the products of queries and keys, and give their width."""
+        if self.reads == "letters":
+            second = two_layers.unpack(self.second)
+            width = second.embed.embedding_dim // second.distance_bias.shape[1]
+            return two_layers.letter_products(second, self.tokens()), width
+        return head_products(self.model(), self.tokens()), self.model().config.d_head
 
     def maps(self) -> Float[Tensor, "layers heads queries keys"]:
         """Compute the maps of all heads as the present settings show them; NaN where masked."""
-        scores = head_products(self.model(), self.tokens())
+        scores, width = self._products()
         if self.scaled:
-            scores = scores / self.model().config.d_head ** 0.5
+            scores = scores / width**0.5
         hidden = torch.zeros(scores.shape[-2:], dtype=torch.bool)
         if self.causal:
             hidden = ~causal_mask(len(hidden))
@@ -179,22 +221,23 @@ class AttentionMaps(LanguageModelWidget):
             scores = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
         return scores.masked_fill(hidden, torch.nan)
 
+    def _trained(self) -> Float[Tensor, "layers heads queries keys"]:
+        """Compute the weights as the model was trained."""
+        scores, width = self._products()
+        scores = (scores / width**0.5).masked_fill(~causal_mask(scores.shape[-1]), -torch.inf)
+        return scores.softmax(dim=-1)
+
     def scores(self) -> dict[str, Float[Tensor, "layers heads"]]:
         """Measure how the heads behave in the text, as the model was trained."""
         tokens = torch.tensor([self.tokens()])
-        seen: dict[str, Tensor] = {}
-        with torch.no_grad():
-            self.model()(tokens, observe=seen.__setitem__)
-        weights = [x for name, x in seen.items() if name.endswith("attention.weights")]
-        layers = [head_scores(layer, tokens) for layer in weights]
+        layers = [head_scores(weights[None], tokens) for weights in self._trained()]
         return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}
 
     def names(self) -> list[list[str]]:
         """Name each head, [layer][head]: by the kind of key it gives most to, uniform, or mixed."""
-        trained = AttentionMaps(text=self.text, checkpoint=self.checkpoint, longest=self.longest)
         names = self._kinds()
         if len(self.tokens()) > QUERIES:
-            even = evenness(trained.maps().nan_to_num()) >= EVEN
+            even = evenness(self._trained()) >= EVEN
             names = [
                 ["uniform" if e else name for e, name in zip(*row, strict=True)]
                 for row in zip(even.tolist(), names, strict=True)
@@ -210,7 +253,8 @@ class AttentionMaps(LanguageModelWidget):
             if int(targets[name].any(dim=-1).sum()) >= QUERIES
         }
         if not counted:
-            return [["mixed"] * self.model().config.n_heads] * self.model().config.n_layers
+            n_layers, n_heads = self._trained().shape[:2]
+            return [["mixed"] * n_heads] * n_layers
         most, which = torch.stack(list(counted.values())).max(dim=0)  # (layers, heads)
         kinds = list(counted)
         return [
@@ -233,14 +277,14 @@ class AttentionMaps(LanguageModelWidget):
             most = np.nanmax(values, axis=1, keepdims=True) if self.normalized else 1
             self._draw_map(axes, values / most)
             axes.set(xticks=[], yticks=[])
-            chosen = (layer, head) == (self.layer, self.head)
+            chosen = (layer, head) == self._chosen()
             axes.set_title(
                 f"{layer}.{head} {names[layer][head].removesuffix(' token')}",
                 fontsize=7,
                 loc="center",
                 color=LIGHT["blue" if chosen else "ink"],
             )
-        self._draw_large(panels[1].add_subplot(), maps[self.layer, self.head])
+        self._draw_large(panels[1].add_subplot(), maps[self._chosen()])
         return figure
 
     def _draw_map(self, axes: Axes, values: np.ndarray) -> Any:
@@ -252,10 +296,13 @@ class AttentionMaps(LanguageModelWidget):
     def _draw_large(self, axes: Axes, values: np.ndarray) -> None:
         """Draw the chosen head with the names of the tokens."""
         image = self._draw_map(axes, values)
-        labels = [self.encoding().decode([token]).replace("\n", "⏎") for token in self.tokens()]
+        if self.reads == "letters":
+            labels = [two_layers.LETTERS[token] for token in self.tokens()]
+        else:
+            labels = [self.encoding().decode([t]).replace("\n", "⏎") for t in self.tokens()]
         axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
         axes.set_yticks(range(len(labels)), labels, fontsize=7)
         axes.set(xlabel="key", ylabel="query")
-        axes.set_title(f"Layer {self.layer}, head {self.head}")
+        axes.set_title("Layer {}, head {}".format(*self._chosen()))
         label = "weight" if self.normalized else "score"
         axes.figure.colorbar(image, ax=axes, label=label, shrink=0.7)

@@ -16,21 +16,13 @@ import traitlets
 from primer.inputs import one_of
 
 SCALES = ("linear", "falling", "decades", "octaves", "shifted")
-"""How a slider runs: by the value, downwards, by its log₁₀, its log₂, or log₁₀(1 + value)."""
+"""How a slider runs: by the value, downwards, by its log₁₀, its log₂, or log₁₀(1 + value/knee)."""
 
 FORMS = ("fixed", "grouped", "short", "significant")
 """How a value is written: 0.50; 10,000; 0.5; 0.500."""
 
 LOOKS = ("radio", "select", "slider")
 MOST_RADIOS = 4
-
-_PLACE = {
-    "linear": float,
-    "falling": float,
-    "decades": math.log10,
-    "octaves": math.log2,
-    "shifted": lambda value: math.log10(1 + value),
-}
 
 
 class _Slider:
@@ -55,13 +47,14 @@ class _Slider:
         when: tuple[str, Any] | None = None,
         whole: bool = False,
         hint: str = "",
+        knee: float = 1.0,
     ) -> None:
         """Keep what the page is to know, and a hint for who leaves the range."""
         self.hint = hint
         self.control = {"kind": "number", "label": label, "low": low, "high": high, "step": step}
         self.control |= {"scale": scale, "form": form, "digits": digits, "unit": unit}
         self.control |= {"named": list(map(list, (named or {}).items())), "whole": whole}
-        self.control |= {"none": none, "when": when and list(when)}
+        self.control |= {"none": none, "when": when and list(when), "knee": knee}
 
     def _within(self, value: float) -> None:
         """Raise traitlets' error when a value lies outside its range, or is NaN."""
@@ -73,7 +66,7 @@ class _Slider:
 
     def fault(self) -> str | None:
         """Say what is wrong with the declaration."""
-        low, high, step = (self.control[name] for name in ("low", "high", "step"))
+        low, high, step, knee = (self.control[name] for name in ("low", "high", "step", "knee"))
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             return f"has an empty range, {low:g} to {high:g}: give finite ends, low below high"
         if self.control["scale"] not in SCALES:
@@ -82,7 +75,13 @@ class _Slider:
             return f"has form {self.control['form']!r}: give one of {', '.join(FORMS)}"
         if self.control["scale"] in ("decades", "octaves") and low <= 0:
             return f"runs by {self.control['scale']} from {low:g}: a logarithm needs low above 0"
-        place = _PLACE[self.control["scale"]]
+        if not 0 < knee < math.inf:
+            return f"has the knee {knee:g}: give a finite number above 0"
+        place = {
+            "decades": math.log10,
+            "octaves": math.log2,
+            "shifted": lambda value: math.log10(1 + value / knee),
+        }.get(self.control["scale"], float)
         if not 0 < step <= place(high) - place(low):
             return f"has the step {step:g}: give one above 0 and not longer than the range"
         value = getattr(self, "default_value", low)
@@ -109,13 +108,16 @@ class Number(_Slider, traitlets.Float[float, Any]):
         :math:`10^{0.01}`.
     scale : str
         ``"linear"``, ``"falling"``, ``"decades"``, ``"octaves"`` or, from zero on, ``"shifted"``:
-        :math:`\log_{10}(1+x)`.  The values of the last three are rounded to three digits.
+        :math:`\log_{10}(1+x/\text{knee})`.  The values of the last three are rounded to three
+        digits.
     form, digits, unit
         How the value is written beside the slider, see :data:`FORMS`.
     named : mapping, optional
         Words for some values: ``{1.0: "all"}``.
     hint : str, optional
         What the error adds when a value lies outside.
+    knee : float, optional
+        Where ``"shifted"`` turns from even steps to even factors; 1 when left out.
     when : (str, value), optional
         Another trait and its value; with any other value this control is switched off.
     """

@@ -78,7 +78,14 @@ class SpendCompute(Widget):
         label="Parameters N",
     )
     inference = Number(
-        0.0, low=0.0, high=1e14, step=0.1, scale="shifted", form="significant", label="Later use"
+        0.0,
+        low=0.0,
+        high=1e14,
+        step=0.04,
+        scale="shifted",
+        knee=1e10,  # fewer tokens than that cost next to nothing beside a training
+        form="significant",
+        label="Later use",
     )
     law = Choice("printed", WORDS, label="Law", look="select")
 

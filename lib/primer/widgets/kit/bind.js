@@ -5,13 +5,13 @@ import { clamp, format, grouped, short, significant } from "./numbers.js";
 
 const FORMS = { fixed: format, grouped, short, significant };
 
-// From a value to its place on the slider, and back.
+// From a value to its place on the slider, and back; one of them turns at a knee from even steps to even factors.
 const SCALES = {
   linear: [(x) => x, (v) => v],
   falling: [(x) => -x, (v) => -v],
   decades: [Math.log10, (v) => 10 ** v],
   octaves: [Math.log2, (v) => 2 ** v],
-  shifted: [(x) => Math.log10(1 + x), (v) => 10 ** v - 1],
+  shifted: [(x, knee = 1) => Math.log10(1 + x / knee), (v, knee = 1) => knee * (10 ** v - 1)],
 };
 
 /** How a value is written beside its slider. */
@@ -21,15 +21,15 @@ export function words({ form, digits, unit, named = [] }, value) {
 }
 
 /** The value at a place on the slider: never outside its range, and with no digits that nobody meant. */
-export function valueAt({ scale, low, high, whole }, place) {
-  const x = clamp(SCALES[scale][1](place), low, high);
+export function valueAt({ scale, low, high, whole, knee }, place) {
+  const x = clamp(SCALES[scale][1](place, knee), low, high);
   if (whole) return Math.round(x);
   return clamp(Number(x.toPrecision(scale === "linear" || scale === "falling" ? 12 : 3)), low, high);
 }
 
 /** The ends and the step of a slider; its last step may reach beyond `high`, so that `high` is reached. */
-export function ends({ scale, low, high, step }) {
-  const [min, max] = [low, high].map(SCALES[scale][0]).sort((a, b) => a - b);
+export function ends({ scale, low, high, step, knee }) {
+  const [min, max] = [low, high].map((x) => SCALES[scale][0](x, knee)).sort((a, b) => a - b);
   return { min, max: min + step * Math.ceil((max - min) / step - 1e-9), step };
 }
 
@@ -37,7 +37,7 @@ export function ends({ scale, low, high, step }) {
 function numberControl(declared, change, own) {
   const now = { ...declared };
   const last = () => ends(now).max;
-  const place = (value) => (value === null ? last() : SCALES[now.scale][0](value));
+  const place = (value) => (value === null ? last() : SCALES[now.scale][0](value, now.knee));
   const read = (v) => (now.none && v >= last() - 1e-9 ? null : valueAt(now, v));
   const write = (value) => own(value) ?? (value === null ? now.none : words(now, value));
   const control = slider({
