@@ -269,6 +269,62 @@ def test_data_that_does_not_come_is_said_and_spares_the_others(
     assert page.locator("#view-1 button").inner_text() == "count 1"
 
 
+# Shows how many bytes came of what it asks for, or why they are not there.
+ASK = """export default { render({ model, el }) {
+  const draw = () => {
+    try {
+      el.textContent = (model.get("parts").much ?? model.need(["parts", "much"])).byteLength;
+    } catch (error) { el.textContent = error.message; }
+  };
+  const button = document.createElement("button");
+  button.textContent = "ask";
+  button.addEventListener("click", () => { draw(); model.on("change:parts", draw); });
+  el.append(button);
+} };"""
+
+
+def asking(later: bool) -> dict[str, Any]:
+    """Return a widget that asks for data of three thousand bytes when its button is pressed."""
+    spec = {"later": ["parts"]} if later else {}
+    packed = base64.b64encode(bytes(3000)).decode()
+    buffer = {"path": ["parts", "much"], "encoding": "base64", "data": packed}
+    return {**counter(esm=ASK, parts={}, _spec=spec), "buffers": [buffer]}
+
+
+def test_data_for_later_is_loaded_when_it_is_asked_for(open_page: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "widget-data"
+    assert move_large_buffers({"state": {"a": asking(later=False)}}, folder)["state"] == {
+        "a": asking(later=False)
+    }
+    state = move_large_buffers({"state": {"a": asking(later=True)}}, folder)["state"]
+    assert len(json.dumps(state)) < 2500
+    page = open_page(state, ["a", "a"])  # ready although nobody moved
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("#view-0 button").click()
+    expect(place(page, 0)).to_have_text("3000")
+    assert sum("widget-data" in url for url in asked) == 1
+    page.locator("#view-1 button").click()
+    expect(place(page, 1)).to_have_text("3000")
+    assert sum("widget-data" in url for url in asked) == 1
+
+
+def test_data_for_later_that_does_not_come_is_said(open_page: Open, tmp_path: Path) -> None:
+    state = move_large_buffers({"state": {"a": asking(later=True)}}, tmp_path / "widget-data")
+    for file in (tmp_path / "widget-data").iterdir():
+        file.unlink()
+    page = open_page(state["state"], ["a"])
+    page.locator("#view-0 button").click()
+    expect(place(page, 0)).to_contain_text("could not be loaded")
+
+
+def test_nobody_can_ask_for_data_that_were_never_there(open_page: Open) -> None:
+    record = asking(later=True) | {"buffers": []}
+    page = open_page({"a": record}, ["a"])
+    page.locator("#view-0 button").click()
+    expect(place(page, 0)).to_have_text("The page has no data for parts, much.")
+
+
 TALL = """export default { render({ el }) {
   const style = "display: block; height: 2000px";
   el.append(Object.assign(document.createElement("button"), { style }));
