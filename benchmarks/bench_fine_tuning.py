@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator
 
 import torch
@@ -22,6 +23,8 @@ PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "
 
 def rows() -> Iterator[Row]:
     """Time whole steps of tuning, then gigabytes of weights in a second."""
+    warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
+    warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
     yield from _steps()
     yield from _bits()
 
@@ -86,7 +89,8 @@ def _bits() -> Iterator[Row]:
         return torch.quantize_per_channel(rows, scales, zeros, 0, torch.qint8)
 
     stored = eight_bits.quantize(weights)
-    assert torch.equal(stored[0], theirs(weights).int_repr())
+    apart = stored[0].int() - theirs(weights).int_repr().int()
+    assert apart.abs().max() <= 1  # torch multiplies by the inverse: a half may fall elsewhere
     eight = "int8, a unit for each row"
     codes = {f"int8 in blocks of {BLOCK}": integer_codebook(8), f"NF4 in blocks of {BLOCK}": NF4}
     ways: dict[str, tuple[Callable[[], object], Callable[[], object], Tensor]] = {
