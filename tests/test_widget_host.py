@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from primer.book.pages import serve
 from primer.book.widget_host import HOST, LARGE, SHARED_ABOVE, move_large_buffers, share_sources
-from primer.widgets import base
+from primer.widgets import Decoding, base
 
 pytestmark = pytest.mark.browser
 
@@ -323,6 +323,28 @@ def test_nobody_can_ask_for_data_that_were_never_there(open_page: Open) -> None:
     page = open_page({"a": record}, ["a"])
     page.locator("#view-0 button").click()
     expect(place(page, 0)).to_have_text("The page has no data for parts, much.")
+
+
+def test_a_change_of_the_model_comes_when_it_is_chosen(open_page: Open, tmp_path: Path) -> None:
+    text = "HAMLET\nWho comes here?\n\nHORATIO\n"
+    widget = Decoding(text=text, n_tokens=6, n_beams=1)
+    saved = json.loads(
+        json.dumps(base.Widget.get_manager_state(widgets=[widget])["state"], default=str)
+    )
+    folder = tmp_path / "widget-data"
+    state = share_sources(move_large_buffers({"state": saved}, folder), folder)["state"]
+    page = open_page(state, [widget.model_id])
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.mouse.move(9, 9)
+    greedy = page.locator(".continuation").first.locator(".text")
+    end = {"timeout": 60_000}
+    expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+    before = len(asked)
+    page.get_by_label("Model", exact=True).select_option("aligned")
+    widget.change = "aligned"
+    expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+    assert sum("widget-data" in url for url in asked[before:]) == 1  # not the docstrings' one
 
 
 TALL = """export default { render({ el }) {

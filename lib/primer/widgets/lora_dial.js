@@ -10,6 +10,7 @@ import {
   heading,
   html,
   key,
+  memory,
   panel,
   resultLine,
   set,
@@ -111,6 +112,7 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
   const end = endOf(tokenizer);
   const passages = constants.passages.map((text) => encode(tokenizer, text));
   const shop = workshop(redraw);
+  const once = memory();
   const visited = new Map(); // key of a place → { change, rank, strength, losses }
   const off = { key: OFF, strength: 0 };
   const views = ["A docstring", "A speech"].map((title, i) => reading(title, tokenizer, passages[i]));
@@ -135,7 +137,7 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
   /** Where the dial stands: a change, how many of its directions, its strength; and the bytes to get there. */
   function placeOf({ change, changes, rank: asked, strength }) {
     const data = changes[change] ?? model.need(["changes", change]);
-    const most = rankOf(data);
+    const most = once("rank", data, () => rankOf(data));
     controls.rank.limit({ high: most });
     const rank = Math.min(asked, most);
     return rank ? { key: `${change} ${rank} ${strength}`, change, rank, strength, data } : off;
