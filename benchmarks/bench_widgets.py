@@ -57,7 +57,8 @@ MEASURE = """async (inputs) => {
   return times;
 }"""
 
-# Presses the button of a widget that plays, and times its frames, script and layout.
+# Presses the button of a widget that plays or computes for long, and times its frames, script and
+# layout.
 PLAY = """async ([name, frames]) => {
   const frame = window.requestAnimationFrame.bind(window);
   const times = new Map();
@@ -72,7 +73,7 @@ PLAY = """async ([name, frames]) => {
   for (let i = 0; i < frames; i++) await new Promise((done) => frame(done));
   return [...times.values()];
 }"""
-PLAYING = {"SmallNetwork": "Train"}
+PLAYING = {"SmallNetwork": "Train", "LoraDial": "Measure the whole curve"}
 
 
 def rows() -> Iterator[Row]:

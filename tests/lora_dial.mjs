@@ -1,7 +1,8 @@
 // Functions for the tests: the dial's arithmetic on a model and a change read from files.
 import { readFileSync } from "node:fs";
 import { readModel } from "../lib/primer/widgets/language_model.js";
-import { readFactors, surprises, turn } from "../lib/primer/widgets/lora_dial.js";
+import { rankOf, turn } from "../lib/primer/widgets/lora.js";
+import { surprises } from "../lib/primer/widgets/lora_dial.js";
 
 function finish(steps) {
   for (;;) {
@@ -11,7 +12,7 @@ function finish(steps) {
 }
 
 const turnedModel = (file, change, strength, rank) =>
-  finish(turn(readModel(readFileSync(file)), readFactors(readFileSync(change)), strength, rank));
+  finish(turn(readModel(readFileSync(file)), readFileSync(change), strength, rank));
 
 /** A matrix of the turned model, row by row. */
 export function matrix(file, change, strength, rank, layer, part) {
@@ -22,3 +23,5 @@ export function matrix(file, change, strength, rank, layer, part) {
 /** The nats of each token but the first. */
 export const nats = (file, change, strength, rank, tokens) =>
   finish(surprises(turnedModel(file, change, strength, rank), tokens));
+
+export const directions = (change) => rankOf(readFileSync(change));

@@ -23,7 +23,10 @@ from primer.inference import (
     probabilities,
 )
 from primer.notebook.figures import png
+from primer.transformers import load_pretrained
 from primer.widgets import Decoding
+from primer.widgets.changed_model import stored_changes
+from primer.widgets.quantized import pack
 
 CHOOSING, GENERATION = "choosing.js", "generation.js"
 
@@ -161,6 +164,16 @@ def test_a_loop_at_the_end_is_the_librarys(javascript, before, piece, rounds, mo
         ({"seed": -1}, "-1"),
         ({"text": "\ud800"}, "half a character"),
         ({"checkpoint": b"nothing"}, "checkpoint: this is no whole language model"),
+        ({"change": "gpt"}, "change must be one of 'plays', 'docstrings', 'aligned', got 'gpt'"),
+        ({"changes": {"plays": b"nothing"}}, "changes, 'plays': these are no stored factors"),
+        (
+            {"checkpoint": pack(*load_pretrained("plays-1")), "changes": stored_changes()},
+            "changes, 'docstrings': this change was trained beside another model",
+        ),
+        (
+            {"checkpoint": pack(*load_pretrained("plays-1")), "change": "aligned"},
+            "change must be one of 'plays', got 'aligned'",
+        ),
         ({"prompt": "To be"}, "Decoding has no prompt"),
     ],
 )
@@ -174,12 +187,32 @@ def test_there_is_a_picture(text):
     assert png(Decoding(text=text).picture()).startswith(b"\x89PNG")
 
 
+def test_another_model_may_not_come_below_the_changes():
+    widget = Decoding()
+    with pytest.raises(traitlets.TraitError, match="trained beside another model"):
+        widget.checkpoint = pack(*load_pretrained("plays-1"))
+
+
+def test_what_the_chapter_says_of_the_three_models_holds():
+    plays, docstrings, aligned = (
+        Decoding(text=EXAMPLE, change=change) for change in ("plays", "docstrings", "aligned")
+    )
+    end = plays.encoding().special_tokens["<|end|>"]
+    assert plays.encoding().decode(aligned.greedy()) == "Anon!<|end|>"
+    assert end not in plays.greedy()
+    assert end not in docstrings.greedy()
+    for widget, begins in ((plays, ",\nAnd I "), (docstrings, "\n-----"), (aligned, "!<|end|>")):
+        widget.text = "See also"
+        assert widget.encoding().decode(widget.greedy()).startswith(begins)
+
+
 def test_module_is_light():
     assert len(gzip.compress(Decoding()._esm.encode())) < 15.25 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------
 
+EXAMPLE = "HAMLET\nWho comes here?\n\nHORATIO\n"
 TEXTS = "[...document.querySelectorAll('.continuation .text')].map((text) => text.textContent)"
 
 
@@ -207,6 +240,31 @@ def test_greedy_and_beam_write_what_the_library_writes(widget_page):
     assert numbers(page, 1).startswith(f"log p = −{-best.log_probability:.1f}, ")
     assert page.locator(".tree g.best").count() == 30
     assert page.locator(".tree g g").count() == 3 * 30
+
+
+@pytest.mark.browser
+def test_the_reader_changes_the_model_by_keyboard(widget_page):
+    page = widget_page(Decoding(text=EXAMPLE, n_tokens=16, n_beams=2))
+    finished(page)
+    choice = page.get_by_label("Model", exact=True)
+    choice.focus()
+    for change in ("docstrings", "aligned", "plays"):
+        page.keyboard.press("Home" if change == "plays" else "ArrowDown")
+        page.wait_for_function(f"model.get('change') === '{change}'")
+        finished(page)
+        widget = Decoding(text=EXAMPLE, n_tokens=16, n_beams=2, change=change)
+        texts = page.evaluate(TEXTS)
+        assert texts[0] == widget.encoding().decode(widget.greedy())
+        assert texts[1] == widget.encoding().decode(list(widget.beam().tokens))
+        first = 100 * float(widget.distribution().max())
+        assert page.locator(".bars .value").first.inner_text() == f"{first:.1f}%"
+
+
+@pytest.mark.browser
+def test_who_brings_a_model_is_offered_no_changes(widget_page):
+    page = widget_page(Decoding(checkpoint=pack(*load_pretrained("plays-1")), n_tokens=2))
+    finished(page)
+    assert page.locator("[data-trait=change]").is_hidden()
 
 
 @pytest.mark.browser

@@ -16,12 +16,17 @@ from scipy.stats import entropy
 from widget_page import complaints, settle
 
 from primer import fine_tuning as ft
+from primer.alignment.aligned import ALIGNED
 from primer.datasets import split_plays
 from primer.fine_tuning import stored
+from primer.inference import probabilities
 from primer.notebook.figures import png
 from primer.transformers import load_pretrained
 from primer.widgets import LoraDial, SixteenNumbers
-from primer.widgets.lora_dial import DOCSTRING, PLAY, RANK
+from primer.widgets.changed_model import stored_changes
+from primer.widgets.lora_dial import DOCSTRING, NEW_TOKENS, PLAY, RANK
+from primer.widgets.mulberry import mulberry
+from primer.widgets.quantized import pack
 from primer.widgets.sixteen_numbers import BLOCKS, CODES, PLACE, WEIGHTS
 
 SIXTEEN = "sixteen_numbers.js"
@@ -152,33 +157,39 @@ def test_sixteen_numbers_have_a_picture(code):
 DIAL = Path(__file__).with_name("lora_dial.mjs")
 
 
-@pytest.fixture(scope="session")
-def dial_files(tmp_path_factory):
-    """Write the model and the change for Node to read."""
+@pytest.fixture(scope="session", params=["docstrings", "aligned"])
+def dial_files(tmp_path_factory, request):
+    """Write the model and a change for Node to read; say which change it is."""
     folder, widget = tmp_path_factory.mktemp("dial"), LoraDial()
-    for name in ("checkpoint", "change"):
-        (folder / name).write_bytes(getattr(widget, name))
-    return str(folder / "checkpoint"), str(folder / "change")
+    (folder / "checkpoint").write_bytes(widget.checkpoint)
+    (folder / "change").write_bytes(widget.changes[request.param])
+    return request.param, str(folder / "checkpoint"), str(folder / "change")
 
 
 @pytest.mark.parametrize(("strength", "rank"), [(1.0, RANK), (-0.5, 3), (1.5, 0), (0.0, 5)])
 @pytest.mark.parametrize("place", [(0, "attention.query"), (3, "feed_forward.down")])
 def test_the_page_turns_the_matrices_as_the_library(javascript, dial_files, strength, rank, place):
-    layer, part = place
-    got = javascript(DIAL, "matrix", *dial_files, strength, rank, layer, part.split(".")[1])
-    model = LoraDial(strength=strength, rank=rank).turned_model()
+    (change, *files), (layer, part) = dial_files, place
+    got = javascript(DIAL, "matrix", *files, strength, rank, layer, part.split(".")[1])
+    model = LoraDial(change=change).changed_model(strength, rank)
     expected = model.get_submodule(f"blocks.{layer}.{part}").weight.detach().flatten()
     np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(("strength", "rank"), [(1.0, RANK), (-0.5, 2), (1.5, 1)])
 def test_the_page_is_as_surprised_as_the_library(javascript, dial_files, strength, rank):
-    widget = LoraDial(strength=strength, rank=rank)
+    change, *files = dial_files
+    widget = LoraDial(change=change, strength=strength, rank=rank)
     for passage, expected in zip((DOCSTRING, PLAY), widget.surprises(), strict=True):
         tokens = widget.encoding().encode(passage)
-        got = javascript(DIAL, "nats", *dial_files, strength, rank, tokens)
+        got = javascript(DIAL, "nats", *files, strength, rank, tokens)
         np.testing.assert_allclose(got, expected, atol=2e-4)
         assert np.mean(got) == pytest.approx(float(expected.mean()), abs=2e-5)
+
+
+def test_the_page_counts_the_directions(javascript, dial_files):
+    change, _, file = dial_files
+    assert javascript(DIAL, "directions", file) == {"docstrings": 8, "aligned": 4}[change]
 
 
 def test_nobody_trained_on_the_passages():
@@ -195,19 +206,24 @@ def test_what_the_chapter_says_of_the_dial_holds():
     assert back[0] > off[0]
     one = LoraDial(rank=1).losses()
     assert on[0] < one[0] < off[0]
+    aligned = LoraDial(change="aligned").losses()
+    assert aligned[0] > off[0] + 0.5  # nothing is predicted better by who was rewarded
+    assert aligned[1] > off[1] + 0.2
+    assert aligned == LoraDial(change="aligned", rank=4).losses()  # it has no more directions
 
 
 def test_a_stored_change_is_the_trained_one_within_its_units():
     model = ft.add_lora(load_pretrained("plays-2")[0], 3, start="both random")
-    factors = stored.unpack_lora(stored.pack_lora(model))
+    factors = stored.unpack_lora(stored.pack_lora(model), model)
     for name, layer in ft.lora_layers(model).items():
         A, B = factors[name]
         assert (A.shape[1], B.shape[0]) == (3, 3)
         assert torch.dist(A @ B, layer.update()) < 0.03 * layer.update().norm()
 
 
-def test_the_first_directions_of_a_stored_change_are_its_strongest():
-    for A, B in stored.unpack_lora(stored.DOCSTRINGS.read_bytes()).values():
+@pytest.mark.parametrize("file", [stored.DOCSTRINGS, ALIGNED])
+def test_the_first_directions_of_a_stored_change_are_its_strongest(file):
+    for A, B in stored.unpack_lora(file.read_bytes(), load_pretrained("plays-2")[0]).values():
         size = A.norm(dim=0) * B.norm(dim=1)
         assert bool((size[:-1] >= 0.98 * size[1:]).all())
 
@@ -222,11 +238,16 @@ def test_a_change_of_another_model_is_refused():
         stored.turned(model, own, 1.0, 2)
     for damaged in (b"", b"nothing", stored.DOCSTRINGS.read_bytes()[:-1]):
         with pytest.raises(ValueError, match="no stored factors"):
-            stored.unpack_lora(damaged)
+            stored.unpack_lora(damaged, model)
+    for file in (stored.DOCSTRINGS, ALIGNED):
+        with pytest.raises(ValueError, match="trained beside another model"):
+            stored.unpack_lora(file.read_bytes(), load_pretrained("plays-1")[0])
+        with pytest.raises(ValueError, match="trained beside another model"):
+            stored.unpack_lora(file.read_bytes(), torch.nn.Linear(2, 2))
 
 
-def test_the_change_is_small():
-    assert len(stored.DOCSTRINGS.read_bytes()) < 150_000
+def test_the_changes_are_small_together():
+    assert sum(len(data) for data in stored_changes().values()) < 150_000
 
 
 def test_the_line_under_the_dial(javascript):
@@ -247,8 +268,10 @@ def test_the_line_under_the_dial(javascript):
         {"strength": math.nan},
         {"rank": 9},
         {"rank": -1},
-        {"change": b"nothing"},
+        {"change": "nothing"},
+        {"changes": {"docstrings": b"nothing"}},
         {"checkpoint": b"nothing"},
+        {"checkpoint": pack(*load_pretrained("plays-1"))},
         {"text": "\ud800"},
     ],
 )
@@ -320,3 +343,45 @@ def test_the_dial_is_turned(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+def continued(widget):
+    """Continue the text of a dial with the draws that the page makes."""
+    model, tokens = (
+        widget.changed_model(widget.strength, widget.rank),
+        widget.encoding().encode(widget.text),
+    )
+    uniform, start, end = mulberry(1), len(tokens), widget.encoding().special_tokens["<|end|>"]
+    while len(tokens) < start + NEW_TOKENS and tokens[-1] != end:
+        with torch.no_grad():
+            p = probabilities(model(torch.tensor([tokens]))[0, -1].double(), 0.7).numpy()
+        tokens.append(int(np.searchsorted(np.cumsum(p), next(uniform), side="right")))
+    return widget.encoding().decode(tokens)
+
+
+@pytest.mark.browser
+def test_the_change_is_swapped_and_the_text_follows(widget_page):
+    text = LoraDial.EXAMPLES[-1]
+    page = widget_page(LoraDial(text=text))
+    result, written = page.locator(".result"), page.locator(".written")
+    finished = "document.querySelector('[aria-busy]').getAttribute('aria-busy') === 'false'"
+    page.wait_for_function(finished)
+    assert written.inner_text() == continued(LoraDial(text=text))
+    page.get_by_label("Trained on").focus()
+    page.keyboard.press("ArrowDown")  # by keyboard alone
+    page.wait_for_function(
+        "document.querySelector('.result').textContent.startsWith('Strength 1.00, rank 4')"
+    )
+    assert page.evaluate("model.get('change')") == "aligned"
+    widget = LoraDial(text=text, change="aligned")
+    docstring, play = widget.losses()
+    assert f"{docstring:.2f} nats per token on the docstring (+" in result.inner_text()
+    assert f"{play:.2f} on the speech (+" in result.inner_text()
+    page.wait_for_function(finished)
+    assert written.inner_text() == continued(widget)
+    assert written.inner_text().endswith("!<|end|>")
+    page.get_by_text("The measured points in a table").click()
+    assert page.get_by_role("row").count() == 3  # of this change alone, and without it
+    for key, rank in (("Home", 0), ("End", 4)):  # it has no more directions
+        page.get_by_label("Rank r").press(key)
+        assert page.evaluate("model.get('rank')") == rank

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from primer.book.pages import serve
 from primer.book.widget_host import HOST, LARGE, SHARED_ABOVE, move_large_buffers, share_sources
-from primer.widgets import base
+from primer.widgets import Decoding, base
 
 pytestmark = pytest.mark.browser
 
@@ -267,6 +267,84 @@ def test_data_that_does_not_come_is_said_and_spares_the_others(
     assert "could not be loaded" in place(page, 0).inner_text()
     page.locator("#view-1 button").click()
     assert page.locator("#view-1 button").inner_text() == "count 1"
+
+
+# Shows how many bytes came of what it asks for, or why they are not there.
+ASK = """export default { render({ model, el }) {
+  const draw = () => {
+    try {
+      el.textContent = (model.get("parts").much ?? model.need(["parts", "much"])).byteLength;
+    } catch (error) { el.textContent = error.message; }
+  };
+  const button = document.createElement("button");
+  button.textContent = "ask";
+  button.addEventListener("click", () => { draw(); model.on("change:parts", draw); });
+  el.append(button);
+} };"""
+
+
+def asking(later: bool) -> dict[str, Any]:
+    """Return a widget that asks for data of three thousand bytes when its button is pressed."""
+    spec = {"later": ["parts"]} if later else {}
+    packed = base64.b64encode(bytes(3000)).decode()
+    buffer = {"path": ["parts", "much"], "encoding": "base64", "data": packed}
+    return {**counter(esm=ASK, parts={}, _spec=spec), "buffers": [buffer]}
+
+
+def test_data_for_later_is_loaded_when_it_is_asked_for(open_page: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "widget-data"
+    assert move_large_buffers({"state": {"a": asking(later=False)}}, folder)["state"] == {
+        "a": asking(later=False)
+    }
+    state = move_large_buffers({"state": {"a": asking(later=True)}}, folder)["state"]
+    assert len(json.dumps(state)) < 2500
+    page = open_page(state, ["a", "a"])  # ready although nobody moved
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("#view-0 button").click()
+    expect(place(page, 0)).to_have_text("3000")
+    assert sum("widget-data" in url for url in asked) == 1
+    page.locator("#view-1 button").click()
+    expect(place(page, 1)).to_have_text("3000")
+    assert sum("widget-data" in url for url in asked) == 1
+
+
+def test_data_for_later_that_does_not_come_is_said(open_page: Open, tmp_path: Path) -> None:
+    state = move_large_buffers({"state": {"a": asking(later=True)}}, tmp_path / "widget-data")
+    for file in (tmp_path / "widget-data").iterdir():
+        file.unlink()
+    page = open_page(state["state"], ["a"])
+    page.locator("#view-0 button").click()
+    expect(place(page, 0)).to_contain_text("could not be loaded")
+
+
+def test_nobody_can_ask_for_data_that_were_never_there(open_page: Open) -> None:
+    record = asking(later=True) | {"buffers": []}
+    page = open_page({"a": record}, ["a"])
+    page.locator("#view-0 button").click()
+    expect(place(page, 0)).to_have_text("The page has no data for parts, much.")
+
+
+def test_a_change_of_the_model_comes_when_it_is_chosen(open_page: Open, tmp_path: Path) -> None:
+    text = "HAMLET\nWho comes here?\n\nHORATIO\n"
+    widget = Decoding(text=text, n_tokens=6, n_beams=1)
+    saved = json.loads(
+        json.dumps(base.Widget.get_manager_state(widgets=[widget])["state"], default=str)
+    )
+    folder = tmp_path / "widget-data"
+    state = share_sources(move_large_buffers({"state": saved}, folder), folder)["state"]
+    page = open_page(state, [widget.model_id])
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.mouse.move(9, 9)
+    greedy = page.locator(".continuation").first.locator(".text")
+    end = {"timeout": 60_000}
+    expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+    before = len(asked)
+    page.get_by_label("Model", exact=True).select_option("aligned")
+    widget.change = "aligned"
+    expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+    assert sum("widget-data" in url for url in asked[before:]) == 1  # not the docstrings' one
 
 
 TALL = """export default { render({ el }) {

@@ -35,6 +35,7 @@ from primer.alignment.replies import Replies, reply_log_probs, speeches, write_r
 from primer.alignment.supervised import train_on_pairs, tune
 from primer.alignment.training import train_policy
 from primer.datasets import split_plays
+from primer.fine_tuning import add_lora
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.transformers import Transformer, load_pretrained
@@ -94,14 +95,22 @@ class World:
         return self.tokenizer.special_tokens["<|end|>"]
 
 
-def make_world(held_out: int | None = HELD_OUT) -> World:
-    """Tune the book's model on speeches, 48 batches of 32; keep so many prompts to judge by."""
+def make_world(
+    held_out: int | None = HELD_OUT, *, rank: int | None = None, learning_rate: float = 1e-3
+) -> World:
+    """Tune the book's model on speeches, 48 batches of 32; keep so many prompts to judge by.
+
+    With a rank only a change of that rank is tuned, beside the model: it needs a higher rate.
+    """
     model, tokenizer = load_pretrained(EDITION)
+    if rank is not None:
+        add_lora(model, rank)
     training, validation = split_plays()
     cut = functools.partial(speeches, tokenizer=tokenizer, prompt_length=PROMPT, longest=LENGTH - 1)
     shown = cut(dict(list(training.items())[:PLAYS]))
     judged = cut(validation)
-    tune(model, shown, steps=48, generator=torch.Generator().manual_seed(0))
+    once = torch.Generator().manual_seed(0)
+    tune(model, shown, steps=48, learning_rate=learning_rate, generator=once)
     return World(tokenizer, model, shown.prompts, judged.prompts[:held_out])
 
 

@@ -59,6 +59,7 @@
     #listeners = [];
     #state;
     #absent; // the buffers that are not in the page
+    #later; // those of them that the widget asks for when it needs them
     #pieces; // of the module and the styles, where these are not in the page
 
     constructor(id, record, manager) {
@@ -68,7 +69,10 @@
       this.#state = structuredClone(record.state);
       this.#pieces = record.pieces ?? {};
       const buffers = record.buffers ?? [];
-      this.#absent = buffers.filter((buffer) => buffer.encoding === "script");
+      const absent = buffers.filter((buffer) => buffer.encoding === "script");
+      const waits = ({ path }) => record.state._spec?.later?.includes(path[0]);
+      this.#absent = absent.filter((buffer) => !waits(buffer));
+      this.#later = absent.filter(waits).map((buffer) => ({ ...buffer, words: "" }));
       for (const { path, data, encoding } of buffers) {
         if (encoding !== "script") this.#put(path, decodeBase64(data));
       }
@@ -87,6 +91,25 @@
     async load() {
       await Promise.all(this.#absent.map(async ({ path, data }) => this.#put(path, await loadData(data))));
       this.#absent = [];
+    }
+
+    /** Start to load a buffer that is not there yet, and throw how that stands; its trait then changes. */
+    need(path) {
+      const buffer = this.#later.find((one) => one.path.join() === path.join());
+      if (!buffer) throw new Error(`The page has no data for ${path.join(", ")}.`);
+      if (!buffer.words) {
+        buffer.words = WAITING;
+        const told = () => this.#trigger(`change:${path[0]}`, this, this.get(path[0]), {});
+        const failed = (error) => {
+          console.warn("[widget-host]", error);
+          buffer.words = NOT_LOADED;
+        };
+        loadData(buffer.data)
+          .then((data) => this.#put(path, data))
+          .catch(failed)
+          .then(told);
+      }
+      throw new Error(buffer.words);
     }
 
     /** The text of the module, `_esm`, or of the styles, `_css`. */

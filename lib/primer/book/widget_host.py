@@ -21,6 +21,10 @@ so, as it does when the data cannot be loaded.  A script it is because a page op
 disk may load no other file.  A widget need not know any of this: its trait is a
 ``traitlets.Bytes``, and its module finds a ``DataView``, here as in JupyterLab.
 
+Data that few readers ask for can wait longer: the binary traits named in a model's ``_spec.later``
+are loaded when the module calls ``model.need(path)`` for one that it does not find.  That throws an
+error whose words say how the loading stands; when the data are there, the trait changes.
+
 Modules and styles leave the page in the same way, in two pieces where a class says with a line
 what it shares with others (:data:`SHARED_ABOVE`): the drawing kit of this book's widgets travels
 once for all pages.
@@ -50,7 +54,7 @@ LARGE = 100_000
 """Characters of base64 from which on a binary trait leaves the page."""
 
 SOURCE = 2_000
-"""Characters from which on a module or its styles leave the page."""
+"""Characters from which on a module, its styles or a binary trait for later leave the page."""
 
 SHARED_ABOVE = "/*! what stands above is shared by all widgets */\n"
 """The line with which a class ends what all its modules, or all its styles, have in common."""
@@ -107,19 +111,25 @@ def move_large_buffers(state: dict[str, Any], folder: Path) -> dict[str, Any]:
         each large buffer.  The state given is left as it was.
     """
 
-    def moved(buffer: dict[str, Any]) -> dict[str, Any]:
-        data = buffer["data"]
-        if buffer.get("encoding") != "base64" or len(data) < LARGE:
+    def moved(buffer: dict[str, Any], later: list[str]) -> dict[str, Any]:
+        data, least = buffer["data"], SOURCE if buffer["path"][0] in later else LARGE
+        if buffer.get("encoding") != "base64" or len(data) < least:
             return buffer
         return {**buffer, "encoding": "script", "data": _write(folder, f'"{data}"')}
 
     models = {
-        id: {**record, "buffers": [moved(buffer) for buffer in record["buffers"]]}
+        id: {**record, "buffers": [moved(buffer, _later(record)) for buffer in record["buffers"]]}
         if record.get("buffers")
         else record
         for id, record in state["state"].items()
     }
     return {**state, "state": models}
+
+
+def _later(record: dict[str, Any]) -> list[str]:
+    """Name the traits whose data a model's module asks for when it needs them."""
+    spec = record["state"].get("_spec")
+    return spec.get("later", []) if isinstance(spec, dict) else []
 
 
 def share_sources(state: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -2,8 +2,11 @@ r"""A trained change of low rank in a small file: eight bits for each number of 
 
 The change :math:`sAB` of each matrix is kept as :math:`U\sqrt S` and :math:`\sqrt S\,V^\top` of its
 singular value decomposition: the first :math:`r` columns and rows are its best approximation of
-rank :math:`r`.  ``python -m primer.fine_tuning.stored`` trains the one that comes with the book,
-on NumPy's docstrings (half a minute on one core).
+rank :math:`r`.  The file also holds the scales of the model's last norm, which are never rounded:
+by them a change knows the model that it was trained beside.
+
+``python -m primer.fine_tuning.stored`` trains the change to NumPy's docstrings that comes with the
+book (half a minute on one core); :mod:`primer.alignment.aligned` trains the other one.
 """
 
 from __future__ import annotations
@@ -24,10 +27,12 @@ from primer.fine_tuning.layers import linear_layers, matrix_of
 from primer.fine_tuning.lora import add_lora, lora_layers, principal_factors
 from primer.fine_tuning.tuning import fine_tune
 from primer.inputs import count
-from primer.transformers import dequantize, load_pretrained, quantize
+from primer.transformers import load_pretrained, quantize
 
 DOCSTRINGS = Path(__file__).with_name("docstrings-lora.safetensors")
 RANK, RATE, STEPS = 8, 5e-3, 240
+BASE = "norm.weight"
+"""The tensor of the model that a stored change carries along."""
 
 Factors = dict[str, tuple[Tensor, Tensor]]
 """The name of a layer → A of shape (d_in, r) and B of shape (r, d_out)."""
@@ -39,46 +44,66 @@ def pack_lora(model: nn.Module) -> bytes:
     Parameters
     ----------
     model : nn.Module
-        With layers from :func:`primer.fine_tuning.add_lora`.
+        A model of the book with layers from :func:`primer.fine_tuning.add_lora`.
 
     Returns
     -------
     bytes
-        A safetensors file: whole numbers of eight bits, with a unit for each direction.
+        A safetensors file: whole numbers of eight bits, and for each direction one unit, which its
+        column of A and its row of B share.
 
     Raises
     ------
     ValueError
         When there is no LoRA layer, or a number is not finite.
     """
-    tensors: dict[str, Tensor] = {}
+    tensors = {BASE: model.get_parameter(BASE).detach().clone()}
     for name, layer in lora_layers(model).items():
         A, B = principal_factors(layer.update(), layer.rank)
-        for letter, factor in (("A", A.T), ("B", B)):
-            whole, unit = quantize(factor.contiguous())
-            tensors |= {f"{name}.{letter}": whole, f"{name}.{letter}.unit": unit}
+        (whole_A, unit_A), (whole_B, unit_B) = (quantize(F.contiguous()) for F in (A.T, B))
+        tensors |= {f"{name}.A": whole_A, f"{name}.B": whole_B, f"{name}.unit": unit_A * unit_B}
     return save(tensors)
 
 
-def unpack_lora(data: bytes) -> Factors:
-    """Read what :func:`pack_lora` wrote.
+def unpack_lora(data: bytes, model: nn.Module) -> Factors:
+    """Read what :func:`pack_lora` wrote, for the model that it was trained beside.
+
+    Parameters
+    ----------
+    data : bytes
+        A file of :func:`pack_lora`.
+    model : nn.Module
+        The model whose matrices are to be changed.
+
+    Returns
+    -------
+    dict
+        The factors of each layer.
 
     Raises
     ------
     ValueError
-        When the bytes are not a whole file of this kind.
+        When the bytes are not a whole file of this kind, or the change belongs to another model.
     """
     try:
         tensors = load(data)
-        read = {
-            name: dequantize(whole, tensors[f"{name}.unit"])
-            for name, whole in tensors.items()
-            if not name.endswith(".unit")
+        base = tensors[BASE]
+        factors = {
+            (layer := name.removesuffix(".unit")): (
+                (tensors[f"{layer}.A"] * unit[:, None]).T,
+                tensors[f"{layer}.B"].float(),
+            )
+            for name, unit in tensors.items()
+            if name.endswith(".unit")
         }
-        names = [name.removesuffix(".A") for name in read if name.endswith(".A")]
-        return {name: (read[f"{name}.A"].T, read[f"{name}.B"]) for name in names}
     except (SafetensorError, KeyError, RuntimeError) as error:
         raise ValueError(f"these are no stored factors of LoRA: {error}") from None
+    if not torch.equal(base, dict(model.named_parameters()).get(BASE, torch.empty(0))):
+        raise ValueError(
+            "this change was trained beside another model: the scales of its last norm are not "
+            "the ones of this model; give the model that it was trained beside, or no change"
+        )
+    return factors
 
 
 @torch.no_grad()

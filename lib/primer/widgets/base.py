@@ -118,10 +118,15 @@ class Widget(anywidget.AnyWidget):
 
     @classmethod
     def spec(cls) -> dict[str, Any]:
-        """Say what the page is to know: the traits' names, their controls and the constants."""
+        """Say what the page is to know: the traits' names, their controls and the constants.
+
+        ``later`` are the binary traits that a page may load when the widget asks for them.
+        """
         names = cls.state_names()
         controls = declared_controls(cls.__name__, ((name, getattr(cls, name)) for name in names))
-        return {"traits": names, "controls": controls, "constants": cls.constants}
+        later = [name for name in names if getattr(cls, name).metadata.get("later")]
+        spec = {"traits": names, "controls": controls, "constants": cls.constants}
+        return spec | ({"later": later} if later else {})
 
     @classmethod
     def state_names(cls) -> list[str]:

@@ -5,24 +5,19 @@ import { distribution, draw as pick, effectiveChoices, entropy, greedy } from ".
 import { bars, cards, tree } from "./decoding_panels.js";
 import { beamText, continueText, readPrompt } from "./generation.js";
 import { newCache, readModel } from "./language_model.js";
+import { turn } from "./lora.js";
 import { random } from "./random.js";
 import { BYTE_BY_BYTE, textInput } from "./text_input.js";
-import { encode, tokenText } from "./tokenizer.js";
+import { encode, endOf, tokenText } from "./tokenizer.js";
 import { workshop } from "./workshop.js";
 
 const SAMPLES = 3; // continuations drawn side by side
-const END = "<|end|>";
 
 // ---------------------------------------------------------------- what is said
 
 /** The last part of a prompt that leaves room for the continuation, and what to say about it. */
 function readable(tokenizer, text, room) {
-  let tokens;
-  try {
-    tokens = encode(tokenizer, text);
-  } catch (error) {
-    return { tokens: [], words: error.message };
-  }
+  const tokens = encode(tokenizer, text);
   if (!tokens.length) return { tokens, words: "Type something: the model needs a token to continue." };
   const said = [`${tokens.length} token${tokens.length === 1 ? "" : "s"}`];
   if (tokens.length > room) said.push(`there is room for the last ${room} and the new ones`);
@@ -42,15 +37,14 @@ export function describe(model, drawn) {
 
 export default widget("decoding", ({ model, controls, constants, write: put, redraw }) => {
   const get = (name) => model.get(name);
-  const language = readModel(get("checkpoint"));
-  const { tokenizer, config } = language;
-  const end = tokenizer.tokens.findIndex((_, id) => tokenText(tokenizer, id) === END);
-  const reader = { cache: newCache(language), seen: [] };
+  const base = readModel(get("checkpoint"));
+  const { tokenizer, config } = base;
+  const end = endOf(tokenizer);
   const once = memory();
   const shop = workshop(redraw);
-  const change = (text) => put({ text });
-  const input = textInput({ label: "Prompt", examples: get("examples"), longest: 4000, change });
-  const next = bars(tokenizer, constants.shown, (id) => change(get("text") + tokenText(tokenizer, id)), end);
+  const type = (text) => put({ text });
+  const input = textInput({ label: "Prompt", examples: get("examples"), longest: 4000, change: type });
+  const next = bars(tokenizer, constants.shown, (id) => type(get("text") + tokenText(tokenizer, id)), end);
   const [texts, search, result] = [cards(tokenizer, SAMPLES), tree(tokenizer), resultLine()];
   const again = button("Draw again", () => put({ seed: (get("seed") + SAMPLES) % constants.seeds }));
   const rows = (...names) => names.map((name) => controls[name].row);
@@ -76,11 +70,13 @@ export default widget("decoding", ({ model, controls, constants, write: put, red
     div("controls", ...rows("n_tokens", "n_beams", "seed"), again),
     output,
   );
-  let reading = null; // the prompt that is, or has been, read
+  let reader = null; // the model with the change that is chosen, the cache and the tokens in it
+  let reading = null; // the prompt that is, or has been, read, and by which model
 
   /** The jobs that write: each has a key of all that it depends on. */
   function write(prompt, key, { n_tokens: nTokens, n_beams: nBeams, seed }, settings) {
-    const start = { cache: reader.cache, logits: prompt };
+    const { language, cache } = reader;
+    const start = { cache, logits: prompt };
     const sampler = (uniform) => (logits) => pick(distribution(logits, settings), uniform());
     const text = (name, its, choose) =>
       shop.job(name, `${key} ${nTokens} ${its}`, () => continueText(language, start, nTokens, choose(), end));
@@ -95,7 +91,7 @@ export default widget("decoding", ({ model, controls, constants, write: put, red
 
   /** Read the prompt; when that is done, show its distribution and what follows it. */
   function follow(tokens, key, state, settings) {
-    const prompt = shop.job("prompt", key, () => readPrompt(language, tokens, reader));
+    const prompt = shop.job("prompt", key, () => readPrompt(reader.language, tokens, reader));
     if (!prompt.done) return;
     const logits = prompt.result;
     once("bars", JSON.stringify([key, settings]), () => {
@@ -109,14 +105,24 @@ export default widget("decoding", ({ model, controls, constants, write: put, red
   }
 
   return {
-    layout: [input.element, panels],
+    layout: [controls.change.row, input.element, panels],
     draw(state) {
-      const { text, temperature, top_k: topK, top_p: topP } = state;
+      const { text, change, changes, temperature, top_k: topK, top_p: topP } = state;
       const room = config.context_length - state.n_tokens;
-      const { tokens, words } = once("prompt", `${room} ${text}`, () => readable(tokenizer, text, room));
+      let [tokens, words] = [[], ""];
+      try {
+        const data = changes[change] ?? model.need(["changes", change]);
+        reader = once("reader", data, () => {
+          const [language] = [...turn(base, data)];
+          return { language, cache: newCache(base), seen: [] };
+        });
+        ({ tokens, words } = once("prompt", `${room} ${text}`, () => readable(tokenizer, text, room)));
+      } catch (error) {
+        words = error.message;
+      }
       input.draw(text, words);
       panels.hidden = !tokens.length;
-      const key = tokens.join();
+      const key = `${change} ${tokens}`;
       if (reading !== key) shop.clear(); // what is written follows another prompt, from the same cache
       reading = key;
       if (tokens.length) follow(tokens, key, state, { temperature, topK, topP });

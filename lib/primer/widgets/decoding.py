@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, ClassVar
 
 import torch
@@ -11,41 +12,53 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from primer.fine_tuning.stored import unpack_lora
 from primer.inference import Hypothesis, beam_search, effective_choices, generate, probabilities
 from primer.palette import LIGHT
-from primer.widgets.controls import Number, Whole
-from primer.widgets.language_model import LanguageModelWidget
+from primer.widgets.changed_model import NOTHING, ChangedModelWidget, stored_changes
+from primer.widgets.controls import Name, Number, Whole
 
 MOST_TOKENS, MOST_BEAMS, SEEDS = 200, 6, 100
 SHOWN = 14
+MODELS = {
+    "plays": "trained on the plays",
+    "docstrings": "fine-tuned on NumPy's docstrings",
+    "aligned": "aligned: rewarded for ! in its replies",
+}
+"""What the changes that come with the book make of its model."""
 
 
-class Decoding(LanguageModelWidget):
+class Decoding(ChangedModelWidget):
     r"""The next token of a language model, and what different ways to choose it make of a prompt.
 
-    The reader types a prompt; the model runs in the page.  The next-token distribution is drawn
-    before and after temperature, top-k and top-p; beside each other stand a greedy continuation,
-    the best that beam search finds, and three samples; the beam search is drawn as a tree.
+    The reader types a prompt; the model runs in the page, as it was trained or with a change of
+    low rank: fine-tuned on docstrings, or aligned with a rater's wish.  The next-token distribution
+    is drawn before and after temperature, top-k and top-p; beside each other stand a greedy
+    continuation, the best that beam search finds, and three samples; the beam search is drawn as a
+    tree.
 
     Parameters
     ----------
     **state
-        First values of the traits: ``text`` (the prompt), ``temperature`` (0.1 to 5), ``top_k`` (a
+        First values of the traits: ``text`` (the prompt), ``change`` (``"plays"`` for none,
+        ``"docstrings"`` or ``"aligned"``), ``temperature`` (0.1 to 5), ``top_k`` (a
         whole number from 1, or None for all), ``top_p`` (above 0, at most 1), ``n_tokens`` (1 to
-        200), ``n_beams`` (1 to 6), ``seed`` (0 to 99), ``examples`` (prompts to choose from) and
+        200), ``n_beams`` (1 to 6), ``seed`` (0 to 99), ``examples`` (prompts to choose from),
         ``checkpoint`` (the model, from :func:`primer.widgets.quantized.pack`; the book's own when
-        left out).
+        left out) and ``changes`` (name → factors, from
+        :func:`primer.fine_tuning.stored.pack_lora`; those that fit the model when left out).
 
     Raises
     ------
     traitlets.TraitError
-        When a value is out of its range or of another kind, or the checkpoint is none.
+        When a value is out of its range or of another kind, the checkpoint is none, or a change
+        belongs to another model.
 
     Examples
     --------
     >>> Decoding(temperature=0.5, top_k=20)  # doctest: +NORMALIZE_WHITESPACE
-    Decoding(text='My lord, I', temperature=0.5, top_k=20, top_p=1.0, n_tokens=40, n_beams=3,
-             seed=1)
+    Decoding(text='My lord, I', change='plays', temperature=0.5, top_k=20, top_p=1.0, n_tokens=40,
+             n_beams=3, seed=1)
     """
 
     description = (
@@ -61,9 +74,12 @@ class Decoding(LanguageModelWidget):
         "Enter the King of ",
         "To be, or not to be",
         "ROMEO\nBut soft, what light",
+        "HAMLET\nWho comes here?\n\nHORATIO\n",
+        "See also",
     )
     constants: ClassVar[dict[str, Any]] = {"shown": SHOWN, "seeds": SEEDS}
 
+    change = Name("plays", among="changes", label="Model", words=lambda n: MODELS.get(n, n))
     temperature = Number(
         1.0,
         low=0.1,
@@ -87,6 +103,15 @@ class Decoding(LanguageModelWidget):
     n_beams = Whole(3, low=1, high=MOST_BEAMS, label="Beams")
     seed = Whole(1, low=0, high=SEEDS - 1, label="Seed")
 
+    @traitlets.default("changes")
+    def _default_changes(self) -> dict[str, bytes]:
+        fitting = {"plays": NOTHING}
+        for name, data in stored_changes().items():
+            with contextlib.suppress(ValueError):  # a change of another model, or no model at all
+                unpack_lora(data, self.model())
+                fitting[name] = data
+        return fitting
+
     @traitlets.validate("top_k")
     def _check_top_k(self, proposal: traitlets.Bunch) -> int | None:
         vocabulary = self.model().config.vocab_size
@@ -104,7 +129,7 @@ class Decoding(LanguageModelWidget):
     def logits(self) -> Float[Tensor, " vocab"]:
         """Compute the logits of the token that follows the prompt."""
         with torch.no_grad():
-            return self.model()(torch.tensor([self.tokens()]))[0, -1].double()
+            return self.changed_model()(torch.tensor([self.tokens()]))[0, -1].double()
 
     def distribution(self) -> Float[Tensor, " vocab"]:
         """Compute the distribution that the next token is drawn from."""
@@ -113,15 +138,16 @@ class Decoding(LanguageModelWidget):
     def greedy(self) -> list[int]:
         """Continue the prompt greedily by :func:`primer.inference.generate`."""
         prompt, end = self.tokens(), self.encoding().special_tokens.get("<|end|>")
-        whole = generate(self.model(), prompt, self.n_tokens, end_token=end)
+        whole = generate(self.changed_model(), prompt, self.n_tokens, end_token=end)
         return [int(token) for token in whole[len(prompt) :]]
 
     def beam(self) -> Hypothesis:
         """Find the best continuation by :func:`primer.inference.beam_search`."""
         end = self.encoding().special_tokens.get("<|end|>")
-        return beam_search(self.model(), self.tokens(), self.n_tokens, self.n_beams, end_token=end)[
-            0
-        ]
+        found = beam_search(
+            self.changed_model(), self.tokens(), self.n_tokens, self.n_beams, end_token=end
+        )
+        return found[0]
 
     def picture(self) -> Figure:
         """Draw the most probable next tokens, and the greedy continuation in words.

@@ -20,13 +20,12 @@ const widen = (element, part) => {
 export function bars(tokenizer, shown, append, end) {
   const span = (name) => html("span", { class: name });
   const rows = Array.from({ length: shown }, () => {
-    const row = { id: 0, label: span("token"), model: html("i", { class: "model" }) };
-    const [drawn, value] = [html("i", { class: "drawn" }), span("value")];
-    const track = html("span", { class: "track" }, row.model, drawn);
+    const [label, value] = [span("token"), span("value")];
+    const [model, drawn] = ["model", "drawn"].map((name) => html("i", { class: name }));
+    const track = html("span", { class: "track" }, model, drawn);
     const press = { type: "button", onclick: () => append(row.id) };
-    return Object.assign(row, {
-      ...{ drawn, value, element: html("button", press, row.label, " ", track, " ", value) },
-    });
+    const row = { id: 0, label, value, model, drawn };
+    return Object.assign(row, { element: html("button", press, label, " ", track, " ", value) });
   });
   // The model's probability as a strip from 0 to 100 %: shown and kept, other and kept, cut by k, cut by p.
   const parts = ["shown", "other", "by-k", "by-p"].map((name) => html("i", { class: name }));
@@ -214,7 +213,7 @@ export function tree(tokenizer) {
     columns.forEach((column, t) =>
       column.forEach((marks, beam) => {
         const kind = first[t] === beam ? "best" : living[t].has(beam) ? "" : "pruned";
-        for (const mark of marks) if (mark.getAttribute("class") !== kind) mark.setAttribute("class", kind);
+        for (const mark of marks) if (mark.getAttribute("class") !== kind) set(mark, { class: kind });
       }),
     );
     drawn.marked = job.done;

@@ -46,22 +46,14 @@ export function readModel(data) {
   const { config, tokenizer } = JSON.parse(metadata.model);
   const matrix = (name) => dequantize(tensors[`${name}.weight`], tensors[`${name}.unit`]);
   const scale = (name) => tensors[`${name}.weight`].data;
+  const matrices = (at, ...names) => Object.fromEntries(names.map((name) => [name, matrix(`${at}.${name}`)]));
   const block = (_, layer) => {
     const at = `blocks.${layer}`;
-    const [query, key, value, output] = ["query", "key", "value", "output"].map((name) =>
-      matrix(`${at}.attention.${name}`),
-    );
-    const [gate, up, down] = ["gate", "up", "down"].map((name) => matrix(`${at}.feed_forward.${name}`));
     return {
       norm1: scale(`${at}.norm1`),
-      query,
-      key,
-      value,
-      output,
       norm2: scale(`${at}.norm2`),
-      gate,
-      up,
-      down,
+      ...matrices(`${at}.attention`, "query", "key", "value", "output"),
+      ...matrices(`${at}.feed_forward`, "gate", "up", "down"),
     };
   };
   const kv_heads = config.n_kv_heads ?? config.n_heads;
@@ -84,10 +76,7 @@ export function newCache({ config: { n_layers, context_length, kv_heads, d_head 
   return { length: 0, layers: Array.from({ length: n_layers }, () => ({ keys: room(), values: room() })) };
 }
 
-export const copyCache = ({ length, layers }) => ({
-  length,
-  layers: layers.map(({ keys, values }) => ({ keys: keys.slice(), values: values.slice() })),
-});
+export const copyCache = (cache) => structuredClone(cache);
 
 // ---------------------------------------------------------------- who looks on
 

@@ -10,6 +10,7 @@ import {
   heading,
   html,
   key,
+  memory,
   panel,
   resultLine,
   set,
@@ -21,55 +22,16 @@ import {
 import { distribution, draw as pick, logSoftmax } from "./choosing.js";
 import { continueText, readPrompt } from "./generation.js";
 import { allLogits, newCache, readModel } from "./language_model.js";
+import { rankOf, turn } from "./lora.js";
 import { random } from "./random.js";
-import { readTensors } from "./safetensors.js";
 import { textInput } from "./text_input.js";
-import { encode, tokenText } from "./tokenizer.js";
+import { encode, endOf, tokenText } from "./tokenizer.js";
 import { workshop } from "./workshop.js";
 
 const CHUNK = 4; // tokens read at once
 const STRENGTHS = [-0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]; // of a whole curve
 const DARKEST = 10; // nats
 const TEMPERATURE = 0.7; // of the text that is written
-
-/** The factors of each matrix, from the bytes of pack_lora: { name: { A, B } }, each with r rows. */
-export function readFactors(data) {
-  const { tensors } = readTensors(data);
-  const factor = (name) => {
-    const { data: whole, shape } = tensors[name];
-    const units = tensors[`${name}.unit`].data;
-    return Array.from({ length: shape[0] }, (_, i) =>
-      Float64Array.from(whole.subarray(i * shape[1], (i + 1) * shape[1]), (k) => Math.fround(k * units[i])),
-    );
-  };
-  const names = Object.keys(tensors).filter((name) => name.endsWith(".A"));
-  return Object.fromEntries(
-    names.map((name) => [name.slice(0, -2), { A: factor(name), B: factor(`${name.slice(0, -2)}.B`) }]),
-  );
-}
-
-/** A matrix { data, rows, columns }, stored with an output in each row, and a Σ Aᵢ Bᵢ over the first `rank`. */
-export function turnMatrix({ data, rows, columns: width }, { A, B }, strength, rank) {
-  const turned = data.slice();
-  for (let i = 0; i < rank; i++) {
-    for (let row = 0, at = 0; row < rows; row++) {
-      const share = strength * B[i][row];
-      for (let column = 0; column < width; column++, at++) turned[at] += share * A[i][column];
-    }
-  }
-  return { data: turned, rows, columns: width };
-}
-
-/** The model with a share of the change in its matrices; yields after each of them. */
-export function* turn(model, factors, strength, rank) {
-  const blocks = model.blocks.map((block) => ({ ...block }));
-  for (const [name, factor] of Object.entries(factors)) {
-    const [, layer, , part] = name.split(".");
-    blocks[layer][part] = turnMatrix(blocks[layer][part], factor, strength, rank);
-    yield null;
-  }
-  return { ...model, blocks };
-}
 
 /** The nats of each token but the first; yields after every few tokens. */
 export function* surprises(model, tokens) {
@@ -91,7 +53,7 @@ export const mean = (numbers) => sum(numbers) / numbers.length;
 
 /** What the result line says. */
 export function describe({ strength, rank }, now, base) {
-  const off = rank === 0 || strength === 0;
+  const off = !rank || strength === 0;
   const where = off ? "Without the change" : `Strength ${format(strength, 2)}, rank ${rank}`;
   const moved = (i) =>
     off ? "" : ` (${now[i] < base[i] ? "−" : "+"}${format(Math.abs(now[i] - base[i]), 2)})`;
@@ -135,14 +97,24 @@ const losses = () =>
     },
   });
 
+// A prompt read into a cache of its own: what continueText begins with.
+function* readWhole(model, tokens) {
+  const reader = { cache: newCache(model), seen: [] };
+  const logits = yield* readPrompt(model, tokens, reader);
+  return { cache: reader.cache, logits };
+}
+
+const OFF = "off"; // the place where nothing changes, whatever the change
+
 export default widget("lora-dial", ({ model, controls, constants, write: put, redraw }) => {
   const language = readModel(model.get("checkpoint"));
-  const factors = readFactors(model.get("change"));
   const { tokenizer, config } = language;
+  const end = endOf(tokenizer);
   const passages = constants.passages.map((text) => encode(tokenizer, text));
   const shop = workshop(redraw);
-  const visited = new Map(); // "rank strength" → the two losses
-  const at = (rank, strength) => `${rank} ${rank && strength}`;
+  const once = memory();
+  const visited = new Map(); // key of a place → { change, rank, strength, losses }
+  const off = { key: OFF, strength: 0 };
   const views = ["A docstring", "A speech"].map((title, i) => reading(title, tokenizer, passages[i]));
   const input = textInput({
     label: "Continue",
@@ -162,50 +134,74 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
   });
   const output = div("", columns("readings", ...views.map(({ element }) => element)));
 
-  /** A model turned so far, and what it makes of both passages: null until it is done. */
-  function measure(name, rank, strength) {
-    const place = at(rank, strength);
-    const now = shop.job(`${name} model`, place, () => turn(language, factors, strength, rank));
+  /** Where the dial stands: a change, how many of its directions, its strength; and the bytes to get there. */
+  function placeOf({ change, changes, rank: asked, strength }) {
+    const data = changes[change] ?? model.need(["changes", change]);
+    const most = once("rank", data, () => rankOf(data));
+    controls.rank.limit({ high: most });
+    const rank = Math.min(asked, most);
+    return rank ? { key: `${change} ${rank} ${strength}`, change, rank, strength, data } : off;
+  }
+
+  const turned = ({ data, strength, rank }) => turn(language, data, strength, rank);
+
+  /** What the model of a place makes of both passages: null until it is done. */
+  function measure(name, place) {
+    const same = { done: true, result: language };
+    const now = place === off ? same : shop.job(`${name} model`, place.key, () => turned(place));
     if (!now.done) return null;
     const nats = passages.map((tokens, i) =>
-      shop.job(`${name} ${i}`, place, () => surprises(now.result, tokens)),
+      shop.job(`${name} ${i}`, place.key, () => surprises(now.result, tokens)),
     );
     if (!nats.every(({ done }) => done)) return null;
     const found = nats.map(({ result: values }) => values);
-    visited.set(place, found.map(mean));
+    visited.set(place.key, { ...place, losses: found.map(mean) });
     return { model: now.result, nats: found };
   }
 
-  function continued(now, text, place) {
+  function continued(now, text, key) {
     const tokens = encode(tokenizer, text).slice(-(config.context_length - constants.new_tokens));
     if (!tokens.length) return "";
-    const reader = { cache: newCache(language), seen: [] };
-    const prompt = shop.job("prompt", `${place} ${text}`, () => readPrompt(now, tokens, reader));
-    if (!prompt.done) return null;
-    const start = { cache: reader.cache, logits: prompt.result };
-    const job = shop.job("text", `${place} ${text}`, () => {
+    const start = shop.job("prompt", `${key} ${text}`, () => readWhole(now, tokens));
+    if (!start.done) return null;
+    const job = shop.job("text", `${key} ${text}`, () => {
       const uniform = random(1); // the same draws for every place of the dial
       const choose = (logits) => pick(distribution(logits, { temperature: TEMPERATURE }), uniform());
-      return continueText(now, start, constants.new_tokens, choose, -1);
+      return continueText(now, start.result, constants.new_tokens, choose, end);
     });
     return (job.value?.tokens ?? []).map((id) => tokenText(tokenizer, id)).join("");
   }
 
-  function follow({ strength, rank, text }) {
-    const base = visited.get(at(0, 0)) ?? (measure("base", 0, 0) && visited.get(at(0, 0)));
-    const now = measure("dial", rank, strength);
-    if (now) {
-      views.forEach(({ draw }, i) => draw(now.nats[i]));
-      const words = continued(now.model, text, at(rank, strength));
-      if (words !== null) write(more, words);
-      if (base) result.say(describe({ strength, rank }, visited.get(at(rank, strength)), base));
-      while (open.length && visited.has(at(rank, open[0]))) open.shift();
-      if (open.length) measure("curve", rank, open[0]);
+  function follow(place, { text }) {
+    if (!visited.has(OFF)) measure("base", off);
+    const now = measure("dial", place);
+    if (!now) return;
+    views.forEach(({ draw }, i) => draw(now.nats[i]));
+    const words = continued(now.model, text, place.key);
+    if (words !== null) write(more, words);
+    if (visited.has(OFF)) {
+      const [here, base] = [place.key, OFF].map((key) => visited.get(key).losses);
+      result.say(describe(place, here, base));
     }
+    const there = () => ({ ...place, strength: open[0], key: `${place.change} ${place.rank} ${open[0]}` });
+    while (open.length && visited.has(there().key)) open.shift();
+    if (place === off) open = []; // a change of rank 0 has no curve
+    if (open.length) measure("curve", there());
+  }
+
+  function show(place) {
+    const points = [...visited.values()]
+      .filter(({ key, change, rank }) => key === OFF || (change === place.change && rank === place.rank))
+      .map(({ strength, losses: values }) => [strength, values])
+      .sort(([a], [b]) => a - b);
+    const highest = 1.05 * Math.max(9, ...points.flatMap(([, values]) => values));
+    plot.draw({ points, strength: place.strength, highest });
+    list.draw(points.map(([a, values]) => [format(a, 2), ...values.map((v) => format(v, 2))]));
   }
 
   return {
     layout: [
+      controls.change.row,
       div("controls", controls.strength.row, controls.rank.row),
       result.row,
       output,
@@ -222,15 +218,13 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
         `Drawn at temperature ${TEMPERATURE}, with the same luck at every place of the dial.`,
       );
       write(beginning, state.text);
-      follow(state);
-      const points = [...visited]
-        .map(([place, values]) => [...place.split(" ").map(Number), values])
-        .filter(([rank, strength]) => rank === state.rank || (rank === 0 && strength === 0))
-        .map(([, strength, values]) => [strength, values])
-        .sort(([a], [b]) => a - b);
-      const highest = 1.05 * Math.max(9, ...points.flatMap(([, values]) => values));
-      plot.draw({ points, strength: state.rank ? state.strength : 0, highest });
-      list.draw(points.map(([a, values]) => [format(a, 2), ...values.map((v) => format(v, 2))]));
+      try {
+        const place = placeOf(state);
+        follow(place, state);
+        show(place);
+      } catch (error) {
+        result.say(error.message);
+      }
       set(output, { "aria-busy": String(shop.busy()) });
     },
     stop: shop.stop,

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, ClassVar
 
 import torch
-import traitlets
 from jaxtyping import Float
 from matplotlib.figure import Figure
-from torch import Tensor, nn
+from torch import Tensor
 
-from primer.fine_tuning.stored import DOCSTRINGS, Factors, turned, unpack_lora
 from primer.palette import LIGHT
-from primer.transformers import load_pretrained
-from primer.widgets.controls import Number, Whole
-from primer.widgets.language_model import LanguageModelWidget
-from primer.widgets.quantized import pack
+from primer.widgets.changed_model import ChangedModelWidget
+from primer.widgets.controls import Name, Number, Whole
 
 RANK, NEW_TOKENS, LONGEST = 8, 40, 400
 DOCSTRING = (
@@ -27,33 +22,38 @@ PLAY = (
     "CALIBAN\nYou taught me language; and my profit on't\n"
     "Is, I know how to curse. The red plague rid you\nFor learning me your language!\n"
 )
+WORDS = {"docstrings": "NumPy's docstrings", "aligned": "a rater who likes !"}
+"""What the changes that come with the book were trained on."""
 
 
-class LoraDial(LanguageModelWidget):
+class LoraDial(ChangedModelWidget):
     r"""A docstring and a speech, read by the book's model with a share of a change of low rank.
 
     .. math:: W = W_0 + a\sum_{i<r} A_{:,i}\,B_{i,:}
 
-    The change was trained on NumPy's docstrings and is stored in eight bits.  Its strength and its
-    rank are the reader's; the model runs in the page.  Neither passage was trained on.
+    The change was trained on NumPy's docstrings, or, as chapter 15 does it, on speeches and then
+    on the wish of a rater who likes an exclamation mark; both are stored in eight bits.  Strength
+    and rank are the reader's; the model runs in the page.  Neither passage was trained on.
 
     Parameters
     ----------
     **state
-        First values of the traits: ``strength`` (−0.5 to 1.5), ``rank`` (0 to 8), ``text`` (up to
+        First values of the traits: ``change`` (``"docstrings"`` or ``"aligned"``), ``strength``
+        (−0.5 to 1.5), ``rank`` (0 to 8; a change of a lower rank is then whole), ``text`` (up to
         400 characters to be continued), ``examples``, ``checkpoint`` (the model, from
-        :func:`primer.widgets.quantized.pack`) and ``change`` (the factors, from
+        :func:`primer.widgets.quantized.pack`) and ``changes`` (name → factors, from
         :func:`primer.fine_tuning.stored.pack_lora`).
 
     Raises
     ------
     traitlets.TraitError
-        When a value is out of its range, the text is too long, or bytes are damaged.
+        When a value is out of its range, the text is too long, bytes are damaged, or a change
+        belongs to another model.
 
     Examples
     --------
     >>> LoraDial(strength=0.5, rank=2)
-    LoraDial(text='Return the ', strength=0.5, rank=2)
+    LoraDial(text='Return the ', change='docstrings', strength=0.5, rank=2)
     """
 
     description = (
@@ -62,40 +62,27 @@ class LoraDial(LanguageModelWidget):
         "them a text that the model writes, and a plot of both losses against the strength."
     )
 
-    EXAMPLES = ("Return the ", "Parameters\n----------\n", "ROMEO\nBut soft", "Enter the King of ")
+    EXAMPLES = (
+        "Return the ",
+        "Parameters\n----------\n",
+        "ROMEO\nBut soft",
+        "HAMLET\nWho comes here?\n\nHORATIO\n",
+    )
     constants: ClassVar[dict[str, Any]] = {
         "passages": [DOCSTRING, PLAY],
         "new_tokens": NEW_TOKENS,
         "longest": LONGEST,
     }
 
+    change = Name(
+        "docstrings", among="changes", label="Trained on", words=lambda n: WORDS.get(n, n)
+    )
     strength = Number(1.0, low=-0.5, high=1.5, step=0.05, label="Strength a")
     rank = Whole(RANK, low=0, high=RANK, label="Rank r")
-    change = traitlets.Bytes().tag(sync=True)
-
-    @traitlets.default("checkpoint")
-    def _default_second_edition(self) -> bytes:
-        return _second_edition()
-
-    @traitlets.default("change")
-    def _default_change(self) -> bytes:
-        return DOCSTRINGS.read_bytes()
-
-    @traitlets.validate("change")
-    def _check_change(self, proposal: traitlets.Bunch) -> bytes:
-        try:
-            turned(self.model(), _unpacked(bytes(proposal.value)), 1.0, RANK)
-        except ValueError as error:
-            raise traitlets.TraitError(f"change: {error}") from None
-        return bytes(proposal.value)
-
-    def turned_model(self) -> nn.Module:
-        """Return the model with the share of the change."""
-        return turned(self.model(), _unpacked(self.change), self.strength, self.rank)
 
     def surprises(self) -> list[Float[Tensor, " tokens"]]:
         """Compute the nats of each token but the first, of the docstring and of the speech."""
-        model, found = self.turned_model(), []
+        model, found = self.changed_model(self.strength, self.rank), []
         for passage in (DOCSTRING, PLAY):
             tokens = torch.tensor(self.encoding().encode(passage))
             with torch.no_grad():
@@ -120,7 +107,13 @@ class LoraDial(LanguageModelWidget):
         axes = figure.subplots()
         strengths = [-0.5, 0.0, 0.5, 1.0, 1.5]
         each = [
-            type(self)(strength=a, rank=self.rank, checkpoint=self.checkpoint, change=self.change)
+            type(self)(
+                strength=a,
+                rank=self.rank,
+                change=self.change,
+                checkpoint=self.checkpoint,
+                changes=self.changes,
+            )
             for a in strengths
         ]
         curves = zip(*(widget.losses() for widget in each), strict=True)
@@ -133,15 +126,3 @@ class LoraDial(LanguageModelWidget):
         axes.set_title(f"A change of rank {self.rank}, turned up and down")
         axes.legend()
         return figure
-
-
-@functools.cache
-def _second_edition() -> bytes:
-    """Pack the model that the change was trained beside, once."""
-    return pack(*load_pretrained("plays-2"))
-
-
-@functools.lru_cache(maxsize=4)
-def _unpacked(data: bytes) -> Factors:
-    """Read the factors once."""
-    return unpack_lora(data)

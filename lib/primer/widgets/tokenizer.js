@@ -56,5 +56,9 @@ export function tokenText({ tokens }, id) {
   }
 }
 
+/** The token that ends a text, or −1. */
+export const endOf = (tokenizer) =>
+  tokenizer.tokens.findIndex((_, id) => tokenText(tokenizer, id) === "<|end|>");
+
 /** A text as a label: spaces and line breaks are shown. */
 export const visible = (text) => text.replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
