@@ -333,7 +333,7 @@ def test_the_twin_fills_the_blanks_in_the_page(widget_page):
     page.get_by_role("combobox", name="Objective").select_option("cut")
     settle(page)
     assert page.locator(".twin").count() == 0
-    assert "not its" in page.locator(".masking-desk").inner_text()
+    assert "was not trained" in page.locator(".masking-desk").inner_text()
 
 
 @pytest.mark.browser

@@ -212,7 +212,7 @@ const ASKED =
   "Below it in the cells that count: what the masked twin finds most probable there, and how sure it is. ";
 const LENGTH = "(The last word has three tokens, the others one.)";
 const SILENT =
-  "The masked twin has learned to fill hidden tokens from both sides; this objective is not its.";
+  "The masked twin has learned to fill what is hidden, seeing both sides; for this objective it was not trained.";
 
 export default widget("masking-desk", ({ model, controls, constants, read, write, redraw }) => {
   const [line, mask, result] = [cells(), squares(), resultLine()];
