@@ -159,6 +159,6 @@ class SelectiveLayer(nn.Module):
         state = held.get("state", u.new_zeros(len(u), *self.A_log.shape))
         y = selective_scan(u, delta, -self.A_log.exp(), B, C, self.D, state)
         if cache is not None:
-            width = self.conv1d.kernel_size[0]
-            cache.keep(x.shape[1], tail=seen[:, seen.shape[1] - width + 1 :], state=state)
+            unseen = max(0, seen.shape[1] - self.conv1d.kernel_size[0] + 1)
+            cache.keep(x.shape[1], tail=seen[:, unseen:], state=state)
         return self.out_proj(y * silu(gate))
