@@ -18,7 +18,7 @@ from primer.palette import LIGHT
 from primer.widgets.base import Widget
 from primer.widgets.controls import Choice, Number, Whole
 from primer.widgets.mulberry import mulberry
-from primer.widgets.quantized import book_twin, unpack_masked
+from primer.widgets.quantized import book_twin, unpacked_masked
 
 TOKENS = ["To", "be", ",", "or", "not", "to", "be", ":", "that", "is", "the", "question"]
 OTHERS = ["king", "I", "love", ".", "night", "you", "blood", "and"]
@@ -114,7 +114,7 @@ class MaskingDesk(Widget):
     @traitlets.validate("twin")
     def _check_twin(self, proposal: traitlets.Bunch) -> bytes:
         try:
-            unpack_masked(proposal.value)
+            unpacked_masked(proposal.value)
         except ValueError as error:
             raise traitlets.TraitError(f"twin: {error}") from None
         return bytes(proposal.value)
@@ -144,7 +144,7 @@ class MaskingDesk(Widget):
         rows = self.rows()
         if self.objective not in ("masked", "spans"):
             return [None] * len(rows.inputs)
-        model, encoding = unpack_masked(self.twin)
+        model, encoding = unpacked_masked(self.twin)
         mask = encoding.special_tokens[pre.MASK]
         right = [_encoded(encoding, word, place) for place, word in enumerate(rows.targets)]
         read = []

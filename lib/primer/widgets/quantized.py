@@ -192,6 +192,7 @@ def _read(data: bytes) -> tuple[TransformerConfig, dict[str, Tensor], BytePairEn
     return config, weights, encoding
 
 
+unpacked_masked = functools.lru_cache(maxsize=2)(unpack_masked)
 unpacked = functools.lru_cache(maxsize=4)(unpack)
 """The same, done once for all widgets that show a model.  Nobody may change what it returns."""
 
