@@ -63,8 +63,8 @@ def rows() -> Iterator[Row]:
     for name, pair in PAIRS.items():
         ours, theirs = pair()
         seconds = alternating_seconds(
-            _step(ours, ours, batch),
-            _step(theirs, lambda ids, model=theirs: model(ids).logits, batch),
+            training_step(ours, ours, batch),
+            training_step(theirs, lambda ids, model=theirs: model(ids).logits, batch),
         )
         millions = sum(p.numel() for p in ours.parameters()) / 1e6
         yield Row(
@@ -76,7 +76,7 @@ def rows() -> Iterator[Row]:
         )
 
 
-def _step(
+def training_step(
     model: nn.Module, logits: Callable[[Tensor], Tensor], batch: Tensor
 ) -> Callable[[], None]:
     """Make a function that trains the model once, as :mod:`primer.train` does."""

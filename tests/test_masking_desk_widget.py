@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from widget_page import complaints, settle
 
 from primer import pretraining as pre
 from primer.notebook.figures import png
+from primer.transformers import load_pretrained
 from primer.widgets import MaskingDesk
 from primer.widgets.masking_desk import (
     CHANCES,
@@ -29,8 +31,10 @@ from primer.widgets.masking_desk import (
     _masked,
 )
 from primer.widgets.mulberry import mulberry
+from primer.widgets.quantized import book_model, book_twin, pack_masked, unpack_masked
 
 MODULE = "masking_desk.js"
+HARNESS = Path(__file__).with_name("masked_twin.mjs")
 N = len(TOKENS)
 GIVEN = MaskingDesk.constants
 seeds = st.integers(0, 999)
@@ -42,6 +46,14 @@ rates = st.one_of(
 def state(widget: MaskingDesk) -> dict[str, object]:
     """Return what the page knows of the widget."""
     return {name: getattr(widget, name) for name in ("objective", "rate", "length", "seed")}
+
+
+@pytest.fixture(scope="session")
+def twin_file(tmp_path_factory):
+    """Write the packed twin for Node to read."""
+    file = tmp_path_factory.mktemp("model") / "twin.bin"
+    file.write_bytes(book_twin())
+    return str(file)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
@@ -147,6 +159,93 @@ def test_what_the_chapter_says_of_the_opening_holds():
     assert not torch.equal(first.allowed, second.allowed)
 
 
+@pytest.mark.parametrize("length", [1, 4, 14, 64])
+def test_the_page_computes_the_twins_logits(javascript, twin_file, length):
+    model, encoding = unpack_masked(book_twin())
+    draw = torch.Generator().manual_seed(length)
+    ids = torch.randint(encoding.vocab_size, (1, length), generator=draw)
+    with torch.no_grad():
+        expected = model.double().logits(ids).flatten().numpy()
+    got = javascript(HARNESS, "logits", twin_file, ids[0].tolist())
+    np.testing.assert_allclose(got, expected, atol=2e-5)
+    # it sees both sides: another last token changes what is said of the first
+    if length > 1:
+        ids[0, -1] = (ids[0, -1] + 1) % encoding.vocab_size
+        other = javascript(HARNESS, "logits", twin_file, ids[0].tolist())
+        assert np.abs(np.subtract(other, got))[: encoding.vocab_size].max() > 1e-3
+
+
+def test_the_packed_twin_is_the_committed_one():
+    packed, encoding = unpack_masked(book_twin())
+    twin, tokens = pre.load_twin()
+    assert encoding.tokens == tokens.tokens
+    for name, weight in twin.state_dict().items():
+        torch.testing.assert_close(packed.state_dict()[name], weight, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("objective", ["masked", "spans"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_page_fills_the_blanks_as_python(javascript, twin_file, objective, seed):
+    widget = MaskingDesk(objective=objective, rate=0.4, seed=seed)
+    got = javascript(HARNESS, "answers", twin_file, state(widget), GIVEN)
+    expected = widget.answers()
+    assert [one is None for one in got["places"]] == [one is None for one in expected]
+    for one, answer in zip(got["places"], expected, strict=True):
+        if answer is not None:
+            assert one["said"] == answer.said
+            assert one["sure"] == pytest.approx(answer.sure, abs=1e-6)
+            assert one["right"] == pytest.approx(answer.right, abs=1e-6)
+    solved = sum(one["correct"] for one in got["places"] if one)
+    count = sum(answer is not None for answer in expected)
+    assert f"The twin says {solved} of {count} right; its loss is" in got["said"]
+    assert got["waiting"].endswith("The twin is reading.")
+
+
+def test_the_loss_is_the_surprise_of_the_right_tokens(javascript, twin_file):
+    """At a rate where one place counts, the loss is minus the logarithm of its chance."""
+    for seed in range(40):
+        widget = MaskingDesk(rate=0.05, seed=seed)
+        places = [place for place, counts in enumerate(widget.rows().counted) if counts]
+        if len(places) == 1 and places[0] < N - 1:
+            got = javascript(HARNESS, "answers", twin_file, state(widget), GIVEN)
+            chance = widget.answers()[places[0]].right
+            assert got["loss"] == pytest.approx(-math.log(chance), abs=1e-4)
+            return
+    pytest.fail("no draw counts one place")
+
+
+def test_every_word_but_the_last_is_one_token_of_the_twin():
+    _, encoding = unpack_masked(book_twin())
+    last = f" {TOKENS[-1]}"
+    spaced = [f" {word}" for word in (*TOKENS[1:], *OTHERS) if word not in ",.:"]
+    lengths = {word: len(encoding.encode(word)) for word in (TOKENS[0], ",", ":", ".", *spaced)}
+    assert lengths.pop(last) == 3
+    assert set(lengths.values()) == {1}
+
+
+def test_the_twin_has_nothing_to_say_of_what_it_has_not_learned():
+    assert MaskingDesk(objective="cut").answers() == [None] * len(
+        MaskingDesk(objective="cut").rows().inputs
+    )
+
+
+def test_a_masked_model_reads_a_text_at_once(javascript, twin_file):
+    with pytest.raises(RuntimeError, match="reads a text at once"):
+        javascript(HARNESS, "after", twin_file, [1, 2])
+
+
+def test_another_model_is_no_twin():
+    for bad in (b"", book_twin()[:5000], book_model()):
+        with pytest.raises(traitlets.TraitError, match="twin"):
+            MaskingDesk(twin=bad)
+    with pytest.raises(ValueError, match="the encoding makes 1024"):
+        pack_masked(pre.load_twin()[0], load_pretrained("plays")[1])
+
+
+def test_the_twin_is_small_enough_for_a_page():
+    assert len(gzip.compress(book_twin(), 6)) < 0.8e6
+
+
 def test_lengths_of_gaps_are_poissons():
     np.testing.assert_allclose(CHANCES["infill"], poisson(2).pmf(range(13)), atol=1e-12)
 
@@ -163,7 +262,7 @@ def test_what_is_said(javascript):
     def line(**chosen):
         widget = MaskingDesk(**chosen)
         rows = javascript(MODULE, "prepare", state(widget), GIVEN)
-        return javascript(MODULE, "describe", state(widget), rows)
+        return javascript(MODULE, "describe", state(widget), rows, None)
 
     assert line(objective="next").startswith("11 of 11 places count in the loss; each sees itself")
     assert line(objective="prefix", length=4).startswith("8 of 11 places count")
@@ -219,6 +318,22 @@ def test_objectives_rates_and_draws(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_the_twin_fills_the_blanks_in_the_page(widget_page):
+    page = widget_page(MaskingDesk())
+    page.wait_for_function(
+        "document.querySelector('.result').textContent.includes('The twin says')"
+    )
+    answers = [answer for answer in MaskingDesk().answers() if answer]
+    expected = [f"{answer.said} {100 * answer.sure:.0f}%" for answer in answers]
+    assert page.locator(".spot.counts .twin").all_inner_texts() == expected
+    assert page.locator(".twin").count() == len(answers)
+    page.get_by_role("combobox", name="Objective").select_option("cut")
+    settle(page)
+    assert page.locator(".twin").count() == 0
+    assert "was not trained" in page.locator(".masking-desk").inner_text()
 
 
 @pytest.mark.browser

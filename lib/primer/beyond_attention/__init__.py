@@ -10,6 +10,7 @@ from primer.beyond_attention.kernels import (
     quadratic_features,
     similarity_attention,
 )
+from primer.beyond_attention.layers import LayerState, LinearAttention
 from primer.beyond_attention.memories import (
     AdditiveMemory,
     DeltaMemory,
@@ -20,6 +21,7 @@ from primer.beyond_attention.memories import (
     recall,
 )
 from primer.beyond_attention.powers import power_block, rank_one_power
+from primer.beyond_attention.recurrence import linear_recurrence
 from primer.beyond_attention.ridge import ridge_attention, sherman_morrison
 from primer.beyond_attention.scan import scan, scan_by_loop
 from primer.beyond_attention.selection import SelectiveLayer, selective_scan
@@ -38,6 +40,8 @@ from primer.beyond_attention.systems import (
 __all__ = [
     "AdditiveMemory",
     "DeltaMemory",
+    "LayerState",
+    "LinearAttention",
     "Memory",
     "RidgeMemory",
     "SelectiveLayer",
@@ -52,6 +56,7 @@ __all__ = [
     "kernel",
     "legs_matrices",
     "linear_attention",
+    "linear_recurrence",
     "matrix_exponential",
     "parallel_delta_rule",
     "power_block",

@@ -3,12 +3,15 @@ r"""A state space that chooses what to keep: Mamba's selective layer, in its ref
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import silu, softplus
 
+from primer.beyond_attention.layers import LayerState
+from primer.beyond_attention.recurrence import linear_recurrence
 from primer.inputs import checked, count
 
 
@@ -20,6 +23,7 @@ def selective_scan(
     B: Float[Tensor, "batch time state"],
     C: Float[Tensor, "batch time state"],
     D: Float[Tensor, " channels"],
+    before: Float[Tensor, "batch channels state"] | None = None,
 ) -> Float[Tensor, "batch time channels"]:
     r"""Run a diagonal state space whose step, input and output depend on the token.
 
@@ -42,6 +46,9 @@ def selective_scan(
         Into the state, and out of it.
     D : Tensor of shape (channels,)
         Past the state.
+    before : Tensor of shape (batch, channels, state), optional
+        The state before the first token, which is overwritten by the one after the last; zero when
+        left out.
 
     Returns
     -------
@@ -79,11 +86,10 @@ def selective_scan(
         raise ValueError(f"A must be negative, or a state grows: got {float(A.max()):g}")
     keep = torch.exp(delta[..., None] * A)  # (batch, time, channels, state)
     write = (delta * u)[..., None] * B[:, :, None]
-    h, outputs = torch.zeros_like(keep[:, 0]), []
-    for t in range(u.shape[1]):
-        h = keep[:, t] * h + write[:, t]
-        outputs.append((h * C[:, t, None]).sum(dim=-1))
-    return torch.stack(outputs, dim=1) + D * u
+    h = linear_recurrence(keep, write, None if before is None else before.clone())
+    if before is not None:
+        before.copy_(h[:, -1].detach())
+    return (h @ C[..., None]).squeeze(-1) + D * u
 
 
 class SelectiveLayer(nn.Module):
@@ -135,14 +141,25 @@ class SelectiveLayer(nn.Module):
         self.out_proj = nn.Linear(channels, d_model, bias=False)
 
     def forward(
-        self, x: Float[Tensor, "batch time d_model"]
+        self, x: Float[Tensor, "batch time d_model"], *, cache: LayerState | None = None, **_: Any
     ) -> Float[Tensor, "batch time d_model"]:
-        """Map a text to a text of the same shape; no output sees a later token."""
+        """Map a text to a text of the same shape; no output sees a later token.
+
+        ``cache`` holds the state of what was read before and gets the new one; what else a
+        transformer hands to its attention is not needed here.
+        """
         if x.shape[1] == 0:
             raise ValueError("there is nothing to scan: the text has no token")
         u, gate = self.in_proj(x).chunk(2, dim=-1)
-        u = silu(self.conv1d(u.mT)[..., : x.shape[1]].mT)
+        held = cache.held if cache is not None else {}
+        tail = held.get("tail", u[:, :0])  # what the convolution still has to see
+        seen = torch.cat([tail, u], dim=1)
+        u = silu(self.conv1d(seen.mT)[..., tail.shape[1] : seen.shape[1]].mT)
         step, B, C = self.x_proj(u).split([self.rank, self.d_state, self.d_state], dim=-1)
         delta = softplus(self.dt_proj(step))
-        y = selective_scan(u, delta, -self.A_log.exp(), B, C, self.D)
+        state = held.get("state", u.new_zeros(len(u), *self.A_log.shape))
+        y = selective_scan(u, delta, -self.A_log.exp(), B, C, self.D, state)
+        if cache is not None:
+            unseen = max(0, seen.shape[1] - self.conv1d.kernel_size[0] + 1)
+            cache.keep(x.shape[1], tail=seen[:, unseen:], state=state)
         return self.out_proj(y * silu(gate))

@@ -10,6 +10,8 @@ from primer.recurrent.stored import MODELS as CHARACTERS
 from primer.scoreboard import compressors, counts
 from primer.scoreboard.recurrent import recurrent_model
 from primer.scoreboard.rules import Measure
+from primer.scoreboard.stored_memories import WEIGHTS as MEMORIES
+from primer.scoreboard.stored_memories import memory_model
 from primer.scoreboard.transformer import plays_transformer
 from primer.scoreboard.window import window_model
 from primer.transformers import pretrained_file
@@ -45,5 +47,9 @@ ENTRIES: dict[str, Entry] = {
     "Elman network": Entry(recurrent_model("rnn"), "characters", CHARACTERS),
     "GRU": Entry(recurrent_model("gru"), "characters", CHARACTERS),
     "LSTM": Entry(recurrent_model("lstm"), "characters", CHARACTERS),
+    "small, softmax attention": Entry(memory_model("softmax"), "tokens", MEMORIES),
+    "small, linear attention": Entry(memory_model("linear"), "tokens", MEMORIES),
+    "small, selective state space": Entry(memory_model("selective"), "tokens", MEMORIES),
+    "small, hybrid": Entry(memory_model("hybrid"), "tokens", MEMORIES),
     "transformer": Entry(plays_transformer, "tokens", pretrained_file("plays")),
 }

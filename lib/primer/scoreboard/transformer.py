@@ -1,4 +1,4 @@
-"""The book's transformer on the scoreboard: all tokens of each play, a context of its length."""
+"""Transformers on the scoreboard: all tokens of each play, a context of its length."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import math
 import torch
 from torch.nn.functional import cross_entropy
 
-from primer.language_models import END
+from primer.language_models import END, BytePairEncoding
 from primer.scoreboard.rules import Plays, Score
-from primer.transformers import load_pretrained
+from primer.transformers import Transformer, load_pretrained
+
+
+def plays_transformer(training: Plays, held_out: Plays) -> Score:
+    """Measure the book's model."""
+    return score(*load_pretrained("plays"), held_out)
 
 
 @torch.no_grad()
-def plays_transformer(training: Plays, held_out: Plays) -> Score:
+def score(model: Transformer, tokenizer: BytePairEncoding, held_out: Plays) -> Score:
     """Cut each play into windows as long as the context; the last may be shorter.
 
     A window begins with what the one before it ended with, the first with the end token; the
     first tokens of a window are predicted from little.
     """
-    model, tokenizer = load_pretrained("plays")
     end, length = tokenizer.special_tokens[END], model.config.context_length
     bits = {}
     for title, text in held_out.items():

@@ -57,7 +57,19 @@ def read_corpus(texts: str, vocab_size: int) -> Corpus:
         When the folder holds no texts, one of them is not UTF-8, or they are too little for the
         vocabulary.
     """
-    training, validation = split_plays() if texts == "plays" else _read_folder(Path(texts))
+    if texts == "plays":
+        return _plays(vocab_size)
+    return _encode(*_read_folder(Path(texts)), vocab_size)
+
+
+@functools.lru_cache(maxsize=2)  # several runs of one script read the same
+def _plays(vocab_size: int) -> Corpus:
+    """Encode the plays, which come with the package and do not change."""
+    return _encode(*split_plays(), vocab_size)
+
+
+def _encode(training: dict[str, str], validation: dict[str, str], vocab_size: int) -> Corpus:
+    """Train the tokenizer and encode both parts."""
     tokenizer = BytePairEncoding.train(training.values(), vocab_size)
     titles = {f"training/{title}": text for title, text in training.items()}
     titles |= {f"validation/{title}": text for title, text in validation.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import NamedTuple
 
@@ -172,6 +173,8 @@ def rounded(model: Transformer) -> Transformer:
     >>> round(third[0].item(), 6), round(rounded(model).norm.weight[0].item(), 6)
     (0.333333, 0.333252)
     """
-    weights = {name: weight.half() for name, weight in model.state_dict().items()}
-    copy = Transformer.from_weights(model.config, weights)
-    return copy.to(model.embed.weight.device).train(model.training)
+    twin = copy.deepcopy(model)  # a layer may have been exchanged, so that no plan knows it
+    with torch.no_grad():
+        for weight in twin.parameters():
+            weight.copy_(weight.half())
+    return twin

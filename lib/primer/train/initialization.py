@@ -61,7 +61,7 @@ def initialize(model: Transformer, kind: Initialization, shared_vector: float = 
         for name, module in model.named_modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 spread = 1 / math.sqrt(module.weight.shape[1])
-                last = name.endswith(("attention.output", "down"))
+                last = name.endswith(("attention.output", "attention.out_proj", "down"))
                 nn.init.normal_(module.weight, std=spread / writes if last else spread)
     if shared_vector:
         shared = torch.randn(model.config.d_model, device=model.embed.weight.device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,18 @@ from primer.train.phases import Phase
 from primer.train.processes import Process, join_processes
 from primer.train.repetition import RepeatingBatches
 from primer.train.schedule import learning_rate
-from primer.transformers import Transformer, save_checkpoint
+from primer.transformers import Transformer, TransformerConfig, save_checkpoint
 
 PASSAGES = 24
 """How many passages are read twice to see whether a head copies."""
 
 
-def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
+def train(
+    configuration: Configuration,
+    folder: str | Path,
+    name: str,
+    build: Callable[[TransformerConfig], Transformer] = Transformer,
+) -> Path:
     """Train a model, or continue a training that was interrupted at any moment.
 
     The folder receives ``NAME.safetensors``, the finished model with weights in float16;
@@ -49,6 +54,8 @@ def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
         Made if it does not exist.
     name : str
         What the files are called.
+    build : callable
+        What makes the model of its configuration: a transformer, or one with layers exchanged.
 
     Returns
     -------
@@ -82,7 +89,7 @@ def train(configuration: Configuration, folder: str | Path, name: str) -> Path:
                     f"{process.world_size} processes with accumulate = {settings.accumulate}"
                 )
         corpus = read_corpus(configuration.data.texts, configuration.data.vocab_size)
-        run = _Run(configuration, corpus, process)
+        run = _Run(configuration, corpus, process, build)
         progress = Progress(0, [])
         if state.exists():
             progress = load_state(state, run.model, run.optimizer, configuration, corpus.hash)
@@ -120,11 +127,17 @@ def _publish(path: Path, run: _Run, progress: Progress) -> None:
 class _Run:
     """A model in training: its weights, its optimizer, its data."""
 
-    def __init__(self, configuration: Configuration, corpus: Corpus, process: Process) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        corpus: Corpus,
+        process: Process,
+        build: Callable[[TransformerConfig], Transformer],
+    ) -> None:
         settings = configuration.training
         self.configuration, self.corpus, self.process = configuration, corpus, process
         torch.manual_seed(settings.seed)  # the same first weights in every process
-        self.model = Transformer(configuration.model)
+        self.model = build(configuration.model)
         initialize(self.model, settings.initialization, settings.shared_vector)
         self.model.to(process.device)
         self.optimizer = make_optimizer(

@@ -1,4 +1,4 @@
-// The book's language model in the page: the modern transformer, with a cache of keys and values.
+// The book's language models in the page: the modern transformer, with a cache of keys and values.
 //
 //   const model = readModel(data);                 // the bytes that quantized.py packs: a DataView or Uint8Array
 //   const tokens = encode(model.tokenizer, "To be");              // from tokenizer.js; decode(…) leads back
@@ -15,6 +15,9 @@
 // `forward(…, observe)` and `nextLogits(…, observe)` show `observe(name, numbers)` every activation under the name that
 // it has in primer.transformers.ACTIVATIONS, and compute with what it returns, unless that is nothing. The numbers are
 // one flat array with the new tokens as first axis: queries are tokens × heads × d_head, scores tokens × heads × all.
+//
+// A masked model (`model.masked`) sees a text from both sides and adds learned positions in the place of rotations: it
+// reads a text at once, with allLogits(model, tokens).
 //
 // A matrix is { data, rows, columns } as torch's Linear stores it, one row for each output: a layer computes x Wᵀ.
 
@@ -43,7 +46,7 @@ function rotations({ context_length, d_head, rope_base }) {
 /** A model from the bytes of quantized.py. */
 export function readModel(data) {
   const { tensors, metadata } = readTensors(data);
-  const { config, tokenizer } = JSON.parse(metadata.model);
+  const { config, tokenizer, masked } = JSON.parse(metadata.model);
   const matrix = (name) => dequantize(tensors[`${name}.weight`], tensors[`${name}.unit`]);
   const scale = (name) => tensors[`${name}.weight`].data;
   const matrices = (at, ...names) => Object.fromEntries(names.map((name) => [name, matrix(`${at}.${name}`)]));
@@ -64,7 +67,9 @@ export function readModel(data) {
     embed: matrix("embed"),
     blocks: Array.from({ length: config.n_layers }, block),
     norm: scale("norm"),
-    rotations: rotations(shape),
+    masked,
+    positions: masked ? matrix("positions") : null,
+    rotations: masked ? null : rotations(shape),
   };
 }
 
@@ -178,14 +183,14 @@ export function products(query, from, keys, at, count, { d_head, kv_heads }, sca
 }
 
 /** Every head's mixture of the values seen so far, for n queries that follow `start` tokens. */
-function attend(query, n, start, { keys, values }, config, observe) {
+function attend(query, n, start, { keys, values }, { config, masked }, observe) {
   const { n_heads, kv_heads, d_head } = config;
   const all = start + n;
   const each = (work) => {
     for (let row = 0; row < n * n_heads; row++) {
       const [i, head] = [Math.floor(row / n_heads), row % n_heads];
       const shared = Math.floor((head * kv_heads) / n_heads) * d_head; // where the group's head begins
-      const reach = start + i + 1; // what lies farther is masked, and computed only where somebody looks
+      const reach = masked ? all : start + i + 1; // what lies farther is masked, and computed only where somebody looks
       work(row, shared, reach, observe ? all : reach);
     }
   };
@@ -221,7 +226,8 @@ function swiglu(x, n, { gate, up, down }) {
 
 // ---------------------------------------------------------------- the model
 
-function check({ config: { vocab_size, context_length } }, tokens, cache) {
+function check({ config: { vocab_size, context_length }, masked }, tokens, cache) {
+  if (masked && cache.length) throw new RangeError("A masked model reads a text at once; empty the cache.");
   if (!tokens.length) throw new RangeError("The model needs at least one token to continue.");
   if (cache.length + tokens.length > context_length) {
     throw new RangeError(
@@ -233,25 +239,37 @@ function check({ config: { vocab_size, context_length } }, tokens, cache) {
     throw new RangeError(`Token ${unknown} is not among the ${vocab_size} of the vocabulary.`);
 }
 
+/** Run a generator to its end, and return what it returns. */
+export function finish(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** Read tokens after those in the cache; the last hidden state of each, tokens × d_model. */
-export function forward(model, tokens, cache, observe) {
+export const forward = (model, tokens, cache, observe) => finish(forwardSteps(model, tokens, cache, observe));
+
+/** The same as a generator that yields after each layer, so that a page can draw in between. */
+export function* forwardSteps(model, tokens, cache, observe) {
   check(model, tokens, cache);
-  const { config, embed, blocks, norm } = model;
+  const { config, embed, positions, blocks, norm, masked } = model;
   const { d_model, d_head, norm_eps } = config;
   const [n, start] = [tokens.length, cache.length];
   let x = new Float32Array(n * d_model);
   tokens.forEach((token, i) =>
     x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model),
   );
+  if (masked) x = sum(x, positions.data);
   x = shown(observe, "embedding", x);
-  blocks.forEach((block, layer) => {
+  for (const [layer, block] of blocks.entries()) {
     const seen = cache.layers[layer];
     const look = within(observe, `blocks.${layer}`);
     const heed = within(look, "attention");
     x = shown(look, "before", x);
     const read = shown(heed, "input", rmsNorm(x, block.norm1, norm_eps));
     let [query, key, value] = [block.query, block.key, block.value].map((matrix) => linear(read, n, matrix));
-    for (const turned of [query, key]) rotate(turned, n, start, model.rotations, d_head);
+    for (const turned of masked ? [] : [query, key]) rotate(turned, n, start, model.rotations, d_head);
     [query, key, value] = [
       shown(heed, "queries", query),
       shown(heed, "keys", key),
@@ -259,11 +277,12 @@ export function forward(model, tokens, cache, observe) {
     ];
     seen.keys.set(key, start * block.key.rows);
     seen.values.set(value, start * block.value.rows);
-    const heads = shown(heed, "heads", attend(query, n, start, seen, config, heed));
+    const heads = shown(heed, "heads", attend(query, n, start, seen, model, heed));
     x = shown(look, "between", sum(x, shown(heed, "output", linear(heads, n, block.output))));
     const given = shown(look, "feed_forward.input", rmsNorm(x, block.norm2, norm_eps));
     x = shown(look, "after", sum(x, shown(look, "feed_forward.output", swiglu(given, n, block))));
-  });
+    yield;
+  }
   cache.length += n;
   return shown(observe, "norm", rmsNorm(x, norm, norm_eps));
 }
@@ -272,6 +291,15 @@ export function forward(model, tokens, cache, observe) {
 export function nextLogits(model, tokens, cache, observe) {
   const last = forward(model, tokens, cache, observe).slice(-model.config.d_model);
   return shown(observe, "logits", linear(last, 1, model.embed));
+}
+
+/** The scores of all tokens at some places of a text, places × vocab_size, from the last hidden states. */
+export function logitsAt({ config: { d_model }, embed }, hidden, places) {
+  const rows = new Float32Array(places.length * d_model);
+  places.forEach((place, i) =>
+    rows.set(hidden.subarray(place * d_model, (place + 1) * d_model), i * d_model),
+  );
+  return linear(rows, places.length, embed);
 }
 
 /** The scores of the following token after each of the tokens, tokens × vocab_size; they may follow a cache. */

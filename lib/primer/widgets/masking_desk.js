@@ -2,8 +2,26 @@
 //
 // The functions above `cells` are the mathematics; the tests compare them with primer.pretraining.
 
-import { button, div, heading, html, key, percent, resultLine, sketch, sum, table, widget } from "./kit.js";
+import {
+  button,
+  div,
+  format,
+  heading,
+  html,
+  key,
+  percent,
+  resultLine,
+  set,
+  sketch,
+  sum,
+  table,
+  widget,
+  write as say,
+} from "./kit.js";
+import { readModel } from "./language_model.js";
+import { fill } from "./masked_twin.js";
 import { random } from "./random.js";
+import { workshop } from "./workshop.js";
 
 const [MASK, START] = ["▢", "<start>"];
 
@@ -123,8 +141,11 @@ export const allowed = ({ inputs, known }) => inputs.map((_, i) => inputs.map((_
 /** The name of what a place sees, from 1 on. */
 export const reach = (row) => `1–${row.lastIndexOf(true) + 1}`;
 
-/** What the result line says. */
-export function describe({ objective, rate, seed }, rows) {
+/** Whether the masked twin knows the task: fill what an encoder does not see. */
+export const forTwin = ({ objective }) => objective === "masked" || objective === "spans";
+
+/** What the result line says; `filled` is what the twin says, where it is asked. */
+export function describe({ objective, rate, seed }, rows, filled) {
   const { inputs, targets, counted, known } = rows;
   const count = sum(counted.map(Number));
   if (!count) return `Draw ${seed + 1}: no place was selected, so there is no loss. Draw again.`;
@@ -137,15 +158,20 @@ export function describe({ objective, rate, seed }, rows) {
   }
   const masks = sum(inputs.map((t) => Number(t === MASK)));
   const same = sum(counted.map((c, i) => Number(c && inputs[i] === targets[i])));
-  return `${draw}${asks}: masks ${masks}, random ${count - masks - same}, unchanged ${same}. Each place sees all.`;
+  const face = `${draw}${asks}: masks ${masks}, random ${count - masks - same}, unchanged ${same}.`;
+  if (!filled) return `${face} The twin is reading.`;
+  const solved = sum(filled.places.map((one) => Number(one?.correct ?? false)));
+  return `${face} The twin says ${solved} of ${count} right; its loss is ${format(filled.loss, 2)} nats a token.`;
 }
 
 // ---------------------------------------------------------------- what the reader sees
 
-// One cell for each place, in lines that wrap: what is read, what is to be said, whether it counts.
+// One cell for each place, in lines that wrap: what is read, what is to be said, whether it counts, what the twin says.
 function cells() {
   const element = html("div", { class: "line", "aria-hidden": "true" }); // the table says the same
-  const draw = ({ inputs, targets, counted, known }) =>
+  const answer = ({ said, sure, correct }) =>
+    html("span", { class: correct ? "twin right" : "twin" }, `${said} ${percent(sure, 0)}`);
+  const draw = ({ inputs, targets, counted, known }, asks, filled) =>
     element.replaceChildren(
       ...inputs.map((word, i) => {
         const changed = known === inputs.length && word !== targets[i]; // an encoder sees something false
@@ -154,6 +180,9 @@ function cells() {
           html("span", { class: changed ? "read changed" : "read" }, word),
           html("span", { class: "said" }, targets[i] || "–"),
           html("span", { class: "loss" }, counted[i] ? "1" : "0"),
+          ...(asks && counted[i]
+            ? [filled ? answer(filled.places[i]) : html("span", { class: "twin" }, "…")]
+            : []),
         );
       }),
     );
@@ -179,10 +208,21 @@ function squares() {
   return { element, draw };
 }
 
-export default widget("masking-desk", ({ controls, constants, read, write }) => {
+const ASKED =
+  "Below it in the cells that count: what the masked twin finds most probable there, and how sure it is. ";
+const LENGTH = "(The last word has three tokens, the others one.)";
+const SILENT =
+  "The masked twin has learned to fill what is hidden, seeing both sides; for this objective it was not trained.";
+
+export default widget("masking-desk", ({ model, controls, constants, read, write, redraw }) => {
   const [line, mask, result] = [cells(), squares(), resultLine()];
+  const twin = readModel(model.get("twin"));
+  const shop = workshop(redraw);
+  const about = html("p", { class: "heading" });
   const again = button("Draw again", () => write({ seed: (read().seed + 1) % 1000 }));
-  const list = table({ head: ["place", "reads", "should say", "loss", "sees"] });
+  const list = table({
+    head: ["place", "reads", "should say", "loss", "sees", "twin says", "right word"],
+  });
   const details = html("details", {}, html("summary", {}, "The rows in a table"), list.element);
   return {
     layout: [
@@ -190,6 +230,7 @@ export default widget("masking-desk", ({ controls, constants, read, write }) => 
       div("chance", controls.rate.row, controls.length.row, again),
       heading("From top to bottom: what is read, what should be said, 1 where it ", key("counts", "counts")),
       line.element,
+      about,
       result.row,
       heading(
         "Attention mask: a row for each seeing place, a column for each seen one; blue where the row counts",
@@ -205,7 +246,12 @@ export default widget("masking-desk", ({ controls, constants, read, write }) => 
       controls.rate.row.hidden = !draws;
       again.hidden = !draws;
       controls.length.row.hidden = objective !== "prefix";
-      line.draw(rows);
+      const asks = forTwin(state) && rows.counted.includes(true);
+      const key = `${rows.inputs.join(" ")} ${rows.counted.join(" ")}`;
+      const filled = asks ? shop.job("twin", key, () => fill(twin, rows)).result : null;
+      say(about, forTwin(state) ? ASKED + LENGTH : SILENT);
+      line.draw(rows, asks, filled);
+      set(line.element, { "aria-busy": String(asks && !filled) });
       mask.draw(may, rows.counted);
       list.draw(
         rows.inputs.map((word, i) => [
@@ -214,9 +260,12 @@ export default widget("masking-desk", ({ controls, constants, read, write }) => 
           rows.targets[i] || "–",
           rows.counted[i] ? "1" : "0",
           reach(may[i]),
+          filled?.places[i] ? `${filled.places[i].said} (${percent(filled.places[i].sure)})` : "–",
+          filled?.places[i] ? percent(filled.places[i].right) : "–",
         ]),
       );
-      result.say(describe(state, rows));
+      result.say(describe(state, rows, filled));
     },
+    stop: shop.stop,
   };
 });

@@ -7,19 +7,22 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
+import traitlets
 from jaxtyping import Bool
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from primer import pretraining as pre
+from primer.language_models import BytePairEncoding
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
 from primer.widgets.controls import Choice, Number, Whole
 from primer.widgets.mulberry import mulberry
+from primer.widgets.quantized import book_twin, unpacked_masked
 
 TOKENS = ["To", "be", ",", "or", "not", "to", "be", ":", "that", "is", "the", "question"]
-OTHERS = ["king", "I", "love", ".", "night", "you", "sword", "and"]
-"""What a random token is drawn from."""
+OTHERS = ["king", "I", "love", ".", "night", "you", "blood", "and"]
+"""What a random token is drawn from; for the twin, too, each of them is one token."""
 MASK, START = "▢", "<start>"
 N, MEAN_SPAN, LONGEST = len(TOKENS), 2, 4
 CHANCES = {
@@ -37,6 +40,14 @@ OBJECTIVES = {
 }
 
 
+class Answer(NamedTuple):
+    """What the masked twin says of a place: its word, how probable it is, and the right word."""
+
+    said: str
+    sure: float
+    right: float
+
+
 class Rows(NamedTuple):
     """What the model reads, what it should say (empty: nothing), and which places count."""
 
@@ -47,25 +58,27 @@ class Rows(NamedTuple):
 
 
 class MaskingDesk(Widget):
-    r"""One line as inputs, targets and counted places, and who may see whom.
+    r"""One line as inputs, targets and counted places, who may see whom, and what a model says.
 
     .. math:: (\text{inputs},\; \text{targets},\; \text{counted}) =
               \operatorname{corrupt}(\text{text})
 
     An encoder's and a decoder's tokens stand one behind the other, as
-    :func:`primer.pretraining.family_mask` has them for the family ``"prefix"``.
+    :func:`primer.pretraining.family_mask` has them for the family ``"prefix"``.  Hidden tokens
+    and spans are filled in the page by the masked twin of the book's model.
 
     Parameters
     ----------
     **state
         First values of the traits: ``objective`` (``"next"``, ``"prefix"``, ``"masked"``,
         ``"spans"``, ``"cut"`` or ``"infill"``), ``rate`` (0.05 to 0.6), ``length`` (of the prefix,
-        1 to 11) and ``seed`` (0 to 999).
+        1 to 11), ``seed`` (0 to 999) and ``twin`` (the model, from
+        :func:`primer.widgets.quantized.pack_masked`; the book's own when left out).
 
     Raises
     ------
     traitlets.TraitError
-        When a value is out of its range.
+        When a value is out of its range, or the twin is no model.
 
     Examples
     --------
@@ -77,7 +90,8 @@ class MaskingDesk(Widget):
     description = (
         "The line 'To be, or not to be: that is the question' in twelve cells: what a masked "
         "model reads, what it should say, and which places count in the loss; beside it a square "
-        "of 12 × 12 places, all filled, since an encoder sees everything."
+        "of 12 × 12 places, all filled, since an encoder sees everything. Below the places that "
+        "count stands what a masked model says."
     )
     constants: ClassVar[dict[str, Any]] = {
         "tokens": TOKENS,
@@ -91,6 +105,19 @@ class MaskingDesk(Widget):
     rate = Number(0.3, low=0.05, high=0.6, step=0.05, label="Rate")
     length = Whole(4, low=1, high=N - 1, label="Prefix", unit=" tokens")
     seed = Whole(0, low=0, high=999, label="Draw")
+    twin = traitlets.Bytes().tag(sync=True)
+
+    @traitlets.default("twin")
+    def _default_twin(self) -> bytes:
+        return book_twin()
+
+    @traitlets.validate("twin")
+    def _check_twin(self, proposal: traitlets.Bunch) -> bytes:
+        try:
+            unpacked_masked(proposal.value)
+        except ValueError as error:
+            raise traitlets.TraitError(f"twin: {error}") from None
+        return bytes(proposal.value)
 
     def rows(self) -> Rows:
         """Prepare the line for the objective, with the random numbers of the page."""
@@ -111,6 +138,26 @@ class MaskingDesk(Widget):
         counted = [False] * silent + [True] * len(written)
         return Rows(inputs, [""] * silent + written, counted, _allowed(len(inputs), silent))
 
+    @torch.no_grad()
+    def answers(self) -> list[Answer | None]:
+        """Let the twin fill the places that count; None elsewhere, and where it is not asked."""
+        rows = self.rows()
+        if self.objective not in ("masked", "spans"):
+            return [None] * len(rows.inputs)
+        model, encoding = unpacked_masked(self.twin)
+        mask = encoding.special_tokens[pre.MASK]
+        right = [_encoded(encoding, word, place) for place, word in enumerate(rows.targets)]
+        read = []
+        for place, (word, ids) in enumerate(zip(rows.inputs, right, strict=True)):
+            given = [] if word == MASK else _encoded(encoding, word, place)
+            read.append((given + [mask] * len(ids))[: len(ids)])
+        tokens = torch.tensor([[token for ids in read for token in ids]])
+        parts = model.logits(tokens)[0].double().softmax(-1).split([len(ids) for ids in right])
+        return [
+            _answer(encoding, part, ids) if counts else None
+            for part, ids, counts in zip(parts, right, rows.counted, strict=True)
+        ]
+
     def picture(self) -> Figure:
         """Draw the three rows and the attention mask.
 
@@ -125,16 +172,34 @@ class MaskingDesk(Widget):
         size = 8 if len(rows.inputs) < 16 else 5.5
         for place, (read, said, counts) in enumerate(zip(*rows[:3], strict=True)):
             color = LIGHT["orange"] if counts else LIGHT["ink"]
-            for height, text in enumerate((str(int(counts)), said, read)):
+            answer = self.answers()[place]
+            fills = f"{answer.said}\n{answer.sure:.0%}" if answer else ""
+            for height, text in enumerate((fills, str(int(counts)), said, read)):
                 top.text(place, height, text, ha="center", va="center", fontsize=size, color=color)
-        top.set(xlim=(-0.6, len(rows.inputs) - 0.4), ylim=(-0.6, 2.6), xticks=[])
-        top.set_yticks([0, 1, 2], ["counts", "target", "input"])
+        top.set(xlim=(-0.6, len(rows.inputs) - 0.4), ylim=(-0.6, 3.6), xticks=[])
+        top.set_yticks([0, 1, 2, 3], ["twin", "counts", "target", "input"])
         top.grid(visible=False)
         top.set_title(f"{OBJECTIVES[self.objective]}: {sum(rows.counted)} places count")
         bottom.imshow(rows.allowed.numpy(), cmap="Blues", vmin=0, vmax=1.4)
         bottom.set(xlabel="seen place", ylabel="seeing place")
         bottom.grid(visible=False)
         return figure
+
+
+def _encoded(encoding: BytePairEncoding, word: str, place: int) -> list[int]:
+    """Encode a word of the line, with the space before it where there is one."""
+    return encoding.encode(word if place == 0 or word in ",.:" else f" {word}")
+
+
+def _answer(encoding: BytePairEncoding, chances: Tensor, right: list[int]) -> Answer:
+    """Take the most probable token of each of a place's hidden ones."""
+    best = chances.argmax(dim=-1)
+    said = encoding.decode(best.tolist()).removeprefix(" ")
+    for space, sign in ((" ", "␣"), ("\n", "⏎"), ("\t", "⇥")):
+        said = said.replace(space, sign)
+    one_each = torch.arange(len(right))
+    right_chance = float(chances[one_each, torch.tensor(right)].prod())
+    return Answer(said, float(chances[one_each, best].prod()), right_chance)
 
 
 def _allowed(n: int, known: int) -> Bool[Tensor, "n n"]:

@@ -18,6 +18,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from primer.language_models import PATTERN, BytePairEncoding
+from primer.pretraining import MaskedModel, load_twin
 from primer.transformers import (
     Transformer,
     TransformerConfig,
@@ -38,6 +39,9 @@ MODERN = {
     "n_experts": None,
 }
 """What a configuration must say for ``language_model.js`` to run the model."""
+
+MASKED = {**MODERN, "positions": "learned"}
+"""The same for a masked model, whose tokens see each other from both sides."""
 
 
 def pack(model: Transformer, encoding: BytePairEncoding) -> bytes:
@@ -61,8 +65,38 @@ def pack(model: Transformer, encoding: BytePairEncoding) -> bytes:
     ValueError
         When the model has another form or another vocabulary than the encoding.
     """
+    return _pack(model, encoding, MODERN)
+
+
+def pack_masked(model: MaskedModel, encoding: BytePairEncoding) -> bytes:
+    """Write a masked model and its tokens for the page.
+
+    Parameters
+    ----------
+    model : MaskedModel
+        A model of the modern form with learned positions.
+    encoding : BytePairEncoding
+        Its tokens, the mask among them.
+
+    Returns
+    -------
+    bytes
+        A safetensors file, as of :func:`pack`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`pack`.
+    """
+    return _pack(model, encoding, MASKED)
+
+
+def _pack(
+    model: Transformer | MaskedModel, encoding: BytePairEncoding, form: dict[str, object]
+) -> bytes:
+    """Write a model of one form."""
     config = model.config.to_dict()
-    for name, value in MODERN.items():
+    for name, value in form.items():
         if config[name] != value:
             raise ValueError(
                 f"a page runs models with {name} = {value!r}, this one has {config[name]!r}"
@@ -77,11 +111,12 @@ def pack(model: Transformer, encoding: BytePairEncoding) -> bytes:
         "merges": encoding.merges,
         "special_tokens": list(encoding.special_tokens),
     }
-    description = json.dumps({"config": config, "tokenizer": tokenizer}, separators=(",", ":"))
+    described = {"config": config, "tokenizer": tokenizer, "masked": form is MASKED}
+    description = json.dumps(described, separators=(",", ":"))
     return save(dict(_packed_tensors(model)), {"model": description})
 
 
-def _packed_tensors(model: Transformer) -> Iterator[tuple[str, Tensor]]:
+def _packed_tensors(model: Transformer | MaskedModel) -> Iterator[tuple[str, Tensor]]:
     """Name the matrices as whole numbers with their units, and the norms' scales as they are."""
     for name, weight in model.state_dict().items():
         if name == "head.weight":  # the embedding once more
@@ -113,6 +148,30 @@ def unpack(data: bytes) -> tuple[Transformer, BytePairEncoding]:
     ValueError
         When the bytes are not a whole file of this kind.
     """
+    config, weights, encoding = _read(data)
+    model = Transformer(config)
+    model.load_state_dict(weights | {"head.weight": weights["embed.weight"]})
+    return model.eval(), encoding
+
+
+def unpack_masked(data: bytes) -> tuple[MaskedModel, BytePairEncoding]:
+    """Read what :func:`pack_masked` wrote: the masked model that the page runs, in torch.
+
+    Raises
+    ------
+    ValueError
+        When the bytes are not a whole file of this kind.
+    """
+    config, weights, encoding = _read(data)
+    if config.positions != MASKED["positions"]:
+        raise ValueError("this is no masked language model for a page: its tokens see one side")
+    model = MaskedModel(config)
+    model.load_state_dict(weights)
+    return model.eval(), encoding
+
+
+def _read(data: bytes) -> tuple[TransformerConfig, dict[str, Tensor], BytePairEncoding]:
+    """Read configuration, weights and tokens."""
     try:
         tensors = load(data)
         size = int.from_bytes(data[:8], "little")
@@ -130,11 +189,10 @@ def unpack(data: bytes) -> tuple[Transformer, BytePairEncoding]:
             weights[name] = dequantize(tensor, unit)
         elif name.endswith("weight"):
             weights[name] = tensor
-    model = Transformer(config)
-    model.load_state_dict(weights | {"head.weight": weights["embed.weight"]})
-    return model.eval(), encoding
+    return config, weights, encoding
 
 
+unpacked_masked = functools.lru_cache(maxsize=2)(unpack_masked)
 unpacked = functools.lru_cache(maxsize=4)(unpack)
 """The same, done once for all widgets that show a model.  Nobody may change what it returns."""
 
@@ -149,3 +207,15 @@ def book_model() -> bytes:
         :func:`pack` of ``load_pretrained("plays")``.
     """
     return pack(*load_pretrained("plays"))
+
+
+@functools.cache
+def book_twin() -> bytes:
+    """Pack the masked twin of the book's model.
+
+    Returns
+    -------
+    bytes
+        :func:`pack_masked` of :func:`primer.pretraining.load_twin`.
+    """
+    return pack_masked(*load_twin())

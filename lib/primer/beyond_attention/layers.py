@@ -1,0 +1,125 @@
+"""Linear attention as a layer that a transformer can hold, and what such a layer keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import elu
+
+from primer.inputs import count
+
+Rotate = Callable[[Tensor, int], Tensor]
+
+
+class LayerState:
+    """What a layer with a fixed state keeps between tokens: its size does not grow with the text.
+
+    Attributes
+    ----------
+    length : int
+        How many tokens were read.
+    held : dict of str to Tensor
+        The state, by the names that the layer gives to its parts; empty before the first token.
+    """
+
+    def __init__(self) -> None:
+        self.length = 0
+        self.held: dict[str, Tensor] = {}
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that the state takes."""
+        return sum(part.nbytes for part in self.held.values())
+
+    def keep(self, tokens: int, **parts: Tensor) -> None:
+        """Replace the state by the one after so many tokens more; no gradient flows into it."""
+        self.length += tokens
+        self.held = {name: part.detach() for name, part in parts.items()}
+
+
+class LinearAttention(nn.Module):
+    r"""Causal linear attention with several heads, in the place of softmax attention.
+
+    .. math::
+
+        o_t = \frac{\sum_{j\le t} \big(R_t\phi(q_t)\big)\big(R_j\phi(k_j)\big)^\top v_j}
+                   {\sum_{j\le t} \phi(q_t)\phi(k_j)^\top},
+        \qquad \phi(x) = \operatorname{elu}(x) + 1
+
+    Rotations :math:`R_t` turn the features of the numerator alone: turned features need not be
+    positive, and the denominator must be.  Its parameters are named as those of
+    :class:`primer.attention.MultiHeadAttention`.
+
+    Parameters
+    ----------
+    d_model : int
+        The width of the tokens.
+    n_heads : int
+        The number of heads, a divisor of ``d_model``.
+
+    Raises
+    ------
+    ValueError
+        When the heads do not divide the width.
+
+    References
+    ----------
+    Katharopoulos et al. (2020), equations 7 to 12; Su et al. (2021), equation 19.
+
+    Examples
+    --------
+    >>> layer, kept = LinearAttention(8, n_heads=2), LayerState()
+    >>> layer(torch.zeros(1, 5, 8), cache=kept).shape
+    torch.Size([1, 5, 8])
+    >>> kept.bytes  # 2 heads, 4 × 4 numbers and 4 for the denominator, however long the text
+    160
+    """
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        if count("d_model", d_model) % count("n_heads", n_heads):
+            raise ValueError(
+                f"n_heads must divide d_model, got {n_heads} heads for a width of {d_model}"
+            )
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        *,
+        rotate: Rotate | None = None,
+        cache: LayerState | None = None,
+        **_: Any,
+    ) -> Float[Tensor, "batch time d_model"]:
+        """Map a text to a text of the same shape; no output sees a later token.
+
+        ``cache`` holds the state of what was read before and gets the new one; the mask that
+        softmax attention needs is built in.
+        """
+        q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
+        q, k = elu(q) + 1, elu(k) + 1  # (batch, heads, time, d_head)
+        start, held = (cache.length, cache.held) if cache is not None else (0, {})
+        total = k.cumsum(dim=-2)  # of all keys so far
+        if held:
+            total = total + held["total"]
+        below = (q * total).sum(dim=-1, keepdim=True)
+        if rotate is not None:
+            q, k = rotate(q, start), rotate(k, start)
+        above = (q @ k.mT).tril() @ v
+        if held:
+            above = above + q @ held["matrix"]
+        if cache is not None:
+            matrix = k.mT @ v + held.get("matrix", 0)
+            cache.keep(x.shape[1], matrix=matrix, total=total[..., -1:, :].clone())
+        return self.output((above / below).transpose(1, 2).flatten(2))
+
+    def _heads(self, x: Tensor) -> Tensor:
+        """Split the last axis: (batch, heads, time, d_head)."""
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)

@@ -1,0 +1,81 @@
+r"""A linear recurrence in torch whose gradient is the same recurrence, run backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+States = Float[Tensor, "batch time *state"]
+
+
+class _Recurrence(torch.autograd.Function):
+    """The loop, with a backward pass that keeps no graph of its steps."""
+
+    @staticmethod
+    def forward(ctx: Any, keep: Tensor, write: Tensor, before: Tensor) -> Tensor:
+        """Fill in one state after the other."""
+        h = write.clone()
+        h[:, 0].addcmul_(keep[:, 0], before)
+        for t in range(1, h.shape[1]):
+            h[:, t].addcmul_(keep[:, t], h[:, t - 1])
+        ctx.save_for_backward(keep, h, before)
+        return h
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Carry what a state receives from later ones back to it, from the last to the first."""
+        keep, h, before = ctx.saved_tensors
+        g = upstream[0].clone()
+        for t in range(g.shape[1] - 2, -1, -1):
+            g[:, t].addcmul_(keep[:, t + 1], g[:, t + 1])
+        earlier = torch.cat([before[:, None], h[:, :-1]], dim=1)
+        return g * earlier, g, keep[:, 0] * g[:, 0]
+
+
+def linear_recurrence(
+    keep: States, write: States, before: Float[Tensor, "batch *state"] | None = None
+) -> States:
+    r"""Compute all states of a linear recurrence.
+
+    .. math::
+
+        h_t = a_t \odot h_{t-1} + b_t, \qquad
+        \frac{\partial L}{\partial b_t} = \frac{\partial L}{\partial h_t} +
+        a_{t+1} \odot \frac{\partial L}{\partial b_{t+1}}
+
+    On one core the loop is faster than the scan of :func:`scan`, which does
+    :math:`\log_2T` times the work in order to do it side by side.
+
+    Parameters
+    ----------
+    keep, write : Tensor of shape (batch, time, \*state)
+        :math:`a_t` and :math:`b_t`.
+    before : Tensor of shape (batch, \*state), optional
+        :math:`h_{-1}`; zero when left out.
+
+    Returns
+    -------
+    Tensor of shape (batch, time, \*state)
+        :math:`h_0, \dots, h_{T-1}`.
+
+    Raises
+    ------
+    ValueError
+        When there is nothing to compute or the shapes differ.
+
+    Examples
+    --------
+    >>> half, jump = torch.full((1, 3), 0.5), torch.tensor([[8.0, 0.0, 1.0]])
+    >>> linear_recurrence(half, jump)
+    tensor([[8., 4., 3.]])
+    """
+    if keep.shape != write.shape or keep.ndim < 2 or keep.shape[1] == 0:
+        raise ValueError(
+            "keep and write need one shape (batch, time, …) with at least one step, got "
+            f"{tuple(keep.shape)} and {tuple(write.shape)}"
+        )
+    before = torch.zeros_like(write[:, 0]) if before is None else before
+    return _Recurrence.apply(keep, write, before)

@@ -1,0 +1,194 @@
+"""The small models with other memories: their layers, their training, the numbers committed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from primer.scoreboard import memories, stored_memories, train_memories
+from primer.scoreboard.memories import MODELS, SHAPE, MixedCache, build, with_memories
+from primer.scoreboard.stored_memories import WEIGHTS, add_model, read_model, tokenizer
+from primer.scoreboard.train_memories import (
+    HELD_OUT_WINDOWS,
+    LONG,
+    RATES,
+    SHORT,
+    best_rate,
+    load_results,
+    long_bits,
+    missing_runs,
+    report,
+    save_results,
+)
+from primer.train import Configuration, held_out_loss, loop, read_corpus, read_log, train
+from primer.transformers import Transformer, TransformerConfig
+
+TINY = TransformerConfig(vocab_size=257, n_layers=3, d_model=8, n_heads=2, context_length=16)
+RESULTS = load_results()
+
+
+def tiny(name: str) -> Transformer:
+    """Build a small model of a kind, in double precision."""
+    torch.manual_seed(1)
+    return build(name)(TINY).double().eval()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_cache_gives_the_logits_of_the_whole_text(name: str) -> None:
+    model, tokens = tiny(name), torch.randint(257, (2, 16))
+    cache, got = MixedCache(model), []
+    with torch.no_grad():
+        for part in tokens.split([5, 1, 1, 9], dim=1):
+            got.append(model(part, cache))
+        whole = model(tokens)
+    torch.testing.assert_close(torch.cat(got, dim=1), whole, atol=1e-12, rtol=0)
+    assert cache.length == 16
+
+
+def test_what_is_kept_grows_with_attention_alone() -> None:
+    kept = {}
+    for name in MODELS:
+        model, sizes = tiny(name), []
+        cache = MixedCache(model)
+        for token in torch.randint(257, (16, 1, 1)):
+            with torch.no_grad():
+                model(token, cache)
+            sizes.append(cache.bytes)
+        kept[name] = sizes
+    numbers = 8  # bytes
+    assert kept["softmax"] == [3 * 2 * 8 * numbers * t for t in range(1, 17)]
+    assert set(kept["linear"]) == {3 * 2 * (4 * 4 + 4) * numbers}
+    full = 3 * (8 * 16 + 3 * 8) * numbers  # states, and what the convolutions still see
+    assert set(kept["selective"][3:]) == {full}
+    assert kept["hybrid"][15] == 2 * full // 3 + kept["softmax"][15] // 3
+
+
+def test_sequences_can_change_places_and_not_be_forgotten() -> None:
+    model, tokens = tiny("hybrid"), torch.randint(257, (2, 6))
+    cache = MixedCache(model)
+    with torch.no_grad():
+        model(tokens[:, :5], cache)
+        cache.reorder(torch.tensor([1, 0]))
+        got = model(tokens[:, 5:].flip(0), cache)
+        torch.testing.assert_close(got.flip(0), model(tokens)[:, -1:], atol=1e-12, rtol=0)
+    with pytest.raises(ValueError, match="cannot forget"):
+        cache.truncate(2)
+
+
+def test_the_models_are_of_one_size_and_start_alike() -> None:
+    models = {name: build(name)(SHAPE) for name in MODELS}
+    sizes = {name: sum(w.numel() for w in model.parameters()) for name, model in models.items()}
+    assert max(sizes.values()) / min(sizes.values()) < 1.02
+    steps = torch.nn.functional.softplus(models["selective"].blocks[0].attention.dt_proj.bias)
+    assert steps.min() >= memories.SHORTEST_STEP * 0.999
+    assert steps.max() <= memories.LONGEST_STEP * 1.001
+
+
+@pytest.mark.parametrize("names", [("softmax",), ("softmax", "delta", "softmax")])
+def test_unknown_memories_are_refused(names: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="for each of 3 layers"):
+        with_memories(Transformer(TINY), names)
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """Write a folder of texts to train on."""
+    for part, times in (("training", 60), ("validation", 10)):
+        (tmp_path / "texts" / part).mkdir(parents=True)
+        (tmp_path / "texts" / part / "a.txt").write_text("To be, or not to be. " * times)
+    return tmp_path / "texts"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_trainer_trains_them_and_goes_on_after_a_stop(
+    name: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = train_memories.configuration(train_memories.Run(name, 80, 0.01, 0))
+    configuration = Configuration(
+        replace(plain.data, texts=str(texts), vocab_size=257),
+        TINY,
+        replace(plain.training, save_every=40, held_out_windows=2, batch_size=4),
+    )
+    whole = train(configuration, tmp_path / "whole", "model", build(name))
+    saved = loop.save_state
+    calls = []
+
+    def stop(*arguments: object) -> None:
+        saved(*arguments)
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "save_state", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train(configuration, tmp_path / "parts", "model", build(name))
+    parts = train(configuration, tmp_path / "parts", "model", build(name))
+    once, twice = load_file(whole), load_file(parts)
+    assert once.keys() == twice.keys()
+    assert all(torch.equal(weight, twice[key]) for key, weight in once.items())
+    first, last = read_log(whole.with_name("model-log.csv"))
+    assert last.validation_loss < first.validation_loss < 5
+
+
+# --- what is committed ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_was_tuned_alike_and_nothing_is_missing(name: str) -> None:
+    assert missing_runs(RESULTS, name) == []
+    short = sorted(r.rate for r in RESULTS if r.model == name and r.steps == SHORT)
+    assert set(RATES) <= set(short)
+    best = best_rate(RESULTS, name)
+    assert short[0] < best < short[-1]  # not at an edge
+    assert {r.rate for r in RESULTS if r.model == name and r.steps == LONG} == {best}
+    assert len(long_bits(RESULTS, name)) == train_memories.SEEDS
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_stored_model_is_the_one_of_the_results(name: str) -> None:
+    """Its loss on the windows of the training's log; eight bits change it little."""
+    corpus = read_corpus("plays", SHAPE.vocab_size)
+    assert corpus.tokenizer.tokens == tokenizer().tokens
+    got = held_out_loss(read_model(name), corpus.validation, corpus.tokenizer, HELD_OUT_WINDOWS)
+    [seed_0] = [r for r in RESULTS if r.model == name and r.steps == LONG and r.seed == 0]
+    assert got.bits_per_character == pytest.approx(seed_0.bits, abs=0.01)
+
+
+def test_results_and_log_belong_together(tmp_path: Path) -> None:
+    save_results(RESULTS, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == train_memories.RESULTS.read_bytes()
+    log = train_memories.LOG.read_text()
+    for line in report(RESULTS).splitlines()[2:]:
+        assert line in log
+
+
+def test_models_are_read_as_they_were_stored(tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    path, model = tmp_path / "models.safetensors", build("hybrid")(SHAPE)
+    add_model("hybrid", model.state_dict(), path)
+    add_model("linear", build("linear")(SHAPE).state_dict(), path)
+    for name, weight in read_model("hybrid", path).state_dict().items():
+        tolerance = float(weight.abs().max()) / 200 + 1e-3
+        torch.testing.assert_close(weight, model.state_dict()[name], atol=tolerance, rtol=0)
+    size = path.stat().st_size
+    add_model("linear", build("linear")(SHAPE).state_dict(), path)
+    assert path.stat().st_size == size  # replaced, not added
+    with pytest.raises(ValueError, match="no whole model 'softmax'"):
+        read_model("softmax", path)
+    with pytest.raises(ValueError, match="model"):
+        add_model("delta", {}, path)
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(ValueError, match="no whole model"):
+        read_model("linear", path)
+
+
+def test_the_file_is_small() -> None:
+    assert WEIGHTS.stat().st_size < 500_000
+    assert stored_memories.UNIT == "/unit"
