@@ -29,6 +29,7 @@ def use_addresses(app: Sphinx, config: Config) -> None:
         config.ogp_social_cards = {"enable": False}  # drawn cards need fonts from another site
         config.ogp_image = "_static/card.png"
         config.sitemap_url_scheme = "{link}"
+        config.sitemap_excludes = ["404.html", "search.html", "genindex.html", "py-modindex.html"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
