@@ -47,11 +47,11 @@ def sentence(notebook: str, site: str = "", repository: str = "") -> str:
     --------
     >>> print(sentence("chapters/08-positions.ipynb"))
     This notebook needs the library of A Runnable Primer, which this Python does not have.
-    1. Download the whole book, runnable-primer.zip, from the end of the chapter's page, and unpack it
+    1. Download the whole book, runnable-primer.zip (below the chapter), and unpack it
     2. In its folder, type: make lab
     3. Open chapters/08-positions.ipynb there.
     """
-    archive = f"{FOLDER}.zip, from the end of the chapter's page"
+    archive = f"{FOLDER}.zip (below the chapter)"
     if site:
         archive = f"{site.rstrip('/')}/_static/{FOLDER}.zip"
     clone = f", or type: git clone {repository} {FOLDER}" if repository else ""
