@@ -64,29 +64,27 @@ def bibtex(book: dict[str, Any], address: str) -> str:
 
     Examples
     --------
-    >>> book = {"title": "Sums of LLMs", "authors": [{"name": "Ada"}], "version": "1.0"}
+    >>> book = {"title": "Sums: of LLMs", "authors": [{"name": "Ada"}], "version": "1.0"}
     >>> print(bibtex({**book, "date-released": datetime.date(2026, 11, 3)}, ""))
     @misc{sums2026,
       author = {{Ada}},
-      title = {{Sums of LLMs}},
+      title = {{Sums: of LLMs}},
       year = {2026},
-      month = nov,
       note = {Version 1.0},
     }
     """
-    date = book["date-released"]
-    main = re.findall(r"[a-z]{4,}", book["title"].partition(":")[0].lower())
+    year = book["date-released"].year
+    key = "".join(re.findall("[a-z]+", book["title"].partition(":")[0].lower()))
     fields = {
-        "author": "{%s}" % " and ".join("{%s}" % author["name"] for author in book["authors"]),
-        "title": "{{%s}}" % book["title"],
-        "year": "{%s}" % date.year,
-        "month": f"{date:%b}".lower(),
-        "note": "{Version %s}" % book["version"],
+        "author": " and ".join(f"{{{author['name']}}}" for author in book["authors"]),
+        "title": f"{{{book['title']}}}",
+        "year": str(year),
+        "note": f"Version {book['version']}",
     }
     if address:
-        fields["url"] = "{%s}" % address
-    lines = [f"  {name} = {value}," for name, value in fields.items()]
-    return "\n".join([f"@misc{{{''.join(main)}{date.year},", *lines, "}"])
+        fields["url"] = address
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+    return "\n".join([f"@misc{{{key}{year},", *lines, "}"])
 
 
 class CiteThisBook(SphinxDirective):
