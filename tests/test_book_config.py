@@ -182,6 +182,39 @@ def test_the_published_chapter_downloads_and_gets_lost_with_its_address(
 
 
 @pytest.mark.browser
+def test_every_button_above_a_chapter_shows_its_focus(
+    chromium: Browser, without_addresses: tuple[Path, BeautifulSoup]
+) -> None:
+    page = chromium.new_context(viewport={"width": 1400, "height": 900}).new_page()
+    page.goto((without_addresses[0] / f"{CHAPTER}.html").as_uri())
+    page.keyboard.press("Tab")  # from now on the browser shows where the focus is
+    seen = []
+    for button in page.locator(".bd-header-article :is(button, a)").filter(visible=True).all():
+        button.focus()
+        style = button.evaluate("(button) => getComputedStyle(button).outlineStyle")
+        seen.append((button.get_attribute("aria-label") or button.inner_text(), style))
+    assert {"Download this page", "Run this chapter"} <= {name for name, _ in seen}
+    assert [name for name, style in seen if style == "none"] == []
+    page.locator(".at-hand a", has_text="Run this chapter").press("Enter")
+    page.locator("#run-it li").first.wait_for(state="visible")
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_dark_figure_is_hidden_where_there_are_no_styles(
+    chromium: Browser, without_addresses: tuple[Path, BeautifulSoup]
+) -> None:
+    figures = without_addresses[1].select("img.figure.only-light, img.figure.only-dark")
+    assert [figure.has_attr("hidden") for figure in figures] == [False, True]
+    for scheme, seen in (("light", [True, False]), ("dark", [False, True])):
+        page = chromium.new_context(color_scheme=scheme).new_page()
+        page.goto((without_addresses[0] / f"{CHAPTER}.html").as_uri())
+        shown = [figure.is_visible() for figure in page.locator("img.figure:not(.on-paper)").all()]
+        assert shown == seen
+        page.context.close()
+
+
+@pytest.mark.browser
 def test_the_published_site_asks_no_other_origin(
     chromium: Browser, with_addresses: tuple[Path, BeautifulSoup], tmp_path: Path
 ) -> None:

@@ -8,11 +8,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 import yaml
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
-from written import BOOK
+from written import BOOK, NOTEBOOKS
 
 from primer.book.archive import FOLDER
 from primer.book.citing import bibtex, day
@@ -102,6 +103,27 @@ def test_the_workflow_publishes_what_it_tested() -> None:
     assert f"refs/heads/{branch}" in WORKFLOW["jobs"]["publish"]["if"]
 
 
+MINUTES = {
+    "two hours": 120,
+    "an hour and a half": 90,
+    "90 minutes": 90,
+    "an hour and a quarter": 75,
+    "75 minutes": 75,
+    "an hour": 60,
+}
+TIME = re.compile(rf"(?:Reading takes|You need) (?:about )?({'|'.join(MINUTES)})")
+
+
+def test_a_chapter_takes_as_long_as_the_first_page_says() -> None:
+    assert "an hour or two a chapter" in text("index.md")
+    for notebook in NOTEBOOKS:
+        cells = nbformat.read(notebook, 4).cells[:4]
+        opening = " ".join(" ".join(cell.source for cell in cells).split())
+        said = TIME.search(opening)
+        assert said is not None, f"{notebook.name}: say at its beginning how long reading takes"
+        assert 60 <= MINUTES[said[1]] <= 120, notebook.name
+
+
 @pytest.mark.parametrize("unreleased", [True, False])
 def test_one_page_says_version_changes_and_how_to_cite(tmp_path: Path, unreleased: bool) -> None:
     appendix = tmp_path / "chapters/appendix"
@@ -129,7 +151,7 @@ def test_one_page_says_version_changes_and_how_to_cite(tmp_path: Path, unrelease
     said = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", page)).replace("&#39;", "'")
     version, date = CITATION["version"], day(CITATION["date-released"])
     assert f"This is version {version} of {date}" in said
-    assert ("not released yet" in said) == unreleased
+    assert ("with the changes that stand below as “Unreleased”" in said) == unreleased
     assert re.sub(r"\s+", " ", bibtex(CITATION, "https://reader.example/book/")) in said
     assert f"<h3>{version} — " in page  # below "What has changed"
     assert said.count("Chapter 16, Fourier") == 1

@@ -100,7 +100,7 @@ class CiteThisBook(SphinxDirective):
         address = self.config.html_baseurl or options.get("repository_url", "")
         version = f"This is version {book['version']} of {day(book['date-released'])}"
         if "\n## Unreleased\n" in (root / CHANGES).read_text("utf-8"):
-            version += ", with the changes that are listed below as not released yet"
+            version += ", with the changes that stand below as “Unreleased”"
         entry = nodes.literal_block("", bibtex(book, address), language="bibtex")
         return [
             nodes.paragraph("", f"{version}. To cite it:"),
