@@ -26,6 +26,8 @@
     const heading = section.querySelector("h2");
     return { fold, section, rows: rowsOf(fold), heading: heading.firstChild.textContent };
   });
+  const errata = folds[0].querySelector(".errata");
+  const [one, many] = errata ? ["erratum", "errata"] : ["row", "rows"];
   const total = chapters.reduce((sum, { rows }) => sum + rows.length, 0);
   let texts; // of each row of each chapter, once somebody types
   const read = () =>
@@ -34,7 +36,7 @@
   const box = document.createElement("form");
   box.className = "row-filter";
   box.setAttribute("role", "search");
-  box.innerHTML = `<label for="row-filter">Show only rows with</label>
+  box.innerHTML = `<label for="row-filter">Show only ${many} with</label>
     <input id="row-filter" type="search" autocomplete="off" spellcheck="false"
       placeholder="softmax, S3, ${chapters[0].rows[0][0].querySelector(".map-id, .erratum-id").textContent} …">
     <button type="button">Open all</button>
@@ -42,7 +44,6 @@
   const [field, button, told] = ["input", "button", "p"].map((name) => box.querySelector(name));
   chapters[0].section.before(box);
 
-  const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
   const named = () => {
     const every = chapters.every(({ fold, section }) => fold.open || section.hidden);
     button.textContent = every ? "Close all" : "Open all";
@@ -71,9 +72,9 @@
       wasOpen = undefined;
       told.textContent = "";
     } else if (left) {
-      told.textContent = `${count(left, "row")} of ${total} left, in ${count(within, "chapter")}.`;
+      told.textContent = `${left} of ${total} ${many} left, in ${within} ${within === 1 ? "chapter" : "chapters"}.`;
     } else {
-      told.textContent = "No row has all of these words. Try fewer, or a part of one.";
+      told.textContent = `No ${one} has all of these words. Try fewer, or a part of one.`;
     }
     named();
   };

@@ -197,11 +197,11 @@ def test_typing_narrows_the_rows_and_says_how_many_are_left(look: Callable[[str]
     assert [row.inner_text() for row in page.locator(".map-id").filter(visible=True).all()] == [
         "FOU-11"
     ]
-    assert told(page) == "1 row of 530 left, in 1 chapter."
+    assert told(page) == "1 of 530 rows left, in 1 chapter."
     page.keyboard.press("Control+a")
     page.keyboard.type("fourier s0")  # the chapter's name stands in for each of its rows
     assert visible(page, "#map-16-fourier .source-map > li") > 10
-    assert re.fullmatch(r"\d+ rows of 530 left, in \d+ chapters?\.", told(page))
+    assert re.fullmatch(r"\d+ of 530 rows left, in \d+ chapters?\.", told(page))
     page.get_by_label("Show only rows with").fill("xyzzy")
     assert visible(page, ".source-map > li") == 0
     assert visible(page, "section > h2") == 0
@@ -215,7 +215,7 @@ def test_typing_narrows_the_rows_and_says_how_many_are_left(look: Callable[[str]
 @pytest.mark.browser
 def test_errata_are_filtered_with_what_belongs_to_them(look: Callable[[str], Page]) -> None:
     page = look("errata.html")
-    page.get_by_label("Show only rows with").fill("err-24")
+    page.get_by_label("Show only errata with").fill("err-24")
     assert page.locator(".errata > dt").filter(visible=True).all_inner_texts()[0][:6] == "ERR-24"
     assert visible(page, ".errata > dd") == visible(page, ".errata > dt")
 
@@ -229,11 +229,11 @@ def test_a_link_opens_the_chapter_of_its_row(look: Callable[[str], Page]) -> Non
     page.wait_for_url("**/errata.html#erratum-24")
     assert page.locator("#erratum-24 + dd").is_visible()
     # the filter hides what a link leads to: the link is stronger
-    page.get_by_label("Show only rows with").fill("err-01")
+    page.get_by_label("Show only errata with").fill("err-01")
     assert not page.locator("#erratum-24").is_visible()
     page.evaluate("location.hash = '#erratum-23'")
     page.locator("#erratum-23 + dd").wait_for(state="visible")
-    assert page.get_by_label("Show only rows with").input_value() == ""
+    assert page.get_by_label("Show only errata with").input_value() == ""
     page.evaluate("location.hash = '#errata-02-regression'")
     page.locator("#erratum-02 + dd").wait_for(state="visible")
 
