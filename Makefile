@@ -49,9 +49,7 @@ book: $(READY) $(MODULES)  ## build the site (installs, executes what changed, w
 	@echo "The book stands in $(SITE)/index.html: open it by double-click, or run 'make serve'."
 
 serve: $(READY)  ## show the built site on http://127.0.0.1:8000 (PORT=… for another)
-	@test -f $(SITE)/index.html || { echo "There is no site yet: run 'make book' first."; exit 1; }
-	@echo "http://127.0.0.1:$(PORT) — Ctrl+C ends it."
-	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+	@$(BIN)/python -m primer.book.pages $(PORT)
 
 lab: $(READY)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir=. --LabApp.app_settings_dir=binder/lab chapters

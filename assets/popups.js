@@ -7,7 +7,7 @@
   const LINK = 'main a.reference.internal:is([href*="#term-"], [href*="#cite-"], [href*="#equation-"])';
   const REST = 180; // ms that the pointer rests on a link before its pop-up opens
   const LEAVE = 250; // ms to reach the pop-up from the link
-  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", document.baseURI);
 
   const box = document.createElement("div");
   box.popover = "manual";

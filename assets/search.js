@@ -3,7 +3,7 @@
 // beside the pages, so that a copy on disk answers, too; MiniSearch ranks them.
 (() => {
   "use strict";
-  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", document.baseURI);
   const LONGEST = 200; // characters of a query that are read
   const FEW = 3; // with fewer that hold all words, those that hold some are shown, too
   const STOP = new Set(
@@ -181,7 +181,7 @@
     const results = document.querySelector("#search-results");
     if (results) {
       const own = document.querySelector(".bd-search-container input[type=search]");
-      own.value = new URLSearchParams(location.search).get("q") ?? "";
+      own.value ||= new URLSearchParams(location.search).get("q") ?? "";
       results.classList.add("search-found");
       attach(own, results, 40)();
     }

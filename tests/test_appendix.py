@@ -3,10 +3,12 @@
 import doctest
 import re
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from playwright.sync_api import Browser, Page
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from tiny_book import write_registry
@@ -36,16 +38,21 @@ def write_notebook(book: Path, *rows: str) -> None:
     nbformat.write(normalize(notebook), book / "chapters/16-fourier.ipynb")
 
 
+def write_lists(book: Path) -> None:
+    """Write the pages of both lists, and one chapter that proves a row and an erratum."""
+    (book / "chapters/appendix").mkdir(parents=True)
+    for name in ("coverage.csv", "errata.yml"):
+        shutil.copy(APPENDIX / name, book / "chapters/appendix")
+    write_registry(book, ["16-fourier"])
+    for name, text in PAGES.items():
+        (book / name).write_text(text)
+    write_notebook(book, "FOU-03", "ERR-22")
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     """A book of one chapter with the real data of the appendix."""
-    (tmp_path / "chapters/appendix").mkdir(parents=True)
-    for name in ("coverage.csv", "errata.yml"):
-        shutil.copy(APPENDIX / name, tmp_path / "chapters/appendix")
-    write_registry(tmp_path, ["16-fourier"])
-    for name, text in PAGES.items():
-        (tmp_path / name).write_text(text)
-    write_notebook(tmp_path, "FOU-03", "ERR-22")
+    write_lists(tmp_path)
     return tmp_path
 
 
@@ -58,6 +65,7 @@ def build(book: Path) -> None:
         # a suffix of our own: else myst_nb would write its into the default of all later builds
         "source_suffix": {".md": "myst-nb", ".ipynb": "myst-nb"},
         "exclude_patterns": ["chapters/appendix", "_build", "jupyter_execute"],
+        "html_static_path": [str(BOOK / "assets")],
     }
     with docutils_namespace():
         out = book / "_build"
@@ -76,10 +84,11 @@ def line_of(page: str, row: str) -> str:
 def test_the_map_links_what_is_proved_and_follows_the_notebook(book: Path) -> None:
     build(book)
     page = (book / "_build/map.html").read_text()
-    assert page.count("<progress") == 1 + len(read_book(book).chapters)
-    assert "1 of 530" in page
-    assert "1 of 17" in page
-    assert "46 to come" in page
+    chapters = re.findall(r'<details class="fold fold-rows"><summary>(.*?)</summary>', page)
+    assert len(chapters) == len(read_book(book).chapters)
+    assert "1 of 530 rows are proved." in page
+    assert chapters[-1] == "1 of 17 rows are proved"
+    assert "46 rows, to come" in chapters
     assert 'href="chapters/16-fourier.html#check-16-fourier-fou-03"' in line_of(page, "fou-03")
     assert "The transform of samples" in line_of(page, "fou-03")
     assert "to come" in line_of(page, "fou-04")
@@ -101,6 +110,9 @@ def test_the_errata_link_to_the_box_that_proves_them(book: Path) -> None:
     assert 'href="chapters/16-fourier.html#check-16-fourier-err-22"' in entries["erratum-22"]
     assert "to come with chapter 16 Fourier analysis" in entries["erratum-23"]
     assert "1 of 107 are proved" in page
+    # what the text of a chapter takes up stands first
+    assert "3 errata, 1 of them in the text of the chapter" in page
+    assert list(entries).index("erratum-24") == 106
 
 
 def test_the_page_of_errata_of_a_chapter_proves_what_its_text_does_not(book: Path) -> None:
@@ -114,6 +126,7 @@ def test_the_page_of_errata_of_a_chapter_proves_what_its_text_does_not(book: Pat
     build(book)
     page = (book / "_build/errata.html").read_text()
     entry = re.search(r'<dt id="erratum-22">(.*?)</dd>', page, re.DOTALL)[0]
+    assert "in the text of the chapter" not in page
     assert 'href="chapters/errata/16-fourier.html#check-errata-16-fourier-err-22"' in entry
     assert "on the errata page of chapter" in entry
 
@@ -139,3 +152,104 @@ def test_the_glossary_is_in_alphabetical_order() -> None:
     terms = re.findall(r"^(\S.*)\n  \S", (APPENDIX / "glossary.md").read_text(), re.MULTILINE)
     assert len(terms) > 60
     assert terms == sorted(terms, key=str.casefold)
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of a site with the source map and the errata."""
+    book = tmp_path_factory.mktemp("lists")
+    write_lists(book)
+    build(book)
+    return book / "_build"
+
+
+@pytest.fixture
+def look(chromium: Browser, lists: Path) -> Iterator[Callable[[str], Page]]:
+    """Open one of both pages from disk: ``look("map.html#fou-04")``."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def opened(address: str) -> Page:
+        page.goto(f"{lists.as_uri()}/{address}")
+        return page
+
+    yield opened
+    context.close()
+    assert errors == []
+
+
+def visible(page: Page, rows: str) -> int:
+    """Count the rows that are to be seen."""
+    return page.locator(rows).filter(visible=True).count()
+
+
+def told(page: Page) -> str:
+    return page.locator(".row-filter [role=status]").inner_text()
+
+
+@pytest.mark.browser
+def test_typing_narrows_the_rows_and_says_how_many_are_left(look: Callable[[str], Page]) -> None:
+    page = look("map.html")
+    assert visible(page, ".source-map > li") == 0
+    page.get_by_label("Show only rows with").fill("windöws hann")  # no accents, no order
+    assert [row.inner_text() for row in page.locator(".map-id").filter(visible=True).all()] == [
+        "FOU-11"
+    ]
+    assert told(page) == "1 of 530 rows left, in 1 chapter."
+    page.keyboard.press("Control+a")
+    page.keyboard.type("fourier s0")  # the chapter's name stands in for each of its rows
+    assert visible(page, "#map-16-fourier .source-map > li") > 10
+    assert re.fullmatch(r"\d+ of 530 rows left, in \d+ chapters?\.", told(page))
+    page.get_by_label("Show only rows with").fill("xyzzy")
+    assert visible(page, ".source-map > li") == 0
+    assert visible(page, "section > h2") == 0
+    assert told(page).startswith("No row has all of these words.")
+    page.get_by_label("Show only rows with").fill("")
+    assert told(page) == ""
+    assert visible(page, "section > h2") == 16
+    assert visible(page, ".source-map > li") == 0  # closed again, as they were
+
+
+@pytest.mark.browser
+def test_errata_are_filtered_with_what_belongs_to_them(look: Callable[[str], Page]) -> None:
+    page = look("errata.html")
+    page.get_by_label("Show only errata with").fill("err-24")
+    assert page.locator(".errata > dt").filter(visible=True).all_inner_texts()[0][:6] == "ERR-24"
+    assert visible(page, ".errata > dd") == visible(page, ".errata > dt")
+
+
+@pytest.mark.browser
+def test_a_link_opens_the_chapter_of_its_row(look: Callable[[str], Page]) -> None:
+    page = look("map.html#fou-07")
+    assert page.locator("#fou-07").is_visible()
+    assert visible(page, "#map-08-positions li") == 0
+    page.locator("#fou-07 a[href*='erratum-24']").click()
+    page.wait_for_url("**/errata.html#erratum-24")
+    assert page.locator("#erratum-24 + dd").is_visible()
+    # the filter hides what a link leads to: the link is stronger
+    page.get_by_label("Show only errata with").fill("err-01")
+    assert not page.locator("#erratum-24").is_visible()
+    page.evaluate("location.hash = '#erratum-23'")
+    page.locator("#erratum-23 + dd").wait_for(state="visible")
+    assert page.get_by_label("Show only errata with").input_value() == ""
+    page.evaluate("location.hash = '#errata-02-regression'")
+    page.locator("#erratum-02 + dd").wait_for(state="visible")
+
+
+@pytest.mark.browser
+def test_all_chapters_open_by_keyboard_and_on_paper(look: Callable[[str], Page]) -> None:
+    page = look("map.html")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert visible(page, ".source-map > li") == 530
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert visible(page, ".source-map > li") == 0
+    page.get_by_label("Show only rows with").focus()
+    page.keyboard.press("Enter")  # submits nothing
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert visible(page, ".source-map > li") == 530
+    page.get_by_role("button", name="Close all").press("Space")
+    assert visible(page, ".source-map > li") == 0
+    assert page.url.endswith("/map.html")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup, Tag
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from playwright.sync_api import Browser
 from tiny_book import CHAPTER, build_book, chapter_of
 
 from primer.book.numbering import front_matter
+from primer.book.pages import serve
 from primer.palette import DARK, LIGHT
 
 REPOSITORY = "https://github.com/reader/runnable-primer"
@@ -72,7 +75,7 @@ def tiny_chapter() -> nbformat.NotebookNode:
         for number, (source, output, tags) in enumerate(
             [
                 ("show()", figure, ["figure"]),
-                ("print('plain')", plain, []),
+                ("import primer; print('plain')", plain, []),
                 ("Widget()", widget, ["figure"]),
                 ("verify()", check, ["check"]),
                 ("verify_that()", check, ["check"]),
@@ -141,6 +144,103 @@ def test_buttons_come_with_the_repository(with_addresses: tuple[Path, BeautifulS
     assert REPOSITORY in found
 
 
+def test_a_chapter_says_where_else_it_runs(with_addresses: tuple[Path, BeautifulSoup]) -> None:
+    run_it = with_addresses[1].select_one("details.run-it")
+    assert run_it is not None
+    assert f"git clone {REPOSITORY}" in run_it.text
+    assert f"%pip install git+{REPOSITORY}" in run_it.text
+    buttons = links(with_addresses[1])
+    launches = [str(a["href"]) for a in run_it.select("p a")]
+    assert len(launches) == 2
+    assert all(launch in buttons for launch in launches)  # the theme's own buttons say the same
+
+
+def test_an_error_can_be_reported_where_it_is(with_addresses: tuple[Path, BeautifulSoup]) -> None:
+    page = with_addresses[1]
+    reports = page.select("article h2 > a.report")
+    assert len(reports) == len(page.select("article h2"))
+    address = urlsplit(str(reports[0]["href"]))
+    asked = parse_qs(address.query)
+    assert address.geturl().startswith(f"{REPOSITORY}/issues/new?")
+    assert asked["title"] == ["Error in “8.1 A section”"]
+    place = asked["body"][0].splitlines()[0]
+    assert place == f"{SITE}chapters/08-positions.html#a-section"
+    assert page.select_one("#a-section h2") is not None
+
+
+def test_the_published_chapter_downloads_and_gets_lost_with_its_address(
+    with_addresses: tuple[Path, BeautifulSoup],
+) -> None:
+    site = with_addresses[0]
+    copy = (site / f"_sources/{CHAPTER}.ipynb").read_text("utf-8")
+    assert f"{SITE}_static/runnable-primer.zip" in copy
+    lost = (site / "404.html").read_text("utf-8")
+    assert '<noscript><base href="/runnable-primer/"></noscript>' in lost
+    known = (site / "sitemap.xml").read_text()
+    assert "404.html" not in known
+    assert "search.html" not in known
+
+
+@pytest.mark.browser
+def test_every_button_above_a_chapter_shows_its_focus(
+    chromium: Browser, without_addresses: tuple[Path, BeautifulSoup]
+) -> None:
+    page = chromium.new_context(viewport={"width": 1400, "height": 900}).new_page()
+    page.goto((without_addresses[0] / f"{CHAPTER}.html").as_uri())
+    page.keyboard.press("Tab")  # from now on the browser shows where the focus is
+    seen = []
+    for button in page.locator(".bd-header-article :is(button, a)").filter(visible=True).all():
+        button.focus()
+        style = button.evaluate("(button) => getComputedStyle(button).outlineStyle")
+        seen.append((button.get_attribute("aria-label") or button.inner_text(), style))
+    assert {"Download this page", "Run this chapter"} <= {name for name, _ in seen}
+    assert [name for name, style in seen if style == "none"] == []
+    page.locator(".at-hand a", has_text="Run this chapter").press("Enter")
+    page.locator("#run-it li").first.wait_for(state="visible")
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_dark_figure_is_hidden_where_there_are_no_styles(
+    chromium: Browser, without_addresses: tuple[Path, BeautifulSoup]
+) -> None:
+    figures = without_addresses[1].select("img.figure.only-light, img.figure.only-dark")
+    assert [figure.has_attr("hidden") for figure in figures] == [False, True]
+    for scheme, seen in (("light", [True, False]), ("dark", [False, True])):
+        page = chromium.new_context(color_scheme=scheme).new_page()
+        page.goto((without_addresses[0] / f"{CHAPTER}.html").as_uri())
+        shown = [figure.is_visible() for figure in page.locator("img.figure:not(.on-paper)").all()]
+        assert shown == seen
+        page.context.close()
+
+
+@pytest.mark.browser
+def test_the_published_site_asks_no_other_origin(
+    chromium: Browser, with_addresses: tuple[Path, BeautifulSoup], tmp_path: Path
+) -> None:
+    (tmp_path / "runnable-primer").symlink_to(with_addresses[0])
+    asked: list[str] = []
+    with serve(tmp_path) as home:
+        site = f"{home}/runnable-primer"
+        page = chromium.new_context().new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        for name in ("index.html", f"{CHAPTER}.html", "search.html?q=section", "404.html"):
+            page.goto(f"{site}/{name}", wait_until="load")
+            page.wait_for_function("document.documentElement.dataset.markedAt")
+        page.goto(f"{site}/deep/er/page.html", wait_until="load")
+        page.wait_for_function("document.documentElement.dataset.markedAt")
+        page.get_by_role("link", name="To the first page").click()
+        page.wait_for_url(f"{site}/index.html")
+        page.context.close()
+        plain = chromium.new_context(java_script_enabled=False).new_page()
+        plain.goto(f"{site}/deep/er/page.html")
+        plain.get_by_role("link", name="To the first page").click()
+        plain.wait_for_url(f"{site}/index.html")
+        plain.context.close()
+    assert asked
+    assert [url for url in asked if not url.startswith((f"{site}/", "data:", "blob:"))] == []
+
+
 def test_open_graph_and_sitemap_come_with_the_site(
     with_addresses: tuple[Path, BeautifulSoup],
 ) -> None:
@@ -157,6 +257,7 @@ def test_nothing_points_outside_without_addresses(
 ) -> None:
     site, page = without_addresses
     assert not [link for link in links(page) if link.startswith("http")]
+    assert not page.select("a.report, .run-it a[href^=http]")
     assert not page.select("meta[property^='og:']")
     assert not (site / "sitemap.xml").exists()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from written import BOOK
@@ -38,6 +39,20 @@ def test_registry_and_files_agree() -> None:
     assert complaints(BOOK) == []
     for path, text in written_files(BOOK).items():
         assert path.read_text() == text, "run `make contents`"
+
+
+def test_the_contents_keep_what_learners_need_apart_from_what_auditors_need() -> None:
+    groups = read_book(BOOK).appendix
+    contents = yaml.safe_load((BOOK / "_toc.yml").read_text())["parts"]
+    shown = {part["caption"]: part["chapters"] for part in contents}
+    for group, pages in groups.items():
+        assert [entry["file"] for entry in shown[group]] == [
+            f"chapters/appendix/{p}" for p in pages
+        ]
+    learners, auditors = groups["Appendix for learners"], groups["Appendix for auditors"]
+    assert {"one-token", "glossary", "notation", "scoreboard"} <= set(learners)
+    assert {"source-map", "errata", "conventions", "library"} <= set(auditors)
+    assert list(shown)[-2:] == list(groups)
 
 
 def test_every_widget_belongs_to_a_chapter() -> None:
@@ -130,6 +145,18 @@ def without_page(copy: Path) -> None:
     (copy / "chapters/appendix/library/positions.md").unlink()
 
 
+def without_group(copy: Path) -> None:
+    edit(copy, '"notation", ', "")
+
+
+def in_two_groups(copy: Path) -> None:
+    edit(copy, '"conventions", ', '"conventions", "notation", ')
+
+
+def without_page_of_the_appendix(copy: Path) -> None:
+    (copy / "chapters/appendix/notation.md").unlink()
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -140,6 +167,9 @@ def without_page(copy: Path) -> None:
         (other_widget, "the widgets that its notebook shows are RopeRotation; name these"),
         (without_package, "there is no package primer.places; add it or remove it"),
         (without_page, "primer.positions has no page chapters/appendix/library/positions.md"),
+        (without_group, "chapters/appendix/notation.md: no group of chapters/book.toml has it"),
+        (in_two_groups, "appendix: 'notation' stands in two groups; leave it in one"),
+        (without_page_of_the_appendix, "appendix: there is no chapters/appendix/notation.md"),
     ],
 )
 def test_what_disagrees_with_the_files_is_one_sentence(

@@ -2,8 +2,9 @@
 
 ``{source-map}`` lists every row of ``coverage.csv`` by chapter, with a link to the check that
 proves it, or "to come".  ``{errata}`` lists ``errata.yml`` with links to the checks that prove
-each entry.  What is proved is read from the notebooks (:mod:`primer.book.proofs`), so the pages
-cannot claim what no cell shows.
+each entry.  A chapter's part is folded, and :file:`filter.js` puts a field above that narrows the
+lists.  What is proved is read from the notebooks (:mod:`primer.book.proofs`), so the pages cannot
+claim what no cell shows.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from primer.book.coverage import (
     read_rows,
     written_chapters,
 )
-from primer.book.folds import check_label
+from primer.book.folds import check_label, closed
 from primer.book.proofs import Proof
 from primer.book.registry import REGISTRY, read_book
 
@@ -113,6 +114,11 @@ def label_of(proof: Proof) -> str:
     return check_label(proof.document, proof.cell)
 
 
+def _all(count: int) -> str:
+    """Say that all of some rows are proved."""
+    return "1 row, proved" if count == 1 else f"{count} rows, all proved"
+
+
 def words(text: str) -> nodes.Text:
     """Make plain text."""
     return nodes.Text(text)
@@ -153,54 +159,30 @@ class SourceMap(Generated):
         """Write the whole map, a section for each chapter."""
         self.read()
         sections = [
-            self.section("map", chapter, self.summary(chapter), self.list_rows(rows))
+            self.section(
+                "map",
+                chapter,
+                closed(
+                    "rows", self.summary(chapter, rows), self.way(chapter), self.list_rows(rows)
+                ),
+            )
             for chapter in self.headings
-            if (rows := self.rows_of(chapter))
+            if (rows := [row for row in self.rows if row.chapter == chapter])
         ]
-        return [self.progress(), *sections]
+        return [nodes.paragraph("", f"{self.proved(self.rows)}."), *sections]
 
-    def rows_of(self, chapter: str) -> list[Row]:
-        """Select the rows of a chapter."""
-        return [row for row in self.rows if row.chapter == chapter]
+    def proved(self, rows: list[Row]) -> str:
+        """Say how many rows are proved."""
+        proved = sum(row.id in self.proofs for row in rows)
+        return f"{proved} of {len(rows)} rows are proved" if rows[proved:] else _all(len(rows))
 
-    def count(self, rows: list[Row]) -> tuple[int, int]:
-        """Count the proved rows, and all."""
-        return sum(row.id in self.proofs for row in rows), len(rows)
+    def summary(self, chapter: str, rows: list[Row]) -> str:
+        """Write the line under which the rows of a chapter are folded."""
+        return self.proved(rows) if chapter in self.chapters else f"{len(rows)} rows, to come"
 
-    def progress(self) -> nodes.Element:
-        """Write how far the book is: a line and a bar for the whole and for each chapter."""
-        items = [self.bar(words("The whole book"), self.rows, written=True)]
-        items += [
-            self.bar(self.page(chapter), self.rows_of(chapter), written=chapter in self.chapters)
-            for chapter in self.headings
-        ]
-        return nodes.bullet_list("", *items, classes=["map-progress"])
-
-    def bar(self, name: nodes.Node, rows: list[Row], *, written: bool) -> nodes.list_item:
-        """Write one line of the progress; the bar repeats the numbers and is for the eye alone."""
-        proved, total = self.count(rows)
-        count = f"{proved} of {total}" if written else f"{total} to come"
-        bar = f'<progress max="{total}" value="{proved}" aria-hidden="true"></progress>'
-        return nodes.list_item(
-            "",
-            nodes.paragraph(
-                "",
-                "",
-                phrase("map-chapter", name),
-                words(" "),
-                nodes.raw("", bar, format="html"),
-                words(" "),
-                phrase("map-count", words(count)),
-            ),
-        )
-
-    def summary(self, chapter: str) -> nodes.paragraph:
-        """Write the line that opens a chapter's list."""
-        proved, total = self.count(self.rows_of(chapter))
-        if chapter not in self.chapters:
-            return nodes.paragraph("", f"{total} rows. This chapter is still to come.")
-        text = f"{proved} of {total} rows are proved in chapter "
-        return nodes.paragraph("", "", words(text), self.page(chapter), words("."))
+    def way(self, chapter: str) -> nodes.paragraph:
+        """Write the way to a chapter."""
+        return nodes.paragraph("", "", words("From chapter "), self.page(chapter), words("."))
 
     def list_rows(self, rows: list[Row]) -> nodes.bullet_list:
         """Write rows as a list whose lines the style sheet lays out as columns."""
@@ -236,13 +218,28 @@ class Errata(Generated):
         proved = sum(erratum.id in self.proofs for erratum in self.errata)
         text = (
             f"{proved} of {len(self.errata)} are proved so far; the others wait for their chapters."
+            if proved < len(self.errata)
+            else f"All {proved} are proved."
         )
         sections = [
-            self.section("errata", chapter, self.list_errata(errata))
+            self.section("errata", chapter, closed("rows", *self.folded(errata)))
             for chapter in self.headings
             if (errata := [entry for entry in self.errata if entry.chapter == chapter])
         ]
         return [nodes.paragraph("", text), *sections]
+
+    def in_text(self, erratum: Erratum) -> bool:
+        """Say whether the text of a chapter takes an erratum up, because many make that mistake."""
+        proof = self.proofs.get(erratum.id)
+        return proof is not None and not proof.document.startswith("errata/")
+
+    def folded(self, errata: list[Erratum]) -> tuple[str, nodes.Node]:
+        """Write the line under which errata are folded, and the errata: common mistakes first."""
+        common = sum(map(self.in_text, errata))
+        line = "1 erratum" if len(errata) == 1 else f"{len(errata)} errata"
+        if common:
+            line += f", {common} of them in the text of the chapter"
+        return line, self.list_errata(sorted(errata, key=self.in_text, reverse=True))
 
     def list_errata(self, errata: list[Erratum]) -> nodes.definition_list:
         """Write errata as terms with their definitions."""
@@ -254,8 +251,6 @@ class Errata(Generated):
                 phrase("erratum-id", words(erratum.id)),
                 words(" "),
                 phrase("erratum-kind", words(erratum.kind)),
-                words(" "),
-                phrase("erratum-where", words(erratum.where)),
             )
             self.anchor(term, f"erratum-{erratum.id.removeprefix('ERR-')}", erratum.id)
             definition = nodes.definition(
@@ -263,6 +258,7 @@ class Errata(Generated):
                 self.statement("The notes say.", erratum.says),
                 self.statement("What is right.", erratum.right),
                 self.proof_of(erratum),
+                nodes.paragraph("", "", phrase("erratum-where", words(erratum.where))),
             )
             items.append(nodes.definition_list_item("", term, definition))
         return nodes.definition_list("", *items, classes=["errata"])
@@ -286,9 +282,10 @@ class Errata(Generated):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the two directives, the role and their style sheet."""
+    """Register the two directives, the role, their style sheet and the filter above their lists."""
     app.add_role("count", Count())
     app.add_directive("source-map", SourceMap)
     app.add_directive("errata", Errata)
     app.add_css_file("appendix.css", priority=910)
+    app.add_js_file("filter.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,6 +19,9 @@ from primer.book.numbering import chapter_number
 FOLDER = "runnable-primer"
 """The folder that unpacking makes, and the name of the archive."""
 
+NOTATION = "chapters/appendix/notation"
+"""What a reader of a chapter may want at any place of it."""
+
 
 def book_files(book: Path) -> Iterator[Path]:
     """Give the files of the book, without those that git ignores and git's own.
@@ -82,12 +85,14 @@ def archive_book(app: Sphinx) -> None:
 
 
 def offer_archive(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
-    """Tell a chapter's template which notebook it is, and how large the archive."""
+    """Tell a chapter's template which notebook it is, how large the archive, where the notation."""
     if app.builder.format == "html" and chapter_number(page) is not None:
         archive = Path(app.outdir) / "_static" / f"{FOLDER}.zip"
         context["archive"] = archive.name
         context["archive_size"] = f"{archive.stat().st_size / 1e6:.1f} MB"
         context["notebook"] = f"{page}.ipynb"
+        if NOTATION in app.env.found_docs:
+            context["notation"] = app.builder.get_relative_uri(page, NOTATION)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

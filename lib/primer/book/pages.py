@@ -8,6 +8,7 @@ import http.server
 import sys
 import threading
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,26 @@ def page_names(site: Path) -> list[str]:
     )
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server that does not write a line for each request."""
+class _Files(http.server.SimpleHTTPRequestHandler):
+    """Gives files without writing a line for each, and ``404.html`` where there is none.
+
+    As on GitHub Pages the page is that of the site, which begins in some folder above the address.
+    """
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer with the site's own page when nothing is found."""
+        folder = Path(self.translate_path(self.path))
+        above = [one for one in folder.parents if one.is_relative_to(self.directory)]
+        page = next((one / "404.html" for one in above if (one / "404.html").exists()), None)
+        if code != HTTPStatus.NOT_FOUND or page is None:
+            return super().send_error(code, message, explain)
+        content = page.read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
@@ -41,12 +60,42 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serve(folder: Path) -> Iterator[str]:
-    """Serve a folder on this machine only, and give its address without a slash at its end."""
-    handler = functools.partial(_Quiet, directory=str(folder))
-    with Server(("127.0.0.1", 0), handler) as server:
+def serve(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve a folder on this machine only, and give its address without a slash at its end.
+
+    Parameters
+    ----------
+    folder : Path
+        The site.
+    port : int
+        Where; 0 is a free one.
+    """
+    handler = functools.partial(_Files, directory=str(folder))
+    with Server(("127.0.0.1", port), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
         thread.join()
+
+
+def main() -> int:
+    """Serve the built site until Ctrl+C."""
+    port = int(sys.argv[1])
+    if not (SITE / "index.html").exists():
+        print("There is no site yet: run 'make book' first.")
+        return 1
+    try:
+        with serve(SITE, port) as address:
+            print(f"{address} — Ctrl+C ends it.", flush=True)
+            threading.Event().wait()
+    except OSError as error:
+        print(f"Port {port} cannot be used ({error.strerror}): name another with PORT=…")
+        return 1
+    except KeyboardInterrupt:
+        print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

