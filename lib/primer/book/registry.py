@@ -116,6 +116,8 @@ class Book:
         All chapters in their order.
     parts : dict of str to str
         The parts of the book with their colors, names of :mod:`primer.palette`.
+    opening : tuple of str
+        The notebooks before the first chapter, which are no chapters themselves.
     appendix : tuple of str
         The pages of the appendix.
     first, last : tuple of str
@@ -124,6 +126,7 @@ class Book:
 
     chapters: tuple[Chapter, ...]
     parts: dict[str, str]
+    opening: tuple[str, ...]
     appendix: tuple[str, ...]
     first: tuple[str, ...]
     last: tuple[str, ...]
@@ -194,8 +197,14 @@ def read_book(root: Path) -> Book:
         _check_entry(chapter, number, parts)
     _check_order(chapters)
     general = data["general"]
-    appendix, first, last = data["appendix"], general["first"], general["last"]
-    return Book(chapters, parts, tuple(appendix), tuple(first), tuple(last))
+    return Book(
+        chapters,
+        parts,
+        opening=tuple(data["opening"]),
+        appendix=tuple(data["appendix"]),
+        first=tuple(general["first"]),
+        last=tuple(general["last"]),
+    )
 
 
 def _check_entry(chapter: Chapter, number: int, parts: Collection[str]) -> None:
@@ -246,10 +255,15 @@ def complaints(root: Path) -> list[str]:
     """
     book = read_book(root)
     found = []
-    for path in sorted([*root.glob("chapters/*.ipynb"), *root.glob("chapters/errata/*.ipynb")]):
+    opening = {root / f"chapters/{name}.ipynb" for name in book.opening}
+    files = {*root.glob("chapters/*.ipynb"), *root.glob("chapters/errata/*.ipynb")}
+    for path in sorted(files - opening):
         if path.stem not in book.names:
             place = path.relative_to(root).as_posix()
             found.append(f"{place}: {REGISTRY} has no chapter {path.stem!r}; add it there")
+    for path in sorted(opening - files):
+        place = path.relative_to(root).as_posix()
+        found.append(f"{REGISTRY}, opening: there is no {place}; add it or remove its name")
     for chapter in book.written:
         place = f"{REGISTRY}, chapter {chapter.name!r}"
         notebook = root / f"{chapter.page}.ipynb"
@@ -290,9 +304,11 @@ def _widgets(notebook: nbformat.NotebookNode) -> set[str]:
 
 
 def table_of_contents(root: Path) -> str:
-    """Write ``_toc.yml``: the written chapters by parts, then the appendix."""
+    """Write ``_toc.yml``: what stands before, the written chapters by parts, then the appendix."""
     book = read_book(root)
     parts: list[dict[str, Any]] = []
+    if book.opening:
+        parts.append({"chapters": [{"file": f"chapters/{name}"} for name in book.opening]})
     for part in book.parts:
         files = [{"file": chapter.page} for chapter in book.written if chapter.part == part]
         if files:
