@@ -4,6 +4,7 @@ import re
 
 import nbformat
 import pytest
+from by_keyboard import page_exercises
 from written import BOOK, CHAPTERS
 
 from primer import widgets
@@ -28,6 +29,14 @@ def shown_in(chapter: str) -> dict[str, set[str]]:
             made = {name for name in widgets.__all__ if re.search(rf"\b{name}\(", cell.source)}
             found.setdefault(label, set()).update(made)
     return {section: names for section, names in found.items() if names}
+
+
+def exercises_of(chapter: str) -> dict[str, str]:
+    """Map the labels of a chapter's exercises to their titles."""
+    cells = nbformat.read(BOOK / f"chapters/{chapter}.ipynb", as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    found = re.findall(r"^[`:]{3,}\{exercise\} (.+)\n:label: (\S+)", text, re.MULTILINE)
+    return {label: title for title, label in found}
 
 
 WIDGETS = {label: names for chapter in CHAPTERS for label, names in shown_in(chapter).items()}
@@ -55,7 +64,14 @@ def test_what_is_shown_in_class_begins_with_a_question(item: str) -> None:
 def test_every_chapter_is_read_and_practised_in_the_term(chapter: str) -> None:
     assert f"](../{chapter})" in TERM
     topic = {"01": "stat", "02": "reg"}.get(chapter[:2], chapter[3:])
-    assert len(re.findall(rf"\{{ref\}}`ex-{topic}-", TERM)) >= 3
+    exercises = re.findall(rf"\{{numref\}}`\{{number\}} ([^`<]+) <(ex-{topic}-[\w-]+)>`", TERM)
+    assert len(exercises) >= 3
+    titles = exercises_of(chapter)
+    for title, label in exercises:
+        assert title.lower() in titles[label].lower(), f"{label} is called {titles[label]!r}"
+    on_the_page = {exercise.number for exercise in page_exercises(chapter)}
+    for label in re.findall(rf"<(ex-{topic}-[\w-]+)>` \(minutes\)", TERM):
+        assert f"{int(chapter[:2])}.{[*titles].index(label) + 1}" in on_the_page
 
 
 def test_there_are_fourteen_weeks_and_four() -> None:
