@@ -12,7 +12,7 @@
   const standing = (right, made, total) => {
     const rest = total - made;
     const more = rest === 0 ? "" : `; ${rest} more to make`;
-    return `First guesses in this chapter: ${right} of ${made} right${more}.`;
+    return `First guesses on this page: ${right} of ${made} right${more}.`;
   };
 
   const choicesOf = (box) => [...box.querySelectorAll("details.choice")];

@@ -39,7 +39,9 @@ def arguments(chapter: str) -> list[str]:
     """
     found = sorted((ROOT / "chapters").glob(f"{chapter}*.ipynb"))
     if len(found) != 1:
-        names = ", ".join(path.stem[:2] for path in sorted((ROOT / "chapters").glob("*.ipynb")))
+        names = ", ".join(
+            path.stem[:2] for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))
+        )
         raise ValueError(f"CHAPTER={chapter} is no chapter that is written; there are {names}")
     notebook = found[0]
     code = "\n".join(

@@ -84,7 +84,7 @@ def test_a_guess_by_keyboard_alone(reading_page: Open) -> None:
     page.keyboard.press("Enter")
     assert choices.nth(0).locator(".reply").is_visible()
     standing = box.get_by_role("status")
-    expect(standing).to_have_text("First guesses in this chapter: 0 of 1 right; 1 more to make.")
+    expect(standing).to_have_text("First guesses on this page: 0 of 1 right; 1 more to make.")
     page.keyboard.press("Tab")  # to the next choice
     page.keyboard.press("Space")
     expect(choices.nth(0)).not_to_have_attribute("open", "")
@@ -95,11 +95,11 @@ def test_a_guess_by_keyboard_alone(reading_page: Open) -> None:
         False,
     ]
     assert marks(page)[:3] == ["wrong tried", "right tried", "wrong"]
-    expect(standing).to_contain_text("First guesses in this chapter: 0 of 1 right")
+    expect(standing).to_contain_text("First guesses on this page: 0 of 1 right")
 
     tab_to(page, page.locator(".guess summary").nth(4))
     page.keyboard.press("Enter")
-    expect(standing).to_have_text("First guesses in this chapter: 1 of 2 right.")
+    expect(standing).to_have_text("First guesses on this page: 1 of 2 right.")
 
 
 @pytest.mark.browser

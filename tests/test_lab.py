@@ -24,7 +24,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
-from written import BOOK, CHAPTERS
+from written import BOOK, CHAPTERS, OPENING
 
 from primer.book.form import FOLDED, tags_of
 from primer.book.pages import SITE
@@ -111,7 +111,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run JupyterLab on a copy of the chapters; give its address."""
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(BOOK / "chapters", folder / "work/chapters")
-    for name in set(CHAPTERS) - set(RUNS):
+    for name in {*OPENING, *CHAPTERS} - set(RUNS):
         with_text_in_one_cell(folder / "work/chapters" / f"{name}.ipynb")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK.strip())])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
@@ -229,7 +229,7 @@ def numbers_on_the_site(name: str) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+@pytest.mark.parametrize("name", [*OPENING, *CHAPTERS])
 def test_a_chapter_reads_as_on_the_site(name: str, page: Page) -> None:
     cells = nbformat.read(BOOK / "chapters" / f"{name}.ipynb", as_version=4).cells
     if name not in RUNS:

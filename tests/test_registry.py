@@ -137,6 +137,10 @@ def other_widget(copy: Path) -> None:
     edit(copy, 'widgets = ["RopeRotation"]', 'widgets = ["Anatomy"]')
 
 
+def without_opening(copy: Path) -> None:
+    (copy / "chapters/before-you-start.ipynb").unlink()
+
+
 def without_package(copy: Path) -> None:
     edit(copy, 'library = ["positions"]', 'library = ["positions", "places"]')
 
@@ -163,6 +167,7 @@ def without_page_of_the_appendix(copy: Path) -> None:
         (without_notebook, "'08-positions': it is written, but there is no chapters/08-pos"),
         (without_entry, "chapters/17-diffusion.ipynb: chapters/book.toml has no chapter '17-d"),
         (errata_without_entry, "chapters/errata/8.ipynb: chapters/book.toml has no chapter '8'"),
+        (without_opening, "opening: there is no chapters/before-you-start.ipynb; add it or"),
         (other_title, "its title is 'Places', its notebook's 'Positions'"),
         (other_widget, "the widgets that its notebook shows are RopeRotation; name these"),
         (without_package, "there is no package primer.places; add it or remove it"),
@@ -185,6 +190,21 @@ def test_what_disagrees_with_the_files_is_one_sentence(
     monkeypatch.chdir(copy)
     assert main() == 1
     assert capsys.readouterr().out.splitlines()[-1] == complaint
+
+
+def test_what_opens_the_book_stands_first_and_is_no_chapter(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, *_ = yaml.safe_load((copy / "_toc.yml").read_text())["parts"]
+    assert first == {"chapters": [{"file": "chapters/before-you-start"}]}  # unnumbered, no caption
+    assert second["caption"] == "Foundations"
+    assert "before-you-start" not in read_book(copy).names
+
+    edit(copy, 'opening = ["before-you-start"]', "opening = []")
+    (copy / "chapters/before-you-start.ipynb").unlink()
+    monkeypatch.chdir(copy)
+    assert main() == 0
+    assert yaml.safe_load((copy / "_toc.yml").read_text())["parts"][0] == second
 
 
 def test_a_chapter_that_is_taken_back_leaves_contents_and_readme(

@@ -1,4 +1,4 @@
-"""The chapters that the book shows: those that the registry calls written."""
+"""The chapters that the book shows, those that the registry calls written, and what opens it."""
 
 from __future__ import annotations
 
@@ -8,4 +8,6 @@ from primer.book.registry import read_book
 
 BOOK = Path(__file__).parents[1]
 CHAPTERS = [chapter.name for chapter in read_book(BOOK).written]
-NOTEBOOKS = [BOOK / f"chapters/{name}.ipynb" for name in CHAPTERS]
+OPENING = [*read_book(BOOK).opening]
+"""Notebooks before the first chapter, with the form of a chapter and none of its debts."""
+NOTEBOOKS = [BOOK / f"chapters/{name}.ipynb" for name in [*OPENING, *CHAPTERS]]

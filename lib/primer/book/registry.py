@@ -117,6 +117,8 @@ class Book:
         All chapters in their order.
     parts : dict of str to str
         The parts of the book with their colors, names of :mod:`primer.palette`.
+    opening : tuple of str
+        The notebooks before the first chapter, which are no chapters themselves.
     appendix : dict of str to tuple of str
         The pages of the appendix, by the names of its groups.
     first, last : tuple of str
@@ -125,6 +127,7 @@ class Book:
 
     chapters: tuple[Chapter, ...]
     parts: dict[str, str]
+    opening: tuple[str, ...]
     appendix: dict[str, tuple[str, ...]]
     first: tuple[str, ...]
     last: tuple[str, ...]
@@ -196,7 +199,14 @@ def read_book(root: Path) -> Book:
     _check_order(chapters)
     general = data["general"]
     appendix = {group: tuple(pages) for group, pages in data["appendix"].items()}
-    return Book(chapters, parts, appendix, tuple(general["first"]), tuple(general["last"]))
+    return Book(
+        chapters,
+        parts,
+        opening=tuple(data["opening"]),
+        appendix=appendix,
+        first=tuple(general["first"]),
+        last=tuple(general["last"]),
+    )
 
 
 def _check_entry(chapter: Chapter, number: int, parts: Collection[str]) -> None:
@@ -247,10 +257,15 @@ def complaints(root: Path) -> list[str]:
     """
     book = read_book(root)
     found = []
-    for path in sorted([*root.glob("chapters/*.ipynb"), *root.glob("chapters/errata/*.ipynb")]):
+    opening = {root / f"chapters/{name}.ipynb" for name in book.opening}
+    files = {*root.glob("chapters/*.ipynb"), *root.glob("chapters/errata/*.ipynb")}
+    for path in sorted(files - opening):
         if path.stem not in book.names:
             place = path.relative_to(root).as_posix()
             found.append(f"{place}: {REGISTRY} has no chapter {path.stem!r}; add it there")
+    for path in sorted(opening - files):
+        place = path.relative_to(root).as_posix()
+        found.append(f"{REGISTRY}, opening: there is no {place}; add it or remove its name")
     for chapter in book.written:
         place = f"{REGISTRY}, chapter {chapter.name!r}"
         notebook = root / f"{chapter.page}.ipynb"
@@ -309,9 +324,11 @@ def _widgets(notebook: nbformat.NotebookNode) -> set[str]:
 
 
 def table_of_contents(root: Path) -> str:
-    """Write ``_toc.yml``: the written chapters by parts, then the groups of the appendix."""
+    """Write ``_toc.yml``: what opens the book, the chapters by parts, the appendix by groups."""
     book = read_book(root)
     parts: list[dict[str, Any]] = []
+    if book.opening:
+        parts.append({"chapters": [{"file": f"chapters/{name}"} for name in book.opening]})
     for part in book.parts:
         files = [{"file": chapter.page} for chapter in book.written if chapter.part == part]
         if files:

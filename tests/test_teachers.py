@@ -1,0 +1,87 @@
+"""The page for teachers shows every widget in its section, and asks before it tells."""
+
+import re
+
+import nbformat
+import pytest
+from by_keyboard import page_exercises
+from written import BOOK, CHAPTERS
+
+from primer import widgets
+from primer.book.registry import read_book
+
+PAGE = (BOOK / "chapters/appendix/teachers.md").read_text("utf-8")
+TERM, _, SHORT = PAGE.partition("(teachers-four)=")
+LINK = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")
+LABEL = re.compile(r"^\(([\w-]+)\)=$", re.MULTILINE)
+ITEMS = re.findall(r"^- (.+)$", TERM, re.MULTILINE)
+"""What is shown in class."""
+
+
+def shown_in(chapter: str) -> dict[str, set[str]]:
+    """Map the sections of a chapter, by label, to the widgets that stand in them."""
+    found: dict[str, set[str]] = {}
+    label = ""
+    for cell in nbformat.read(BOOK / f"chapters/{chapter}.ipynb", as_version=4).cells:
+        if cell.cell_type == "markdown":
+            label = [label, *LABEL.findall(cell.source)][-1]
+        elif "figure" in cell.metadata.get("tags", []):
+            made = {name for name in widgets.__all__ if re.search(rf"\b{name}\(", cell.source)}
+            found.setdefault(label, set()).update(made)
+    return {section: names for section, names in found.items() if names}
+
+
+def exercises_of(chapter: str) -> dict[str, str]:
+    """Map the labels of a chapter's exercises to their titles."""
+    cells = nbformat.read(BOOK / f"chapters/{chapter}.ipynb", as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    found = re.findall(r"^[`:]{3,}\{exercise\} (.+)\n:label: (\S+)", text, re.MULTILINE)
+    return {label: title for title, label in found}
+
+
+WIDGETS = {label: names for chapter in CHAPTERS for label, names in shown_in(chapter).items()}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_widget_of_a_chapter_is_shown_in_class(chapter: str) -> None:
+    sections = {label for item in ITEMS for label in LINK.findall(item)}
+    taught = {
+        name for label, names in shown_in(chapter).items() if label in sections for name in names
+    }
+    assert taught == set(read_book(BOOK)[chapter].widgets)
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item[:30])
+def test_what_is_shown_in_class_begins_with_a_question(item: str) -> None:
+    first = LINK.match(item)
+    assert item.startswith("The same") or (first and first[1] in WIDGETS), "link its widget first"
+    asked = re.search(r"\*[^*]+\?\*", item)
+    assert asked, "ask for a prediction, in italics, before the answer"
+    assert len(item[asked.end() :].split()) >= 3, "say what is then to be seen"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_is_read_and_practised_in_the_term(chapter: str) -> None:
+    assert f"](../{chapter})" in TERM
+    topic = {"01": "stat", "02": "reg"}.get(chapter[:2], chapter[3:])
+    exercises = re.findall(rf"\{{numref\}}`\{{number\}} ([^`<]+) <(ex-{topic}-[\w-]+)>`", TERM)
+    assert len(exercises) >= 3
+    titles = exercises_of(chapter)
+    for title, label in exercises:
+        assert title.lower() in titles[label].lower(), f"{label} is called {titles[label]!r}"
+    on_the_page = {exercise.number for exercise in page_exercises(chapter)}
+    for label in re.findall(rf"<(ex-{topic}-[\w-]+)>` \(minutes\)", TERM):
+        assert f"{int(chapter[:2])}.{[*titles].index(label) + 1}" in on_the_page
+
+
+def test_there_are_fourteen_weeks_and_four() -> None:
+    weeks = [int(number) for number in re.findall(r"^### Week (\d+):", TERM, re.MULTILINE)]
+    assert weeks == [*range(1, 15)]
+    assert [int(number) for number in re.findall(r"^\| (\d) ·", SHORT, re.MULTILINE)] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    for label in LINK.findall(SHORT):
+        assert label in PAGE
