@@ -458,6 +458,18 @@
     };
   }
 
+  // The line that shows a widget on another page asks for the height that the widget has on this one.
+  const BELOW = 40; // px for the source that stands below it there
+  const measure = ({ target }) => {
+    if (!(target instanceof Element) || !target.matches("details.widget-embed[open]")) return;
+    let view = target.previousElementSibling;
+    while (view && !view.matches(".widget-view")) view = view.previousElementSibling;
+    const line = target.querySelector("pre").firstChild;
+    const height = Math.ceil(view.getBoundingClientRect().height) + BELOW;
+    line.textContent = line.textContent.replace(/ height="\d+"/, ` height="${height}"`);
+  };
+  document.addEventListener("toggle", measure, { capture: true }); // it does not bubble
+
   /** Whether the parser has gone past an element, so that its text is whole. */
   function isWhole(element) {
     for (let node = element; node; node = node.parentNode) if (node.nextSibling) return true;

@@ -69,7 +69,7 @@ class PictureWithoutScript(SphinxPostTransform):
                 continue
             kinds = {child["mime_type"]: child for child in bundle.children}
             if VIEW in kinds and "image/png" in kinds:
-                kinds[VIEW] += [
+                kinds[VIEW][1:1] = [  # the host looks for it directly behind the view
                     nodes.raw("", "<noscript>", format="html"),
                     *kinds["image/png"].children,
                     nodes.raw("", "</noscript>", format="html"),
