@@ -15,7 +15,7 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from primer.book.widget_host import STATE
+from sphinx_widget_host import STATE
 
 FRONT = ("_esm", "_css")
 OURS = "primer."

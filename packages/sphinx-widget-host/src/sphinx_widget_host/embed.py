@@ -20,7 +20,6 @@ import html
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -33,63 +32,14 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
-from primer.book.widget_host import HOST, STATE, VIEW
+from sphinx_widget_host import HOST, STATE, VIEW
 
 FOLDER = "embed"
 PAGE = Path(__file__).with_name("widget-alone.html")
 THEME = Path(__file__).with_name("widget-alone.js")
 STYLE = Path(__file__).with_name("widget-embed.css")
 
-LINKS = ("LinkModel", "DirectionalLinkModel")
-_REFERENCE = re.compile(r"(?:IPY_MODEL_|anywidget:)(.+)")
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-def references(value: Any) -> Iterator[str]:
-    """Give the ids of the models that a part of a saved state refers to.
-
-    Examples
-    --------
-    >>> list(references({"children": ["IPY_MODEL_a", "a word"], "other": "anywidget:b"}))
-    ['a', 'b']
-    """
-    if isinstance(value, str):
-        if found := _REFERENCE.fullmatch(value):
-            yield found[1]
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from references(part)
-
-
-def needed(state: dict[str, Any], model: str) -> dict[str, Any]:
-    """Return the part of a saved widget state that one view needs.
-
-    Parameters
-    ----------
-    state : dict
-        The saved state of a notebook's widgets; ``"state"`` holds a record for each model.
-    model : str
-        The id of the model that is shown.
-
-    Returns
-    -------
-    dict
-        The same, but only with the model, those that it refers to, directly or through others, and
-        the links between these.
-    """
-    records, wanted, waiting = state["state"], set(), [model]
-    while waiting:
-        if (one := waiting.pop()) in records and one not in wanted:
-            wanted.add(one)
-            waiting += references(records[one]["state"])
-    joined = {
-        id
-        for id, record in records.items()
-        if record.get("model_name") in LINKS
-        and {*references([record["state"].get("source"), record["state"].get("target")])} <= wanted
-    }
-    kept = {id: record for id, record in records.items() if id in wanted | joined}
-    return {**state, "state": kept}
 
 
 def file_stem(record: dict[str, Any]) -> str:
@@ -97,18 +47,17 @@ def file_stem(record: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> file_stem({"state": {"_anywidget_id": "primer.widgets.rope.RopeRotation"}})
-    'rope-rotation'
-    >>> file_stem({"model_name": "HBoxModel", "state": {}})
-    'h-box'
+    >>> file_stem({"state": {"_anywidget_id": "shop.widgets.CashRegister"}})
+    'cash-register'
+    >>> file_stem({"state": {}})
+    'widget'
     """
-    name = record["state"].get("_anywidget_id") or record["model_name"].removesuffix("Model")
+    name = record["state"].get("_anywidget_id", "Widget")
     return _WORD.sub("-", name.rpartition(".")[2]).lower()
 
 
 def page_of(
-    state: dict[str, Any],
-    model: str,
+    record: dict[str, Any],
     *,
     title: str,
     origin: str,
@@ -120,10 +69,8 @@ def page_of(
 
     Parameters
     ----------
-    state : dict
-        A saved widget state that holds the model, as for :func:`needed`.
-    model : str
-        The id of the model that is shown.
+    record : dict
+        What the saved state of the notebook's widgets holds of the one that is shown.
     title : str
         What the widget is about: the title of the page.
     origin : str
@@ -149,10 +96,10 @@ def page_of(
         language=html.escape(language),
         digest=digest,
         title=f"{html.escape(title)} — {html.escape(origin)}",
-        view=_data(VIEW, {"model_id": model}),
+        view=_data(VIEW, {"model_id": "shown"}),
         description=html.escape(description),
         source=source,
-        state=_data(STATE, needed(state, model)),
+        state=_data(STATE, {"state": {"shown": record}}),
         script=script,
     )
 
@@ -222,7 +169,7 @@ class OfferEmbedding(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         """Look at each widget that can live without a kernel."""
         page = self.env.docname
-        state = saved_state(self.env, page)
+        records = saved_records(self.env, page)
         target = Path(self.app.outdir) / FOLDER / page
         stems: dict[str, str] = {}
         for bundle in self.document.findall(nodes.container):
@@ -230,11 +177,11 @@ class OfferEmbedding(SphinxPostTransform):
                 continue
             kinds = {child["mime_type"]: child for child in bundle.children}
             model = _model_of(kinds[VIEW]) if VIEW in kinds else ""
-            parts = needed(state, model)["state"]
-            if not any(part["state"].get("_esm") for part in parts.values()):
+            record = records.get(model)
+            if record is None or not record["state"].get("_esm"):
                 continue
             if model not in stems:
-                stem = file_stem(parts[model])
+                stem = file_stem(record)
                 alike = [
                     other for other in stems.values() if re.fullmatch(rf"{stem}(-\d+)?", other)
                 ]
@@ -244,8 +191,7 @@ class OfferEmbedding(SphinxPostTransform):
             site, file = self.config.html_baseurl, f"{FOLDER}/{page}/{stems[model]}.html"
             here = self.app.builder.get_target_uri(page)
             text = page_of(
-                state,
-                model,
+                record,
                 title=title,
                 origin=self.config.html_title,
                 language=self.config.language,
@@ -280,13 +226,12 @@ def _section_of(node: nodes.Node) -> tuple[str, str]:
     return node[0].astext(), node["ids"][0]
 
 
-def saved_state(env: BuildEnvironment, page: str) -> dict[str, Any]:
-    """Return the widget state that a page's notebook saved; without widgets, an empty one."""
+def saved_records(env: BuildEnvironment, page: str) -> dict[str, Any]:
+    """Return what a page's notebook saved of its widgets, by the ids of their models."""
     for _, script in NbMetadataCollector.get_js_files(env, page).values():
         if script.get("type") == STATE:
-            state: dict[str, Any] = json.loads(script["body"])
-            return state
-    return {"state": {}}
+            return dict(json.loads(script["body"])["state"])
+    return {}
 
 
 def copy_style(app: Sphinx) -> None:
@@ -299,7 +244,7 @@ def copy_style(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Offer the files beside what the host needs."""
-    app.setup_extension("primer.book.widget_host")
+    app.setup_extension("sphinx_widget_host")
     app.add_post_transform(OfferEmbedding)
     app.connect("builder-inited", copy_style)
     app.add_css_file(STYLE.name)
