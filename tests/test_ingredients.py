@@ -81,9 +81,7 @@ def test_a_widget_runs_the_chapters_that_show_it(touched: Touched) -> None:
     assert "16-fourier" not in changed
 
 
-@pytest.mark.parametrize(
-    "path", ["widgets/rope.css", "widgets/kit.js", "book/style.py", "book/widget-host.js"]
-)
+@pytest.mark.parametrize("path", ["widgets/rope.css", "widgets/kit.js", "book/style.py"])
 def test_what_only_the_site_reads_runs_nothing(touched: Touched, path: str) -> None:
     assert touched(path) == set()
 

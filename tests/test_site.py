@@ -18,6 +18,7 @@ from axe import CROSSED, FEW_LOOKS, LOOKS, WIDTHS, Look, violations_on
 from by_keyboard import answer_the_exercises, make_the_guesses
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 from selectolax.lexbor import LexborHTMLParser
+from widget_alone import assert_fits, opened_alone
 from written import BOOK, OPENING
 from written import CHAPTERS as NAMES
 
@@ -214,6 +215,24 @@ def test_a_widget_has_a_picture_where_there_is_no_script(
         assert len(pictures) == len(views), name
         for picture in pictures:
             assert len(picture.attributes.get("alt") or "") > 40, name
+
+
+def test_every_widget_is_offered_for_other_pages_and_alive_there(
+    chromium: Browser, site: Path, documents: dict[str, LexborHTMLParser]
+) -> None:
+    files = set()
+    for name, page in documents.items():
+        views = page.css('script[type="application/vnd.jupyter.widget-view+json"]')
+        links = [tag.attributes["href"] or "" for tag in page.css("details.widget-embed a")]
+        assert len(links) == len(views), name
+        files |= {site / urljoin(name, link) for link in links}
+    assert files == set((site / "embed").rglob("*.html"))
+    with opened_alone(chromium) as open_file:
+        for file in sorted(files):
+            page = open_file(file, width=300)
+            assert page.locator("[data-widget=ready]").count() == 1, file.name
+            assert_fits(page)
+            page.close()
 
 
 def test_links_lead_somewhere(site: Path, documents: dict[str, LexborHTMLParser]) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
-from primer.book import widget_host
 from primer.widgets.base import Widget
+from sphinx_widget_host import HOST
 
 AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
-HOST = Path(widget_host.__file__).with_name("widget-host.js")
 
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">

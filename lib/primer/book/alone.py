@@ -16,14 +16,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from primer.book.bundle import WIDGETS, bundles, write_bundles
 from primer.book.pages import Server
 from primer.inputs import one_of
+from sphinx_widget_host import HOST
 
-HOST = Path(__file__).with_name("widget-host.js")
 PORT = 8001
 
 PAGE = """<!doctype html>

@@ -16,6 +16,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from primer.book.pages import page_names
+
 STATIC = "_static"
 JOINED = f"{STATIC}/joined"
 OPTIONS = f"{STATIC}/documentation_options.js"
@@ -161,9 +163,8 @@ def join_site(site: Path) -> None:
         The folder of the built site.
     """
     asked: set[str] = set()
-    for page in site.rglob("*.html"):
-        if site / STATIC not in page.parents:
-            asked |= join_page(site, page)
+    for page in page_names(site):
+        asked |= join_page(site, site / page)
     for file in (site / JOINED).glob("*.*"):
         if file.relative_to(site).as_posix() not in asked:
             file.unlink()

@@ -13,8 +13,9 @@ from typing import Any
 
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from primer.book.widget_host import STATE
+from sphinx_widget_host import STATE
 
 FRONT = ("_esm", "_css")
 OURS = "primer."
@@ -46,18 +47,22 @@ def with_current_front(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "state": models}
 
 
-def refresh(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
-    """Refresh the widget state of a page before it is written."""
-    if app.builder.format != "html":
-        return
-    scripts = NbMetadataCollector.get_js_files(app.env, page)
-    for name, (path, script) in scripts.items():
-        if script.get("type") == STATE:
-            body = json.dumps(with_current_front(json.loads(script["body"])))
-            scripts[name] = (path, {**script, "body": body})
+class CurrentWidgets(SphinxPostTransform):
+    """Refresh the widget state of a page before anything takes it from there."""
+
+    default_priority = 1
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        """Look for the state among what MyST-NB will write into the page."""
+        scripts = NbMetadataCollector.get_js_files(self.env, self.env.docname)
+        for name, (path, script) in scripts.items():
+            if script.get("type") == STATE:
+                body = json.dumps(with_current_front(json.loads(script["body"])))
+                scripts[name] = (path, {**script, "body": body})
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Come before the widget host, which takes large data out of the state at 400."""
-    app.connect("html-page-context", refresh, priority=390)
+    """Come before the widgets' own files are written and large data leaves the state."""
+    app.add_post_transform(CurrentWidgets)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

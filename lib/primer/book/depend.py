@@ -2,9 +2,9 @@
 
 Sphinx looks at a page's own text.  The outputs of a chapter also follow what of the library it
 uses, through the key under which :mod:`primer.book.execute` ran it, and its widgets the scripts and
-styles beside them.  Every page follows the templates and the code of these extensions.  The site's
-own style sheets and scripts are copied only by a build that writes some page, so the first page
-follows them.
+styles beside them.  Every page follows the templates and the code of these extensions, the widget
+host among them.  The site's own style sheets and scripts are copied only by a build that writes
+some page, so the first page follows them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from primer.book.execute import CACHE, key_file
+from sphinx_widget_host import HOST
 
 PACKAGE = Path(__file__).parent
 WIDGETS = PACKAGE.parent / "widgets"
@@ -40,7 +41,12 @@ def ingredients(book: Path, docname: str) -> Iterator[Path]:
     if key.is_file():
         yield key
         yield from (path for path in WIDGETS.rglob("*") if path.suffix in {".js", ".css"})
-    for folder, pattern in [(book / "_templates", "*.html"), (PACKAGE, "*.py"), (PACKAGE, "*.js")]:
+    for folder, pattern in [
+        (book / "_templates", "*.html"),
+        (PACKAGE, "*.py"),
+        (PACKAGE, "*.js"),
+        (HOST.parent, "*.*"),
+    ]:
         yield from folder.glob(pattern)
     if docname == "index":
         yield from (path for path in (book / "assets").rglob("*") if path.is_file())

@@ -17,11 +17,11 @@ SITE = Path(__file__).parents[3] / "_build" / "html"
 
 
 def page_names(site: Path) -> list[str]:
-    """Return the pages of a site, relative to its folder."""
+    """Return the pages of a site, relative to its folder, without the widgets' own files."""
     return sorted(
         path.relative_to(site).as_posix()
         for path in site.rglob("*.html")
-        if not path.relative_to(site).as_posix().startswith(("_static/", "_sources/"))
+        if not path.relative_to(site).as_posix().startswith(("_static/", "_sources/", "embed/"))
     )
 
 

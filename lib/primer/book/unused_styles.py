@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from primer.book.node import find_node
+from primer.book.pages import page_names
 
 FILTER = Path(__file__).with_suffix(".js")
 
@@ -40,7 +41,8 @@ def drop_unused(site: Path, package: Path) -> None:
         )
     # What was joined in an earlier build is joined anew after this.
     styles = [path for path in site.glob("_static/**/*.css") if path.parent.name != "joined"]
-    content = [str(site / "**" / "*.html"), str(site / "_static" / "**" / "*.js")]
+    pages = [str(site / name) for name in page_names(site)]
+    content = [*pages, str(site / "_static" / "**" / "*.js")]
     reply = subprocess.run(
         [find_node(), str(FILTER), str(package.resolve())],
         input=json.dumps({"content": content, "styles": [str(path) for path in styles]}),

@@ -10,7 +10,7 @@ the trait ``_spec``, with the names of all traits and the class's :attr:`Widget.
 
 A page gets one module: the kit, which all widgets share, and behind it the widget's own part with
 the modules that it imports, both as ``make widgets`` has bundled them into ``static``.  The line
-between them lets a site keep the kit once for all its pages (:mod:`primer.book.widget_host`).
+between them lets a site keep the kit once for all its pages (:mod:`sphinx_widget_host`).
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
 """Sphinx extension: interactive figures on a static page, with no kernel, server or network.
 
-A notebook stores the state of its ipywidgets.  MyST-NB writes that state into the page, but the
+A notebook stores the state of its widgets.  MyST-NB writes that state into the page, but the
 scripts it then asks for come from another site (require.js, html-manager, 1.8 MB in all).  This
 extension puts one small script in their place, :file:`widget-host.js`: it reads the stored state
 and shows every `anywidget <https://anywidget.dev>`_ with the module that is in the state, over http
-as well as from a file on disk.  Several views of one model stay in step; boxes, ``jslink``,
-``jsdlink``, sliders, labels and binary traits work; a widget that cannot be shown says so and
-leaves the others alone.
+as well as from a file on disk.  Several views of one model stay in step, binary traits arrive as
+they do in JupyterLab, and a widget that cannot be shown says so and leaves the others alone.
 
-Any Jupyter Book can use it: install the package and add ``primer.book.widget_host`` to
-``sphinx.extra_extensions`` in ``_config.yml``.  What a widget does on the page it must do in its
-JavaScript module, since there is no Python to answer.
+Any Jupyter Book, and any Sphinx site with MyST-NB, can use it: see the package's README.  What a
+widget does on the page it must do in its JavaScript module, since there is no Python to answer.
 
 Large binary traits, say the weights of a model, would make every page that shows them slow to
 open.  So they do not stay in the page: each is written once, as a script of its own in
@@ -26,8 +24,8 @@ are loaded when the module calls ``model.need(path)`` for one that it does not f
 error whose words say how the loading stands; when the data are there, the trait changes.
 
 Modules and styles leave the page in the same way, in two pieces where a class says with a line
-what it shares with others (:data:`SHARED_ABOVE`): the drawing kit of this book's widgets travels
-once for all pages.
+what it shares with others (:data:`SHARED_ABOVE`): a drawing kit of many widgets travels once for
+all pages.
 
 Where no script runs, a widget whose output also has an ``image/png`` is shown as that picture, with
 the ``alt`` of the output's metadata.
@@ -73,7 +71,7 @@ class PictureWithoutScript(SphinxPostTransform):
                 continue
             kinds = {child["mime_type"]: child for child in bundle.children}
             if VIEW in kinds and "image/png" in kinds:
-                kinds[VIEW] += [
+                kinds[VIEW][1:1] = [  # the host looks for it directly behind the view
                     nodes.raw("", "<noscript>", format="html"),
                     *kinds["image/png"].children,
                     nodes.raw("", "</noscript>", format="html"),

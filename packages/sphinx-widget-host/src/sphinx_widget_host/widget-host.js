@@ -1,5 +1,5 @@
 // Shows anywidget views on a page without a kernel, from the state that the notebook saved.
-// A classic asynchronous script: it also runs on pages opened from disk. See widget_host.py.
+// A classic asynchronous script: it also runs on pages opened from disk. See __init__.py.
 (() => {
   "use strict";
 
@@ -11,10 +11,6 @@
   const WAITING = "This interactive figure is loading its data …";
   const NOT_LOADED = "The data of this interactive figure could not be loaded. Reload the page to try again.";
   const HOME = document.currentScript.src; // beside it lies the folder of the data
-
-  /** The id in a reference to another model, `IPY_MODEL_<id>` or `anywidget:<id>`; else undefined. */
-  const referred = (value) =>
-    typeof value === "string" ? /^(?:IPY_MODEL_|anywidget:)(.+)$/.exec(value)?.[1] : undefined;
 
   function decodeBase64(text) {
     const characters = atob(text);
@@ -62,10 +58,9 @@
     #later; // those of them that the widget asks for when it needs them
     #pieces; // of the module and the styles, where these are not in the page
 
-    constructor(id, record, manager) {
+    constructor(id, record) {
       this.model_id = id;
       this.name = record.model_name;
-      this.widget_manager = manager;
       this.#state = structuredClone(record.state);
       this.#pieces = record.pieces ?? {};
       const buffers = record.buffers ?? [];
@@ -123,11 +118,10 @@
     }
 
     set(key, value) {
-      const patch = typeof key === "object" ? key : { [key]: value };
-      const changed = Object.keys(patch).filter((name) => !Object.is(this.#state[name], patch[name]));
-      for (const name of changed) this.#state[name] = patch[name];
-      for (const name of changed) this.#trigger(`change:${name}`, this, patch[name], {});
-      if (changed.length) this.#trigger("change", this, {});
+      if (Object.is(this.#state[key], value)) return this;
+      this.#state[key] = value;
+      this.#trigger(`change:${key}`, this, value, {});
+      this.#trigger("change", this, {});
       return this;
     }
 
@@ -169,10 +163,8 @@
   const modules = new Map();
   function loadModule(source) {
     if (!modules.has(source)) {
-      const remote = /^https?:\/\//.test(source);
-      const blob = () => URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
       const load = async () => {
-        const loaded = await import(remote ? source : blob());
+        const loaded = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
         const widget = loaded.default ?? loaded;
         return typeof widget === "function" ? widget() : widget;
       };
@@ -189,11 +181,7 @@
   function loadStyle(source) {
     if (!source || styles.has(source)) return;
     styles.add(source);
-    const remote = /^https?:\/\//.test(source);
-    const element = document.createElement(remote ? "link" : "style");
-    if (remote) Object.assign(element, { rel: "stylesheet", href: source });
-    else element.textContent = source;
-    document.head.append(element);
+    document.head.append(Object.assign(document.createElement("style"), { textContent: source }));
   }
 
   /** The models of a page, and their views. */
@@ -204,45 +192,28 @@
 
     constructor(records) {
       this.#records = records;
-      for (const record of Object.values(records)) this.#link(record);
     }
 
     model(id) {
       if (!this.#models.has(id)) {
         const record = this.#records[id];
         if (!record) throw new Error(`the page has no saved state of the widget ${id}`);
-        this.#models.set(id, new Model(id, record, this));
+        this.#models.set(id, new Model(id, record));
       }
       return this.#models.get(id);
     }
 
-    async get_model(reference) {
-      return this.model(referred(reference) ?? reference);
-    }
-
-    /** Show a model in an element; resolves to a function that takes the view away again. */
+    /** Show a model in an element. */
     async view(id, element) {
       const model = this.model(id);
-      element.classList.add(...(model.get("_dom_classes") ?? []));
-      if (await model.source("_esm")) return this.#viewModule(model, element);
-      const control = CONTROLS[model.name];
-      if (!control) throw new Error(`${model.name} needs a running kernel`);
-      return control(model, element, this);
-    }
-
-    async #viewModule(model, element) {
+      if (!(await model.source("_esm"))) throw new Error(`${model.name} needs a running kernel`);
       const widget = await this.#initialize(model);
-      const controller = new AbortController();
-      const cleanup = await widget.render?.({
+      await widget.render?.({
         model,
         el: element,
-        signal: controller.signal,
+        signal: new AbortController().signal, // a view stays as long as its page
         experimental: { invoke: () => Promise.reject(new Error("there is no kernel to ask")) },
       });
-      return () => {
-        controller.abort();
-        cleanup?.();
-      };
     }
 
     /** Run a module's `initialize` once for each model. */
@@ -259,91 +230,7 @@
       }
       return this.#initialized.get(model);
     }
-
-    /** Connect two traits as `ipywidgets.jslink` and `jsdlink` do. */
-    #link({ model_name: name, state }) {
-      if (name !== "LinkModel" && name !== "DirectionalLinkModel") return;
-      const [source, target] = [state.source, state.target].map(([reference, trait]) => ({
-        id: referred(reference),
-        trait,
-      }));
-      if (!this.#records[source.id] || !this.#records[target.id]) return;
-      const [from, to] = [this.model(source.id), this.model(target.id)];
-      const forward = () => to.set(target.trait, from.get(source.trait));
-      from.on(`change:${source.trait}`, forward);
-      if (name === "LinkModel") {
-        to.on(`change:${target.trait}`, () => from.set(source.trait, to.get(target.trait)));
-      }
-      forward();
-    }
   }
-
-  /** Draw now and whenever a trait changes; returns the function that stops it. */
-  function follow(model, trait, draw) {
-    model.on(`change:${trait}`, draw);
-    draw();
-    return () => model.off(`change:${trait}`, draw);
-  }
-
-  const box = (direction) => async (model, element, manager) => {
-    Object.assign(element.style, {
-      display: "flex",
-      flexDirection: direction,
-      flexWrap: "wrap",
-      gap: "0.75rem",
-    });
-    let drawn = Promise.resolve([]);
-    const clear = async (views) => (await views).forEach((dispose) => dispose());
-    const stop = follow(model, "children", () => {
-      const before = drawn;
-      drawn = clear(before).then(() => {
-        element.replaceChildren();
-        const children = model.get("children") ?? [];
-        return Promise.all(
-          children.map((child) => {
-            const place = element.appendChild(document.createElement("div"));
-            return show(manager, referred(child), place);
-          }),
-        );
-      });
-    });
-    await drawn;
-    return () => {
-      stop();
-      clear(drawn);
-    };
-  };
-
-  const html = async (model, element) =>
-    follow(model, "value", () => (element.innerHTML = model.get("value")));
-
-  const label = async (model, element) =>
-    follow(model, "value", () => (element.textContent = model.get("value")));
-
-  const slider = async (model, element) => {
-    const caption = element.appendChild(document.createElement("label"));
-    const input = document.createElement("input");
-    const output = document.createElement("output");
-    caption.append(`${model.get("description")} `, input, " ", output);
-    const { min, max, step } = { min: model.get("min"), max: model.get("max"), step: model.get("step") };
-    Object.assign(input, { type: "range", min, max, step: step ?? 1 });
-    input.addEventListener("input", () => model.set("value", Number(input.value)));
-    return follow(model, "value", () => {
-      input.value = model.get("value");
-      output.textContent = model.get("value");
-    });
-  };
-
-  /** The few widgets of ipywidgets itself that can live without a kernel. */
-  const CONTROLS = {
-    BoxModel: box("row"),
-    HBoxModel: box("row"),
-    VBoxModel: box("column"),
-    HTMLModel: html,
-    LabelModel: label,
-    IntSliderModel: slider,
-    FloatSliderModel: slider,
-  };
 
   /** Say that a widget cannot be shown, with the picture that stands for it where no script runs. */
   function apologize(element, error, words = SORRY) {
@@ -363,18 +250,20 @@
     return [...new DOMParser().parseFromString(beside.textContent, "text/html").images].slice(0, 1);
   }
 
-  /** Show one view, or the apology; resolves to the function that takes it away. */
+  /** Show one view, or the apology. */
   async function show(manager, id, element) {
-    element.classList.add("widget-view");
     try {
       const model = manager.model(id);
-      const dispose = model.complete ? await manager.view(id, element) : showNear(manager, model, element);
-      element.dataset.widget = model.complete ? "ready" : "waiting";
-      if (model.complete) releaseHeight(element);
-      return dispose;
+      if (model.complete) {
+        await manager.view(id, element);
+        element.dataset.widget = "ready";
+        releaseHeight(element);
+      } else {
+        element.dataset.widget = "waiting";
+        showNear(manager, model, element);
+      }
     } catch (error) {
       apologize(element, error);
-      return () => {};
     }
   }
 
@@ -455,31 +344,35 @@
   }
 
   /** Show a view whose data is not in the page as soon as the page is complete and a reader near; until then, its picture. */
-  function showNear(manager, model, element) {
+  async function showNear(manager, model, element) {
     const sentence = document.createElement("p");
     sentence.setAttribute("role", "status");
     sentence.textContent = ASLEEP;
     element.append(sentence, ...pictureOf(element));
     element.style.minHeight ||= "60vh"; // about what the widget will take
-    let left = false;
-    const start = async () => {
-      try {
-        await Promise.all([pageComplete, near(element), reader]);
-        sentence.textContent = WAITING;
-        await model.load();
-        element.replaceChildren();
-      } catch (error) {
-        apologize(element, error, NOT_LOADED);
-        return undefined;
-      }
-      return left ? undefined : show(manager, model.model_id, element);
-    };
-    const shown = start();
-    return async () => {
-      left = true;
-      (await shown)?.();
-    };
+    try {
+      await Promise.all([pageComplete, near(element), reader]);
+      sentence.textContent = WAITING;
+      await model.load();
+    } catch (error) {
+      apologize(element, error, NOT_LOADED);
+      return;
+    }
+    element.replaceChildren();
+    await show(manager, model.model_id, element);
   }
+
+  // The line that shows a widget on another page asks for the height that the widget has on this one.
+  const BELOW = 40; // px for the source that stands below it there
+  const measure = ({ target }) => {
+    if (!(target instanceof Element) || !target.matches("details.widget-embed[open]")) return;
+    let view = target.previousElementSibling;
+    while (view && !view.matches(".widget-view")) view = view.previousElementSibling;
+    const line = target.querySelector("pre").firstChild;
+    const height = Math.ceil(view.getBoundingClientRect().height) + BELOW;
+    line.textContent = line.textContent.replace(/ height="\d+"/, ` height="${height}"`);
+  };
+  document.addEventListener("toggle", measure, { capture: true }); // it does not bubble
 
   /** Whether the parser has gone past an element, so that its text is whole. */
   function isWhole(element) {

@@ -1,0 +1,129 @@
+"""Each widget as one file: that it lives in a narrow frame, and how a page offers it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from playwright.sync_api import Browser, Page, expect
+from selectolax.lexbor import LexborHTMLParser
+from tiny_book import CHAPTER, build, build_book, chapter_of
+from widget_alone import answer_to_a_key, assert_fits, opened_alone
+
+from primer import widgets
+from primer.widgets.base import Widget
+from sphinx_widget_host import STATE, VIEW
+from sphinx_widget_host.embed import page_of
+
+Alone = Callable[..., Page]
+
+
+@pytest.fixture
+def alone(chromium: Browser) -> Iterator[Alone]:
+    """Open a file from disk; it may ask nothing, and report nothing on the console."""
+    with opened_alone(chromium) as open_file:
+        yield open_file
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_every_widget_lives_in_a_narrow_frame(alone: Alone, tmp_path: Path, name: str) -> None:
+    widget = getattr(widgets, name)()
+    saved = json.loads(json.dumps(Widget.get_manager_state(widgets=[widget]), default=str))
+    text = page_of(saved["state"][widget.model_id], title=name, origin="The book")
+    (tmp_path / "widget.html").write_text(text, "utf-8")
+    widget.close()
+    page = alone(tmp_path / "widget.html", width=300)
+    assert_fits(page)
+    answer_to_a_key(page)
+    assert_fits(page)
+
+
+COUNTER = """export default { render({ model, el }) {
+  const button = el.appendChild(document.createElement("button"));
+  const draw = () => { button.textContent = `${model.get("n")} </script> <!--`; };
+  button.style.height = "200px";
+  button.onclick = () => model.set("n", model.get("n") + 1);
+  model.on("change:n", draw);
+  draw();
+} };"""
+
+
+def counter(n: int = 0, kind: str = "shop.Counter", **state: Any) -> dict[str, Any]:
+    """Return the saved record of a widget that counts."""
+    state = {"_esm": COUNTER, "_anywidget_id": kind, "n": n, **state}
+    return {"model_name": "AnyModel", "model_module": "anywidget", "state": state}
+
+
+MODELS = {
+    "a": counter(1),
+    "b": counter(2),
+    "register": counter(3, "shop.CashRegister"),
+    "text": {"model_name": "TextareaModel", "state": {"value": "needs a kernel"}},
+}
+
+
+def shop(*shown: str) -> nbformat.NotebookNode:
+    """Write a chapter that shows some models, each in a cell of its own."""
+    cells = [new_markdown_cell("# Positions\n\n## At the counter", id="text")]
+    for number, model in enumerate(shown):
+        data = {VIEW: {"model_id": model}, "text/plain": "Counter()"}
+        output = new_output("display_data", data=data)
+        cells.append(new_code_cell("Counter()", outputs=[output], id=f"cell-{number}"))
+    chapter = chapter_of(cells)
+    chapter.metadata["widgets"] = {STATE: {"version_major": 2, "state": MODELS}}
+    return chapter
+
+
+def offers(site: Path) -> list[tuple[str, str]]:
+    """Return the link and the line of each fold, in the order of the page."""
+    page = LexborHTMLParser((site / f"{CHAPTER}.html").read_text("utf-8"))
+    return [
+        (fold.css_first("a").attributes["href"] or "", fold.css_first("pre").text())
+        for fold in page.css("details.widget-embed")
+    ]
+
+
+def test_each_widget_of_a_page_has_its_file_and_old_ones_go(tmp_path: Path) -> None:
+    site = build_book(tmp_path, shop("a", "b", "a", "text", "register"))
+    folder = site / "embed" / CHAPTER
+    names = ["counter", "counter-2", "counter", "cash-register"]
+    assert [link for link, _ in offers(site)] == [
+        f"../embed/{CHAPTER}/{name}.html" for name in names
+    ]
+    assert {file.stem for file in folder.iterdir()} == set(names)
+    first = offers(site)[0][1]
+    assert first.startswith('<iframe src="counter.html" title="Positions · At the counter" ')
+    nbformat.write(shop("b"), tmp_path / f"{CHAPTER}.ipynb")
+    done = build(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [file.stem for file in folder.iterdir()] == ["counter"]
+
+
+def test_with_an_address_the_line_names_it(tmp_path: Path) -> None:
+    site = build_book(tmp_path, shop("a"), site="https://book.example/primer/")
+    ((_, line),) = offers(site)
+    assert f'src="https://book.example/primer/embed/{CHAPTER}/counter.html"' in line
+    text = (site / "embed" / CHAPTER / "counter.html").read_text("utf-8")
+    assert f'href="https://book.example/primer/{CHAPTER}.html#at-the-counter"' in text
+
+
+@pytest.mark.browser
+def test_the_line_asks_for_the_height_that_the_widget_has(alone: Alone, tmp_path: Path) -> None:
+    site = build_book(tmp_path, shop("a"))
+    page = alone(site / f"{CHAPTER}.html")
+    summary = page.locator("details.widget-embed > summary")
+    summary.press("Enter")
+    line = page.locator("details.widget-embed pre")
+    expect(line).to_contain_text('height="240"')
+    slides = site / "embed" / CHAPTER / "slides.html"
+    slides.write_text(f"<!doctype html>{line.inner_text()}")
+    page = alone(slides, ready="iframe")
+    frame = page.frames[1]
+    frame.wait_for_selector("html[data-widgets=ready]")
+    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight")
