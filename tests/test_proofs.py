@@ -6,7 +6,8 @@ import nbformat
 import pytest
 
 from primer.book.form import held_checks, holds
-from primer.book.proofs import Proof, Section, read_proofs
+from primer.book.headings import Section
+from primer.book.proofs import Proof, read_proofs
 from primer.notebook import verify, verify_between, verify_raises, verify_that
 
 

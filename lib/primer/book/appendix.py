@@ -76,19 +76,10 @@ class Generated(SphinxDirective):
     def _reference(
         self, kind: str, target: str, text: str, *, explicit: bool = True
     ) -> nodes.Element:
-        """Build what Sphinx resolves to a link; an unknown target is a warning."""
-        reference = addnodes.pending_xref(
-            text,
-            nodes.inline(text, text),
-            refdomain="std",
-            reftype=kind,
-            reftarget=target,
-            refexplicit=explicit,
-            refwarn=True,
-            refdoc=self.env.docname,
-        )
-        self.set_source_info(reference)
-        return reference
+        """Refer to a target from the line of the directive."""
+        node = reference(self.env.docname, kind, target, text, explicit=explicit)
+        self.set_source_info(node)
+        return node
 
     def anchor(self, node: nodes.Element, name: str, title: str) -> None:
         """Give a node an id, and a label by which every page can refer to it."""
@@ -102,6 +93,22 @@ class Generated(SphinxDirective):
         section["ids"].append(f"{prefix}-{chapter}")
         section["names"].append(nodes.fully_normalize_name(f"{prefix} {chapter}"))
         return section
+
+
+def reference(
+    docname: str, kind: str, target: str, text: str, *, explicit: bool = True
+) -> addnodes.pending_xref:
+    """Build what Sphinx resolves to a link on a page; an unknown target is a warning."""
+    return addnodes.pending_xref(
+        text,
+        nodes.inline(text, text),
+        refdomain="std",
+        reftype=kind,
+        reftarget=target,
+        refexplicit=explicit,
+        refwarn=True,
+        refdoc=docname,
+    )
 
 
 def phrase(style: str, *content: nodes.Node) -> nodes.inline:

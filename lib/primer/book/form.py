@@ -17,6 +17,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from primer.book.questions import faults_of_cards
+
 FOLDED = ("setup", "figure", "check", "solution")
 """Tags of cells whose code is closed at first: each cell has at most one of them."""
 TAGS = (*FOLDED, "exercise", "draws")
@@ -78,6 +80,7 @@ def faults(notebook: NotebookNode) -> list[str]:
             found += [f"{place}: {sentence}" for sentence in _faults_of_text(cell.source)]
         else:
             found += [f"{place}: {sentence}" for sentence in _faults_of_code(cell)]
+    found += [f"cell {cell}: {sentence}" for cell, sentence in faults_of_cards(notebook)]
     return found + _faults_of_order(notebook)
 
 

@@ -8,9 +8,11 @@ says ``written = true``, so nothing of it has to be complete.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -68,7 +70,8 @@ def make_chapter(root: Path, name: str) -> list[Path]:
             (root / file).parent.mkdir(parents=True, exist_ok=True)
             (root / file).write_text(filled(text, words), encoding="utf-8")
             made.append(root / file)
-    write_notebook(notebook, filled(texts.CHAPTER, words))
+    cards = json.loads(filled(texts.CARDS, words))
+    write_notebook(notebook, filled(texts.CHAPTER, words), cards)
     if entry:
         with (root / REGISTRY).open("a", encoding="utf-8") as registry:
             registry.write(entry)
@@ -143,14 +146,20 @@ def filled(text: str, words: dict[str, str]) -> str:
     return "\n".join(line for ours, block in blocks for line in (sorted(block) if ours else block))
 
 
-def write_notebook(path: Path, text: str) -> None:
-    """Make a notebook of cells that begin with ``%%% kind id tag``, and run it."""
+def write_notebook(path: Path, text: str, cards: dict[str, list[dict[str, str]]]) -> None:
+    """Make a notebook of cells that begin with ``%%% kind id tag``, and run it.
+
+    ``cards`` holds what cells have in their metadata about flash cards, by their ids.
+    """
     cells = []
     for part in text.split("\n%%% ")[1:]:
         header, _, source = part.partition("\n")
         kind, cell_id, *tags = header.split()
         make = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
-        cells.append(make(source.strip("\n"), id=cell_id, metadata={"tags": tags} if tags else {}))
+        metadata: dict[str, Any] = {"tags": tags} if tags else {}
+        if cell_id in cards:
+            metadata["cards"] = cards[cell_id]
+        cells.append(make(source.strip("\n"), id=cell_id, metadata=metadata))
     notebook = nbformat.v4.new_notebook(cells=cells)
     number(normalize(notebook), path)
     execute(notebook, path.parent)

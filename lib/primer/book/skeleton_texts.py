@@ -93,7 +93,7 @@ show_source(mean)
 %%% markdown first-mistake
 :::{admonition} Common mistake
 :class: mistake
-To call the mean the *typical* number. None of the three numbers is 3.
+"The mean is the *typical* number." None of the three numbers is 3.
 :::
 
 %%% code first-check check
@@ -196,6 +196,11 @@ What to read next, each with a sentence on why.
 :filter: docname in docnames
 ```
 """
+
+CARDS = """{"summary": [{
+  "question": "What is the mean of n numbers, and by how much does it move with one of them?",
+  "section": "SLUG-first"
+}]}"""
 
 PACKAGE = '''"""TITLE: what this package computes, in a line.
 
