@@ -179,7 +179,7 @@ def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
             page.clock.install(time=0)
         show_widget(page, widget, theme)
         if clock:
-            page.clock.pause_at(60)  # s; from here on it stands
+            page.clock.pause_at(3600)  # s; from here on it stands
         return page
 
     yield show

@@ -1,0 +1,163 @@
+"""What a widget draws and writes, as numbers and words: opened, and control by control.
+
+``python tests/drawn.py`` writes what all widgets draw now into ``tests/drawn/``, one file for each;
+name some to write these alone.  Look at the widget and at the difference before you commit them.
+
+Marks of one kind in one drawing (the bars of a histogram, the dots of a curve) are described
+together: how many there are, and for each attribute the least, the greatest and the mean number,
+and where along the marks the large ones stand.  A line is described so by the points on it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from chromium import ARGUMENTS, find_chromium
+from playwright.sync_api import Page, sync_playwright
+from widget_page import show_widget
+
+from primer import widgets
+
+FOLDER = Path(__file__).with_name("drawn")
+WIDTH, TICK = 1400, 120
+"""Pixels of the window; milliseconds that pass between two looks."""
+
+Drawn = dict[str, Any]
+"""For each kind of mark its description, for each place of a text the text."""
+
+LOOK = Path(__file__).with_suffix(".mjs")
+
+MOVES = {
+    "button": ["Enter"],
+    "checkbox": [" "],
+    "mark": ["ArrowRight", "ArrowLeft", "ArrowDown"],
+    "radio": ["ArrowRight"],
+    "range": ["PageUp", "PageDown"],
+    "select": ["ArrowDown"],
+}
+"""The keys that move a control; the second where the first leads nowhere, at an edge."""
+FEW = 3
+"""Of controls alike but for a number in their label, and of buttons, so many are moved."""
+
+
+def describe(values: list[float]) -> list[float]:
+    """Return how many numbers there are, least, greatest, mean, and the mean place of the large."""
+    low, high, mean = min(values), max(values), math.fsum(values) / len(values)
+    above = [value - low for value in values]
+    total = math.fsum(above)
+    place = math.fsum(i * a for i, a in enumerate(above)) / total / len(values) if total else 0.0
+    return [len(values), *(round(value, 2) for value in (low, high, mean)), round(place, 3)]
+
+
+def look(page: Page) -> Drawn:
+    """Read what a widget draws and writes now."""
+    found: dict[str, dict[str, Any]] = page.evaluate("drawn.look()")
+    return {
+        f"{kind} {what}": values if what == "text" else describe(values)
+        for kind, described in found.items()
+        for what, values in described.items()
+    }
+
+
+def settled(page: Page, equal_looks: int = 2) -> Drawn:
+    """Let time pass in the page until it draws the same."""
+    last, equal = look(page), 0
+    for _ in range(200):
+        page.clock.run_for(TICK)
+        page.wait_for_timeout(5)  # what is loaded comes in the machine's own time
+        now = look(page)
+        equal = equal + 1 if now == last else 0
+        last = now
+        if equal >= equal_looks:
+            return now
+    raise TimeoutError("the widget goes on and on")
+
+
+def open_widget(page: Page, name: str) -> None:
+    """Show a widget as its class opens it, in a page where time stands still."""
+    page.clock.install(time=0)
+    show_widget(page, getattr(widgets, name)())
+    # an hour: a busy machine may need minutes to come here
+    page.clock.pause_at(3600)
+    page.evaluate(LOOK.read_text("utf-8"))
+
+
+def states(page: Page) -> Iterator[tuple[str, Drawn]]:
+    """Move a widget's controls one after the other; yield each state's name and what is drawn."""
+    before = settled(page, equal_looks=6)
+    yield "opened", before
+    moved: dict[tuple[str, str], int] = {}
+    for number, (kind, label) in enumerate(page.evaluate("drawn.controls()")):
+        group = (kind, re.sub(r"[\d.,−-]+", "#", label) if kind != "button" else kind)
+        moved[group] = moved.get(group, 0) + 1
+        if moved[group] > FEW or kind not in MOVES:
+            continue
+        control = page.locator(f"[data-control='{number}']")
+        if not control.count() or not control.is_visible() or control.is_disabled():
+            continue
+        for key in MOVES[kind]:
+            control.focus()
+            page.keyboard.press(key)
+            page.clock.run_for(TICK)
+            if kind == "button" and "Pause" in control.inner_text():  # it plays: a moment of it
+                page.clock.run_for(400)
+                control.press("Enter")
+            now = settled(page)
+            if now != before:
+                break
+        yield f"{kind}: {label}"[:60], now
+        before = now
+
+
+def changes(name: str, page: Page) -> dict[str, Drawn]:
+    """Return what a widget draws when it opens, and after each move what that changed."""
+    open_widget(page, name)
+    result: dict[str, Drawn] = {}
+    before: Drawn = {}
+    for title, now in states(page):
+        changed = {key: value for key, value in now.items() if before.get(key) != value}
+        changed |= {key: None for key in before if key not in now}
+        while title in result:
+            title += "'"
+        result[title], before = changed, now
+    return result
+
+
+def file_of(name: str) -> Path:
+    """Return where the drawing of a widget is kept."""
+    return FOLDER / f"{name}.json"
+
+
+def write(names: list[str]) -> None:
+    """Write what the widgets draw now."""
+    torch.set_num_threads(1)
+    FOLDER.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(ARGUMENTS))
+        for name in names or widgets.__all__:
+            page = browser.new_page(viewport={"width": WIDTH, "height": 900})
+            drawn = changes(name, page)
+            lines = ",\n".join(
+                f'"{title}": {{\n'
+                + ",\n".join(
+                    f" {json.dumps(k, ensure_ascii=False)}: {json.dumps(v, ensure_ascii=False)}"
+                    for k, v in state.items()
+                )
+                + "\n}"
+                for title, state in drawn.items()
+            )
+            file_of(name).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+            print(f"{name}: {', '.join(f'{t} {len(s)}' for t, s in drawn.items())}", flush=True)
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    write(sys.argv[1:])
