@@ -33,6 +33,11 @@
       addEventListener(act, () => stay.disconnect(), { once: true, passive: true, capture: true });
     }
   }
+  // What the theme's buttons do: a page's policy lets no script stand in an attribute.
+  const deeds = { print: () => print(), "full-screen": () => window.toggleFullScreen() };
+  for (const button of document.querySelectorAll("[data-press]")) {
+    button.addEventListener("click", deeds[button.dataset.press]);
+  }
   let resized;
   addEventListener("resize", () => {
     clearTimeout(resized);

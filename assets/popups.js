@@ -65,7 +65,7 @@
     const text = (await load(page))[id];
     if (wanted !== one || !text) return;
     close();
-    box.innerHTML = text; // written by the build, not by a reader
+    box.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
     for (const inner of box.querySelectorAll("a[href]")) {
       inner.href = new URL(inner.getAttribute("href"), one.href);
     }

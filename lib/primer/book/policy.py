@@ -1,0 +1,130 @@
+"""Sphinx extension: each page says what it may run and ask for, and the browser holds it to that.
+
+A content security policy stands in the head of every page: scripts come from the book's own files,
+or stand in the page and are named by their checksum; no script may ask any place for anything
+(``connect-src 'none'``).  So whatever slips into a page, from a reader's text or from a library,
+neither runs nor tells anybody.  ``file:`` lets the same page live when it is opened from disk, and
+``blob:`` lets the widget host start the modules that the page carries.
+
+What an element does when it is pressed is a script too.  The theme's two buttons of this kind are
+told by name (``data-press``) what they do; ``book.js`` does it.
+
+Source: W3C, `Content Security Policy Level 3 <https://www.w3.org/TR/CSP3/>`_.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+from primer.book.combine import STATIC
+
+RULES = {
+    "default-src": "'none'",
+    "script-src": "'self' file: blob:",
+    "style-src": "'self' file: 'unsafe-inline'",
+    "img-src": "'self' file: data: blob:",
+    "media-src": "'self' file: data: blob:",
+    "font-src": "'self' file: data:",
+    "connect-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self' file:",
+}
+"""What a page may do, before the checksums of its own scripts are added."""
+
+PRESSED = {"window.print()": "print", "toggleFullScreen()": "full-screen"}
+"""What the theme writes into ``onclick``, and the name of it that ``book.js`` knows."""
+
+_CHARSET = re.compile(r'<meta charset="[^"]*" ?/?>')
+_META = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
+_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)([^>]*)>(.*?)</script>", re.DOTALL)
+_TYPE = re.compile(r'\btype="([^"]*)"')
+_HANDLER = re.compile(r"<(?!script)\w[^>]*?\s(on[a-z]+)=(\"[^\"]*\"|'[^']*')[^>]*>")
+_RUNS = {"", "module", "text/javascript", "application/javascript"}
+
+
+def checksum(script: str) -> str:
+    r"""Return what names an inline script in a policy.
+
+    .. math:: \text{'sha256-'}\;\mathrm{base64}(\mathrm{SHA256}(\text{script}))\;\text{'}
+
+    Examples
+    --------
+    >>> checksum("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def policy(page: str) -> str:
+    """Return the policy of a page: :data:`RULES`, and the checksums of the scripts in it."""
+    sums = []
+    for attributes, script in _SCRIPT.findall(page):
+        kind = _TYPE.search(attributes)
+        if (kind[1] if kind else "") in _RUNS:
+            sums.append(checksum(script.replace("\r\n", "\n")))
+    rules = RULES | {"script-src": " ".join([RULES["script-src"], *dict.fromkeys(sums)])}
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def with_policy(page: str, name: str) -> str:
+    """Return a page with its policy in its head, and with no script in an attribute.
+
+    Parameters
+    ----------
+    page
+        The text of a page.
+    name
+        What to call it in an error.
+
+    Raises
+    ------
+    ExtensionError
+        When an element has a script in an attribute that :data:`PRESSED` does not know.
+    """
+
+    def named(found: re.Match[str]) -> str:
+        attribute, script = found[1], html.unescape(found[2][1:-1])
+        if attribute != "onclick" or script not in PRESSED:
+            raise ExtensionError(
+                f"{name}: an element has {attribute}={found[2]}; a page's policy forbids scripts "
+                "in attributes: listen to the event in a script file instead"
+            )
+        return found[0].replace(f"{attribute}={found[2]}", f'data-press="{PRESSED[script]}"')
+
+    page = _HANDLER.sub(named, _META.sub("", page))
+    tag = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}">'
+    # behind the character set, which a browser looks for in the first kilobyte only
+    return _CHARSET.sub(lambda found: f"{found[0]}\n    {tag}", page, count=1)
+
+
+def protect(site: Path) -> None:
+    """Write the policy into every page of a site."""
+    for file in site.rglob("*.html"):
+        if site / STATIC not in file.parents:
+            with file.open(encoding="utf-8", newline="") as opened:
+                text = opened.read()
+            protected = with_policy(text, file.relative_to(site).as_posix())
+            if protected != text:
+                with file.open("w", encoding="utf-8", newline="") as opened:
+                    opened.write(protected)
+
+
+def protect_built(app: Sphinx, error: Exception | None) -> None:
+    """Protect the pages of a site that has been built."""
+    if not error and app.builder.format == "html":
+        protect(Path(app.outdir))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Protect the pages when nothing else will change them."""
+    app.connect("build-finished", protect_built, priority=990)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
