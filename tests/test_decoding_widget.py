@@ -13,7 +13,6 @@ import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
-from sphinx_widget_host import HOST, move_large_buffers, share_sources
 from widget_page import complaints, settle
 
 from primer.book.pages import serve
@@ -33,6 +32,7 @@ from primer.widgets import Decoding
 from primer.widgets.base import Widget
 from primer.widgets.changed_model import stored_changes
 from primer.widgets.quantized import pack
+from sphinx_widget_host import HOST, move_large_buffers, share_sources
 
 CHOOSING, GENERATION = "choosing.js", "generation.js"
 
