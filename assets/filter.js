@@ -36,12 +36,16 @@
   const box = document.createElement("form");
   box.className = "row-filter";
   box.setAttribute("role", "search");
-  box.innerHTML = `<label for="row-filter">Show only ${many} with</label>
-    <input id="row-filter" type="search" autocomplete="off" spellcheck="false"
-      placeholder="softmax, S3, ${chapters[0].rows[0][0].querySelector(".map-id, .erratum-id").textContent} …">
-    <button type="button">Open all</button>
-    <p role="status"></p>`;
-  const [field, button, told] = ["input", "button", "p"].map((name) => box.querySelector(name));
+  const [label, field, button, told] = ["label", "input", "button", "p"].map((name) =>
+    document.createElement(name),
+  );
+  const example = chapters[0].rows[0][0].querySelector(".map-id, .erratum-id").textContent;
+  Object.assign(label, { htmlFor: "row-filter", textContent: `Show only ${many} with` });
+  Object.assign(field, { id: "row-filter", type: "search", autocomplete: "off", spellcheck: false });
+  Object.assign(field, { placeholder: `softmax, S3, ${example} …` });
+  Object.assign(button, { type: "button", textContent: "Open all" });
+  told.setAttribute("role", "status");
+  box.append(label, " ", field, " ", button, " ", told);
   chapters[0].section.before(box);
 
   const named = () => {

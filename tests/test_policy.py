@@ -38,6 +38,12 @@ def test_it_stands_behind_the_character_set_and_is_written_once() -> None:
     assert f'data-press="{PRESSED["window.print()"]}"' in once
 
 
+def test_a_page_with_a_policy_of_its_own_keeps_it() -> None:
+    meta = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
+    strict = PAGE.replace("<title>", f"{meta}<title>")
+    assert with_policy(strict, "page") == strict
+
+
 @pytest.mark.parametrize("handler", ['onclick="steal()"', "onerror='window.print()'"])
 def test_a_script_in_an_attribute_is_named(handler: str) -> None:
     with pytest.raises(ExtensionError, match=r"chapter\.html: .*script file instead"):
@@ -89,7 +95,11 @@ def test_the_themes_buttons_still_do_what_they_say(reading_page: Callable[..., P
 
 
 def test_no_script_of_ours_writes_markup() -> None:
-    scripts = [*(BOOK / "assets").glob("*.js"), *(BOOK / "lib/primer").rglob("*.js")]
+    scripts = [
+        *(BOOK / "assets").glob("*.js"),
+        *(BOOK / "lib/primer").rglob("*.js"),
+        *(BOOK / "packages").rglob("*.js"),
+    ]
     assert [
         str(path) for path in scripts if re.search(r"\.(inner|outer)HTML\s*=", path.read_text())
     ] == []

@@ -78,6 +78,8 @@ def policy(page: str) -> str:
 def with_policy(page: str, name: str) -> str:
     """Return a page with its policy in its head, and with no script in an attribute.
 
+    A page that comes with a policy of its own, as a widget's single file does, keeps it.
+
     Parameters
     ----------
     page
@@ -100,6 +102,9 @@ def with_policy(page: str, name: str) -> str:
             )
         return found[0].replace(f"{attribute}={found[2]}", f'data-press="{PRESSED[script]}"')
 
+    own = _META.search(page)
+    if own and RULES["script-src"] not in own[0]:
+        return page
     page = _HANDLER.sub(named, _META.sub("", page))
     tag = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}">'
     # behind the character set, which a browser looks for in the first kilobyte only
