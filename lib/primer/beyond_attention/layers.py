@@ -71,6 +71,7 @@ class LinearAttention(nn.Module):
 
     Examples
     --------
+    >>> import torch
     >>> layer, kept = LinearAttention(8, n_heads=2), LayerState()
     >>> layer(torch.zeros(1, 5, 8), cache=kept).shape
     torch.Size([1, 5, 8])

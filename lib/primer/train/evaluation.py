@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Int
@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.inputs import checked
 from primer.language_models import BytePairEncoding
-from primer.transformers import Transformer
+from primer.transformers import MixtureOfExperts, Transformer
 
 
 class HeldOutLoss(NamedTuple):
@@ -173,7 +173,9 @@ def rounded(model: Transformer) -> Transformer:
     >>> round(third[0].item(), 6), round(rounded(model).norm.weight[0].item(), 6)
     (0.333333, 0.333252)
     """
-    twin = copy.deepcopy(model)  # a layer may have been exchanged, so that no plan knows it
+    experts = [module for module in model.modules() if isinstance(module, MixtureOfExperts)]
+    unneeded: dict[int, Any] = {id(part.routing): None for part in experts}  # of the last text
+    twin = copy.deepcopy(model, unneeded)  # a layer may have been exchanged: no plan knows it
     with torch.no_grad():
         for weight in twin.parameters():
             weight.copy_(weight.half())
