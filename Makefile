@@ -16,8 +16,8 @@ MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test fuzz lab-test host-test lint format chapter contents widgets widget \
-        notebooks bench pin clean
+.PHONY: help book pdf serve lab test fuzz lab-test host-test lint format chapter contents widgets \
+        widget notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -52,6 +52,11 @@ book: $(READY) $(MODULES)  ## build the site (installs, executes what changed, w
 
 serve: $(READY)  ## show the built site on http://127.0.0.1:8000 (PORT=… for another)
 	@$(BIN)/python -m primer.book.pages $(PORT)
+
+pdf: $(READY)  ## print the built site: a PDF of each chapter and of the whole (CHAPTER=08-positions: of one)
+	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
+	@$(BIN)/python tests/chromium.py > /dev/null || true
+	$(BIN)/python -m primer.book.pdf $(CHAPTER)
 
 lab: $(READY)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab --notebook-dir=. --LabApp.app_settings_dir=binder/lab chapters

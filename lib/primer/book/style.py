@@ -88,5 +88,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_css_file("fonts/fonts.css", priority=700)
     app.add_css_file("palette.css", priority=800)
     app.add_css_file("book.css", priority=900)
+    app.add_css_file("print.css", priority=920)
     app.add_js_file("book.js", defer="defer")
+    app.add_js_file("print.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
