@@ -76,8 +76,9 @@ ifdef CHAPTER
 	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
 	$(PYTEST) @_build/chapter.txt
 else
+	$(BIN)/python -m pytest --numprocesses=auto $(HOST)
 	@# the browser's tests first: a process that ends early takes over what waits at their end
-	$(PYTEST) tests/test_site.py chapters tests lib $(HOST)
+	$(PYTEST) tests/test_site.py chapters tests lib
 endif
 
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)

@@ -9,6 +9,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from axe import AXE
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from playwright.sync_api import Browser, Page, expect
 from selectolax.lexbor import LexborHTMLParser
@@ -42,6 +43,19 @@ def test_every_widget_lives_in_a_narrow_frame(alone: Alone, tmp_path: Path, name
     assert_fits(page)
     answer_to_a_key(page)
     assert_fits(page)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_file_is_accessible(alone: Alone, tmp_path: Path, scheme: str) -> None:
+    widget = widgets.RopeRotation()
+    saved = json.loads(json.dumps(Widget.get_manager_state(widgets=[widget]), default=str))
+    text = page_of(saved["state"][widget.model_id], title="Rotation", origin="The book")
+    (tmp_path / "widget.html").write_text(text, "utf-8")
+    page = alone(tmp_path / "widget.html", width=300, color_scheme=scheme, bypass_csp=True)
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    assert not found, [(rule["id"], rule["nodes"][0]["html"]) for rule in found]
 
 
 COUNTER = """export default { render({ model, el }) {
