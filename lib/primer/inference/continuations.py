@@ -32,7 +32,7 @@ from primer.inference.generation import generate
 from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.quality import distinct_ngrams
 from primer.saving import write_whole
-from primer.transformers import Transformer, load_pretrained
+from primer.transformers import Block, Transformer, load_pretrained
 
 RESULTS = Path(__file__).with_suffix(".csv")
 N_TEXTS, PROMPT, NEW, N_CONTEXTS = 200, 32, 192, 1000
@@ -150,7 +150,9 @@ class Laboratory:
         if setting.endswith(WITHOUT):
             with ExitStack() as stack:
                 for layer, heads in INDUCTION.items():
-                    stack.enter_context(ablate_heads(self.model.blocks[layer].attention, heads))
+                    block = self.model.blocks[layer]
+                    assert isinstance(block, Block)
+                    stack.enter_context(ablate_heads(block.attention, heads))
                 return self.write(setting.removesuffix(WITHOUT))
         if setting == "Shakespeare":
             return self.passages

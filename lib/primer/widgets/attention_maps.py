@@ -18,6 +18,7 @@ from primer.attention import (
     head_targets,
     share_heads,
 )
+from primer.attention.induction import LENGTH
 from primer.palette import LIGHT
 from primer.transformers import Transformer
 from primer.widgets import two_layers
@@ -192,7 +193,7 @@ class AttentionMaps(LanguageModelWidget):
     def tokens(self) -> list[int]:
         """Encode the part of the text that is read."""
         if self.reads == "letters":
-            return two_layers.encode(self.letters)[: two_layers.LENGTH]
+            return two_layers.encode(self.letters)[:LENGTH]
         return self.encoding().encode(self.text)[: self.longest]
 
     def _chosen(self) -> tuple[int, int]:
