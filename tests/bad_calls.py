@@ -535,19 +535,19 @@ NEW_TOPICS = [
         "vocab_size must be a whole number, got a list",
     ),
     (
-        "recurrent.adding_problem(batch=[4, 4], length=10, random=torch.Generator())",
+        "recurrent.adding_problem(batch=[4, 4], length=10, generator=torch.Generator())",
         "batch must be a whole number, got a list",
     ),
     (
-        "recurrent.adding_problem(batch=4, length=10.0, random=torch.Generator())",
+        "recurrent.adding_problem(batch=4, length=10.0, generator=torch.Generator())",
         "length must be a whole number, got 10.0",
     ),
     (
-        "recurrent.agreement(batch='2', phrases=2, random=torch.Generator(), agree=0.0)",
+        "recurrent.agreement(batch='2', phrases=2, generator=torch.Generator(), agree=0.0)",
         "batch must be a whole number, got '2'",
     ),
     (
-        "recurrent.agreement(batch=1, phrases=nan, random=torch.Generator(), agree=0.0)",
+        "recurrent.agreement(batch=1, phrases=nan, generator=torch.Generator(), agree=0.0)",
         "phrases must be a whole number, got nan",
     ),
     ("recurrent.forget_bias_for(steps=[14, 14])", "steps must be one finite number, got a list"),
@@ -565,11 +565,11 @@ NEW_TOPICS = [
         "cell must be a Cell, got 'ab'",
     ),
     (
-        "recurrent.parity(batch=-1, length=6, random=torch.Generator())",
+        "recurrent.parity(batch=-1, length=6, generator=torch.Generator())",
         "batch must be a whole number ≥ 1, got -1",
     ),
     (
-        "recurrent.parity(batch=1, length=inf, random=torch.Generator())",
+        "recurrent.parity(batch=1, length=inf, generator=torch.Generator())",
         "length must be a whole number, got inf",
     ),
     (
@@ -581,12 +581,12 @@ NEW_TOPICS = [
         "steps must be a whole number, got 20.5",
     ),
     (
-        "recurrent.reversal(batch=64, length=9, n_letters='2', random=torch.Generator())",
+        "recurrent.reversal(batch=64, length=9, n_letters='2', generator=torch.Generator())",
         "n_letters must be a whole number, got '2'",
     ),
     (
-        "recurrent.reversal(batch=64, length=9, n_letters=26, random=np.random.default_rng(0))",
-        "random must be torch's random generator,",
+        "recurrent.reversal(batch=64, length=9, n_letters=26, generator=np.random.default_rng(0))",
+        "generator must be torch's random generator,",
     ),
     (
         "recurrent.step_jacobian(cell=3, x=tensor([0.0]), state=(tensor([0.0]),))",

@@ -251,10 +251,8 @@ class Rater:
         """Refuse a rater who prefers at random or against the wish."""
         positive("decisiveness", self.decisiveness)
 
-    def prefers(
-        self, first: list[str], second: list[str], random: np.random.Generator
-    ) -> np.ndarray:
+    def prefers(self, first: list[str], second: list[str], rng: np.random.Generator) -> np.ndarray:
         """Return for each pair whether the first is preferred; ties are settled by a coin."""
         pairs = zip(first, second, strict=True)
         worth = vector("the rater's wish", [self.wish(a) - self.wish(b) for a, b in pairs])
-        return random.random(len(worth)) < expit(self.decisiveness * worth)
+        return rng.random(len(worth)) < expit(self.decisiveness * worth)

@@ -131,14 +131,14 @@ class NGramModel(abc.ABC):
             key = key * self.vocab_size + code
         return self.distributions(np.array([key]))[0]
 
-    def sample(self, length: int, generator: np.random.Generator, prompt: Text = ()) -> list[int]:
+    def sample(self, length: int, rng: np.random.Generator, prompt: Text = ()) -> list[int]:
         """Write a text, symbol by symbol, until its end or until it is long enough.
 
         Parameters
         ----------
         length : int
             How many symbols to write at most.
-        generator : numpy Generator
+        rng : numpy Generator
             Draws the symbols.
         prompt : sequence of int
             What stands before them.
@@ -157,7 +157,7 @@ class NGramModel(abc.ABC):
         start = len(text)
         for _ in range(count("length", length)):
             p = self.distribution(text[max(0, len(text) - self.order) :])
-            symbol = int(generator.choice(self.vocab_size, p=p / p.sum()))
+            symbol = int(rng.choice(self.vocab_size, p=p / p.sum()))
             if symbol == BOUNDARY:
                 break
             text.append(symbol)

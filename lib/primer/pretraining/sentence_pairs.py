@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
 @checked
 def next_sentence_pairs(
-    documents: Sequence[Sequence[Sequence[int]]], n_pairs: int, generator: np.random.Generator
+    documents: Sequence[Sequence[Sequence[int]]], n_pairs: int, rng: np.random.Generator
 ) -> list[Pair]:
     """Draw pairs, half of which (in the mean) are neighbors and half from two documents.
 
@@ -38,7 +38,7 @@ def next_sentence_pairs(
         Each is a sequence of sentences, each of these a sequence of tokens.
     n_pairs : int
         How many.
-    generator : numpy.random.Generator
+    rng : numpy.random.Generator
         Decides.
 
     Returns
@@ -69,13 +69,13 @@ def next_sentence_pairs(
         raise ValueError("documents need sentences, and one of them at least two neighbors")
     pairs = []
     for _ in range(n_pairs):
-        number = int(generator.choice(long))
-        place = int(generator.integers(len(documents[number]) - 1))
+        number = int(rng.choice(long))
+        place = int(rng.integers(len(documents[number]) - 1))
         first, second = documents[number][place], documents[number][place + 1]
-        follows = bool(generator.random() < 0.5)
+        follows = bool(rng.random() < 0.5)
         if not follows:
-            other = (number + int(generator.integers(1, len(documents)))) % len(documents)
-            second = documents[other][int(generator.integers(len(documents[other])))]
+            other = (number + int(rng.integers(1, len(documents)))) % len(documents)
+            second = documents[other][int(rng.integers(len(documents[other])))]
         pairs.append(Pair([*first], [*second], follows))
     return pairs
 

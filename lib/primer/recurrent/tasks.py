@@ -15,7 +15,7 @@ OF = 2 * NOUNS
 
 @checked
 def parity(
-    batch: int, length: int, random: torch.Generator
+    batch: int, length: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     r"""Draw bits; the answer at each step is whether the ones so far are odd in number.
 
@@ -38,13 +38,13 @@ def parity(
     ([[0, 1, 1, 0, 1, 1]], [[0, 1, 0, 0, 1, 0]])
     """
     shape = count("batch", batch), count("length", length)
-    bits = torch.randint(2, shape, generator=random)
+    bits = torch.randint(2, shape, generator=generator)
     return bits, bits.cumsum(dim=1) % 2
 
 
 @checked
 def adding_problem(
-    batch: int, length: int, random: torch.Generator
+    batch: int, length: int, generator: torch.Generator
 ) -> tuple[Float[Tensor, "batch length 2"], Float[Tensor, " batch"]]:
     r"""Draw numbers of which two are marked, one in each half; the answer is their sum.
 
@@ -56,7 +56,7 @@ def adding_problem(
         How many sequences.
     length : int
         How long they are, at least 2.
-    random : torch.Generator
+    generator : torch.Generator
         Where to draw from.
 
     Returns
@@ -82,16 +82,16 @@ def adding_problem(
     (tensor([2., 2., 2., 2.]), True)
     """
     count("batch", batch), count("length", length, at_least=2)
-    numbers, marks = torch.rand(batch, length, generator=random), torch.zeros(batch, length)
+    numbers, marks = torch.rand(batch, length, generator=generator), torch.zeros(batch, length)
     rows, half = torch.arange(batch), length // 2
-    marks[rows, torch.randint(half, (batch,), generator=random)] = 1
-    marks[rows, torch.randint(half, length, (batch,), generator=random)] = 1
+    marks[rows, torch.randint(half, (batch,), generator=generator)] = 1
+    marks[rows, torch.randint(half, length, (batch,), generator=generator)] = 1
     return torch.stack([numbers, marks], dim=-1), (numbers * marks).sum(dim=1)
 
 
 @checked
 def reversal(
-    batch: int, length: int, n_letters: int, random: torch.Generator
+    batch: int, length: int, n_letters: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     """Draw strings of letters; the answer is the string backwards.
 
@@ -107,13 +107,13 @@ def reversal(
     ([[4, 9, 3, 0]], [[0, 3, 9, 4]])
     """
     shape = count("batch", batch), count("length", length)
-    source = torch.randint(count("n_letters", n_letters), shape, generator=random)
+    source = torch.randint(count("n_letters", n_letters), shape, generator=generator)
     return source, source.flip(1)
 
 
 @checked
 def agreement(
-    batch: int, phrases: int, random: torch.Generator, agree: float = 0.0
+    batch: int, phrases: int, generator: torch.Generator, agree: float = 0.0
 ) -> tuple[Int[Tensor, "batch words"], Int[Tensor, " batch"]]:
     """Draw sentences like "the keys of the cabinet of the lady …"; the answer is the verb's number.
 
@@ -126,7 +126,7 @@ def agreement(
         How many sentences.
     phrases : int
         How many attractors each of them has, 0 or more.
-    random : torch.Generator
+    generator : torch.Generator
         Where to draw from.
     agree : float
         With 0 every attractor has the wrong number.
@@ -157,11 +157,11 @@ def agreement(
     count("batch", batch), count("phrases", phrases, at_least=0)
     if not 0 <= agree <= 1:
         raise ValueError(f"agree must be a probability between 0 and 1, got {agree}")
-    plural = torch.randint(2, (batch,), generator=random)
-    same = torch.rand(batch, phrases, generator=random) < agree
+    plural = torch.randint(2, (batch,), generator=generator)
+    same = torch.rand(batch, phrases, generator=generator) < agree
     numbers = torch.where(same, plural[:, None], 1 - plural[:, None])  # of the attractors
     numbers = torch.cat([plural[:, None], numbers], dim=1)  # (batch, 1 + phrases)
-    nouns = NOUNS * numbers + torch.randint(NOUNS, numbers.shape, generator=random)
+    nouns = NOUNS * numbers + torch.randint(NOUNS, numbers.shape, generator=generator)
     words = torch.full((batch, 1 + 2 * phrases), OF)
     words[:, ::2] = nouns
     return words, plural
