@@ -63,25 +63,25 @@ def page_of(address: str, site: Path) -> tuple[str, str] | None:
     return unquote(file).removesuffix(".html"), unquote(place)
 
 
-def _links(page: Any) -> list[DictionaryObject]:
+def _links(page: Any) -> list[Any]:
     """List the links of a page of a PDF."""
     found = [entry.get_object() for entry in page.get("/Annots", [])]
     return [entry for entry in found if entry.get("/Subtype") == "/Link"]
 
 
-def _address(link: DictionaryObject) -> str:
+def _address(link: Any) -> str:
     """Return the address of a link, ``""`` if it leads to a place in its file."""
     action = link.get("/A")
     return str(action.get_object().get("/URI", "")) if action is not None else ""
 
 
-def _is_thin(link: DictionaryObject) -> bool:
+def _is_thin(link: Any) -> bool:
     """Say whether a link is too small to be one of the text."""
     left, bottom, right, top = (float(number) for number in link["/Rect"])
     return abs(right - left) < _THIN and abs(top - bottom) < _THIN
 
 
-def _drop(page: Any, unwanted: list[DictionaryObject]) -> None:
+def _drop(page: Any, unwanted: list[Any]) -> None:
     """Take links off a page."""
     if unwanted:
         kept = [e for e in page["/Annots"] if not any(e.get_object() is one for one in unwanted)]
@@ -105,7 +105,7 @@ def finish(part: Part, site: Path, target: Path) -> int:
     int
         The number of its pages.
     """
-    writer = PdfWriter(clone_from=part.file)
+    writer: Any = PdfWriter(clone_from=part.file)
     root = part.address.removesuffix(f"{part.page}.html")
     for page in writer.pages:
         unwanted = []
@@ -141,12 +141,12 @@ def bind(front: Part, parts: list[Part], site: Path, target: Path) -> int:
     int
         The number of its pages.
     """
-    writer = PdfWriter()
+    writer: Any = PdfWriter()
     places: dict[tuple[str, str], tuple[int, float]] = {}  # page and height of each
     first = len(PdfReader(front.file).pages)
     writer.append(front.file, import_outline=False)
     for part in parts:
-        reader = PdfReader(part.file)
+        reader: Any = PdfReader(part.file)
         number_of = {page.indirect_reference.idnum: i for i, page in enumerate(reader.pages)}
         start = len(writer.pages)
         places[part.page, ""] = (start, float(reader.pages[0].mediabox.top))
@@ -177,7 +177,7 @@ def bind(front: Part, parts: list[Part], site: Path, target: Path) -> int:
     return len(writer.pages)
 
 
-def _name_pages(reader: PdfReader, part: Part, site: Path) -> None:
+def _name_pages(reader: Any, part: Part, site: Path) -> None:
     """Let the links within a part name their page, as those to other parts do.
 
     The names of places are those of its page alone: bound with others, they would not be one place.
@@ -186,13 +186,13 @@ def _name_pages(reader: PdfReader, part: Part, site: Path) -> None:
     for page in reader.pages:
         for link in _links(page):
             if isinstance(name := link.get("/Dest"), str):
-                action = {NameObject("/S"): NameObject("/URI")}
+                action: Any = {NameObject("/S"): NameObject("/URI")}
                 action[NameObject("/URI")] = Text(f"{address}#{name.lstrip('/')}")
                 link[NameObject("/A")] = DictionaryObject(action)
                 del link["/Dest"]
 
 
-def _lead(link: DictionaryObject, page: Any, top: float) -> None:
+def _lead(link: Any, page: Any, top: float) -> None:
     """Let a link lead to a height of a page of its own file."""
     del link["/A"]
     place = [page.indirect_reference, NameObject("/XYZ"), NumberObject(0), NumberObject(int(top))]

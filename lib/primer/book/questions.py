@@ -94,7 +94,9 @@ def claim_of(mistake: str) -> tuple[str, str]:
 
 def _read(notebook: NotebookNode) -> tuple[list[_Source], set[str]]:
     """Return the cells of a notebook that hold answers, and the labels of all its sections."""
-    sources, labels, headings = [], set(), Headings()
+    sources: list[_Source] = []
+    labels: set[str] = set()
+    headings = Headings()
 
     def go_on(text: str) -> Section:
         headings.read(text)
