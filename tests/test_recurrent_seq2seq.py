@@ -166,7 +166,10 @@ def test_bad_input_is_refused() -> None:
         (lambda: model(some, torch.tensor([[-1]])), "in the target"),
         (lambda: model(some, some.repeat(3, 1)), "need as many targets, got 3"),
         (lambda: model.write(some, 0), "n_tokens must be a whole number ≥ 1"),
-        (lambda: dot_score(torch.zeros(2), torch.zeros(3, 4)), "vectors of one length"),
+        (
+            lambda: dot_score(torch.zeros(2), torch.zeros(3, 4)),
+            r"keys must have shape .*, got \(3, 4\)",
+        ),
         (lambda: bilinear_score(torch.zeros(2), torch.zeros(3, 4), torch.eye(2)), "shape .2, 4."),
         (
             lambda: mlp_score(torch.zeros(2), torch.zeros(3, 4), torch.zeros(5, 1), torch.zeros(1)),

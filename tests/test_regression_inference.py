@@ -180,7 +180,7 @@ alone = reg.ols([[0.0], [0.0], [0.0], [1.0]], [1.0, 3.0, 2.0, 9.0])
         (lambda: reg.robust_covariance(alone), r"observations \[3\] have leverage 1"),
         (lambda: reg.cooks_distance(alone), r"observations \[3\] have leverage 1"),
         (lambda: reg.newey_west_covariance(line, 4), "between 0 and 3"),
-        (lambda: reg.newey_west_covariance(line, -1), "between 0 and 3"),
+        (lambda: reg.newey_west_covariance(line, -1), "lags must be a whole number ≥ 0"),
         (lambda: reg.coefficient_tests(line, level=1.0), "strictly between 0 and 1"),
         (lambda: reg.coefficient_tests(line, np.eye(3)), "2×2 matrix"),
         (lambda: reg.coefficient_tests(line, -np.eye(2)), "positive variances"),

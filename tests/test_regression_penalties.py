@@ -284,7 +284,7 @@ X, y = [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]], [1.0, 2.0, 4.0]
         ),
         (
             lambda: reg.cross_validated_errors(
-                lambda X, y: reg.Linear(0.0, np.zeros(2)), X, y, [np.array([0, 1])]
+                lambda X, y: reg.Linear(0.0, np.zeros(2)), X, y, [np.array([0]), np.array([1])]
             ),
             "each of 0 … 2 exactly once",
         ),

@@ -242,11 +242,11 @@ class MultiHeadAttention(nn.Module):
     def _check(self, *inputs: Tensor) -> None:
         """Raise a ``ValueError`` unless the inputs hold tokens of the layer's width."""
         width = self.query.in_features
+        weight = getattr(self.query, "weight", None)  # none where fine-tuning wraps the matrix
         for tokens in inputs:
-            if tensor("x", tokens).dtype != self.query.weight.dtype:
-                raise ValueError(
-                    f"x needs the layer's precision, {self.query.weight.dtype}, got {tokens.dtype}"
-                )
+            if tensor("x", tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
+                wanted = weight.dtype
+                raise ValueError(f"x needs the layer's precision, {wanted}, got {tokens.dtype}")
             if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
                 raise ValueError(
                     f"expected at least one token of width {width}, (…, tokens, {width}); "

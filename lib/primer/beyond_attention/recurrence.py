@@ -67,6 +67,11 @@ def linear_recurrence(
     ValueError
         When there is nothing to compute or the shapes differ.
 
+    References
+    ----------
+    Martin and Cundy (2018), "Parallelizing linear recurrent neural nets over sequence length",
+    section 2.2: the gradient is the same recurrence, run backward.
+
     Examples
     --------
     >>> half, jump = torch.full((1, 3), 0.5), torch.tensor([[8.0, 0.0, 1.0]])

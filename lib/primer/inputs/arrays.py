@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,7 +43,7 @@ def as_array(name: str, values: object) -> np.ndarray:
         raise ValueError(f"{name} must be a table whose rows are equally long") from None
 
 
-def finite(name: str, values: ArrayLike, hint: str = "") -> np.ndarray:
+def finite(name: str, values: ArrayLike | Sequence[Any], hint: str = "") -> np.ndarray:
     """Return numbers, real or complex, as an array in double precision.
 
     Parameters
@@ -89,7 +90,7 @@ def finite(name: str, values: ArrayLike, hint: str = "") -> np.ndarray:
     return array
 
 
-def real(name: str, values: ArrayLike, hint: str = "") -> Float[np.ndarray, "..."]:
+def real(name: str, values: ArrayLike | Sequence[Any], hint: str = "") -> Float[np.ndarray, "..."]:
     """Return real numbers as an array in double precision.
 
     Parameters
@@ -123,7 +124,7 @@ def real(name: str, values: ArrayLike, hint: str = "") -> Float[np.ndarray, "...
 
 
 def vector(
-    name: str, values: ArrayLike, length: int | None = None, hint: str = ""
+    name: str, values: ArrayLike | Sequence[Any], length: int | None = None, hint: str = ""
 ) -> Float[np.ndarray, " n"]:
     """Return real numbers as a vector, of a given length if one is asked for.
 
@@ -159,7 +160,7 @@ def vector(
     return array
 
 
-def matrix(name: str, values: ArrayLike) -> Float[np.ndarray, "rows columns"]:
+def matrix(name: str, values: ArrayLike | Sequence[Any]) -> Float[np.ndarray, "rows columns"]:
     """Return real numbers as a matrix.
 
     Parameters

@@ -184,8 +184,8 @@ def _not_finite(value: Any, *, infinite: bool) -> str:
         places = ((i, _not_finite(entry, infinite=infinite)) for i, entry in entries)
         return next((f"{broken} in entry {i}" for i, broken in places if broken), "")
     if _is_tensor(value):
-        if not value.is_floating_point() or bool(value.isfinite().all()):
-            return ""
+        if value.is_meta or not value.is_floating_point() or bool(value.isfinite().all()):
+            return ""  # a tensor on "meta" has a shape and no numbers
         value = value.detach().double().numpy(force=True)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
         return ""

@@ -221,7 +221,6 @@ def distinct(keys: Codes, weights: Codes | None = None) -> Counts:
     return Counts(keys[first], np.add.reduceat(weights, first))
 
 
-@checked
 def count_ngrams(
     texts: Iterable[Sequence[Any] | np.ndarray], vocab_size: int, order: int
 ) -> Counts:

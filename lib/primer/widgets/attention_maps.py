@@ -21,9 +21,9 @@ from primer.attention import (
 from primer.attention.induction import LENGTH
 from primer.palette import LIGHT
 from primer.transformers import Transformer
-from primer.widgets import two_layers
 from primer.widgets.controls import Switch
 from primer.widgets.language_model import LanguageModelWidget
+from primer.widgets.two_layers import LETTERS, encode, letter_products, unpack
 
 SHARE = 0.4
 """A head has a name when it gives at least this much of its weight to keys of one kind …"""
@@ -154,8 +154,8 @@ class AttentionMaps(LanguageModelWidget):
     longest = traitlets.Int(48, min=2).tag(sync=True)
     second = traitlets.Bytes().tag(sync=True)
     reads = traitlets.Enum(("text", "letters"), "text").tag(sync=True)
-    letters = traitlets.Unicode(two_layers.EXAMPLES[0]).tag(sync=True)
-    constants: ClassVar[dict[str, Any]] = {"rows": two_layers.EXAMPLES}
+    letters = traitlets.Unicode(EXAMPLES[0]).tag(sync=True)
+    constants: ClassVar[dict[str, Any]] = {"rows": EXAMPLES}
 
     @traitlets.default("layer")
     def _default_layer(self) -> int:
@@ -179,7 +179,7 @@ class AttentionMaps(LanguageModelWidget):
     def _check_second(self, proposal: dict[str, Any]) -> bytes:
         if proposal["value"]:
             try:
-                two_layers.unpack(proposal["value"])
+                unpack(proposal["value"])
             except ValueError as error:
                 raise traitlets.TraitError(f"second: {error}") from None
         return bytes(proposal["value"])
@@ -193,7 +193,7 @@ class AttentionMaps(LanguageModelWidget):
     def tokens(self) -> list[int]:
         """Encode the part of the text that is read."""
         if self.reads == "letters":
-            return two_layers.encode(self.letters)[:LENGTH]
+            return encode(self.letters)[:LENGTH]
         return self.encoding().encode(self.text)[: self.longest]
 
     def _chosen(self) -> tuple[int, int]:
@@ -205,9 +205,9 @@ class AttentionMaps(LanguageModelWidget):
     def _products(self) -> tuple[Float[Tensor, "layers heads queries keys"], int]:
         """Compute the products of queries and keys, and give their width."""
         if self.reads == "letters":
-            second = two_layers.unpack(self.second)
+            second = unpack(self.second)
             width = second.embed.embedding_dim // second.distance_bias.shape[1]
-            return two_layers.letter_products(second, self.tokens()), width
+            return letter_products(second, self.tokens()), width
         return head_products(self.model(), self.tokens()), self.model().config.d_head
 
     def maps(self) -> Float[Tensor, "layers heads queries keys"]:
@@ -298,7 +298,7 @@ class AttentionMaps(LanguageModelWidget):
         """Draw the chosen head with the names of the tokens."""
         image = self._draw_map(axes, values)
         if self.reads == "letters":
-            labels = [two_layers.LETTERS[token] for token in self.tokens()]
+            labels = [LETTERS[token] for token in self.tokens()]
         else:
             labels = [self.encoding().decode([t]).replace("\n", "⏎") for t in self.tokens()]
         axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
