@@ -156,7 +156,7 @@ def test_training_merges_only_in_words_that_change(plays, monkeypatch):
 
 def test_a_negative_number_of_merges_is_refused():
     for learn in (lm.learn_merges, lm.learn_merges_by_rescan):
-        with pytest.raises(ValueError, match="n_merges must be a whole number ≥ 0, got -1"):
+        with pytest.raises(ValueError, match=r"n_merges must be .*, got -1"):
             learn({b"ab": 1}, -1)
 
 
