@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -242,7 +242,7 @@ class MultiHeadAttention(nn.Module):
     def _check(self, *inputs: Tensor) -> None:
         """Raise a ``ValueError`` unless the inputs hold tokens of the layer's width."""
         width = self.query.in_features
-        weight = getattr(self.query, "weight", None)  # none where fine-tuning wraps the matrix
+        weight: Any = getattr(self.query, "weight", None)  # none where fine-tuning wraps it
         for tokens in inputs:
             if tensor("x", tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
                 wanted = weight.dtype

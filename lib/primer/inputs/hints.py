@@ -14,7 +14,7 @@ import math
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice, repeat
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 from jaxtyping import AbstractArray, jaxtyped
@@ -40,7 +40,11 @@ LOOKED_AT = 100  # entries of a list or tuple
 CONTAINERS = (Sequence, Mapping, Collection, Iterable, list, tuple, dict)
 
 
-def checked(function: Function | None = None, *, infinite: str = "") -> Any:
+@overload
+def checked(function: Function) -> Function: ...
+@overload
+def checked(*, infinite: str) -> Callable[[Function], Function]: ...
+def checked(function: Any = None, *, infinite: str = "") -> Any:
     r"""Let a function refuse, in words, arguments that differ from its hints.
 
     Tensors and arrays must be of the hint's kind and axes; NaN and infinity are refused in them and
@@ -130,7 +134,7 @@ def _parts(hint: Any) -> tuple[Any, ...]:
 
 def _problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str]) -> str:
     """Say what is wrong with the first argument that differs from its hint."""
-    with jaxtyped("context"):  # type: ignore[no-untyped-call]  # axes of one name are equally long
+    with jaxtyped("context"):  # axes of one name are equally long
         for name, (value, hint) in arguments.items():
             if not _fits(value, hint):
                 return _difference(name, value, _parts(hint), arguments)
@@ -159,7 +163,7 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is Callable:
         return callable(value)
     if origin in CONTAINERS:
-        text = {str: str, bytes: int}.get(type(value))
+        text = str if isinstance(value, str) else int if isinstance(value, bytes) else None
         if not isinstance(value, origin) or (text is not None and parts[0] is not text):
             return False
         entries = islice(value, LOOKED_AT) if isinstance(value, list | tuple) else ()
@@ -225,8 +229,9 @@ def _array_difference(
     name: str, value: Any, hint: Any, arguments: Mapping[str, tuple[Any, Any]]
 ) -> str:
     """Say how a tensor or array differs from what its hint says of kind and axes."""
-    if _kind(hint) and str(value.dtype).removeprefix("torch.") not in hint.dtypes:
-        words, way = _kind(hint)
+    kind = _kind(hint)
+    if kind and str(value.dtype).removeprefix("torch.") not in hint.dtypes:
+        words, way = kind
         cast = f"; write {name}{way}" if way and _is_tensor(value) else ""
         return f"{name} must hold {words}, got {value.dtype}{cast}"
     beside = [
@@ -244,7 +249,7 @@ def _precisions(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Give the precision of each argument that is a tensor of numbers or a model."""
     found = {}
     for name, value in arguments.items():
-        one = next(iter(value.parameters()), None) if hasattr(value, "parameters") else value
+        one: Any = next(iter(value.parameters()), None) if hasattr(value, "parameters") else value
         if _is_tensor(one) and one.is_floating_point():
             found["the model" if name == "self" else name] = str(one.dtype).removeprefix("torch.")
     return found
