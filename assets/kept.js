@@ -59,7 +59,7 @@
       const right = made.filter(([id, number]) => guesses[id] === number);
       const cells = [
         of(chapter.sections.filter((id) => read.includes(id)).length, chapter.sections.length, "–"),
-        of(right.length, made.length, Object.keys(chapter.guesses).length ? "none made" : "–"),
+        of(right.length, made.length, Object.keys(chapter.guesses).length ? "none" : "–"),
         of(chapter.exercises.filter((id) => id in answers).length, chapter.exercises.length, "–"),
       ];
       const link = element("a", { href: chapter.href, textContent: chapter.heading });

@@ -71,11 +71,12 @@ def give(page: Page, text: str, name: str = "kept.json") -> str:
     return told.inner_text()
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [1400, 390])
 def test_progress_is_kept_over_a_reload_and_moves_nothing(
-    reading_page: ReadingPage, width: int
+    reading_page: ReadingPage, reading_home: str, width: int
 ) -> None:
-    page = reading_page(viewport={"width": width, "height": 800})
+    page = reading_page(home=reading_home, viewport={"width": width, "height": 800})
     line, contents = page.locator(".reading-line"), page.locator(f".page-toc a[href='#{FIRST}']")
     page.locator("html[data-marked-at]").wait_for()
     expect(line).to_have_text(re.compile("^about two minutes3 sections$"))
@@ -94,6 +95,7 @@ def test_progress_is_kept_over_a_reload_and_moves_nothing(
     assert page.url.endswith(f"#{FIRST}")
 
 
+@pytest.mark.browser
 def test_who_only_opens_or_skips_has_read_nothing(reading_page: ReadingPage) -> None:
     page = reading_page(viewport={"width": 1400, "height": 400})
     page.locator("html[data-marked-at]").wait_for()
@@ -106,6 +108,7 @@ def test_who_only_opens_or_skips_has_read_nothing(reading_page: ReadingPage) -> 
     assert FIRST not in kept.get("08-positions", {"read": []})["read"]
 
 
+@pytest.mark.browser
 def test_the_first_page_leads_to_where_she_stopped(reading_page: ReadingPage) -> None:
     page = reading_page()
     home = page.url.replace("chapters/08-positions", "index")
@@ -120,6 +123,7 @@ def test_the_first_page_leads_to_where_she_stopped(reading_page: ReadingPage) ->
     assert "/chapters/08-positions.html#" in page.url
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("script", [NOTHING_KEPT, FULL])
 def test_without_storage_a_sentence_helps(reading_page: ReadingPage, script: str) -> None:
     page = reading_page(script)
@@ -127,24 +131,28 @@ def test_without_storage_a_sentence_helps(reading_page: ReadingPage, script: str
     expect(page.locator(".reading-line")).to_contain_text("storage is full or blocked")
     open_kept(page)
     expect(page.locator(".kept .told")).to_contain_text("allow this site to store data")
-    assert cells(page)[1:] == ["0 of 3", "none made", "0 of 2"]
+    assert cells(page)[1:] == ["0 of 3", "none", "0 of 2"]
     said = give(page, json.dumps(ARCHIVE))
     assert "found no room. What this browser keeps has not changed." in said
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("text", ["nonsense", "[]", "7", json.dumps(MIXED)])
 def test_nonsense_in_the_storage_is_as_nothing(reading_page: ReadingPage, text: str) -> None:
     page = reading_page(NONSENSE % json.dumps(text))
     mixed = text.startswith("{")
     expect(page.locator(".counted")).to_have_text("1 of 3 sections read" if mixed else "3 sections")
     open_kept(page)
-    assert cells(page)[1:] == [f"{int(mixed)} of 3", "none made", "0 of 2"]
+    assert cells(page)[1:] == [f"{int(mixed)} of 3", "none", "0 of 2"]
     page.goto(page.url.replace("chapters/appendix/kept", "index"))
     expect(page.locator(".go-on")).to_be_hidden()
 
 
-def test_it_is_taken_out_deleted_and_put_back(reading_page: ReadingPage, tmp_path: Path) -> None:
-    page = reading_page()
+@pytest.mark.browser
+def test_it_is_taken_out_deleted_and_put_back(
+    reading_page: ReadingPage, reading_home: str, tmp_path: Path
+) -> None:
+    page = reading_page(home=reading_home)
     page.locator(".guess summary", has_text="three.").click()
     page.locator(".guess summary", has_text="the same").click()
     page.get_by_role("textbox").fill("12")
@@ -167,7 +175,7 @@ def test_it_is_taken_out_deleted_and_put_back(reading_page: ReadingPage, tmp_pat
     assert cells(page) == full
     remove.press("Enter")
     page.get_by_role("button", name="Press again to delete").press("Enter")
-    assert cells(page)[1:] == ["0 of 3", "none made", "0 of 2"]
+    assert cells(page)[1:] == ["0 of 3", "none", "0 of 2"]
     assert [stored(page, name) for name in ("progress", "guesses", "answers", "probe")] == [
         None
     ] * 4
@@ -179,6 +187,7 @@ def test_it_is_taken_out_deleted_and_put_back(reading_page: ReadingPage, tmp_pat
     assert '"8.2"' not in (stored(page, "answers") or "")  # a number is no answer that was typed
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -201,6 +210,7 @@ def test_a_file_of_nonsense_is_refused(reading_page: ReadingPage, text: str, sen
     assert cells(page) == before
 
 
+@pytest.mark.browser
 def test_where_the_storage_fills_up_half_way_nothing_is_lost(reading_page: ReadingPage) -> None:
     page = open_kept(reading_page())
     give(page, json.dumps(ARCHIVE))
@@ -217,6 +227,7 @@ def test_where_the_storage_fills_up_half_way_nothing_is_lost(reading_page: Readi
     assert [stored(page, name) for name in ("progress", "guesses", "answers")] == before
 
 
+@pytest.mark.browser
 def test_every_button_is_reached_by_tab(reading_page: ReadingPage) -> None:
     page = open_kept(reading_page())
     for button in page.locator(".kept button").all():
@@ -224,6 +235,7 @@ def test_every_button_is_reached_by_tab(reading_page: ReadingPage) -> None:
         assert (button.bounding_box() or {})["height"] >= 24
 
 
+@pytest.mark.browser
 def test_nobody_is_kept_out(reading_page: ReadingPage, reading_home: str) -> None:
     page = reading_page(home=reading_home, bypass_csp=True)
     read_first_section(page)
@@ -236,6 +248,7 @@ def test_nobody_is_kept_out(reading_page: ReadingPage, reading_home: str) -> Non
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.browser
 def test_without_scripts_a_sentence_says_so(reading_page: ReadingPage) -> None:
     page = open_kept(reading_page(java_script_enabled=False))
     expect(page.get_by_text("Scripts are switched off")).to_be_visible()
