@@ -194,7 +194,7 @@ def test_it_is_taken_out_deleted_and_put_back(
         ('{"book": "runnable-primer", "progr', "cannot be read: it is damaged"),
         ("", "cannot be read: it is damaged"),
         ("[1, 2, 3]", "is not a file that this page has saved"),
-        ('{"book": "another"}', "is not a file that this page has saved"),
+        (json.dumps(ARCHIVE | {"book": "another"}), "is not a file that this page has saved"),
         (json.dumps(ARCHIVE | {"guesses": 3}), "is not a file that this page has saved"),
         ('"' + "x" * 1_000_001 + '"', "is larger than anything that this page saves"),
     ],
