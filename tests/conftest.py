@@ -205,9 +205,11 @@ def reading_home(reading_site: Path) -> Iterator[str]:
 def reading_page(chromium: Browser, reading_site: Path) -> Iterator[Callable[..., Page]]:
     """Open the chapter of that site from disk: ``reading_page(has_touch=True)``.
 
-    ``script`` runs before the page's own; ``home`` is where the site is served, if it is served;
-    other named arguments go to the browser's context.  The page may ask nothing of any other
-    place, and the test fails when its console reports an error.
+    ``script`` runs before the page's own; ``home`` is where the site is served, if it is served: a
+    test of what the browser keeps needs it, since Chromium under remote control forgets the storage
+    of one page in twenty that it loads again from disk, of a bare page as well.  Other named
+    arguments go to the browser's context.  The page may ask nothing of any other place, and the
+    test fails when its console reports an error.
     """
     contexts, errors = [], []
 

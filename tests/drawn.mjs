@@ -3,7 +3,7 @@
 const root = () => document.getElementById("widget");
 const seen = (element) => element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true });
 const numbers = (text) => (text.match(/-?\d+(\.\d+)?(e-?\d+)?/g) ?? []).map(Number);
-const GEOMETRY = ["x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "width", "height"];
+const GEOMETRY = ["x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "ry", "width", "height"];
 const LINE = 24; // points read off a line
 
 const named = (element) =>
@@ -36,10 +36,11 @@ function shape(element, add) {
       add("y", [y]);
     }
     add("length", [length]);
+    add("d", numbers(element.getAttribute("d"))); // dots are lines of no length
   }
   const paint = getComputedStyle(element);
   for (const side of ["fill", "stroke"])
-    if (tag !== "text" && paint[side] !== "none") add(side, numbers(paint[side]).slice(0, 3));
+    if (tag !== "text" && paint[side].startsWith("rgb")) add(side, numbers(paint[side]).slice(0, 3));
   if (paint.opacity !== "1") add("opacity", [Number(paint.opacity)]);
 }
 

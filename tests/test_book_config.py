@@ -226,9 +226,9 @@ def test_the_published_site_asks_no_other_origin(
         page.on("request", lambda request: asked.append(request.url))
         for name in ("index.html", f"{CHAPTER}.html", "search.html?q=section", "404.html"):
             page.goto(f"{site}/{name}", wait_until="load")
-            page.wait_for_function("document.documentElement.dataset.markedAt")
+            page.wait_for_function("() => document.documentElement.dataset.markedAt")
         page.goto(f"{site}/deep/er/page.html", wait_until="load")
-        page.wait_for_function("document.documentElement.dataset.markedAt")
+        page.wait_for_function("() => document.documentElement.dataset.markedAt")
         page.get_by_role("link", name="To the first page").click()
         page.wait_for_url(f"{site}/index.html")
         page.context.close()

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Browser, Page, expect
 from tiny_book import CHAPTER, build_book, chapter_of
-from written import NOTEBOOKS
+from written import CHAPTER_NOTEBOOKS
 
 from primer.book.anki import NOTE_TYPE, Note, deck_number, decks_of, field
 from primer.book.cards import DECK, PAGE, from_root
@@ -28,7 +28,7 @@ from primer.book.questions import cards_of, faults_of_cards
 # ---------------------------------------------------------------- what the notebooks hold
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CHAPTER_NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_chapter_has_six_lines_and_all_its_mistakes(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     cards = cards_of(notebook, path.stem)
@@ -54,7 +54,7 @@ def test_a_chapter_has_six_lines_and_all_its_mistakes(path: Path) -> None:
 def test_no_question_is_asked_twice_in_the_book() -> None:
     asked = [
         card.question
-        for path in NOTEBOOKS
+        for path in CHAPTER_NOTEBOOKS
         for card in cards_of(nbformat.read(path, as_version=4), path.stem)
     ]
     assert len(asked) >= 100

@@ -103,8 +103,10 @@ def test_a_guess_by_keyboard_alone(reading_page: Open) -> None:
 
 
 @pytest.mark.browser
-def test_the_first_guess_is_remembered_until_the_reader_starts_over(reading_page: Open) -> None:
-    page = reading_page()
+def test_the_first_guess_is_remembered_until_the_reader_starts_over(
+    reading_page: Open, reading_home: str
+) -> None:
+    page = reading_page(home=reading_home)
     page.locator(".guess summary").nth(1).click()
     page.locator(".guess summary").nth(2).click()
     expect(page.locator(".choice.tried")).to_have_count(2)  # told of a moment later

@@ -569,7 +569,8 @@ def test_declared_controls_set_their_traits(declared):
 @pytest.mark.browser
 def test_declared_controls_follow_their_traits(declared):
     page, _ = declared
-    page.evaluate("model.set({ plain: -1.5, steep: 0.1, count: 100, size: 3, kind: 'a' })")
+    for name, value in {"plain": -1.5, "steep": 0.1, "count": 100, "size": 3, "kind": "a"}.items():
+        page.evaluate("([name, value]) => model.set(name, value)", [name, value])
     settle(page)
     assert float(page.get_by_label("plain").input_value()) == -1.5
     assert float(page.get_by_label("steep").input_value()) == pytest.approx(-1, abs=0.006)

@@ -147,10 +147,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.terminate()  # it ends its kernels first
         try:
             server.wait(20)
-        finally:
-            if server.poll() is None:
-                os.killpg(server.pid, signal.SIGKILL)
-                server.wait()
+        except subprocess.TimeoutExpired:  # on a busy machine; no test is about how it ends
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
-from written import BOOK, CHAPTERS
+from written import BOOK, CHAPTER_NOTEBOOKS
 
 from primer.book.archive import FOLDER
 from primer.book.citing import bibtex, day
@@ -116,7 +116,7 @@ TIME = re.compile(rf"(?:Reading takes|You need) (?:about )?({'|'.join(MINUTES)})
 
 def test_a_chapter_takes_as_long_as_the_first_page_says() -> None:
     assert "an hour or two a chapter" in text("index.md")
-    for notebook in (BOOK / f"chapters/{name}.ipynb" for name in CHAPTERS):
+    for notebook in CHAPTER_NOTEBOOKS:
         cells = nbformat.read(notebook, 4).cells[:4]
         opening = " ".join(" ".join(cell.source for cell in cells).split())
         said = TIME.search(opening)

@@ -149,8 +149,8 @@ def test_the_field_says_what_it_expects(reading_page: Open, text: str, reply: st
 
 
 @pytest.mark.browser
-def test_a_number_by_keyboard_alone(reading_page: Open) -> None:
-    page = reading_page()
+def test_a_number_by_keyboard_alone(reading_page: Open, reading_home: str) -> None:
+    page = reading_page(home=reading_home)
     field = page.get_by_label("Your answer: a whole number of pairs")
     form = page.locator("form.page-answer").first
     reply = form.get_by_role("status")
@@ -171,8 +171,8 @@ def test_a_number_by_keyboard_alone(reading_page: Open) -> None:
 
 
 @pytest.mark.browser
-def test_a_choice_by_keyboard_alone(reading_page: Open) -> None:
-    page = reading_page()
+def test_a_choice_by_keyboard_alone(reading_page: Open, reading_home: str) -> None:
+    page = reading_page(home=reading_home)
     form = page.locator("form.page-answer").nth(1)
     reply = form.get_by_role("status")
     tab_to(page, form.get_by_role("button", name="Check"))

@@ -88,7 +88,7 @@ def test_the_browser_runs_the_pages_scripts_and_no_other(
 @pytest.mark.browser
 def test_the_themes_buttons_still_do_what_they_say(reading_page: Callable[..., Page]) -> None:
     page = reading_page("window.print = () => { window.done = ['print']; };")
-    page.evaluate("window.toggleFullScreen = () => window.done.push('full screen')")
+    page.evaluate("() => { window.toggleFullScreen = () => window.done.push('full screen'); }")
     for name in PRESSED.values():
         page.evaluate("name => document.querySelector(`[data-press=${name}]`).click()", name)
     assert page.evaluate("window.done") == ["print", "full screen"]

@@ -39,7 +39,10 @@ def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
         page.wait_for_selector(".attention-maps[data-ready]")
         tab_to(page, ".attention-maps textarea")
         clear(page)
-        assert "type something" in page.locator(".attention-maps .controls .note").inner_text()
+        assert (
+            "type something"
+            in page.locator(".attention-maps .controls .note:not([hidden])").inner_text()
+        )
         page.keyboard.type(QUOTE)
         settle(page)
         widget = AttentionMaps(text=QUOTE)

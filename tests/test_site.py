@@ -409,7 +409,7 @@ FORM = """() => {
 
 
 def assert_learner_first(page: Page, name: str) -> None:
-    page.wait_for_function("document.documentElement.dataset.markedAt")
+    page.wait_for_function("() => document.documentElement.dataset.markedAt")
     form = page.evaluate(FORM)
     print(f"{name}: code {form['code']:.1%}, output {form['output']:.1%} of the height")
     assert form["wide"] == [], "code boxes that scroll sideways"
@@ -459,7 +459,7 @@ def test_map_links_what_is_written_and_only_that(documents: dict[str, LexborHTML
 def test_a_link_to_a_section_of_a_long_chapter_leads_there(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
     page = visit(context, f"{address}/chapters/16-fourier.html#exercises", address).page
-    page.wait_for_function("document.documentElement.dataset.markedAt")
+    page.wait_for_function("() => document.documentElement.dataset.markedAt")
     where = "document.querySelector('#exercises').getBoundingClientRect().top"
     assert 0 <= page.evaluate(where) < 200
     context.close()
@@ -483,7 +483,9 @@ def test_the_page_does_not_jump_when_it_is_complete(chromium: Browser, address: 
     page = context.new_page()
     page.goto(f"{address}/chapters/16-fourier.html", wait_until="load")
     page.locator("#summary").scroll_into_view_if_needed()
-    page.wait_for_function("document.documentElement.matches('.arriving') && waiting.length > 0")
+    page.wait_for_function(
+        "() => document.documentElement.matches('.arriving') && waiting.length > 0"
+    )
     # What comes near the view is laid out in the frames after the scrolling, and on a slow machine
     # late; the browser holds the view meanwhile. What is asked here happens within one task.
     page.evaluate(AT_REST)

@@ -10,4 +10,5 @@ BOOK = Path(__file__).parents[1]
 CHAPTERS = [chapter.name for chapter in read_book(BOOK).written]
 OPENING = [*read_book(BOOK).opening]
 """Notebooks before the first chapter, with the form of a chapter and none of its debts."""
-NOTEBOOKS = [BOOK / f"chapters/{name}.ipynb" for name in [*OPENING, *CHAPTERS]]
+CHAPTER_NOTEBOOKS = [BOOK / f"chapters/{name}.ipynb" for name in CHAPTERS]
+NOTEBOOKS = [*(BOOK / f"chapters/{name}.ipynb" for name in OPENING), *CHAPTER_NOTEBOOKS]

@@ -58,7 +58,7 @@ def selective_scan(
     Raises
     ------
     ValueError
-        When there is no token, lengths differ, a step is not positive or A would let a state grow.
+        When there is no token, shapes differ, a step is not positive or A would let a state grow.
 
     References
     ----------
@@ -75,11 +75,6 @@ def selective_scan(
     """
     if u.shape[1] == 0:
         raise ValueError("there is nothing to scan: the text has no token")
-    lengths = {
-        name: part.shape[1] for name, part in (("u", u), ("delta", delta), ("B", B), ("C", C))
-    }
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"all inputs need as many tokens, got {lengths}")
     if not bool((delta > 0).all()):
         raise ValueError(f"every step Δ must be positive, got {float(delta.min()):g}; use softplus")
     if not bool((A < 0).all()):

@@ -97,7 +97,8 @@ def sheets_of(book: Book) -> list[Sheet]:
     """List what is printed: the written chapters, and what a reader of paper looks up."""
     chapters = [Sheet(one.page, one.heading, f"{one.number}-") for one in book.written]
     back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in BACK]
-    return chapters + [sheet for sheet in back if posixpath.basename(sheet.page) in book.appendix]
+    there = {page for pages in book.appendix.values() for page in pages}
+    return chapters + [sheet for sheet in back if posixpath.basename(sheet.page) in there]
 
 
 def wanted_places(site: Path, sheets: Iterable[Sheet]) -> dict[str, set[str]]:

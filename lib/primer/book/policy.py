@@ -39,6 +39,9 @@ RULES = {
 }
 """What a page may do, before the checksums of its own scripts are added."""
 
+ASKS = {"404.html": {"connect-src": "'self'", "base-uri": "'self' file:"}}
+"""The page of addresses that lead nowhere asks its own site how deep it stands."""
+
 PRESSED = {"window.print()": "print", "toggleFullScreen()": "full-screen"}
 """What the theme writes into ``onclick``, and the name of it that ``book.js`` knows."""
 
@@ -64,14 +67,18 @@ def checksum(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def policy(page: str) -> str:
-    """Return the policy of a page: :data:`RULES`, and the checksums of the scripts in it."""
+def policy(page: str, name: str = "") -> str:
+    """Return the policy of a page: the rules for one of its name, and its scripts' checksums."""
     sums = []
     for attributes, script in _SCRIPT.findall(page):
         kind = _TYPE.search(attributes)
         if (kind[1] if kind else "") in _RUNS:
             sums.append(checksum(script.replace("\r\n", "\n")))
-    rules = RULES | {"script-src": " ".join([RULES["script-src"], *dict.fromkeys(sums)])}
+    rules = (
+        RULES
+        | ASKS.get(name, {})
+        | {"script-src": " ".join([RULES["script-src"], *dict.fromkeys(sums)])}
+    )
     return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 
@@ -106,7 +113,7 @@ def with_policy(page: str, name: str) -> str:
     if own and RULES["script-src"] not in own[0]:
         return page
     page = _HANDLER.sub(named, _META.sub("", page))
-    tag = f'<meta http-equiv="Content-Security-Policy" content="{policy(page)}">'
+    tag = f'<meta http-equiv="Content-Security-Policy" content="{policy(page, name)}">'
     # behind the character set, which a browser looks for in the first kilobyte only
     return _CHARSET.sub(lambda found: f"{found[0]}\n    {tag}", page, count=1)
 

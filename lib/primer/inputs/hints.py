@@ -14,7 +14,17 @@ import math
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice, repeat
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import (
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    no_type_check,
+    overload,
+)
 
 import numpy as np
 from jaxtyping import AbstractArray, jaxtyped
@@ -145,6 +155,7 @@ def _problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str
     return ""
 
 
+@no_type_check  # where calls are checked, this one would forget the axes that it has seen
 def _fits(value: Any, hint: Any) -> bool:
     """Say whether a value is what a hint says."""
     origin, parts = get_origin(hint), get_args(hint)
