@@ -109,8 +109,10 @@ def test_who_only_opens_or_skips_has_read_nothing(reading_page: ReadingPage) -> 
 
 
 @pytest.mark.browser
-def test_the_first_page_leads_to_where_she_stopped(reading_page: ReadingPage) -> None:
-    page = reading_page()
+def test_the_first_page_leads_to_where_she_stopped(
+    reading_page: ReadingPage, reading_home: str
+) -> None:
+    page = reading_page(home=reading_home)
     home = page.url.replace("chapters/08-positions", "index")
     chapter = page.url
     page.goto(home)
