@@ -6,22 +6,29 @@ window.memoryOf = (name) => {
   const recall = () => {
     try {
       const kept = JSON.parse(localStorage.getItem(key));
-      return kept && typeof kept === "object" ? kept : {};
+      return kept && typeof kept === "object" && !Array.isArray(kept) ? kept : {};
     } catch {
       return {};
     }
   };
+  // Keep this and nothing else; say whether the browser did. If not, what it kept before stays.
+  const replace = (kept) => {
+    try {
+      if (Object.keys(kept).length) localStorage.setItem(key, JSON.stringify(kept));
+      else localStorage.removeItem(key);
+      return localStorage instanceof Storage; // what layout.html puts in its place ends with the page
+    } catch {
+      return false; // then it is forgotten with the page
+    }
+  };
   return {
     recall,
+    replace,
     keep(id, value) {
       const kept = recall();
       if (value === undefined) delete kept[id];
       else kept[id] = value;
-      try {
-        localStorage.setItem(key, JSON.stringify(kept));
-      } catch {
-        // then it is forgotten with the page
-      }
+      return replace(kept);
     },
   };
 };

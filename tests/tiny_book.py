@@ -62,7 +62,9 @@ def write_book(
     part = {"caption": "Part", "numbered": 2, "chapters": [{"file": name} for name in names]}
     toc = {"format": "jb-book", "root": "index", "parts": [part]}
     (folder / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
-    (folder / "index.md").write_text("# A tiny book\n\nWords.\n\n```{chapter-map}\n```\n")
+    (folder / "index.md").write_text(
+        "# A tiny book\n\nWords.\n\n```{go-on}\n```\n\n```{chapter-map}\n```\n"
+    )
     write_registry(folder, [Path(CHAPTER).name])
     nbformat.write(chapter, folder / f"{CHAPTER}.ipynb")
     for name, text in (pages or {}).items():
@@ -104,7 +106,8 @@ NOTHING_KEPT = """for (const name of ["localStorage", "sessionStorage"]) {
 READING = r"""# Positions
 
 The {term}`softmax` does not know places, and neither do {term}`keys <key>`
-([Su et al., 2024](https://doi.org/10.1016/j.neucom.2023.127063)).
+([Su et al., 2024](https://doi.org/10.1016/j.neucom.2023.127063)). Reading
+takes two minutes.
 
 (positions-order)=
 ## Without positions, order is lost
@@ -178,6 +181,11 @@ value
   What a token contributes, see {eq}`eq-positions-attention`.
 ```
 """
+READING_KEPT = """# What this browser keeps
+
+```{kept}
+```
+"""
 READING_NOTATION = """# Notation
 
 $$ E = mc^2 $$ (eq-notation-energy)
@@ -204,6 +212,7 @@ def reading_book(folder: Path) -> Path:
     ]
     pages = {
         "chapters/appendix/glossary": READING_GLOSSARY,
+        "chapters/appendix/kept": READING_KEPT,
         "chapters/appendix/notation": READING_NOTATION,
     }
     return build_book(folder, chapter_of(cells), pages)
