@@ -16,8 +16,8 @@ MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf serve lab test fuzz lab-test host-test lint format chapter contents widgets \
-        widget notebooks bench pin clean
+.PHONY: help book pdf serve lab test fuzz lab-test soak host-test lint format chapter contents \
+        widgets widget notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -87,6 +87,10 @@ fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 4
 lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` runs one)
 	$(BIN)/python tests/chromium.py
 	LAB_RUNS=all $(BIN)/python -m pytest tests/test_lab.py
+
+soak: $(READY)  ## move the controls of every widget for two minutes: memory must not grow
+	$(BIN)/python tests/chromium.py
+	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py
 
 host-test: $(READY)  ## build the widget host's example book in an environment of its own, without torch
 	$(BIN)/python $(HOST)/tests/fresh.py

@@ -1,0 +1,104 @@
+"""Whoever plays with a widget for long does not fill the browser's memory.
+
+Every control is moved there and back, again and again; the page must not hold more and more marks,
+listeners or bytes.  ``make test`` goes a few rounds; ``make soak`` goes on for two minutes with
+each widget.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import drawn
+import pytest
+from playwright.sync_api import Browser, CDPSession, Page
+from widget_page import show_widget
+
+from primer import widgets
+
+SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
+FEWEST = 4
+"""Rounds with each widget, however quickly they pass."""
+ROOM = 1e6
+"""Bytes that the heap may grow by: code that runs often is compiled, and some texts are kept."""
+SOAK = Path(__file__).with_name("soak.mjs")
+
+
+class Held(NamedTuple):
+    """What a page holds once everything has been collected that nobody needs any more."""
+
+    nodes: float
+    listeners: float
+    heap: float
+
+
+def held(session: CDPSession) -> Held:
+    """Collect what can be collected, and count what is left."""
+    session.send("HeapProfiler.collectGarbage")
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    value = {metric["name"]: metric["value"] for metric in metrics}
+    return Held(value["Nodes"], value["JSEventListeners"], value["JSHeapUsedSize"])
+
+
+def rounds(page: Page, seconds: float) -> Iterator[Held]:
+    """Move all controls again and again; after each round say what the page holds."""
+    for script in (drawn.LOOK, SOAK):
+        page.evaluate(script.read_text("utf-8"))
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    until, made = time.monotonic() + seconds, 0
+    while made < FEWEST or time.monotonic() < until:
+        page.evaluate("soak.round()")
+        made += 1
+        yield held(session)
+
+
+def growth(found: list[Held]) -> Held:
+    """Compare the least of the second half with the most of the first.
+
+    A state that comes and goes is no growth; what grows in every round is.
+    """
+    half = len(found) // 2
+    first, second = zip(*found[:half], strict=True), zip(*found[half:], strict=True)
+    return Held(*(min(b) - max(a) for a, b in zip(first, second, strict=True)))
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """Give a page whose scripts must not fail."""
+    page, errors = chromium.new_page(viewport={"width": 1400, "height": 900}), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    page.close()
+    assert not errors
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_a_widget_keeps_nothing(page: Page, name: str) -> None:
+    show_widget(page, getattr(widgets, name)())
+    grown = growth(list(rounds(page, SECONDS)))
+    assert grown.nodes <= 0
+    assert grown.listeners <= 0
+    assert grown.heap <= ROOM, f"{grown.heap / 1e6:.1f} MB more"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("leak", "what"),
+    [
+        ("window.kept.push(document.createElement('i'))", "nodes"),
+        ("document.addEventListener('x', () => document)", "listeners"),
+        ("window.kept.push(new Array(1e5).fill(0.5))", "heap"),
+    ],
+)
+def test_what_grows_is_found(page: Page, leak: str, what: str) -> None:
+    show_widget(page, widgets.NormBall())
+    page.evaluate(f"window.kept = []; document.addEventListener('input', () => {{ {leak}; }})")
+    limits = Held(0, 0, ROOM)
+    grown = growth(list(rounds(page, 0)))
+    assert [name for name in Held._fields if getattr(grown, name) > getattr(limits, name)] == [what]
