@@ -103,6 +103,21 @@ def test_the_workflow_publishes_what_it_tested() -> None:
     assert f"refs/heads/{branch}" in WORKFLOW["jobs"]["publish"]["if"]
 
 
+@pytest.mark.parametrize(
+    ("system", "job", "runner"),
+    [
+        ("macOS", "macos", "macos-latest"),
+        ("Windows Subsystem for Linux", "wsl", "windows-latest"),
+    ],
+)
+def test_where_the_commands_are_said_to_work_a_job_tries_them(
+    system: str, job: str, runner: str
+) -> None:
+    assert system in text("README.md")
+    assert WORKFLOW["jobs"][job]["runs-on"] == runner
+    assert any("make test" in step.get("run", "") for step in steps(job))
+
+
 MINUTES = {
     "two hours": 120,
     "an hour and a half": 90,
