@@ -1,13 +1,15 @@
 """The typed model of chapter 09 with a line changed: the edits fit, the runs are tuned alike."""
 
+import csv
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from primer.train import typed
-from primer.train.typed import EDITS, RATES, SEEDS, Run
+from primer.train.typed import EDITS, LIMITS, RATES, SEEDS, Run
 
 
 @pytest.mark.parametrize("variant", EDITS)
@@ -36,6 +38,15 @@ def test_unknown_variants_and_changed_chapters_are_named(tmp_path: Path) -> None
         typed.edited("no network", changed)
 
 
+def the_runs(bits_at: Callable[[float], float]) -> list[Run]:
+    """Return all runs that a variant needs if each ends with the bits that its rate gives."""
+    runs: list[Run] = []
+    while missing := typed.missing_runs(runs, "one layer"):
+        assert not {run[:3] for run in missing} & {run[:3] for run in runs}
+        runs += [run._replace(bits=bits_at(run.rate)) for run in missing]
+    return runs
+
+
 def test_first_all_rates_then_more_seeds_at_the_best() -> None:
     first = typed.missing_runs([], "one layer")
     assert [(run.rate, run.seed) for run in first] == [(rate, 0) for rate in RATES]
@@ -47,11 +58,51 @@ def test_first_all_rates_then_more_seeds_at_the_best() -> None:
     assert typed.ends(runs, "one layer") == [2, 2.5, 2.5]
 
 
-def test_the_committed_runs_are_complete() -> None:
+@pytest.mark.parametrize(
+    ("best", "beyond"),
+    [(0.012, []), (0.006, [0.003]), (0.003, [0.003, 0.0015]), (0.096, [0.096, 0.192])],
+)
+def test_a_best_rate_at_the_edge_is_given_a_neighbor(best: float, beyond: list[float]) -> None:
+    runs = the_runs(lambda rate: abs(math.log(rate / best)))
+    assert [run.rate for run in runs if run.seed == 0] == [*RATES, *beyond]
+    assert [run[1:3] for run in runs if run.seed > 0] == [(best, s) for s in range(1, SEEDS)]
+
+
+@pytest.mark.parametrize(("bits_at", "limit"), [(float, LIMITS[0]), (lambda r: -r, LIMITS[1])])
+def test_no_rate_beyond_the_limits_is_tried(
+    bits_at: Callable[[float], float], limit: float
+) -> None:
+    runs = the_runs(bits_at)
+    assert len(runs) == len(RATES) + 3 + SEEDS - 1
+    assert typed.tuned(runs, "one layer") == limit
+
+
+def test_no_number_is_the_worst_end() -> None:
+    runs = the_runs(lambda rate: math.nan if rate in (RATES[0], RATES[-1]) else rate)
+    assert typed.tuned(runs, "one layer") == RATES[1]
+    assert len(runs) == len(RATES) + SEEDS - 1
+
+
+def test_the_committed_runs_are_complete_and_tuned_alike() -> None:
     runs = typed.load_runs()
-    assert [typed.missing_runs(runs, variant) for variant in EDITS] == [[]] * len(EDITS)
-    assert {run.variant for run in runs} == set(EDITS)
+    stored = {run[:3]: run for run in runs}
+    wanted: list[Run] = []
+    for variant in EDITS:  # as the command trains them, one after the other
+        while missing := typed.missing_runs(wanted, variant):
+            wanted += [stored.pop(run[:3]) for run in missing]
+    assert runs == wanted
+    assert [len(typed.ends(runs, variant)) for variant in EDITS] == [SEEDS] * len(EDITS)
     assert all(math.isfinite(run.bits) for run in runs)
+
+
+@pytest.mark.parametrize("variant", EDITS)
+def test_the_best_committed_rate_is_inside_those_tried(variant: str) -> None:
+    with typed.RESULTS.open(newline="", encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["variant"] == variant]
+    bits = {float(line["rate"]): float(line["bits"]) for line in lines if line["seed"] == "0"}
+    best = min(bits, key=bits.__getitem__)
+    assert min(bits) < best < max(bits)
+    assert {line["seed"] for line in lines if float(line["rate"]) == best} == {"0", "1", "2"}
 
 
 def test_what_is_finished_is_not_trained_again(
@@ -63,7 +114,7 @@ def test_what_is_finished_is_not_trained_again(
         trained.append(Run(variant, rate, seed))
         if len(trained) == 5:
             raise KeyboardInterrupt
-        return rate
+        return abs(rate - RATES[1])
 
     monkeypatch.setattr(typed, "RESULTS", tmp_path / "typed.csv")
     monkeypatch.setattr(typed, "EDITS", {"one layer, no luck": {}})
@@ -71,7 +122,7 @@ def test_what_is_finished_is_not_trained_again(
     with pytest.raises(KeyboardInterrupt):
         typed.main()
     typed.main()
-    seeds = [(RATES[0], seed) for seed in range(1, SEEDS)]
+    seeds = [(RATES[1], seed) for seed in range(1, SEEDS)]
     wanted = [*((rate, 0) for rate in RATES), seeds[0], *seeds]  # the interrupted one twice
     assert [run[1:3] for run in trained] == wanted
     assert "one layer, no luck" in capsys.readouterr().out

@@ -1,9 +1,10 @@
 """The model that chapter 09 types in one cell, trained as it stands and with one line changed.
 
-Run ``python -m primer.train.typed`` in the root of the book to repeat it (about a quarter of an
-hour on one core). The lines are read from the chapter itself and changed as a reader would
-change them. Each variant is tuned alike: with seed 0 it is trained at four learning rates, and
-at the best of them from two more seeds. Every finished run is added to ``typed.csv`` beside this
+Run ``python -m primer.train.typed`` in the root of the book to repeat it (some 25 minutes on one
+core). The lines are read from the chapter itself and changed as a reader would change them. Each
+variant is tuned alike: with seed 0 it is trained at four learning rates, as long as the best
+stands at the edge of those tried at one further, and at the best from two more seeds. Every
+finished run is added to ``typed.csv`` beside this
 file, so that a run which is stopped goes on where it was; the chapter reads that file.
 """
 
@@ -30,6 +31,8 @@ CHAPTER = Path("chapters/09-transformers.ipynb")
 CELLS = ("whole-model", "whole-loss", "whole-train", "whole-tools")
 """The cells of the chapter that hold the model, its loss, its training and its judge."""
 STEPS, RATES, SEEDS = 300, (0.006, 0.012, 0.024, 0.048), 3
+LIMITS = RATES[0] / 8, RATES[-1] * 8
+"""No rate beyond these is tried, even if the best is still at the edge."""
 RESULTS = Path(__file__).with_suffix(".csv")
 
 _NO_SUMS = {
@@ -126,9 +129,12 @@ def save_runs(runs: list[Run], path: Path) -> None:
 
 
 def tuned(runs: list[Run], variant: str) -> float:
-    """Return the learning rate that was best for a variant with seed 0."""
+    """Return the learning rate that was best for a variant with seed 0.
+
+    A run that ended in no number is worse than any that did not.
+    """
     tried = [run for run in runs if run.variant == variant and run.seed == 0]
-    return min(tried, key=lambda run: run.bits).rate
+    return min(tried, key=lambda run: math.inf if math.isnan(run.bits) else run.bits).rate
 
 
 def ends(runs: list[Run], variant: str) -> list[float]:
@@ -137,13 +143,33 @@ def ends(runs: list[Run], variant: str) -> list[float]:
     return [run.bits for run in runs if run.variant == variant and run.rate == best]
 
 
+def next_rates(runs: list[Run], variant: str) -> list[float]:
+    """Say which rates a variant is to be tried at with seed 0, as far as the runs decide it.
+
+    None, once the best rate has a neighbor on both sides or stands at one of :data:`LIMITS`.
+
+    Examples
+    --------
+    >>> runs = [Run("one layer", rate, 0, bits=rate) for rate in RATES]
+    >>> next_rates(runs[1:], "one layer"), next_rates(runs, "one layer")
+    ([0.006], [0.003])
+    """
+    tried = {run.rate for run in runs if run.variant == variant and run.seed == 0}
+    if first := [rate for rate in RATES if rate not in tried]:
+        return first
+    best = tuned(runs, variant)
+    if best in LIMITS or best not in (min(tried), max(tried)):
+        return []
+    return [best * 2 if best == max(tried) else best / 2]
+
+
 def missing_runs(runs: list[Run], variant: str) -> list[Run]:
-    """Say which runs a variant still needs: all rates with seed 0, then the best with others."""
+    """Say which runs a variant needs next: rates with seed 0, then the best with other seeds."""
+    if rates := next_rates(runs, variant):
+        return [Run(variant, rate, 0) for rate in rates]
     done = {run[:3] for run in runs}
-    wanted = [Run(variant, rate, 0) for rate in RATES]
-    if all(run[:3] in done for run in wanted):
-        wanted = [Run(variant, tuned(runs, variant), seed) for seed in range(1, SEEDS)]
-    return [run for run in wanted if run[:3] not in done]
+    more = [Run(variant, tuned(runs, variant), seed) for seed in range(1, SEEDS)]
+    return [run for run in more if run[:3] not in done]
 
 
 def main() -> None:
@@ -151,8 +177,8 @@ def main() -> None:
     torch.set_num_threads(1)
     runs = load_runs(RESULTS)
     for variant in EDITS:
-        with tqdm(desc=f"{variant:22}", total=len(RATES) + SEEDS - 1) as bar:
-            bar.update(sum(run.variant == variant for run in runs))
+        done = sum(run.variant == variant for run in runs)
+        with tqdm(desc=f"{variant:22}", initial=done, unit=" runs") as bar:
             while missing := missing_runs(runs, variant):
                 todo = missing[0]
                 bits = train_typed(todo.variant, todo.rate, todo.seed)
