@@ -212,6 +212,33 @@ def test_what_the_chapter_says_of_the_three_models_holds():
         assert widget.encoding().decode(widget.greedy()).startswith(begins)
 
 
+def test_what_the_chapter_lets_the_reader_try_holds():
+    cold = Decoding(temperature=0.1)
+    assert f"{cold.logits().softmax(-1).max():.3f}" == "0.146"
+    assert f"{cold.distribution().max():.3f}" == "0.986"
+    kept = []
+    for text in ("My lord, I", "Enter the King of "):
+        cold.text = text
+        kept.append(float(cold.logits().softmax(-1).topk(5).values.sum()))
+    assert 1 - kept[0] == pytest.approx(0.59, abs=0.005)
+    assert 1 - kept[1] == pytest.approx(1 / 8, abs=0.005)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
+def test_of_the_seven_prompts_six_end_in_a_circle_and_one_counts_kings():
+    widget = Decoding(n_tokens=200)
+    leaves = []
+    for prompt in widget.examples:
+        widget.text = prompt
+        tokens = widget.greedy()
+        if final_loop(torch.tensor(tokens)) is None:
+            leaves.append((prompt, widget.encoding().decode(tokens)))
+    assert len(widget.examples) == 7
+    [(leaver, written)] = leaves
+    assert leaver == "Enter the King of "
+    assert "KING HENRY VIIII\n" in written
+
+
 def test_module_is_light():
     assert len(gzip.compress(Decoding()._esm.encode())) < 16 * 1024
 
