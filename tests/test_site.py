@@ -456,6 +456,15 @@ def test_map_links_what_is_written_and_only_that(documents: dict[str, LexborHTML
         assert len(drawing.css(".to-come")) == 16 - len(linked)
 
 
+def test_every_notebook_says_how_to_run_it(documents: dict[str, LexborHTMLParser]) -> None:
+    kinds = dict.fromkeys(OPENING, "page") | dict.fromkeys(NAMES, "chapter")
+    for name, kind in kinds.items():
+        box = documents[f"chapters/{name}.html"].css_first("details.run-it")
+        assert box is not None, name
+        assert f"Run this {kind}" in box.css_first("summary").text()
+        assert f"chapters/{name}.ipynb" in box.text()
+
+
 def test_a_link_to_a_section_of_a_long_chapter_leads_there(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
     page = visit(context, f"{address}/chapters/16-fourier.html#exercises", address).page

@@ -15,6 +15,7 @@ from pathspec import GitIgnoreSpec
 from sphinx.application import Sphinx
 
 from primer.book.numbering import chapter_number
+from primer.book.registry import read_book
 
 FOLDER = "runnable-primer"
 """The folder that unpacking makes, and the name of the archive."""
@@ -85,8 +86,11 @@ def archive_book(app: Sphinx) -> None:
 
 
 def offer_archive(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
-    """Tell a chapter's template which notebook it is, how large the archive, where the notation."""
-    if app.builder.format == "html" and chapter_number(page) is not None:
+    """Tell a notebook's template which one it is, how large the archive, where the notation."""
+    opening = {f"chapters/{name}" for name in read_book(Path(app.srcdir)).opening}
+    kind = "chapter" if chapter_number(page) is not None else "page" if page in opening else ""
+    if app.builder.format == "html" and kind:
+        context["kind"] = kind
         archive = Path(app.outdir) / "_static" / f"{FOLDER}.zip"
         context["archive"] = archive.name
         context["archive_size"] = f"{archive.stat().st_size / 1e6:.1f} MB"
