@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 from pathlib import Path
@@ -222,6 +223,21 @@ def test_what_the_chapter_lets_the_reader_try_holds():
         kept.append(float(cold.logits().softmax(-1).topk(5).values.sum()))
     assert 1 - kept[0] == pytest.approx(0.59, abs=0.005)
     assert 1 - kept[1] == pytest.approx(1 / 8, abs=0.005)
+
+
+def test_the_best_text_leads_through_the_tree_even_when_it_has_ended(javascript):
+    def beam(parent, token):
+        return {"parent": parent, "token": token, "score": 0}
+
+    steps = [
+        {"alive": [beam(0, 5), beam(0, 7)]},
+        {"alive": [beam(1, 5), beam(0, 5), beam(1, 9)]},
+        {"alive": [beam(2, 5), beam(0, 6)]},
+    ]
+    leaders = functools.partial(javascript, "decoding_panels.js", "leaders", steps)
+    assert leaders({"tokens": [7, 9, 5]}) == [1, 2, 0]
+    assert leaders({"tokens": [5, 5, 0]}) == [0, 1]  # the same tokens as 7's child, another parent
+    assert leaders({"tokens": [0]}) == []  # nothing but the end
 
 
 @pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long

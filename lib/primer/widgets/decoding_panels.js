@@ -146,12 +146,16 @@ function survivors(steps) {
   return marks;
 }
 
-/** The beams that lead to the best hypothesis. */
-function leaders(steps, best) {
+/** The beams that lead to the best hypothesis, which may have ended steps ago. */
+export function leaders(steps, { tokens }) {
   const found = [];
-  let beam = steps.at(-1).alive.findIndex(({ score }) => score === best.score);
-  for (let t = steps.length - 1; t >= 0 && beam >= 0; beam = steps[t].alive[beam].parent, t--)
-    found[t] = beam;
+  for (let t = 0; t < Math.min(tokens.length, steps.length); t++) {
+    const beam = steps[t].alive.findIndex(
+      ({ token, parent }) => token === tokens[t] && (t === 0 || parent === found[t - 1]),
+    );
+    if (beam < 0) break; // the sign that ends a text has no place in the tree
+    found.push(beam);
+  }
   return found;
 }
 
