@@ -284,7 +284,9 @@ def test_after_printing_the_page_is_as_before(on_paper: Page) -> None:
 
 
 def test_without_a_site_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"01-statistics\.html is not there yet: run `make book`"):
+    with pytest.raises(
+        ValueError, match=r"before-you-start\.html is not there yet: run `make book`"
+    ):
         list(pdf.print_book(tmp_path, tmp_path, [], read_book(BOOK)))
 
 
@@ -299,7 +301,9 @@ def test_without_a_browser_it_says_so(
 
 
 def test_a_page_that_is_not_printed_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="'8' is not printed; one of 01-statistics, "):
+    with pytest.raises(
+        ValueError, match="'8' is not printed; one of before-you-start, 01-statistics, "
+    ):
         list(pdf.print_book(tmp_path, tmp_path, ["8"], read_book(BOOK)))
 
 

@@ -94,11 +94,13 @@ class Sheet:
 
 
 def sheets_of(book: Book) -> list[Sheet]:
-    """List what is printed: the written chapters, and what a reader of paper looks up."""
+    """List what is printed: what comes first, the chapters, and what a reader of paper looks up."""
+    titles = {name: name.replace("-", " ").capitalize() for name in book.opening}
+    opening = [Sheet(f"chapters/{name}", titles[name], f"{titles[name][0]}-") for name in titles]
     chapters = [Sheet(one.page, one.heading, f"{one.number}-") for one in book.written]
     back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in BACK]
     there = {page for pages in book.appendix.values() for page in pages}
-    return chapters + [sheet for sheet in back if posixpath.basename(sheet.page) in there]
+    return opening + chapters + [sheet for sheet in back if posixpath.basename(sheet.page) in there]
 
 
 def wanted_places(site: Path, sheets: Iterable[Sheet]) -> dict[str, set[str]]:
