@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import special, stats
-from torch.nn import functional
 
 from primer import language_models as lm
 from primer.language_models import window as windows
@@ -30,12 +29,6 @@ def test_softmax_is_scipys_and_no_shift_changes_it(z, shift):
     np.testing.assert_allclose(lm.softmax(z), special.softmax(z, axis=-1), rtol=1e-12)
     np.testing.assert_allclose(lm.log_softmax(z), special.log_softmax(z, axis=-1), atol=1e-10)
     np.testing.assert_allclose(lm.softmax(z + shift), lm.softmax(z), atol=1e-10)
-
-
-@given(logits, st.lists(st.integers(0, 4), min_size=3, max_size=3))
-def test_the_loss_is_torchs(z, targets):
-    expected = functional.cross_entropy(torch.tensor(z), torch.tensor(targets))
-    assert lm.token_loss(z, targets) == pytest.approx(float(expected), abs=1e-9)
 
 
 @given(distributions(6), distributions(6), st.sampled_from([2, math.e, 10]))
@@ -72,9 +65,6 @@ def test_units_convert_forth_and_back(nats, tokens, characters):
         (lambda: lm.perplexity([0.5, 1.2]), "between 0 and 1, got 1.2"),
         (lambda: lm.perplexity([]), "is empty"),
         (lambda: lm.softmax([math.inf, 0]), "logits must be finite"),
-        (lambda: lm.token_loss([[0.0, 1.0]], [2]), "targets are tokens 0 to 1, got 2"),
-        (lambda: lm.token_loss([[0.0, 1.0]], [0, 1]), r"need targets of shape \(1,\)"),
-        (lambda: lm.token_loss([[0.0, 1.0]], [0.5]), "targets must be whole numbers"),
         (lambda: lm.bits_per_character(-1, 2, 3), "nats_per_token"),
         (lambda: lm.bits_per_character(1, 0, 3), "tokens must be a whole number ≥ 1"),
         (lambda: lm.perplexity_per(0, 3, 1.0), "unit must be a whole number ≥ 1"),

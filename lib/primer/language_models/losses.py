@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr, xlogy
 
@@ -80,54 +80,6 @@ def log_softmax(logits: ArrayLike) -> Numbers:
     z = np.atleast_1d(real("logits", logits))
     shifted = z - z.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-
-
-def token_loss(logits: ArrayLike, targets: ArrayLike) -> float:
-    r"""Compute the loss that a language model is trained with: its mean surprise, in nats.
-
-    .. math:: \mathcal L = -\frac1N\sum_{t=1}^{N}\log\operatorname{softmax}(z_t)_{y_t}
-
-    Parameters
-    ----------
-    logits : array_like of shape (..., vocab)
-        One row of scores for each prediction.
-    targets : array_like of int, shape (...)
-        Which token came.
-
-    Returns
-    -------
-    float
-        The loss, torch's ``cross_entropy``; its exponential is the perplexity.
-
-    Raises
-    ------
-    ValueError
-        When there is not one target for each row, or a target is no token of the vocabulary.
-
-    Examples
-    --------
-    >>> token_loss([[0.0, 0.0], [0.0, math.log(3)]], [0, 1])  # (log 2 + log 4/3) / 2
-    0.4904146265058631
-    """
-    log_probabilities = log_softmax(logits)
-    chosen = _targets(targets, log_probabilities.shape)
-    taken = np.take_along_axis(log_probabilities, chosen[..., None], axis=-1)
-    return -float(taken.mean())
-
-
-def _targets(targets: ArrayLike, shape: tuple[int, ...]) -> Int[np.ndarray, "..."]:
-    """Return one whole number in the vocabulary for each row of logits."""
-    chosen = np.asarray(targets)
-    if chosen.dtype.kind not in "iu":
-        raise ValueError(f"targets must be whole numbers, got an array of type {chosen.dtype}")
-    if chosen.shape != shape[:-1]:
-        raise ValueError(
-            f"logits of shape {shape} need targets of shape {shape[:-1]}, got {chosen.shape}"
-        )
-    outside = chosen[(chosen < 0) | (chosen >= shape[-1])]
-    if outside.size:
-        raise ValueError(f"targets are tokens 0 to {shape[-1] - 1}, got {outside[0]}")
-    return chosen
 
 
 def distribution(name: str, values: ArrayLike) -> Float[np.ndarray, " outcomes"]:

@@ -282,35 +282,3 @@ def bootstrap(
         if len(fits) == resamples:
             return fits
     raise ValueError(f"most resamples of these runs cannot be fitted: {failed}")
-
-
-@checked
-def isoflop_vertex(parameters: ArrayLike, loss: ArrayLike) -> float:
-    r"""Find the bottom of a valley: the vertex of a parabola in :math:`\ln N`.
-
-    Parameters
-    ----------
-    parameters, loss : array_like, shape (sizes,)
-        Sizes trained with one budget, and their losses; three or more.
-
-    Returns
-    -------
-    float
-        The size at the vertex.
-
-    Raises
-    ------
-    ValueError
-        When there are fewer than three sizes, or the parabola has no bottom.
-
-    Examples
-    --------
-    >>> round(isoflop_vertex([1e3, 1e4, 1e5], [3.0, 2.0, 3.0]))
-    10000
-    """
-    sizes, losses = _columns(3, parameters=parameters, loss=loss)
-    center = np.log(sizes).mean()
-    curvature, slope, _ = np.polyfit(np.log(sizes) - center, losses, 2)
-    if curvature <= 0:
-        raise ValueError("these losses have no valley: train sizes on both sides of the lowest")
-    return float(np.exp(center - slope / (2 * curvature)))

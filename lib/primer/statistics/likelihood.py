@@ -179,43 +179,6 @@ def observed_information(
     return _hessian(_total(log_density, observations))(at).neg().numpy()
 
 
-def numerical_score(
-    log_density: LogDensity, x: ArrayLike, theta: ArrayLike, step: float = 1e-5
-) -> Float[np.ndarray, "..."]:
-    r"""Compute the score by central differences, as a check on the automatic one.
-
-    .. math:: s_i \approx \frac{\ell(\theta + h e_i) - \ell(\theta - h e_i)}{2h}
-
-    Parameters
-    ----------
-    log_density, x, theta
-        As in :func:`score`.
-    step : float
-        :math:`h`, in the unit of the parameter; the error is of order :math:`h^2`.
-
-    Returns
-    -------
-    float array, shape of ``theta``
-        The slope of the log-likelihood.
-
-    Raises
-    ------
-    ValueError
-        When the sample is empty, the step is not above 0, or a number is not finite.
-
-    Examples
-    --------
-    >>> from primer.statistics import Poisson
-    >>> round(float(numerical_score(Poisson().log_density, [3, 5], 2.0)), 8)
-    2.0
-    """
-    observations, at = _tensors(x, theta)
-    h, total = positive("step", step), _total(log_density, observations)
-    moves = h * torch.eye(at.numel(), dtype=at.dtype).reshape(-1, *at.shape)
-    slopes = [(total(at + move) - total(at - move)) / (2 * h) for move in moves]
-    return torch.stack(slopes).reshape(at.shape).numpy()
-
-
 def numerical_information(
     log_density: LogDensity, x: ArrayLike, theta: ArrayLike, step: float = 1e-4
 ) -> Float[np.ndarray, "..."]:
