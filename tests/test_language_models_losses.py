@@ -41,6 +41,22 @@ def test_entropies_are_scipys(p, q, base):
     assert lm.cross_entropy(p, q, base) == pytest.approx(both, abs=1e-9)
 
 
+@given(distributions(6), distributions(6), distributions(6))
+def test_tensors_get_a_number_for_each_distribution_and_their_gradient(p, q, r):
+    rows = torch.tensor(np.stack([p, q]), requires_grad=True)
+    others = torch.tensor(np.stack([r, p]))
+    np.testing.assert_allclose(lm.entropy(rows, 2).tolist(), [lm.entropy(p, 2), lm.entropy(q, 2)])
+    for of in (lm.cross_entropy, lm.kl_divergence):
+        np.testing.assert_allclose(of(rows, others).tolist(), [of(p, r), of(q, p)], atol=1e-12)
+    lm.kl_divergence(others, rows).sum().backward()
+    np.testing.assert_allclose(rows.grad, -others / rows.detach())
+
+
+def test_entropy_bears_the_rounding_of_half_precision():
+    p = torch.zeros(61, dtype=torch.bfloat16).softmax(0)  # its sum is further from 1 than 0.001
+    assert lm.entropy(p).item() == pytest.approx(math.log(61), rel=0.01)
+
+
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20))
 def test_perplexity_is_the_inverse_geometric_mean(q):
     assert lm.perplexity(q) == pytest.approx(1 / stats.gmean(q))
@@ -62,6 +78,18 @@ def test_units_convert_forth_and_back(nats, tokens, characters):
         (lambda: lm.entropy([1.0], base=1), "base must be above 1"),
         (lambda: lm.cross_entropy([1.0], [0.5, 0.5]), "1 outcomes and q has 2"),
         (lambda: lm.kl_divergence([1.0, 0.0], [0.5, 0.4]), "q must sum to 1"),
+        (
+            lambda: lm.entropy(torch.tensor([0.5, 0.6])),
+            "numbers ≥ 0 that sum to 1, got the sum 1.1",
+        ),
+        (
+            lambda: lm.kl_divergence(torch.tensor([1.0]), [1.0]),
+            r"or neither; write torch.tensor\(q\)",
+        ),
+        (
+            lambda: lm.kl_divergence(torch.ones(1), torch.ones(2, 1)),
+            r"p has shape \(1,\) and q \(2, 1\)",
+        ),
         (lambda: lm.perplexity([0.5, 1.2]), "between 0 and 1, got 1.2"),
         (lambda: lm.perplexity([]), "is empty"),
         (lambda: lm.softmax([math.inf, 0]), "logits must be finite"),

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inputs import checked, number, tensor
+from primer.language_models import losses
 
 Logits = Float[Tensor, "*batch vocab"]
 Tokens = Int[Tensor, "*batch"]
@@ -300,7 +301,7 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     tensor(1.3863)
     """
     _check_logits(logits)
-    return torch.special.entr(logits.softmax(-1)).sum(-1)
+    return losses.entropy(logits.softmax(-1))
 
 
 @checked(infinite="logits")

@@ -1,17 +1,22 @@
 """Surprise and its averages: softmax, cross-entropy, entropy, KL divergence and perplexity.
 
-Everything is computed in nats, as training does; ``base=2`` gives bits.
+Everything is computed in nats, as training does; ``base=2`` gives bits.  Entropies take arrays and
+give a number, or take tensors, which keep their gradients, and give one for each distribution of
+the last axis.  Who needs one of these formulas imports it from here.
 """
 
 from __future__ import annotations
 
 import math
+from typing import overload
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import rel_entr, xlogy
+from torch import Tensor
 
+from primer import inputs
 from primer.inputs import checked, count, not_negative, number, real, vector
 
 Numbers = Float[np.ndarray, "..."]
@@ -120,37 +125,55 @@ def distribution(name: str, values: ArrayLike) -> Float[np.ndarray, " outcomes"]
     return p
 
 
-def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Numbers, Numbers]:
-    """Return two distributions over the same outcomes."""
-    true, model = distribution("p", p), distribution("q", q)
-    if len(true) != len(model):
-        raise ValueError(f"p has {len(true)} outcomes and q has {len(model)}: they must agree")
+def _tensor(name: str, values: ArrayLike | Tensor) -> Tensor:
+    """Return distributions, a tensor as it is and anything else in double precision."""
+    if isinstance(values, Tensor):
+        return inputs.distribution(name, inputs.tensor(name, values, axes=1))
+    return torch.from_numpy(distribution(name, values))
+
+
+def _pair(p: ArrayLike | Tensor, q: ArrayLike | Tensor) -> tuple[Tensor, Tensor]:
+    """Return two distributions, or as many pairs of them, over the same outcomes."""
+    if isinstance(p, Tensor) != isinstance(q, Tensor):
+        other = "q" if isinstance(p, Tensor) else "p"
+        raise ValueError(f"p and q must both be tensors, or neither; write torch.tensor({other})")
+    true, model = _tensor("p", p), _tensor("q", q)
+    if true.shape[-1] != model.shape[-1]:
+        sizes = true.shape[-1], model.shape[-1]
+        raise ValueError(f"p has {sizes[0]} outcomes and q has {sizes[1]}: they must agree")
+    if true.shape != model.shape:
+        raise ValueError(f"p has shape {tuple(true.shape)} and q {tuple(model.shape)}")
     return true, model
 
 
-def _in_base(nats: float, base: float) -> float:
-    """Turn nats into the unit of a base: 2 for bits."""
+def _in_base(nats: Tensor, base: float, given: ArrayLike | Tensor) -> float | Tensor:
+    """Turn nats into the unit of a base, 2 for bits, and a tensor into what was given."""
     if number("base", base) <= 1:
         raise ValueError(f"base must be above 1 (2 for bits, e for nats), got {base}")
-    return nats / math.log(base)
+    in_base = nats / math.log(base)
+    return in_base if isinstance(given, Tensor) else float(in_base)
 
 
+@overload
+def entropy(p: Tensor, base: float = math.e) -> Tensor: ...
+@overload
+def entropy(p: ArrayLike, base: float = math.e) -> float: ...
 @checked
-def entropy(p: ArrayLike, base: float = math.e) -> float:
+def entropy(p: ArrayLike | Tensor, base: float = math.e) -> float | Tensor:
     r"""Compute the mean surprise of somebody who knows the true probabilities.
 
     .. math:: H(P) = -\sum_x P(x)\log P(x)
 
     Parameters
     ----------
-    p : array_like of shape (outcomes,)
+    p : array_like of shape (outcomes,), or Tensor of shape (\*batch, outcomes)
         The distribution; an outcome of probability 0 adds nothing.
     base : float
         Of the logarithm: e for nats, 2 for bits.
 
     Returns
     -------
-    float
+    float, or Tensor of shape (\*batch,)
         0 or more.
 
     Raises
@@ -167,26 +190,31 @@ def entropy(p: ArrayLike, base: float = math.e) -> float:
     >>> entropy([0.5, 0.25, 0.25], base=2)
     1.5
     """
-    true = distribution("p", p)
-    return _in_base(-float(xlogy(true, true).sum()) + 0.0, base)
+    return _in_base(torch.special.entr(_tensor("p", p)).sum(-1), base, p)
 
 
+@overload
+def cross_entropy(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
+@overload
+def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
 @checked
-def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
+def cross_entropy(
+    p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
+) -> float | Tensor:
     r"""Compute the mean surprise of a model ``q`` about what really comes from ``p``.
 
     .. math:: H(P, Q) = -\sum_x P(x)\log Q(x)
 
     Parameters
     ----------
-    p, q : array_like of shape (outcomes,)
+    p, q : array_like of shape (outcomes,), or Tensor of shape (\*batch, outcomes)
         The true distribution and the model's.
     base : float
         Of the logarithm: e for nats, 2 for bits.
 
     Returns
     -------
-    float
+    float, or Tensor of shape (\*batch,)
         At least the entropy of ``p``; infinite when something happens that ``q`` excludes.
 
     Raises
@@ -202,25 +230,31 @@ def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
     inf
     """
     true, model = _pair(p, q)
-    happens = true > 0
-    with np.errstate(divide="ignore"):
-        return _in_base(-float((true[happens] * np.log(model[happens])).sum()) + 0.0, base)
+    return _in_base(0.0 - torch.special.xlogy(true, model).sum(-1), base, p)
 
 
+@overload
+def kl_divergence(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
+@overload
+def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
 @checked
-def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
+def kl_divergence(
+    p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
+) -> float | Tensor:
     r"""Compute what is paid for believing ``q`` while ``p`` is true.
 
     .. math:: D_{\mathrm{KL}}(P\,\Vert\,Q) = \sum_x P(x)\log\frac{P(x)}{Q(x)} = H(P, Q) - H(P)
 
     Parameters
     ----------
-    p, q, base
-        As for :func:`cross_entropy`.
+    p, q : array_like of shape (outcomes,), or Tensor of shape (\*batch, outcomes)
+        What is true and what is believed.
+    base : float
+        Of the logarithm: e for nats, 2 for bits.
 
     Returns
     -------
-    float
+    float, or Tensor of shape (\*batch,)
         0 or more, and 0 only when they are equal; infinite when ``q`` excludes what happens.
 
     Raises
@@ -236,9 +270,12 @@ def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
     --------
     >>> kl_divergence([0.5, 0.5], [0.25, 0.75], base=2)
     0.2075187496394219
+    >>> kl_divergence(torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([[0.25, 0.75], [1, 0]]))
+    tensor([0.1438,    inf])
     """
     true, model = _pair(p, q)
-    return _in_base(float(rel_entr(true, model).sum()), base)
+    nats = (torch.special.xlogy(true, true) - torch.special.xlogy(true, model)).sum(-1)
+    return _in_base(nats, base, p)
 
 
 @checked
