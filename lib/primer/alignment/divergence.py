@@ -118,6 +118,10 @@ def penalized_reward(reward: Numbers, log_ratio: Numbers, kl_weight: float) -> N
     ValueError
         When a reward is NaN or infinite, or the weight negative.
 
+    References
+    ----------
+    Ziegler et al. (2019), equation 2.
+
     Examples
     --------
     >>> penalized_reward(torch.tensor([1.0]), torch.tensor([-0.5]), 0.2)

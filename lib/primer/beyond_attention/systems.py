@@ -132,6 +132,10 @@ def hold_by_formula(
     ValueError
         When ``A`` is singular, shapes do not fit or the step is not positive.
 
+    References
+    ----------
+    Gu and Dao (2023), equation 4.
+
     Examples
     --------
     >>> hold_by_formula([[-1.0]], [1.0], np.log(2))
@@ -167,6 +171,10 @@ def bilinear(
     ------
     ValueError
         When :math:`2/\Delta` is an eigenvalue, shapes do not fit or the step is not positive.
+
+    References
+    ----------
+    Tustin (1947); Gu, Goel and Ré (2022), equation 3.
 
     Examples
     --------
@@ -211,6 +219,10 @@ def run_system(
     ValueError
         When shapes do not fit, or an unstable state grows beyond all floats.
 
+    References
+    ----------
+    Kalman (1960); Gu, Goel and Ré (2022), equation 3.
+
     Examples
     --------
     >>> run_system([[0.5]], [1.0], [1.0], [1.0, 0.0, 0.0])
@@ -248,6 +260,10 @@ def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.nd
     ------
     ValueError
         When shapes do not fit, or the powers of an unstable A grow beyond all floats.
+
+    References
+    ----------
+    Gu, Goel and Ré (2022), equations 4 and 5.
 
     Examples
     --------
@@ -287,6 +303,11 @@ def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: 
     ------
     ValueError
         When lengths differ or an eigenvalue lies outside the unit circle.
+
+    References
+    ----------
+    Gu, Goel, Gupta and Ré (2022), "On the parameterization and initialization of diagonal state
+    space models".
 
     Examples
     --------

@@ -42,6 +42,10 @@ def hann(length: int) -> Float[np.ndarray, "n"]:
     length : int
         Samples :math:`N`.
 
+    References
+    ----------
+    Blackman and Tukey (1958), who named it; Harris (1978).
+
     Examples
     --------
     >>> hann(4).round(12)
@@ -66,6 +70,10 @@ def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     ------
     ValueError
         When ``sigma`` is not above 0.
+
+    References
+    ----------
+    Gabor (1946); Harris (1978).
 
     Examples
     --------

@@ -295,6 +295,10 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     ValueError
         When the logits hold no distribution.
 
+    References
+    ----------
+    Shannon (1948).
+
     Examples
     --------
     >>> entropy(torch.zeros(4))  # ln 4
@@ -324,6 +328,10 @@ def effective_choices(logits: Logits) -> Float[Tensor, "*batch"]:
     ------
     ValueError
         When the logits hold no distribution.
+
+    References
+    ----------
+    Jelinek, Mercer, Bahl and Baker (1977).
 
     Examples
     --------

@@ -45,6 +45,10 @@ def softmax(logits: ArrayLike) -> Numbers:
     ValueError
         When a number is missing or not finite.
 
+    References
+    ----------
+    Bridle (1990), who named it.
+
     Examples
     --------
     >>> softmax([0.0, math.log(3)])
@@ -76,6 +80,11 @@ def log_softmax(logits: ArrayLike) -> Numbers:
     ------
     ValueError
         When a number is missing or not finite.
+
+    References
+    ----------
+    Blanchard, Higham and Higham (2021), "Accurately computing the log-sum-exp and softmax
+    functions".
 
     Examples
     --------
@@ -222,6 +231,10 @@ def cross_entropy(
     ValueError
         When one is no distribution, they differ in length, or the base is not above 1.
 
+    References
+    ----------
+    Kerridge (1961), "Inaccuracy and inference".
+
     Examples
     --------
     >>> cross_entropy([0.5, 0.5], [0.25, 0.75], base=2)  # (2 + log2 4/3) / 2
@@ -299,6 +312,10 @@ def perplexity(probabilities: ArrayLike) -> float:
     ------
     ValueError
         When there is none, or one is not between 0 and 1.
+
+    References
+    ----------
+    Jelinek, Mercer, Bahl and Baker (1977).
 
     Examples
     --------

@@ -89,6 +89,10 @@ def gradient_descent(
     Divergence
         When the weights have grown beyond all bounds; it names the limit that the step exceeds.
 
+    References
+    ----------
+    Cauchy (1847).
+
     Examples
     --------
     >>> gradient_descent([[1.0]], [2.0], step=0.25, steps=3).ravel()
@@ -145,6 +149,10 @@ def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
     ValueError
         When a singular value is not above 0.
 
+    References
+    ----------
+    Goh (2017), "First steps: gradient descent".
+
     Examples
     --------
     >>> contraction([1.0, 0.5], 0.75)
@@ -179,6 +187,10 @@ def closed_form(
     ------
     ValueError
         When a singular value is not above 0 or ``time`` is negative.
+
+    References
+    ----------
+    Goh (2017), "First steps: gradient descent".
 
     Examples
     --------
@@ -221,6 +233,10 @@ def best_step(singular_values: ArrayLike) -> BestStep:
     ------
     ValueError
         When a singular value is not above 0.
+
+    References
+    ----------
+    Goh (2017), "Choosing a step-size".
 
     Examples
     --------

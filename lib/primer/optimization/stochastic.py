@@ -40,6 +40,10 @@ def minimum_norm_solution(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, " d"]
     ValueError
         When the rows are dependent or more than the columns: then not every ``y`` can be met.
 
+    References
+    ----------
+    Golub and Van Loan (2013), section 5.6.
+
     Examples
     --------
     >>> minimum_norm_solution([[1.0, 1.0]], [2.0])
@@ -136,6 +140,10 @@ def stochastic_gradient(
     ValueError
         When the batch is empty or names a row that is not there.
 
+    References
+    ----------
+    Robbins and Monro (1951).
+
     Examples
     --------
     >>> stochastic_gradient([[1.0], [3.0]], [0.0, 0.0], [1.0], batch=[1])
@@ -183,6 +191,10 @@ def sgd(
     ------
     ValueError
         When a row is not there, or shapes do not match.
+
+    References
+    ----------
+    Robbins and Monro (1951).
 
     Examples
     --------

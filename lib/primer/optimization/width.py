@@ -67,6 +67,10 @@ def rms_operator_norm(W: ArrayLike) -> float:
     ValueError
         When it is no finite matrix.
 
+    References
+    ----------
+    Yang, Simon and Bernstein (2023).
+
     Examples
     --------
     >>> rms_operator_norm([[1.0, 1.0, 1.0, 1.0]])  # adds up four equal entries

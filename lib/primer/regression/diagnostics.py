@@ -29,6 +29,10 @@ def leverage(fit: Fit) -> Float[np.ndarray, " n"]:
     float array, shape (n,)
         The diagonal of the hat matrix; it depends on ``X`` alone.
 
+    References
+    ----------
+    Hoaglin and Welsch (1978), "The hat matrix in regression and ANOVA".
+
     Examples
     --------
     >>> leverage(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(12)
@@ -92,6 +96,10 @@ def standardized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     ValueError
         When an observation has leverage 1, or no noise can be estimated.
 
+    References
+    ----------
+    Cook and Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
+
     Examples
     --------
     >>> standardized_residuals(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(3)
@@ -120,6 +128,10 @@ def studentized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     ------
     ValueError
         When an observation has leverage 1, or :math:`n \le k + 1`.
+
+    References
+    ----------
+    Cook and Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
 
     Examples
     --------
@@ -156,6 +168,10 @@ def leave_one_out_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     ------
     ValueError
         When an observation has leverage 1: without it there is no fit.
+
+    References
+    ----------
+    Allen (1974), "The relationship between variable selection and data augmentation".
 
     Examples
     --------
@@ -222,6 +238,10 @@ def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
     ------
     ValueError
         When the columns are exactly collinear or one is constant; the sentence names them.
+
+    References
+    ----------
+    Marquardt (1970).
 
     Examples
     --------

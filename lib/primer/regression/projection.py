@@ -105,6 +105,10 @@ def normal_equations(
         When the columns are dependent (the sentence names them), there are more columns than
         observations, or an entry is not finite.
 
+    References
+    ----------
+    Legendre (1805); Gauss (1809).
+
     Examples
     --------
     >>> normal_equations([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 2.0, 6.0]).round(12)
@@ -136,6 +140,10 @@ def least_squares(
     ------
     ValueError
         As :func:`normal_equations`.
+
+    References
+    ----------
+    Golub and Van Loan (2013), section 5.3.
 
     Examples
     --------
@@ -200,6 +208,10 @@ def hat_matrix(X: ArrayLike) -> Float[np.ndarray, "n n"]:
     ------
     ValueError
         When the columns are dependent or an entry is not finite.
+
+    References
+    ----------
+    Hoaglin and Welsch (1978), "The hat matrix in regression and ANOVA".
 
     Examples
     --------

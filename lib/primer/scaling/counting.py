@@ -111,6 +111,10 @@ def training_flops(
     ValueError
         When a number is not positive.
 
+    References
+    ----------
+    Kaplan et al. (2020), section 2.1.
+
     Examples
     --------
     >>> training_flops(175e9, 300e9)  # GPT-3

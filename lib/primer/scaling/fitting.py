@@ -132,6 +132,10 @@ def chinchilla_objective(
         The sum.
     gradient : float array, shape (5,)
         Its derivatives.
+
+    References
+    ----------
+    Hoffmann et al. (2022), equation 3 and section D.2.
     """
     a, b, e, alpha, beta = theta
     parts = np.stack([a - alpha * log_n, b - beta * log_d, np.full_like(log_n, e)])

@@ -61,6 +61,10 @@ def log_likelihood(log_density: LogDensity, x: ArrayLike, theta: ArrayLike) -> f
     ValueError
         When the sample is empty, or sample or parameter are not finite.
 
+    References
+    ----------
+    Fisher (1922).
+
     Examples
     --------
     >>> from primer.statistics import Bernoulli
@@ -169,6 +173,10 @@ def observed_information(
     ValueError
         When the sample is empty, or sample or parameter are not finite.
 
+    References
+    ----------
+    Efron and Hinkley (1978).
+
     Examples
     --------
     >>> from primer.statistics import Poisson
@@ -253,6 +261,10 @@ def maximize_likelihood(
     ValueError
         When the sample is empty or not finite, the likelihood of the start is zero, or no maximum
         is reached in ``max_steps``.
+
+    References
+    ----------
+    Fisher (1922).
 
     Examples
     --------

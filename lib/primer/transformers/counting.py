@@ -264,6 +264,10 @@ def cache_bytes(config: TransformerConfig, n_tokens: int, bytes_per_number: int 
     ValueError
         When a number is not positive.
 
+    References
+    ----------
+    Pope et al. (2023).
+
     Examples
     --------
     >>> from primer.transformers.config import GPT3
