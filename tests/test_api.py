@@ -1,7 +1,10 @@
-"""What holds for every public function: one name for randomness, and a source for each formula."""
+"""What holds for every public function: one name for randomness, a source, and a caller."""
 
+import ast
 import importlib
 import inspect
+import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -10,9 +13,12 @@ import numpy as np
 import pytest
 import torch
 from test_bad_calls import TOPICS
+from written import BOOK
 
 WITHOUT_SOURCE = Path(__file__).parent / "without_source.txt"
 """Formulas that are definitions or the book's own: nobody else's to cite."""
+TO_BE_READ = ["train.train_plainly"]
+"""What is there to be read beside what is called: the trainer's loop in forty lines."""
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -50,3 +56,41 @@ def test_a_formula_has_a_source_or_stands_in_the_list_of_those_without() -> None
         if ".. math::" in (doc := inspect.getdoc(item) or "") and "References\n---" not in doc
     ]
     assert sorted(found) == exempt, "cite where the formula is from; take cured ones off the list"
+
+
+def code_of_the_book() -> Iterator[str]:
+    """Give all code that may call the library: its modules, the benchmarks, cells, pages."""
+    for folder in ("lib/primer", "benchmarks"):
+        for path in (BOOK / folder).rglob("*.py"):
+            if path.name != "__init__.py":  # there they are only handed on
+                yield path.read_text("utf-8")
+    for path in (BOOK / "chapters").rglob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                yield "".join(cell["source"])
+    for path in (BOOK / "chapters").rglob("*.md"):
+        yield from re.findall(
+            r"```\{code-cell\}[^\n]*\n(?::[^\n]*\n)*(.*?)```", path.read_text("utf-8"), re.DOTALL
+        )
+
+
+def names_in(code: str) -> Iterator[str]:
+    """Give the names that code uses; to define one is no use."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+
+
+def test_every_public_name_is_used_by_somebody() -> None:
+    used = {name for code in code_of_the_book() for name in names_in(code)}
+    unused = [
+        f"{topic}.{name}"
+        for topic in TOPICS
+        for name in importlib.import_module(f"primer.{topic}").__all__
+        if name not in used
+    ]
+    assert unused == TO_BE_READ, "show it in its chapter, or take it out with its tests"

@@ -18,7 +18,6 @@ from primer.beyond_attention import (
     bilinear,
     convolve,
     diagonal_kernel,
-    frequency_response,
     hold_by_formula,
     kernel,
     legs_matrices,
@@ -93,11 +92,6 @@ def test_loop_kernel_and_transform_are_one(seed: int, n: int, length: int) -> No
     later = scipy.signal.dlsim((a, b[:, None], (C @ a)[None], [[C @ b]], 1), x)[1].ravel()
     np.testing.assert_allclose(loop, later, atol=1e-10)
     np.testing.assert_allclose(run_system(a, b, C, x, skip=2.0), loop + 2 * x, atol=1e-12)
-    turns = np.array([0.0, 0.1, 0.37])
-    _, theirs = scipy.signal.dfreqresp(
-        (a, b[:, None], (C @ a)[None], [[C @ b]], 1), 2 * np.pi * turns
-    )
-    np.testing.assert_allclose(frequency_response(a, b, C, turns), theirs.ravel(), atol=1e-8)
 
 
 @given(seeds, sizes, st.integers(1, 40))
@@ -236,7 +230,6 @@ STATE = torch.ones(1, 1)
         (lambda: kernel([[0.5]], [1.0], [1.0], 0), "length"),
         (lambda: diagonal_kernel([1.1], [1.0], [1.0], 3), "unstable"),
         (lambda: diagonal_kernel([0.1], [1.0, 2.0], [1.0], 3), "one length"),
-        (lambda: frequency_response([[1.0]], [1.0], [1.0], [0.1]), "unstable"),
         (lambda: convolve([1.0, 2.0], [1.0]), "taps"),
         (lambda: convolve([1.0], [1.0], "slow"), "method"),
         (lambda: scan([], []), "empty"),

@@ -16,8 +16,6 @@ def test_windows_agree_with_scipy(length):
     for ours, theirs in [
         (fourier.rectangular(length), "boxcar"),
         (fourier.hann(length), "hann"),
-        (fourier.hamming(length), "hamming"),
-        (fourier.blackman(length), "blackman"),
         (fourier.gaussian(length, sigma=7.5), ("gaussian", 7.5)),
         (fourier.gaussian(length), ("gaussian", length / 6)),
     ]:
@@ -28,14 +26,14 @@ def test_windows_agree_with_scipy(length):
 @pytest.mark.parametrize(
     ("window", "main_lobe", "sidelobe"),
     [  # Harris (1978), table 1; the lobe between the first zeros
-        (fourier.rectangular, 2, -13.3),
-        (fourier.hann, 4, -31.5),
-        (fourier.hamming, 4, -42.7),
-        (fourier.blackman, 6, -58.1),
+        (fourier.rectangular(512), 2, -13.3),
+        (fourier.hann(512), 4, -31.5),
+        (scipy.signal.get_window("hamming", 512), 4, -42.7),
+        (scipy.signal.get_window("blackman", 512), 6, -58.1),
     ],
 )
 def test_leakage_of_the_windows(window, main_lobe, sidelobe):
-    measured = fourier.leakage(window(512))
+    measured = fourier.leakage(window)
     assert measured.main_lobe == pytest.approx(main_lobe, abs=0.02)
     assert measured.sidelobe == pytest.approx(sidelobe, abs=0.1)
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import special, stats
-from torch.nn import functional
 
 from primer import language_models as lm
 from primer.language_models import window as windows
@@ -32,12 +31,6 @@ def test_softmax_is_scipys_and_no_shift_changes_it(z, shift):
     np.testing.assert_allclose(lm.softmax(z + shift), lm.softmax(z), atol=1e-10)
 
 
-@given(logits, st.lists(st.integers(0, 4), min_size=3, max_size=3))
-def test_the_loss_is_torchs(z, targets):
-    expected = functional.cross_entropy(torch.tensor(z), torch.tensor(targets))
-    assert lm.token_loss(z, targets) == pytest.approx(float(expected), abs=1e-9)
-
-
 @given(distributions(6), distributions(6), st.sampled_from([2, math.e, 10]))
 def test_entropies_are_scipys(p, q, base):
     assert lm.entropy(p, base) == pytest.approx(stats.entropy(p, base=base), abs=1e-12)
@@ -46,6 +39,22 @@ def test_entropies_are_scipys(p, q, base):
     assert divergence >= -1e-12
     both = lm.entropy(p, base) + divergence
     assert lm.cross_entropy(p, q, base) == pytest.approx(both, abs=1e-9)
+
+
+@given(distributions(6), distributions(6), distributions(6))
+def test_tensors_get_a_number_for_each_distribution_and_their_gradient(p, q, r):
+    rows = torch.tensor(np.stack([p, q]), requires_grad=True)
+    others = torch.tensor(np.stack([r, p]))
+    np.testing.assert_allclose(lm.entropy(rows, 2).tolist(), [lm.entropy(p, 2), lm.entropy(q, 2)])
+    for of in (lm.cross_entropy, lm.kl_divergence):
+        np.testing.assert_allclose(of(rows, others).tolist(), [of(p, r), of(q, p)], atol=1e-12)
+    lm.kl_divergence(others, rows).sum().backward()
+    np.testing.assert_allclose(rows.grad, -others / rows.detach())
+
+
+def test_entropy_bears_the_rounding_of_half_precision():
+    p = torch.zeros(61, dtype=torch.bfloat16).softmax(0)  # its sum is further from 1 than 0.001
+    assert lm.entropy(p).item() == pytest.approx(math.log(61), rel=0.01)
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20))
@@ -69,12 +78,21 @@ def test_units_convert_forth_and_back(nats, tokens, characters):
         (lambda: lm.entropy([1.0], base=1), "base must be above 1"),
         (lambda: lm.cross_entropy([1.0], [0.5, 0.5]), "1 outcomes and q has 2"),
         (lambda: lm.kl_divergence([1.0, 0.0], [0.5, 0.4]), "q must sum to 1"),
+        (
+            lambda: lm.entropy(torch.tensor([0.5, 0.6])),
+            "numbers ≥ 0 that sum to 1, got the sum 1.1",
+        ),
+        (
+            lambda: lm.kl_divergence(torch.tensor([1.0]), [1.0]),
+            r"or neither; write torch.tensor\(q\)",
+        ),
+        (
+            lambda: lm.kl_divergence(torch.ones(1), torch.ones(2, 1)),
+            r"p has shape \(1,\) and q \(2, 1\)",
+        ),
         (lambda: lm.perplexity([0.5, 1.2]), "between 0 and 1, got 1.2"),
         (lambda: lm.perplexity([]), "is empty"),
         (lambda: lm.softmax([math.inf, 0]), "logits must be finite"),
-        (lambda: lm.token_loss([[0.0, 1.0]], [2]), "targets are tokens 0 to 1, got 2"),
-        (lambda: lm.token_loss([[0.0, 1.0]], [0, 1]), r"need targets of shape \(1,\)"),
-        (lambda: lm.token_loss([[0.0, 1.0]], [0.5]), "targets must be whole numbers"),
         (lambda: lm.bits_per_character(-1, 2, 3), "nats_per_token"),
         (lambda: lm.bits_per_character(1, 0, 3), "tokens must be a whole number ≥ 1"),
         (lambda: lm.perplexity_per(0, 3, 1.0), "unit must be a whole number ≥ 1"),

@@ -227,7 +227,6 @@ def test_sign_descent_with_memory_follows_the_running_mean():
         (lambda: opt.Mlp(0, "mup"), "width must be a whole number ≥ 1"),
         (lambda: opt.Mlp(32, "mup").rates(-1.0), "rate must be a finite number above 0"),
         (lambda: opt.unit_multiplier(0), "d_in must be a whole number ≥ 1"),
-        (lambda: opt.spectral_target(1, 0), "d_in must be a whole number ≥ 1"),
         (lambda: opt.rms([]), "values is empty"),
     ],
 )

@@ -143,7 +143,7 @@ def test_the_field_is_that_of_pytorch_crf(seed, n, k):
 @given(seed=seeds, n=st.integers(1, 20))
 def test_forbidden_steps_are_never_taken(seed, n):
     scores = chain(seed, n, len(TAGS))[0]
-    allowed = torch.tensor(pre.bio_transitions(TAGS))
+    allowed = torch.tensor([[pre.may_follow(before, tag) for tag in TAGS] for before in TAGS])
     T = torch.where(allowed, 0.0, -torch.inf).double()
     path = pre.viterbi(scores, T, first=T[0])  # a sentence begins as if behind O
     pre.decode_bio([TAGS[tag] for tag in path.tags])  # it raises when a step is illegal

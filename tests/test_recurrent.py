@@ -17,7 +17,6 @@ from primer.recurrent import (
     LSTMCell,
     Recurrent,
     backpropagation_through_time,
-    forget_bias_for,
     gradient_ratio,
     half_life,
     jacobian_product,
@@ -206,7 +205,6 @@ def test_powers_against_numpy_and_the_jordan_block() -> None:
 def test_half_life_is_where_half_is_left(bias: float) -> None:
     steps = half_life(bias)
     assert (1 / (1 + math.exp(-bias))) ** steps == pytest.approx(0.5, rel=1e-9)
-    assert forget_bias_for(steps) == pytest.approx(bias, abs=1e-6)
 
 
 def test_gradient_ratio_by_finite_differences() -> None:
@@ -254,7 +252,6 @@ def test_gradient_ratio_by_finite_differences() -> None:
         (lambda: LSTMCell(2, 3, forget_bias=math.nan), "forget_bias must be one finite number"),
         (lambda: Recurrent.from_torch(nn.LSTM(2, 3, bias=False)), "with biases"),
         (lambda: Recurrent.from_torch(nn.RNN(2, 3, nonlinearity="relu")), "'relu'"),
-        (lambda: forget_bias_for(0), "steps must be a finite number above 0"),
         (lambda: power_norms(np.ones((2, 3)), 2), "only a square matrix"),
         (
             lambda: backpropagation_through_time(

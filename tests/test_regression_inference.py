@@ -7,7 +7,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.diagnostic import het_breuschpagan
 from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflation_factor
-from statsmodels.stats.stattools import durbin_watson
 
 from primer import regression as reg
 
@@ -128,7 +127,6 @@ def test_variance_inflation(seed, size):
 @settings(max_examples=30)
 def test_tests_of_the_residuals(seed, size):
     ours, theirs = both(seed, size)
-    assert reg.durbin_watson(ours.residuals) == pytest.approx(durbin_watson(theirs.resid))
     statistic, p_value, _, _ = het_breuschpagan(theirs.resid, theirs.model.exog)
     test = reg.breusch_pagan(ours)
     assert test.statistic == pytest.approx(statistic, rel=1e-6, abs=1e-9)
@@ -193,7 +191,6 @@ alone = reg.ols([[0.0], [0.0], [0.0], [1.0]], [1.0, 3.0, 2.0, 9.0])
             "of must be one of 'observation', 'mean'",
         ),
         (lambda: reg.studentized_residuals(reg.ols([[0], [1], [3]], [1, 3, 2])), "two more"),
-        (lambda: reg.durbin_watson([0.0, 0.0]), "not all of them 0"),
         (lambda: reg.variance_inflation([[1, 2], [2, 4], [3, 6], [4, 8]]), "combination of x1"),
         (lambda: reg.sandwich([[1.0], [1.0]], [1.0]), "2 variances or 2×2"),
         (lambda: reg.partial_out([1.0], [[1.0], [2.0]]), "x must have length 2"),

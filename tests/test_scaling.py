@@ -265,17 +265,6 @@ def test_fits_that_cannot_be():
         scaling.bootstrap(scaling.fit_power_law, [3, 3], [2, 1], resamples=3)
 
 
-@given(
-    bottom=st.floats(3, 9), depth=st.floats(0.01, 1), sizes=st.integers(3, 9), off=st.floats(-1, 1)
-)
-def test_a_parabola_has_its_vertex_where_it_should(bottom, depth, sizes, off):
-    n = 10 ** (bottom + off + np.linspace(-1, 1, sizes))
-    loss = 2 + depth * (np.log10(n) - bottom) ** 2
-    assert math.log10(scaling.isoflop_vertex(n, loss)) == pytest.approx(bottom, abs=1e-4)
-    with pytest.raises(ValueError, match="have no valley"):
-        scaling.isoflop_vertex(n, 9 - loss)
-
-
 # --- emergence --------------------------------------------------------------------------------
 
 

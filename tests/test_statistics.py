@@ -90,13 +90,6 @@ def test_estimators_take_a_table_of_samples_row_by_row():
         np.testing.assert_allclose(estimator(table), rows)
 
 
-@given(estimates=SAMPLES, truth=st.floats(-1e3, 1e3))
-def test_mean_squared_error_is_variance_and_squared_bias(estimates, truth):
-    parts = statistics.error_parts(estimates, truth)
-    assert parts.mse == pytest.approx(parts.variance + parts.bias**2, rel=1e-9, abs=1e-9)
-    assert parts.variance == pytest.approx(np.var(estimates), rel=1e-9, abs=1e-12)
-
-
 def test_divisor_n_minus_1_is_unbiased_in_every_sample_of_a_coin():
     # all 2^5 samples of a fair coin, each as likely as the other: E S² = 1/4 exactly
     table = (np.arange(32)[:, None] >> np.arange(5) & 1).astype(float)
@@ -200,9 +193,6 @@ def test_score_and_information_of_the_normal_law_are_the_closed_forms(seed, mu, 
     )
     scale = 1 + np.abs(bend).max()
     np.testing.assert_allclose(
-        statistics.numerical_score(log_normal_density, x, at), slope, atol=1e-5 * scale
-    )
-    np.testing.assert_allclose(
         statistics.numerical_information(log_normal_density, x, at), bend, atol=1e-5 * scale
     )
 
@@ -255,8 +245,6 @@ def test_efficiency_is_bound_over_variance(variance, information):
         (lambda s: s.sample_variance([1.0]), "at least 2 observations"),
         (lambda s: s.sample_variance([1.0, 2.0], ddof=-1), "not be negative"),
         (lambda s: s.trimmed_mean([1.0, 2.0], share=0.5), "below ½"),
-        (lambda s: s.error_parts([], 0.0), "estimates is empty"),
-        (lambda s: s.error_parts([1.0], math.inf), "finite"),
         (lambda s: s.typewriter(0, 0.5), "at least 1"),
         (lambda s: s.typewriter(1, 1.0), r"\[0, 1\)"),
         (lambda s: s.kolmogorov_distance([], abs), "x is empty"),
@@ -272,7 +260,7 @@ def test_efficiency_is_bound_over_variance(variance, information):
             lambda s: s.score(s.Poisson().log_density, [1.0], math.nan),
             "theta must be finite, got nan",
         ),
-        (lambda s: s.numerical_score(s.Poisson().log_density, [1.0], 1.0, 0.0), "above 0"),
+        (lambda s: s.numerical_information(s.Poisson().log_density, [1.0], 1.0, 0.0), "above 0"),
         (
             lambda s: s.maximize_likelihood(s.Exponential().log_density, [-1.0], 1.0),
             "excludes the sample",

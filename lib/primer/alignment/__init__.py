@@ -6,7 +6,6 @@ The chapter *Alignment* teaches this module; each function stands there beside i
 from primer.alignment.direct import dpo_loss, implicit_reward
 from primer.alignment.divergence import (
     KLEstimates,
-    kl_divergence,
     kl_estimates,
     kl_loss,
     penalized_reward,
@@ -47,6 +46,7 @@ from primer.alignment.tilt import (
     tilted,
 )
 from primer.alignment.training import PolicyReport, train_policy
+from primer.language_models import kl_divergence
 
 __all__ = [
     "GradientSamples",

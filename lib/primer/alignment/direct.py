@@ -31,6 +31,10 @@ def implicit_reward(log_probs: LogProbs, reference_log_probs: LogProbs, beta: fl
         Known up to a constant for each prompt: only differences between replies to one prompt mean
         anything.
 
+    References
+    ----------
+    Rafailov et al. (2023), equation 5.
+
     Examples
     --------
     >>> import torch

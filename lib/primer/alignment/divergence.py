@@ -32,32 +32,6 @@ class KLEstimates(NamedTuple):
 
 
 @checked
-def kl_divergence(p: Float[Tensor, "*batch n"], q: Float[Tensor, "*batch n"]) -> Numbers:
-    r"""Sum the divergence of two distributions that can be listed.
-
-    .. math:: \mathrm{KL}(p\,\|\,q) = \sum_i p_i \log\frac{p_i}{q_i}
-
-    Parameters
-    ----------
-    p, q : Tensor of shape (\*batch, n)
-        Probabilities; what is impossible under p counts nothing, what is impossible under q alone
-        makes the sum infinite.
-
-    Returns
-    -------
-    Tensor of shape (\*batch,)
-        In nats.
-
-    Examples
-    --------
-    >>> p, q = torch.tensor([0.2, 0.5, 0.3]), torch.tensor([0.5, 0.3, 0.2])
-    >>> round(float(kl_divergence(p, q)), 4)
-    0.1938
-    """
-    return (torch.special.xlogy(p, p) - torch.special.xlogy(p, q)).sum(-1)
-
-
-@checked
 def kl_estimates(log_ratio: Numbers) -> KLEstimates:
     r"""Estimate :math:`\mathrm{KL}(\pi\|\pi_\text{ref})` from samples of :math:`\pi`.
 
@@ -143,6 +117,10 @@ def penalized_reward(reward: Numbers, log_ratio: Numbers, kl_weight: float) -> N
     ------
     ValueError
         When a reward is NaN or infinite, or the weight negative.
+
+    References
+    ----------
+    Ziegler et al. (2019), equation 2.
 
     Examples
     --------

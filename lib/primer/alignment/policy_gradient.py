@@ -34,6 +34,10 @@ def policy_gradient(
     Tensor of shape (n,)
         It adds up to 0, and a constant added to all rewards does not change it.
 
+    References
+    ----------
+    Williams (1992); Sutton and Barto (2018), section 2.8.
+
     Examples
     --------
     >>> policy_gradient(torch.tensor([0.2, 0.5, 0.3]), torch.tensor([1.0, 2.0, 3.0]))
@@ -88,6 +92,10 @@ def gaussian_gradients(
     -------
     GradientSamples
         Both have the same mean.
+
+    References
+    ----------
+    Williams (1992) for the score; Kingma and Welling (2014) for the path.
 
     Examples
     --------

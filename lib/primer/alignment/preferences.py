@@ -122,6 +122,10 @@ def fit_scores(wins: ArrayLike, *, prior: float = 0.0) -> PreferenceFit:
         When the table is not square, holds what is no number of wins, is empty, or has no finite
         maximum: when the items fall into two groups of which one never loses to the other.
 
+    References
+    ----------
+    Bradley and Terry (1952).
+
     Examples
     --------
     >>> fit_scores([[0, 3], [1, 0]]).weights.round(3)  # ± log(3) / 2
@@ -209,6 +213,10 @@ def preference_loss(
     ------
     ValueError
         When there is no pair, or the two are not of one shape.
+
+    References
+    ----------
+    Bradley and Terry (1952); Ouyang et al. (2022), equation 1.
 
     Examples
     --------

@@ -102,6 +102,10 @@ def best_of_n(
     Tensor of shape (n,)
         Probabilities.
 
+    References
+    ----------
+    Beirami et al. (2024).
+
     Examples
     --------
     >>> best_of_n(torch.tensor([0.5, 0.5]), torch.tensor([0.0, 1.0]), 2)

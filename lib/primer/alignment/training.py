@@ -123,6 +123,10 @@ def train_policy(
     ------
     ValueError
         When a setting is out of range, or a reward is NaN or infinite.
+
+    References
+    ----------
+    Ziegler et al. (2019); Ouyang et al. (2022).
     """
     count("steps", steps)
     count("passes", passes)

@@ -140,6 +140,10 @@ def ablate_heads(attention: MultiHeadAttention, heads: Sequence[int]) -> Iterato
     ValueError
         When the layer has no such head.
 
+    References
+    ----------
+    Michel, Levy and Neubig (2019), "Are sixteen heads really better than one?".
+
     Examples
     --------
     >>> attention = MultiHeadAttention(d_model=8, n_heads=2)

@@ -77,6 +77,10 @@ def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
     ValueError
         When ``x`` is no vector of finite numbers or ``size`` is below 1.
 
+    References
+    ----------
+    Gu et al. (2020), theorem 2, made discrete by the bilinear rule.
+
     Examples
     --------
     A constant is its mean:
@@ -120,6 +124,10 @@ def reconstruct(state: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
     ------
     ValueError
         When ``state`` is no vector or ``length`` is below 1.
+
+    References
+    ----------
+    Gu et al. (2020), "HiPPO: Recurrent memory with optimal polynomial projections".
 
     Examples
     --------

@@ -89,6 +89,10 @@ def quadratic_features(x: ArrayLike) -> Float[np.ndarray, "n features"]:
     ValueError
         When ``x`` is no matrix of finite numbers.
 
+    References
+    ----------
+    Boser, Guyon and Vapnik (1992).
+
     Examples
     --------
     >>> quadratic_features([[2.0]]).round(3)

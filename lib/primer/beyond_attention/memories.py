@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from primer.beyond_attention.kernels import fitting
 from primer.beyond_attention.ridge import sherman_morrison
 from primer.inputs import checked, count, finite, matrix, not_negative, positive, vector
+from primer.language_models import softmax
 
 
 @runtime_checkable
@@ -224,8 +225,7 @@ class SoftmaxMemory:
             raise ValueError("nothing was written: there is no pair to attend to")
         scores = self.sharpness * finite("query", query) @ np.array(self.keys).T
         scores = scores - self.recency * np.arange(len(self.keys))[::-1]
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        return weights / weights.sum(axis=-1, keepdims=True) @ np.array(self.values)
+        return softmax(scores) @ np.array(self.values)
 
 
 @checked

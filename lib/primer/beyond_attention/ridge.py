@@ -40,6 +40,10 @@ def ridge_attention(
     ValueError
         When shapes do not fit or the penalty is not positive.
 
+    References
+    ----------
+    Hoerl and Kennard (1970) for the fit.
+
     Examples
     --------
     >>> ridge_attention([[2.0]], [[1.0], [1.0]], [[3.0], [5.0]], penalty=2.0)

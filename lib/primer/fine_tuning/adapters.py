@@ -179,6 +179,10 @@ def add_ia3(
     ValueError
         When no layer is called so.
 
+    References
+    ----------
+    Liu et al. (2022), section 3.3.
+
     Examples
     --------
     >>> from primer.fine_tuning.layers import trainable_numbers

@@ -210,6 +210,10 @@ def principal_factors(
     ValueError
         When the rank does not lie between 1 and the smaller side.
 
+    References
+    ----------
+    Eckart and Young (1936); Meng et al. (2024).
+
     Examples
     --------
     >>> A, B = principal_factors(torch.diag(torch.tensor([4.0, 1.0])), rank=1)

@@ -31,9 +31,7 @@ from primer.fourier.transforms import (
 from primer.fourier.uncertainty import Spread, spread
 from primer.fourier.windows import (
     Leakage,
-    blackman,
     gaussian,
-    hamming,
     hann,
     leakage,
     rectangular,
@@ -46,7 +44,6 @@ __all__ = [
     "Spread",
     "alias_frequency",
     "analytic_signal",
-    "blackman",
     "chirp",
     "click_and_tone",
     "convolve",
@@ -58,7 +55,6 @@ __all__ = [
     "fft",
     "fourier_transform",
     "gaussian",
-    "hamming",
     "hann",
     "idft",
     "ifft",

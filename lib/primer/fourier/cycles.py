@@ -54,6 +54,10 @@ def periodogram(
         When the series is shorter than 4, constant, complex or not finite, or the rate is not
         above 0.
 
+    References
+    ----------
+    Schuster (1898); Welch (1967) with a window.
+
     Examples
     --------
     >>> frequencies, power = periodogram(np.cos(2 * np.pi * 0.25 * np.arange(40)))
@@ -132,6 +136,10 @@ def analytic_signal(
     ------
     ValueError
         When the band is empty or reaches outside 0 … :math:`f_s/2`, or the series is not fit.
+
+    References
+    ----------
+    Gabor (1946).
 
     Examples
     --------

@@ -72,6 +72,10 @@ def dft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     --------
     fft : the same numbers in :math:`O(N \log N)`.
 
+    References
+    ----------
+    Oppenheim and Schafer, *Discrete-Time Signal Processing*, section 8.5.
+
     Examples
     --------
     >>> dft([1, 2, 3, 4]).round(12) + 0
@@ -100,6 +104,10 @@ def idft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
     ------
     ValueError
         When ``spectrum`` is empty or holds NaN or infinity.
+
+    References
+    ----------
+    Oppenheim and Schafer, *Discrete-Time Signal Processing*, section 8.5.
 
     Examples
     --------

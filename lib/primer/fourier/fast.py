@@ -171,6 +171,10 @@ def rfft(x: ArrayLike) -> Complex[np.ndarray, "... bins"]:
     ValueError
         When ``x`` is empty, complex, or holds NaN or infinity.
 
+    References
+    ----------
+    Press et al., *Numerical Recipes* (2007), section 12.3.
+
     Examples
     --------
     >>> rfft([1, 2, 3, 4]).round(12) + 0
@@ -214,6 +218,10 @@ def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[
     ------
     ValueError
         When an input is empty or not finite, or a circular kernel is longer than the signal.
+
+    References
+    ----------
+    Oppenheim and Schafer, *Discrete-Time Signal Processing*, section 8.7.
 
     Examples
     --------

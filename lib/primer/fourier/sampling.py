@@ -32,6 +32,10 @@ def alias_frequency(frequency: ArrayLike, sample_rate: float) -> Float[np.ndarra
     ValueError
         When the sampling rate is not above 0, or a frequency is NaN, infinite or complex.
 
+    References
+    ----------
+    Oppenheim and Schafer, *Discrete-Time Signal Processing*, section 4.2.
+
     Examples
     --------
     >>> alias_frequency([3, 7, 10.3], sample_rate=10).round(12)

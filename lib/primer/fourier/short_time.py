@@ -186,6 +186,10 @@ def spectrogram(x: ArrayLike, sample_rate: float, window: ArrayLike, hop: int) -
     ValueError
         When the sampling rate is not above 0, and for every reason :func:`stft` has.
 
+    References
+    ----------
+    Koenig, Dunn and Lacy (1946), "The sound spectrograph".
+
     Examples
     --------
     >>> from primer.fourier import hann

@@ -71,6 +71,10 @@ def fourier_transform(
     ValueError
         When the support does not grow, or a value is NaN or infinite.
 
+    References
+    ----------
+    Vetterli, Kovačević and Goyal (2014), chapter 4.
+
     Examples
     --------
     The box of width 2 has the transform :math:`2\sin(\omega)/\omega`:
@@ -110,6 +114,10 @@ def inverse_fourier_transform(
     ValueError
         When the band does not grow, or a value is NaN or infinite.
 
+    References
+    ----------
+    Vetterli, Kovačević and Goyal (2014), chapter 4.
+
     Examples
     --------
     >>> bell = inverse_fourier_transform(lambda w: np.exp(-(w**2) / 2), 0.0, band=(-9, 9))
@@ -142,6 +150,10 @@ def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarra
     ------
     ValueError
         When ``x`` is not one sequence, or a value is NaN or infinite.
+
+    References
+    ----------
+    Oppenheim and Schafer, *Discrete-Time Signal Processing*, section 2.7.
 
     Examples
     --------
@@ -181,6 +193,10 @@ def inverse_dtft(
     ------
     ValueError
         When ``points`` is below 1, or a value is NaN or infinite.
+
+    References
+    ----------
+    Oppenheim and Schafer, *Discrete-Time Signal Processing*, section 2.7.
 
     Examples
     --------

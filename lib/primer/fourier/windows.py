@@ -32,13 +32,6 @@ def rectangular(length: int) -> Float[np.ndarray, "n"]:
     return np.ones(count("length", length))
 
 
-def _cosine_sum(length: int, *coefficients: float) -> np.ndarray:
-    """Return Σ_j (-1)^j a_j cos(2πjn/N)."""
-    angle = 2 * np.pi * np.arange(count("length", length)) / length
-    terms = [(-1) ** j * a * np.cos(j * angle) for j, a in enumerate(coefficients)]
-    return np.sum(terms, axis=0)
-
-
 def hann(length: int) -> Float[np.ndarray, "n"]:
     r"""Return the Hann window, one hill of a cosine.
 
@@ -49,48 +42,16 @@ def hann(length: int) -> Float[np.ndarray, "n"]:
     length : int
         Samples :math:`N`.
 
+    References
+    ----------
+    Blackman and Tukey (1958), who named it; Harris (1978).
+
     Examples
     --------
     >>> hann(4).round(12)
     array([0. , 0.5, 1. , 0.5])
     """
-    return _cosine_sum(length, 0.5, 0.5)
-
-
-def hamming(length: int) -> Float[np.ndarray, "n"]:
-    r"""Return the Hamming window, a Hann window on a pedestal that cancels the first sidelobe.
-
-    .. math:: w[n] = 0.54 - 0.46 \cos\frac{2\pi n}{N}
-
-    Parameters
-    ----------
-    length : int
-        Samples :math:`N`.
-
-    Examples
-    --------
-    >>> hamming(4).round(12)
-    array([0.08, 0.54, 1.  , 0.54])
-    """
-    return _cosine_sum(length, 0.54, 0.46)
-
-
-def blackman(length: int) -> Float[np.ndarray, "n"]:
-    r"""Return the Blackman window, with low sidelobes and a main lobe three times as wide.
-
-    .. math:: w[n] = 0.42 - 0.5 \cos\frac{2\pi n}{N} + 0.08 \cos\frac{4\pi n}{N}
-
-    Parameters
-    ----------
-    length : int
-        Samples :math:`N`.
-
-    Examples
-    --------
-    >>> blackman(4).round(12) + 0
-    array([0.  , 0.34, 1.  , 0.34])
-    """
-    return _cosine_sum(length, 0.42, 0.5, 0.08)
+    return 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(count("length", length)) / length)
 
 
 def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
@@ -109,6 +70,10 @@ def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     ------
     ValueError
         When ``sigma`` is not above 0.
+
+    References
+    ----------
+    Gabor (1946); Harris (1978).
 
     Examples
     --------

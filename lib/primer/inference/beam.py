@@ -82,6 +82,10 @@ def beam_steps(
     Frontier
         After each of at most ``n_tokens`` steps.
 
+    References
+    ----------
+    Lowerre (1976); Graves (2012).
+
     Examples
     --------
     >>> import math

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inputs import checked, number, tensor
+from primer.language_models import losses
 
 Logits = Float[Tensor, "*batch vocab"]
 Tokens = Int[Tensor, "*batch"]
@@ -294,13 +295,17 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     ValueError
         When the logits hold no distribution.
 
+    References
+    ----------
+    Shannon (1948).
+
     Examples
     --------
     >>> entropy(torch.zeros(4))  # ln 4
     tensor(1.3863)
     """
     _check_logits(logits)
-    return torch.special.entr(logits.softmax(-1)).sum(-1)
+    return losses.entropy(logits.softmax(-1))
 
 
 @checked(infinite="logits")
@@ -323,6 +328,10 @@ def effective_choices(logits: Logits) -> Float[Tensor, "*batch"]:
     ------
     ValueError
         When the logits hold no distribution.
+
+    References
+    ----------
+    Jelinek, Mercer, Bahl and Baker (1977).
 
     Examples
     --------

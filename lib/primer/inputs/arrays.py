@@ -225,7 +225,8 @@ def distribution(name: str, values: Numbers) -> Numbers:
     if not bool((values >= 0).all()):
         raise ValueError(f"{rule} {float(values[~(values >= 0)].ravel()[0]):g}")
     sums = values.sum(-1)
-    wrong = ~(abs(sums - 1) < 1e-3)
+    rounding = 1e-3 if values.dtype.itemsize > 2 else 0.05  # of half precision
+    wrong = ~(abs(sums - 1) < rounding)
     if bool(wrong.any()):
         raise ValueError(f"{rule} the sum {float(sums[wrong].ravel()[0]):g}")
     return values

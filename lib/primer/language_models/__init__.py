@@ -22,7 +22,6 @@ from primer.language_models.losses import (
     perplexity,
     perplexity_per,
     softmax,
-    token_loss,
 )
 from primer.language_models.merges import (
     learn_merges,
@@ -93,7 +92,6 @@ __all__ = [
     "softmax",
     "spectral_vectors",
     "split_words",
-    "token_loss",
     "train_window_model",
     "window_log_probabilities",
     "window_rows",

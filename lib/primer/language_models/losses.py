@@ -1,17 +1,22 @@
 """Surprise and its averages: softmax, cross-entropy, entropy, KL divergence and perplexity.
 
-Everything is computed in nats, as training does; ``base=2`` gives bits.
+Everything is computed in nats, as training does; ``base=2`` gives bits.  Entropies take arrays and
+give a number, or take tensors, which keep their gradients, and give one for each distribution of
+the last axis.  Who needs one of these formulas imports it from here.
 """
 
 from __future__ import annotations
 
 import math
+from typing import overload
 
 import numpy as np
-from jaxtyping import Float, Int
+import torch
+from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import rel_entr, xlogy
+from torch import Tensor
 
+from primer import inputs
 from primer.inputs import checked, count, not_negative, number, real, vector
 
 Numbers = Float[np.ndarray, "..."]
@@ -39,6 +44,10 @@ def softmax(logits: ArrayLike) -> Numbers:
     ------
     ValueError
         When a number is missing or not finite.
+
+    References
+    ----------
+    Bridle (1990), who named it.
 
     Examples
     --------
@@ -72,6 +81,11 @@ def log_softmax(logits: ArrayLike) -> Numbers:
     ValueError
         When a number is missing or not finite.
 
+    References
+    ----------
+    Blanchard, Higham and Higham (2021), "Accurately computing the log-sum-exp and softmax
+    functions".
+
     Examples
     --------
     >>> log_softmax([0.0, -2000.0])
@@ -80,54 +94,6 @@ def log_softmax(logits: ArrayLike) -> Numbers:
     z = np.atleast_1d(real("logits", logits))
     shifted = z - z.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-
-
-def token_loss(logits: ArrayLike, targets: ArrayLike) -> float:
-    r"""Compute the loss that a language model is trained with: its mean surprise, in nats.
-
-    .. math:: \mathcal L = -\frac1N\sum_{t=1}^{N}\log\operatorname{softmax}(z_t)_{y_t}
-
-    Parameters
-    ----------
-    logits : array_like of shape (..., vocab)
-        One row of scores for each prediction.
-    targets : array_like of int, shape (...)
-        Which token came.
-
-    Returns
-    -------
-    float
-        The loss, torch's ``cross_entropy``; its exponential is the perplexity.
-
-    Raises
-    ------
-    ValueError
-        When there is not one target for each row, or a target is no token of the vocabulary.
-
-    Examples
-    --------
-    >>> token_loss([[0.0, 0.0], [0.0, math.log(3)]], [0, 1])  # (log 2 + log 4/3) / 2
-    0.4904146265058631
-    """
-    log_probabilities = log_softmax(logits)
-    chosen = _targets(targets, log_probabilities.shape)
-    taken = np.take_along_axis(log_probabilities, chosen[..., None], axis=-1)
-    return -float(taken.mean())
-
-
-def _targets(targets: ArrayLike, shape: tuple[int, ...]) -> Int[np.ndarray, "..."]:
-    """Return one whole number in the vocabulary for each row of logits."""
-    chosen = np.asarray(targets)
-    if chosen.dtype.kind not in "iu":
-        raise ValueError(f"targets must be whole numbers, got an array of type {chosen.dtype}")
-    if chosen.shape != shape[:-1]:
-        raise ValueError(
-            f"logits of shape {shape} need targets of shape {shape[:-1]}, got {chosen.shape}"
-        )
-    outside = chosen[(chosen < 0) | (chosen >= shape[-1])]
-    if outside.size:
-        raise ValueError(f"targets are tokens 0 to {shape[-1] - 1}, got {outside[0]}")
-    return chosen
 
 
 def distribution(name: str, values: ArrayLike) -> Float[np.ndarray, " outcomes"]:
@@ -168,37 +134,55 @@ def distribution(name: str, values: ArrayLike) -> Float[np.ndarray, " outcomes"]
     return p
 
 
-def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Numbers, Numbers]:
-    """Return two distributions over the same outcomes."""
-    true, model = distribution("p", p), distribution("q", q)
-    if len(true) != len(model):
-        raise ValueError(f"p has {len(true)} outcomes and q has {len(model)}: they must agree")
+def _tensor(name: str, values: ArrayLike | Tensor) -> Tensor:
+    """Return distributions, a tensor as it is and anything else in double precision."""
+    if isinstance(values, Tensor):
+        return inputs.distribution(name, inputs.tensor(name, values, axes=1))
+    return torch.from_numpy(distribution(name, values))
+
+
+def _pair(p: ArrayLike | Tensor, q: ArrayLike | Tensor) -> tuple[Tensor, Tensor]:
+    """Return two distributions, or as many pairs of them, over the same outcomes."""
+    if isinstance(p, Tensor) != isinstance(q, Tensor):
+        other = "q" if isinstance(p, Tensor) else "p"
+        raise ValueError(f"p and q must both be tensors, or neither; write torch.tensor({other})")
+    true, model = _tensor("p", p), _tensor("q", q)
+    if true.shape[-1] != model.shape[-1]:
+        sizes = true.shape[-1], model.shape[-1]
+        raise ValueError(f"p has {sizes[0]} outcomes and q has {sizes[1]}: they must agree")
+    if true.shape != model.shape:
+        raise ValueError(f"p has shape {tuple(true.shape)} and q {tuple(model.shape)}")
     return true, model
 
 
-def _in_base(nats: float, base: float) -> float:
-    """Turn nats into the unit of a base: 2 for bits."""
+def _in_base(nats: Tensor, base: float, given: ArrayLike | Tensor) -> float | Tensor:
+    """Turn nats into the unit of a base, 2 for bits, and a tensor into what was given."""
     if number("base", base) <= 1:
         raise ValueError(f"base must be above 1 (2 for bits, e for nats), got {base}")
-    return nats / math.log(base)
+    in_base = nats / math.log(base)
+    return in_base if isinstance(given, Tensor) else float(in_base)
 
 
+@overload
+def entropy(p: Tensor, base: float = math.e) -> Tensor: ...
+@overload
+def entropy(p: ArrayLike, base: float = math.e) -> float: ...
 @checked
-def entropy(p: ArrayLike, base: float = math.e) -> float:
+def entropy(p: ArrayLike | Tensor, base: float = math.e) -> float | Tensor:
     r"""Compute the mean surprise of somebody who knows the true probabilities.
 
     .. math:: H(P) = -\sum_x P(x)\log P(x)
 
     Parameters
     ----------
-    p : array_like of shape (outcomes,)
+    p : array_like of shape (outcomes,), or Tensor of shape (\*batch, outcomes)
         The distribution; an outcome of probability 0 adds nothing.
     base : float
         Of the logarithm: e for nats, 2 for bits.
 
     Returns
     -------
-    float
+    float, or Tensor of shape (\*batch,)
         0 or more.
 
     Raises
@@ -215,32 +199,41 @@ def entropy(p: ArrayLike, base: float = math.e) -> float:
     >>> entropy([0.5, 0.25, 0.25], base=2)
     1.5
     """
-    true = distribution("p", p)
-    return _in_base(-float(xlogy(true, true).sum()) + 0.0, base)
+    return _in_base(torch.special.entr(_tensor("p", p)).sum(-1), base, p)
 
 
+@overload
+def cross_entropy(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
+@overload
+def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
 @checked
-def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
+def cross_entropy(
+    p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
+) -> float | Tensor:
     r"""Compute the mean surprise of a model ``q`` about what really comes from ``p``.
 
     .. math:: H(P, Q) = -\sum_x P(x)\log Q(x)
 
     Parameters
     ----------
-    p, q : array_like of shape (outcomes,)
+    p, q : array_like of shape (outcomes,), or Tensor of shape (\*batch, outcomes)
         The true distribution and the model's.
     base : float
         Of the logarithm: e for nats, 2 for bits.
 
     Returns
     -------
-    float
+    float, or Tensor of shape (\*batch,)
         At least the entropy of ``p``; infinite when something happens that ``q`` excludes.
 
     Raises
     ------
     ValueError
         When one is no distribution, they differ in length, or the base is not above 1.
+
+    References
+    ----------
+    Kerridge (1961), "Inaccuracy and inference".
 
     Examples
     --------
@@ -250,25 +243,31 @@ def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
     inf
     """
     true, model = _pair(p, q)
-    happens = true > 0
-    with np.errstate(divide="ignore"):
-        return _in_base(-float((true[happens] * np.log(model[happens])).sum()) + 0.0, base)
+    return _in_base(0.0 - torch.special.xlogy(true, model).sum(-1), base, p)
 
 
+@overload
+def kl_divergence(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
+@overload
+def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
 @checked
-def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
+def kl_divergence(
+    p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
+) -> float | Tensor:
     r"""Compute what is paid for believing ``q`` while ``p`` is true.
 
     .. math:: D_{\mathrm{KL}}(P\,\Vert\,Q) = \sum_x P(x)\log\frac{P(x)}{Q(x)} = H(P, Q) - H(P)
 
     Parameters
     ----------
-    p, q, base
-        As for :func:`cross_entropy`.
+    p, q : array_like of shape (outcomes,), or Tensor of shape (\*batch, outcomes)
+        What is true and what is believed.
+    base : float
+        Of the logarithm: e for nats, 2 for bits.
 
     Returns
     -------
-    float
+    float, or Tensor of shape (\*batch,)
         0 or more, and 0 only when they are equal; infinite when ``q`` excludes what happens.
 
     Raises
@@ -284,9 +283,12 @@ def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float:
     --------
     >>> kl_divergence([0.5, 0.5], [0.25, 0.75], base=2)
     0.2075187496394219
+    >>> kl_divergence(torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([[0.25, 0.75], [1, 0]]))
+    tensor([0.1438,    inf])
     """
     true, model = _pair(p, q)
-    return _in_base(float(rel_entr(true, model).sum()), base)
+    nats = (torch.special.xlogy(true, true) - torch.special.xlogy(true, model)).sum(-1)
+    return _in_base(nats, base, p)
 
 
 @checked
@@ -310,6 +312,10 @@ def perplexity(probabilities: ArrayLike) -> float:
     ------
     ValueError
         When there is none, or one is not between 0 and 1.
+
+    References
+    ----------
+    Jelinek, Mercer, Bahl and Baker (1977).
 
     Examples
     --------

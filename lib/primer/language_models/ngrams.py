@@ -21,6 +21,7 @@ from primer.language_models.counting import (
     lookup,
     ngram_keys,
 )
+from primer.language_models.losses import entropy
 
 Text = Sequence[Any] | np.ndarray
 Probabilities = Float[np.ndarray, " n"]
@@ -425,5 +426,4 @@ def shannon_bounds(ranks: Int[np.ndarray, " guesses"]) -> tuple[float, float]:
     q = np.bincount(found)[1:] / len(found)
     rank = np.arange(1, len(q) + 1)
     lower = (rank * (q - np.append(q[1:], 0)) * np.log2(rank)).sum()
-    share = q[q > 0]
-    return float(lower), float(-(share * np.log2(share)).sum())
+    return float(lower), entropy(q, base=2)

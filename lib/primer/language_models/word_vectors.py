@@ -96,6 +96,10 @@ def skip_gram_loss(
     ValueError
         When the tables differ in shape.
 
+    References
+    ----------
+    Mikolov, Sutskever, Chen, Corrado and Dean (2013), equations 1 and 2.
+
     Examples
     --------
     >>> import torch
@@ -182,6 +186,10 @@ def spectral_vectors(table: sparse.csr_array, dim: int) -> Float[np.ndarray, "vo
     ------
     ValueError
         When ``dim`` is not between 1 and one less than the number of words.
+
+    References
+    ----------
+    Deerwester et al. (1990); Levy and Goldberg (2014) for the root.
     """
     if count("dim", dim) >= min(table.shape):
         raise ValueError(f"dim must be less than the {min(table.shape)} words, got {dim}")

@@ -107,6 +107,10 @@ def leaky_relu(slope: float = 0.01) -> Activation:
         When the slope is negative, or 1 and more: then there is no kink, or the maximum takes the
         other branch.
 
+    References
+    ----------
+    Maas, Hannun and Ng (2013).
+
     Examples
     --------
     >>> leaky_relu(0.1)([-2.0, 3.0]), leaky_relu(0.1).derivative([-2.0, 3.0])

@@ -51,6 +51,10 @@ def autoencoder_loss(X: ArrayLike, model: Autoencoder, penalty: float = 0.0) -> 
     ValueError
         When shapes do not fit or the penalty is negative.
 
+    References
+    ----------
+    Baldi and Hornik (1989); Kunin et al. (2019) for the penalty.
+
     Examples
     --------
     >>> model = Autoencoder(np.array([[1.0], [0.0]]), np.array([[1.0, 0.0]]))
@@ -76,6 +80,10 @@ def autoencoder_gradients(X: ArrayLike, model: Autoencoder, penalty: float = 0.0
     -------
     Autoencoder
         The gradients, in the places of encoder and decoder.
+
+    References
+    ----------
+    Kunin et al. (2019).
 
     Examples
     --------

@@ -62,6 +62,10 @@ def logistic_loss(
     ValueError
         When shapes do not fit, a label is not 0 or 1, or the penalty is negative.
 
+    References
+    ----------
+    Cox (1958).
+
     Examples
     --------
     >>> round(logistic_loss([0.0], [[1.0], [2.0]], [0, 1]), 6)  # two fair coins
@@ -83,6 +87,10 @@ def logistic_gradient(
 
     Parameters, errors as in :func:`logistic_loss`.
 
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 4.4.1.
+
     Examples
     --------
     >>> logistic_gradient([0.0], [[1.0], [2.0]], [0, 1])
@@ -102,6 +110,10 @@ def logistic_hessian(
     .. math:: X^\top\operatorname{diag}\bigl(\sigma(s)(1-\sigma(s))\bigr)X+\lambda I
 
     Parameters, errors as in :func:`logistic_loss`; the labels play no part.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 4.4.1.
 
     Examples
     --------
@@ -186,6 +198,10 @@ def softmax_regression(X: ArrayLike, classes: ArrayLike, penalty: float) -> Line
     ------
     ValueError
         When shapes do not fit, a class is missing, or the penalty is not above 0.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 4.4.
 
     Examples
     --------

@@ -43,6 +43,11 @@ def convolution_size(size: int, kernel: int, stride: int = 1, padding: int = 0) 
         When a size or the stride is below 1, the padding negative, or the kernel larger than the
         padded input.
 
+    References
+    ----------
+    Dumoulin and Visin (2016), "A guide to convolution arithmetic for deep learning",
+    relationship 6.
+
     Examples
     --------
     >>> convolution_size(28, kernel=5), convolution_size(7, kernel=2, stride=2)
@@ -80,6 +85,11 @@ def receptive_field(layers: int, kernel: int) -> int:
     ------
     ValueError
         When a number is below 1.
+
+    References
+    ----------
+    Araujo, Norris and Sim (2019), "Computing receptive fields of convolutional neural
+    networks".
 
     Examples
     --------
@@ -122,6 +132,10 @@ def convolve(
     ------
     ValueError
         When shapes do not fit, the kernel is larger than the image, or the stride is below 1.
+
+    References
+    ----------
+    LeCun, Bottou, Bengio and Haffner (1998).
 
     Examples
     --------
@@ -179,6 +193,10 @@ def convolution_gradients(
     ------
     ValueError
         When shapes do not fit.
+
+    References
+    ----------
+    LeCun, Bottou, Bengio and Haffner (1998).
 
     Examples
     --------

@@ -80,6 +80,10 @@ def tent_network(folds: int, crease: float = 0.5) -> list[Layer]:
     ValueError
         When there is no fold, or the crease is 0 or 1.
 
+    References
+    ----------
+    Telgarsky (2016).
+
     Examples
     --------
     >>> from primer.networks import forward, relu
@@ -117,6 +121,10 @@ def zigzag_network(depth: int, width: int) -> list[Layer]:
     ------
     ValueError
         When there is no layer or no unit.
+
+    References
+    ----------
+    Telgarsky (2016).
 
     Examples
     --------

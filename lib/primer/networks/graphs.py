@@ -44,6 +44,10 @@ def message_passing(
     ValueError
         When the adjacency is not square or the states are not one row for each node.
 
+    References
+    ----------
+    Gilmer et al. (2017).
+
     Examples
     --------
     >>> path = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
@@ -91,6 +95,10 @@ def count_walks(adjacency: ArrayLike, length: int) -> Int[np.ndarray, "nodes nod
     ValueError
         When the adjacency is not square, an entry is no count, or there are too many walks for a
         64-bit integer.
+
+    References
+    ----------
+    Biggs, *Algebraic Graph Theory* (1993), chapter 2.
 
     Examples
     --------

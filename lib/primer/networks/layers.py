@@ -194,6 +194,10 @@ def backward(
     ValueError
         When the gradient has not the shape of the output, or the layers are not those of the pass.
 
+    References
+    ----------
+    Rumelhart, Hinton and Williams (1986).
+
     Examples
     --------
     >>> from primer.networks import relu

@@ -93,6 +93,10 @@ def batch_norm_gradients(
     ValueError
         As in :func:`batch_norm`.
 
+    References
+    ----------
+    Ioffe and Szegedy (2015), section 3.
+
     Examples
     --------
     >>> batch_norm_gradients([[1.0], [3.0]], [1.0], [[1.0], [0.0]], 1e-12).gain.round(6)

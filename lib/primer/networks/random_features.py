@@ -64,6 +64,10 @@ def minimum_norm_fit(
     ValueError
         When there is no feature, shapes do not fit, or the penalty is negative.
 
+    References
+    ----------
+    Golub and Van Loan (2013), section 5.5.
+
     Examples
     --------
     >>> minimum_norm_fit([[1.0, 1.0]], [2.0]).weights  # x₀ + x₁ = 2: the shortest solution
@@ -140,6 +144,10 @@ def legendre_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree
     ------
     ValueError
         When a point lies outside, where the polynomials explode, or the degree is negative.
+
+    References
+    ----------
+    Abramowitz and Stegun (1964), chapter 22.
 
     Examples
     --------

@@ -21,7 +21,6 @@ from primer.optimization.newton_schulz import (
 from primer.optimization.noisy_inputs import (
     StepLimits,
     input_moments,
-    noisy_limit,
     noisy_moments,
     noisy_step_limits,
 )
@@ -40,8 +39,6 @@ from primer.optimization.quadratic import (
     contraction,
     gradient_descent,
     least_squares_gradient,
-    least_squares_loss,
-    step_limit,
     steps_needed,
 )
 from primer.optimization.rules import (
@@ -55,9 +52,7 @@ from primer.optimization.rules import (
 from primer.optimization.stochastic import (
     Contraction,
     Coordinates,
-    LossChange,
     active_coordinates,
-    loss_change,
     minimum_norm_solution,
     noise_floor,
     sgd,
@@ -75,7 +70,6 @@ from primer.optimization.width import (
     rms,
     rms_operator_norm,
     sign_feature_change,
-    spectral_target,
 )
 
 __all__ = [
@@ -89,7 +83,6 @@ __all__ = [
     "Coordinates",
     "Divergence",
     "GradientDescent",
-    "LossChange",
     "Mlp",
     "Momentum",
     "Muon",
@@ -109,15 +102,12 @@ __all__ = [
     "gradient_descent",
     "input_moments",
     "least_squares_gradient",
-    "least_squares_loss",
-    "loss_change",
     "minimum_norm_solution",
     "momentum_factor",
     "momentum_limit",
     "momentum_matrix",
     "newton_schulz",
     "noise_floor",
-    "noisy_limit",
     "noisy_moments",
     "noisy_step_limits",
     "norm",
@@ -130,10 +120,8 @@ __all__ = [
     "sgd",
     "sgd_contraction",
     "sign_feature_change",
-    "spectral_target",
     "steepest_step",
     "step_cost",
-    "step_limit",
     "steps_needed",
     "stochastic_gradient",
     "train",

@@ -44,6 +44,10 @@ def momentum_matrix(curvature: float, step: float, momentum: float) -> Float[np.
     ValueError
         When a number is out of its range.
 
+    References
+    ----------
+    Polyak (1964); Goh (2017), "The dynamics of momentum".
+
     Examples
     --------
     >>> momentum_matrix(curvature=2.0, step=0.25, momentum=0.5)
@@ -79,6 +83,10 @@ def momentum_factor(curvature: float, step: float, momentum: float) -> float:
     ValueError
         When a number is out of its range.
 
+    References
+    ----------
+    Polyak (1964); Goh (2017), "The dynamics of momentum".
+
     Examples
     --------
     >>> round(momentum_factor(curvature=2.0, step=0.25, momentum=0.81), 12)
@@ -108,6 +116,10 @@ def momentum_limit(curvature: float, momentum: float) -> float:
     ------
     ValueError
         When a number is out of its range.
+
+    References
+    ----------
+    Polyak (1964); Goh (2017), "The dynamics of momentum".
 
     Examples
     --------

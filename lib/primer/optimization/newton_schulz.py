@@ -63,6 +63,10 @@ def odd_polynomial(
     ValueError
         When ``W`` is no matrix or the side is unknown.
 
+    References
+    ----------
+    Higham (2008), section 8.3; Jordan et al. (2024).
+
     Examples
     --------
     >>> odd_polynomial(torch.tensor([[0.5, 0.0], [0.0, 1.0]]))

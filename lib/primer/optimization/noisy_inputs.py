@@ -101,37 +101,6 @@ def noisy_step_limits(x: float, deviation: float) -> StepLimits:
 
 
 @checked
-def noisy_limit(x: float, y: float, deviation: float) -> float:
-    r"""Compute where the mean weight goes.
-
-    .. math:: E\,W_\infty = \frac{xy}{x^2+\sigma^2}
-
-    It is the ridge solution with penalty :math:`\sigma^2`, not the solution :math:`y/x`.
-
-    Parameters
-    ----------
-    x, y, deviation : float
-        The observation and the noise.
-
-    Returns
-    -------
-    float
-        The limit of the mean.
-
-    Raises
-    ------
-    ValueError
-        When the deviation is not above 0.
-
-    Examples
-    --------
-    >>> noisy_limit(1.0, 1.0, 1.0)
-    0.5
-    """
-    return x * y / input_moments(x, deviation).second
-
-
-@checked
 def noisy_moments(
     x: float, y: float, deviation: float, step: float, steps: int, start: float = 0.0
 ) -> Float[np.ndarray, "times 2"]:

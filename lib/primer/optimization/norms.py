@@ -87,6 +87,10 @@ def dual_norm(gradient: ArrayLike, kind: Norm) -> float:
     ValueError
         As :func:`norm`.
 
+    References
+    ----------
+    Boyd and Vandenberghe (2004), section A.1.6.
+
     Examples
     --------
     >>> [dual_norm([3.0, -4.0], kind) for kind in ("l1", "l2", "linf")]
@@ -121,6 +125,10 @@ def orthogonal_factor(gradient: ArrayLike) -> np.ndarray:
     ------
     ValueError
         When it is no finite matrix.
+
+    References
+    ----------
+    Higham (2008), chapter 8.
 
     Examples
     --------
@@ -216,6 +224,10 @@ def penalized_step(gradient: ArrayLike, alpha: float, kind: Norm) -> np.ndarray:
     ------
     ValueError
         As :func:`steepest_step`.
+
+    References
+    ----------
+    Bernstein and Newhouse (2024), proposition 1.
 
     Examples
     --------

@@ -19,8 +19,8 @@ from primer.optimization.rules import Divergence, GradientDescent, descend
 
 
 @checked
-def least_squares_loss(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> float:
-    r"""Compute :math:`L(w) = \lVert Xw - y\rVert^2`.
+def least_squares_gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> Float[np.ndarray, " d"]:
+    r"""Compute :math:`\nabla L(w) = 2X^\top(Xw - y)`.
 
     Parameters
     ----------
@@ -30,35 +30,6 @@ def least_squares_loss(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> float:
         The targets.
     w : array_like, shape (d,)
         The weights.
-
-    Returns
-    -------
-    float
-        A sum of squares, in the squared unit of ``y``.
-
-    Raises
-    ------
-    ValueError
-        When the shapes do not match or an entry is not finite.
-
-    Examples
-    --------
-    >>> least_squares_loss([[2.0], [1.0]], [4.0, 4.0], [1.0])
-    13.0
-    """
-    table, target, weights = _problem(X, y, w)
-    residual = table @ weights - target
-    return float(residual @ residual)
-
-
-@checked
-def least_squares_gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> Float[np.ndarray, " d"]:
-    r"""Compute :math:`\nabla L(w) = 2X^\top(Xw - y)`.
-
-    Parameters
-    ----------
-    X, y, w : array_like
-        As :func:`least_squares_loss`.
 
     Returns
     -------
@@ -118,6 +89,10 @@ def gradient_descent(
     Divergence
         When the weights have grown beyond all bounds; it names the limit that the step exceeds.
 
+    References
+    ----------
+    Cauchy (1847).
+
     Examples
     --------
     >>> gradient_descent([[1.0]], [2.0], step=0.25, steps=3).ravel()
@@ -174,6 +149,10 @@ def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
     ValueError
         When a singular value is not above 0.
 
+    References
+    ----------
+    Goh (2017), "First steps: gradient descent".
+
     Examples
     --------
     >>> contraction([1.0, 0.5], 0.75)
@@ -209,6 +188,10 @@ def closed_form(
     ValueError
         When a singular value is not above 0 or ``time`` is negative.
 
+    References
+    ----------
+    Goh (2017), "First steps: gradient descent".
+
     Examples
     --------
     >>> closed_form([1.0], [2.0], [0.0], step=0.25, time=3)
@@ -218,36 +201,6 @@ def closed_form(
     solution = vector("target", target, len(sigma)) / sigma
     error = vector("start", start, len(sigma)) - solution
     return solution + contraction(sigma, step) ** count("time", time, at_least=0) * error
-
-
-@checked
-def step_limit(singular_values: ArrayLike) -> float:
-    r"""Compute the step size at which gradient descent stops converging.
-
-    .. math:: |1-2\eta\sigma_i^2| < 1 \text{ for all } i
-              \iff 0 < \eta < \frac1{\sigma_{\max}^2}
-
-    Parameters
-    ----------
-    singular_values : array_like, shape (k,)
-        :math:`\sigma_i > 0`.
-
-    Returns
-    -------
-    float
-        The limit; at the limit itself the error neither shrinks nor grows.
-
-    Raises
-    ------
-    ValueError
-        When a singular value is not above 0.
-
-    Examples
-    --------
-    >>> step_limit([2.0, 1.0])
-    0.25
-    """
-    return float(1 / _spectrum(singular_values).max() ** 2)
 
 
 class BestStep(NamedTuple):
@@ -280,6 +233,10 @@ def best_step(singular_values: ArrayLike) -> BestStep:
     ------
     ValueError
         When a singular value is not above 0.
+
+    References
+    ----------
+    Goh (2017), "Choosing a step-size".
 
     Examples
     --------

@@ -40,6 +40,10 @@ def minimum_norm_solution(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, " d"]
     ValueError
         When the rows are dependent or more than the columns: then not every ``y`` can be met.
 
+    References
+    ----------
+    Golub and Van Loan (2013), section 5.6.
+
     Examples
     --------
     >>> minimum_norm_solution([[1.0, 1.0]], [2.0])
@@ -136,6 +140,10 @@ def stochastic_gradient(
     ValueError
         When the batch is empty or names a row that is not there.
 
+    References
+    ----------
+    Robbins and Monro (1951).
+
     Examples
     --------
     >>> stochastic_gradient([[1.0], [3.0]], [0.0, 0.0], [1.0], batch=[1])
@@ -184,6 +192,10 @@ def sgd(
     ValueError
         When a row is not there, or shapes do not match.
 
+    References
+    ----------
+    Robbins and Monro (1951).
+
     Examples
     --------
     >>> sgd([[1.0], [2.0]], [1.0, 2.0], step=0.125, rows=[0, 1]).ravel()
@@ -203,54 +215,6 @@ def sgd(
         residual = (x * w).sum(axis=-1) - target[i]
         path[t + 1] = w - 2 * eta * residual[..., None] * x
     return path
-
-
-class LossChange(NamedTuple):
-    """The two parts by which one step changes the loss: linear and quadratic in the step size."""
-
-    linear: np.ndarray
-    quadratic: np.ndarray
-
-
-@checked
-def loss_change(X: ArrayLike, w: ArrayLike, step: float) -> LossChange:
-    r"""Split the change of :math:`L(w)=\lVert\tilde Xw\rVert^2` for each row that SGD may draw.
-
-    .. math:: L(w') = L(w) + A + B, \qquad
-              A = 2w^\top\tilde X^\top\tilde X\,\delta, \quad
-              B = \delta^\top\tilde X^\top\tilde X\,\delta, \quad
-              \delta = -2\eta\,\tilde x_i\tilde x_i^\top w
-
-    Parameters
-    ----------
-    X : array_like, shape (n, k)
-        :math:`\tilde X`, a problem whose solution is 0.
-    w : array_like, shape (k,)
-        The weights, which here are the error.
-    step : float
-        :math:`\eta > 0`.
-
-    Returns
-    -------
-    LossChange
-        ``linear`` (:math:`A`) and ``quadratic`` (:math:`B`), one entry for each row; their means
-        are the conditional expectations.
-
-    Raises
-    ------
-    ValueError
-        When the shapes do not match or the step is not above 0.
-
-    Examples
-    --------
-    >>> loss_change([[1.0], [2.0]], [1.0], step=0.125)
-    LossChange(linear=array([ -2.5, -10. ]), quadratic=array([0.3125, 5.    ]))
-    """
-    table = matrix("X", X)
-    weights = vector("w", w, table.shape[1])
-    moves = -2 * positive("step", step) * (table @ weights)[:, None] * table  # (n, k), a row each
-    seen = moves @ table.T  # X δ for each row
-    return LossChange(linear=2 * seen @ (table @ weights), quadratic=(seen**2).sum(axis=1))
 
 
 class Contraction(NamedTuple):

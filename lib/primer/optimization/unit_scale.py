@@ -38,6 +38,10 @@ def unit_multiplier(d_in: int) -> float:
     ValueError
         When ``d_in`` is below 1.
 
+    References
+    ----------
+    Blake, Orr and Luschi (2023), "Unit scaling".
+
     Examples
     --------
     >>> unit_multiplier(1024)

@@ -67,6 +67,10 @@ def rms_operator_norm(W: ArrayLike) -> float:
     ValueError
         When it is no finite matrix.
 
+    References
+    ----------
+    Yang, Simon and Bernstein (2023).
+
     Examples
     --------
     >>> rms_operator_norm([[1.0, 1.0, 1.0, 1.0]])  # adds up four equal entries
@@ -75,39 +79,6 @@ def rms_operator_norm(W: ArrayLike) -> float:
     table = matrix("W", W)
     d_out, d_in = table.shape
     return float(math.sqrt(d_in / d_out) * np.linalg.norm(table, 2))
-
-
-def spectral_target(d_out: int, d_in: int) -> float:
-    r"""Compute the spectral norm that weights and updates should have.
-
-    .. math:: \lVert W\rVert_2 = \Theta\Bigl(\sqrt{d_{\text{out}}/d_{\text{in}}}\Bigr)
-              \iff \lVert W\rVert_{\mathrm{RMS}\to\mathrm{RMS}} = \Theta(1)
-
-    Parameters
-    ----------
-    d_out, d_in : int
-        The layer's sizes, 1 or more.
-
-    Returns
-    -------
-    float
-        The norm with constant 1.
-
-    Raises
-    ------
-    ValueError
-        When a size is below 1.
-
-    References
-    ----------
-    Yang, Simon and Bernstein (2023), condition 1.
-
-    Examples
-    --------
-    >>> spectral_target(1024, 256)
-    2.0
-    """
-    return math.sqrt(count("d_out", d_out) / count("d_in", d_in))
 
 
 def sign_feature_change(d_in: int) -> float:

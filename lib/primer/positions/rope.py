@@ -108,6 +108,10 @@ def rotate_pairs(
     ValueError
         When the layout is unknown, ``dim`` is odd, or there is not one angle for each pair.
 
+    References
+    ----------
+    Su et al. (2021), equation 34.
+
     Examples
     --------
     >>> rotate_pairs(torch.tensor([1.0, 0.0, 0.0, 2.0]), torch.tensor([torch.pi / 2, 0.0])).round()
@@ -222,6 +226,10 @@ def rope_complex(
     ------
     ValueError
         As :func:`apply_rope`.
+
+    References
+    ----------
+    Su et al. (2021), section 3.2.1.
 
     Examples
     --------

@@ -34,7 +34,7 @@ from primer.pretraining.objectives import (
     next_token,
     prefix,
 )
-from primer.pretraining.sentence_pairs import Pair, join_pair, next_sentence_pairs
+from primer.pretraining.sentence_pairs import Pair, next_sentence_pairs
 from primer.pretraining.spans import (
     SpanCorruption,
     SpanSizes,
@@ -47,7 +47,6 @@ from primer.pretraining.spans import (
 )
 from primer.pretraining.tagging import (
     Span,
-    bio_transitions,
     collect_tags,
     decode_bio,
     encode_bio,
@@ -55,7 +54,7 @@ from primer.pretraining.tagging import (
     may_follow,
     spread_tags,
 )
-from primer.pretraining.twin import MASK, MaskedModel, load_twin, trained_on, with_mask
+from primer.pretraining.twin import MASK, MaskedModel, load_twin, with_mask
 
 __all__ = [
     "BERT_BASE",
@@ -82,7 +81,6 @@ __all__ = [
     "bert_parameters",
     "best_rate",
     "best_span",
-    "bio_transitions",
     "collect_tags",
     "corrupt_spans",
     "decode_bio",
@@ -91,7 +89,6 @@ __all__ = [
     "family_mask",
     "gradient_steps",
     "infill",
-    "join_pair",
     "linear_tasks",
     "load_bert",
     "load_twin",
@@ -118,7 +115,6 @@ __all__ = [
     "spread_tags",
     "stage_directions",
     "train_layer",
-    "trained_on",
     "viterbi",
     "with_mask",
 ]

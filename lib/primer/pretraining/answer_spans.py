@@ -105,6 +105,10 @@ def span_loss(
     Tensor
         Nats per question.
 
+    References
+    ----------
+    Devlin et al. (2019), section 4.2.
+
     Examples
     --------
     >>> flat = torch.zeros(1, 4)

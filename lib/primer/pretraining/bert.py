@@ -189,6 +189,10 @@ def bert_parameters(config: TransformerConfig, heads: bool = False) -> dict[str,
     dict
         Numbers of "embedding", "blocks", "pooler" and, with heads, "words" and "follows".
 
+    References
+    ----------
+    Devlin et al. (2019), section 3.
+
     Examples
     --------
     >>> parts = bert_parameters(BERT_BASE)

@@ -101,6 +101,10 @@ def f1(truth: ArrayLike, guess: ArrayLike) -> float:
     ValueError
         As :func:`matthews`.
 
+    References
+    ----------
+    van Rijsbergen (1979), *Information Retrieval*, chapter 7.
+
     Examples
     --------
     >>> f1([1, 0, 0, 0], [1, 1, 0, 0]).__round__(4)

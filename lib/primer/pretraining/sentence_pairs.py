@@ -78,28 +78,3 @@ def next_sentence_pairs(
             second = documents[other][int(rng.integers(len(documents[other])))]
         pairs.append(Pair([*first], [*second], follows))
     return pairs
-
-
-@checked
-def join_pair(pair: Pair, cls: int, sep: int) -> tuple[list[int], list[int]]:
-    """Lay a pair out as BERT reads it.
-
-    Parameters
-    ----------
-    pair : Pair
-        Two sentences.
-    cls, sep : int
-        The tokens that begin the text and end a sentence.
-
-    Returns
-    -------
-    tokens, segments : list of int
-        ``[CLS] first [SEP] second [SEP]``, and the number of the sentence at each place.
-
-    Examples
-    --------
-    >>> join_pair(Pair([5, 6], [7], True), cls=1, sep=2)
-    ([1, 5, 6, 2, 7, 2], [0, 0, 0, 0, 1, 1])
-    """
-    tokens = [cls, *pair.first, sep, *pair.second, sep]
-    return tokens, [0] * (len(pair.first) + 2) + [1] * (len(pair.second) + 1)

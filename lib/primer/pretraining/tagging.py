@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool
 
 from primer.inputs import checked, count
 
@@ -124,20 +123,6 @@ def may_follow(before: str, tag: str) -> bool:
     if not _kind(tag) or not tag.startswith("I-"):
         return True
     return before in (f"B-{_kind(tag)}", tag)
-
-
-@checked
-def bio_transitions(tags: Sequence[str]) -> Bool[np.ndarray, "tags tags"]:
-    """Say for each pair of tags whether the second may follow the first.
-
-    Examples
-    --------
-    >>> bio_transitions(["O", "B-LOC", "I-LOC"]).astype(int)
-    array([[1, 1, 0],
-           [1, 1, 1],
-           [1, 1, 1]])
-    """
-    return np.array([[may_follow(before, tag) for tag in tags] for before in tags])
 
 
 def _kind(tag: str) -> str:

@@ -14,7 +14,6 @@ from primer.transformers import (
     Encoder,
     load_checkpoint,
     load_pretrained,
-    read_metadata,
 )
 
 MASK = "<|mask|>"
@@ -91,15 +90,3 @@ def with_mask(tokenizer: BytePairEncoding) -> BytePairEncoding:
     {'<|end|>': 256, '<|mask|>': 257}
     """
     return BytePairEncoding(tokenizer.merges, special_tokens=(END, MASK))
-
-
-@checked
-def trained_on(path: Path = TWIN) -> dict[str, object]:
-    """Read how the twin was trained: steps, rate of masking, losses.
-
-    Examples
-    --------
-    >>> sorted(trained_on())[:2]
-    ['batch', 'corpus']
-    """
-    return read_metadata(path)

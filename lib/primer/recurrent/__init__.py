@@ -10,7 +10,6 @@ from primer.recurrent.cells import (
     GRUCell,
     LSTMCell,
     State,
-    forget_bias_for,
     half_life,
 )
 from primer.recurrent.characters import RecurrentLanguageModel
@@ -57,7 +56,6 @@ __all__ = [
     "bilinear_score",
     "character_models",
     "dot_score",
-    "forget_bias_for",
     "gradient_ratio",
     "half_life",
     "input_gradients",

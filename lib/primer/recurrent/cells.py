@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, number, positive
+from primer.inputs import checked, count, number
 
 State = tuple[Tensor, ...]
 """What a cell hands to its next step: ``(h,)``, or ``(h, c)`` for an LSTM."""
@@ -306,32 +306,3 @@ def half_life(forget_bias: float) -> float:
     (1.0, 2.21, 103.2)
     """
     return math.log(2) / math.log1p(math.exp(-number("forget_bias", forget_bias)))
-
-
-@checked
-def forget_bias_for(steps: float) -> float:
-    r"""Solve :func:`half_life` for the bias.
-
-    .. math:: b = -\ln\bigl(2^{1/n} - 1\bigr)
-
-    Parameters
-    ----------
-    steps : float
-        The half-life :math:`n` wanted, above 0.
-
-    Returns
-    -------
-    float
-        The bias.
-
-    Raises
-    ------
-    ValueError
-        When ``steps`` is not above 0.
-
-    Examples
-    --------
-    >>> round(forget_bias_for(14), 2), round(half_life(forget_bias_for(14)), 9)
-    (2.98, 14.0)
-    """
-    return -math.log(math.expm1(math.log(2) / positive("steps", steps)))

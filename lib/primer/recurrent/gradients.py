@@ -143,6 +143,10 @@ def step_jacobian(
     ValueError
         When the sizes do not fit.
 
+    References
+    ----------
+    Pascanu, Mikolov and Bengio (2013), equation 5.
+
     Examples
     --------
     >>> cell = ElmanCell(1, 1)
@@ -185,6 +189,10 @@ def jacobian_product(
     ------
     ValueError
         When there is nothing to read, or the sizes do not fit.
+
+    References
+    ----------
+    Pascanu, Mikolov and Bengio (2013), equation 5.
 
     Examples
     --------

@@ -48,6 +48,10 @@ def input_gradients(
     ValueError
         When there is no token to read before the one to predict.
 
+    References
+    ----------
+    Madsen (2019), "Visualizing memorization in RNNs", where it is called connectivity.
+
     Examples
     --------
     >>> model = RecurrentLanguageModel("ab", "rnn", 3)

@@ -29,6 +29,10 @@ def dot_score(query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> 
     ValueError
         When query and keys have different lengths.
 
+    References
+    ----------
+    Luong, Pham and Manning (2015), equation 8, "dot".
+
     Examples
     --------
     >>> keys = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -124,6 +128,10 @@ def attend(
         The mean :math:`c`.
     weights : Tensor of shape (..., n)
         :math:`\alpha`.
+
+    References
+    ----------
+    Bahdanau, Cho and Bengio (2015), equations 5 and 6.
 
     Examples
     --------
@@ -264,6 +272,11 @@ class EncoderDecoder(nn.Module):
         ------
         ValueError
             When the source is empty, a token is unknown, or there are more sources than targets.
+
+        References
+        ----------
+        Sutskever, Vinyals and Le (2014), equation 1; Williams and Zipser (1989) for teacher
+        forcing.
         """
         self._known(target, "target", allow_empty=True)
         if len(source) != len(target):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from primer.regression.inference import Fit, ols, partial_out
-from primer.regression.inputs import column, design
+from primer.regression.inputs import design
 
 
 def leverage(fit: Fit) -> Float[np.ndarray, " n"]:
@@ -28,6 +28,10 @@ def leverage(fit: Fit) -> Float[np.ndarray, " n"]:
     -------
     float array, shape (n,)
         The diagonal of the hat matrix; it depends on ``X`` alone.
+
+    References
+    ----------
+    Hoaglin and Welsch (1978), "The hat matrix in regression and ANOVA".
 
     Examples
     --------
@@ -92,6 +96,10 @@ def standardized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     ValueError
         When an observation has leverage 1, or no noise can be estimated.
 
+    References
+    ----------
+    Cook and Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
+
     Examples
     --------
     >>> standardized_residuals(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(3)
@@ -120,6 +128,10 @@ def studentized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     ------
     ValueError
         When an observation has leverage 1, or :math:`n \le k + 1`.
+
+    References
+    ----------
+    Cook and Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
 
     Examples
     --------
@@ -156,6 +168,10 @@ def leave_one_out_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     ------
     ValueError
         When an observation has leverage 1: without it there is no fit.
+
+    References
+    ----------
+    Allen (1974), "The relationship between variable selection and data augmentation".
 
     Examples
     --------
@@ -223,6 +239,10 @@ def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
     ValueError
         When the columns are exactly collinear or one is constant; the sentence names them.
 
+    References
+    ----------
+    Marquardt (1970).
+
     Examples
     --------
     >>> variance_inflation([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]]).round(4)
@@ -233,37 +253,6 @@ def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
     columns = range(1, whole.shape[1])
     left = [partial_out(whole[:, j], np.delete(whole, j, axis=1)) for j in columns]
     return np.sum((table - table.mean(axis=0)) ** 2, axis=0) / np.sum(np.square(left), axis=1)
-
-
-def durbin_watson(residuals: ArrayLike) -> float:
-    r"""Compute the Durbin–Watson statistic of residuals in the order of time.
-
-    .. math:: d = \frac{\sum_{i\ge2} (e_i-e_{i-1})^2}{\sum_i e_i^2} \approx 2(1-\hat\rho_1)
-
-    Parameters
-    ----------
-    residuals : array_like, shape (n,)
-        In the order in which they were observed.
-
-    Returns
-    -------
-    float
-        About 2 without correlation between neighbors, near 0 or 4 for strong correlation.
-
-    Raises
-    ------
-    ValueError
-        When there are fewer than two residuals, or all are 0.
-
-    Examples
-    --------
-    >>> durbin_watson([1, -1, 1, -1])
-    3.0
-    """
-    e = column("residuals", residuals)
-    if len(e) < 2 or not e.any():
-        raise ValueError("the statistic needs two residuals or more, not all of them 0")
-    return float(np.sum(np.diff(e) ** 2) / np.sum(e**2))
 
 
 class ChiSquaredTest(NamedTuple):

@@ -92,6 +92,10 @@ def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaus
     ValueError
         When all coordinates or more are observed, or :math:`\Sigma_{YY}` is not positive definite.
 
+    References
+    ----------
+    Bishop, *Pattern Recognition and Machine Learning* (2006), section 2.3.1.
+
     Examples
     --------
     >>> condition([1.0, 5.0], [[2.0, 1.0], [1.0, 4.0]], [7.0])
@@ -179,6 +183,10 @@ def ridge_posterior(
     ValueError
         When a variance is not above 0 or the shapes do not match.
 
+    References
+    ----------
+    Bishop, *Pattern Recognition and Machine Learning* (2006), section 3.3.1.
+
     Examples
     --------
     >>> ridge_posterior([[1.0], [2.0]], [3.0, 5.0], noise_variance=5.0)
@@ -219,6 +227,10 @@ def ridge_log_posterior(
     ------
     ValueError
         When the noise variance is not above 0 or the shapes do not match.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 3.4.1.
 
     Examples
     --------

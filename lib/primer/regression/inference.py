@@ -219,6 +219,10 @@ def coefficient_tests(
         When no degree of freedom is left, the fit is exact, the covariance is not k×k with
         positive variances, or the level is not between 0 and 1.
 
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 3.2.
+
     Examples
     --------
     >>> fit = ols([[0], [1], [2], [3]], [1, 3, 2, 4], names=["x"])
@@ -276,6 +280,10 @@ def f_test(fit: Fit, restricted: Fit | None = None) -> FTest:
     ------
     ValueError
         When the models are not nested, have different responses, or are of one size.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 3.2.
 
     Examples
     --------

@@ -83,6 +83,10 @@ def dropout_matrix(X: ArrayLike, keep: float) -> Float[np.ndarray, "p p"]:
     ValueError
         When the probability does not lie strictly between 0 and 1.
 
+    References
+    ----------
+    Srivastava et al. (2014), section 9.1.
+
     Examples
     --------
     >>> dropout_matrix([[3.0, 0.0], [4.0, 2.0]], keep=0.5)
@@ -157,6 +161,10 @@ def dropout_regression(X: ArrayLike, y: ArrayLike, keep: float) -> Float[np.ndar
     ------
     ValueError
         When a column is zero everywhere, so that its weight does not matter.
+
+    References
+    ----------
+    Srivastava et al. (2014), section 9.1.
 
     Examples
     --------

@@ -38,10 +38,13 @@ def add_intercept(X: ArrayLike) -> Float[np.ndarray, "n columns"]:
     return np.column_stack([np.ones(len(table)), table])
 
 
-def mean_squared_error(X: ArrayLike, y: ArrayLike, coefficients: ArrayLike) -> float:
-    r"""Compute the loss of a coefficient vector.
+def mean_squared_error_gradient(
+    X: ArrayLike, y: ArrayLike, coefficients: ArrayLike
+) -> Float[np.ndarray, " p"]:
+    r"""Compute the gradient of the mean squared error.
 
-    .. math:: L(\beta) = \frac1n\,\lVert y - X\beta\rVert^2
+    .. math:: L(\beta) = \frac1n\,\lVert y - X\beta\rVert^2, \qquad
+              \nabla L(\beta) = -\frac2n\,X^\top (y - X\beta)
 
     Parameters
     ----------
@@ -54,45 +57,13 @@ def mean_squared_error(X: ArrayLike, y: ArrayLike, coefficients: ArrayLike) -> f
 
     Returns
     -------
-    float
-        The loss, in the squared unit of ``y``.
-
-    Raises
-    ------
-    ValueError
-        When a shape does not match or an entry is not finite.
-
-    Examples
-    --------
-    >>> mean_squared_error([[1.0], [2.0]], [3.0, 5.0], [2.0])
-    1.0
-    """
-    table, response = single_response(X, y)
-    beta = vector("coefficients", coefficients, table.shape[1])
-    return float(np.mean((response - table @ beta) ** 2))
-
-
-def mean_squared_error_gradient(
-    X: ArrayLike, y: ArrayLike, coefficients: ArrayLike
-) -> Float[np.ndarray, " p"]:
-    r"""Compute the gradient of the loss.
-
-    .. math:: \nabla L(\beta) = -\frac2n\,X^\top (y - X\beta)
-
-    Parameters
-    ----------
-    X, y, coefficients : array_like
-        As :func:`mean_squared_error`.
-
-    Returns
-    -------
     float array, shape (p,)
         It is zero exactly where the residual is orthogonal to every column.
 
     Raises
     ------
     ValueError
-        As :func:`mean_squared_error`.
+        When a shape does not match or an entry is not finite.
 
     Examples
     --------
@@ -134,6 +105,10 @@ def normal_equations(
         When the columns are dependent (the sentence names them), there are more columns than
         observations, or an entry is not finite.
 
+    References
+    ----------
+    Legendre (1805); Gauss (1809).
+
     Examples
     --------
     >>> normal_equations([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 2.0, 6.0]).round(12)
@@ -165,6 +140,10 @@ def least_squares(
     ------
     ValueError
         As :func:`normal_equations`.
+
+    References
+    ----------
+    Golub and Van Loan (2013), section 5.3.
 
     Examples
     --------
@@ -229,6 +208,10 @@ def hat_matrix(X: ArrayLike) -> Float[np.ndarray, "n n"]:
     ------
     ValueError
         When the columns are dependent or an entry is not finite.
+
+    References
+    ----------
+    Hoaglin and Welsch (1978), "The hat matrix in regression and ANOVA".
 
     Examples
     --------

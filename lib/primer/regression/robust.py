@@ -40,6 +40,10 @@ def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k 
     ValueError
         When the shapes do not match.
 
+    References
+    ----------
+    Huber (1967); White (1980).
+
     Examples
     --------
     >>> sandwich([[1.0], [1.0]], [1.0, 3.0])

@@ -87,6 +87,10 @@ def ridge_dual(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, 
     ValueError
         When the penalty is not above 0 or an entry is not finite.
 
+    References
+    ----------
+    Saunders, Gammerman and Vovk (1998).
+
     Examples
     --------
     >>> ridge_dual([[1.0], [2.0]], [3.0, 5.0], penalty=5.0).round(12)
@@ -122,6 +126,10 @@ def filter_factors(
     ------
     ValueError
         When a singular value or a penalty is negative.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 3.4.1.
 
     Examples
     --------
@@ -162,6 +170,10 @@ def ridge_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.nda
     ------
     ValueError
         When a penalty is not above 0 or an entry is not finite.
+
+    References
+    ----------
+    Hastie, Tibshirani and Friedman (2009), section 3.4.1.
 
     Examples
     --------
@@ -259,6 +271,10 @@ def ridge_risk(
     ------
     ValueError
         When a penalty or the variance is negative, or the columns are dependent.
+
+    References
+    ----------
+    Hoerl and Kennard (1970); Theobald (1974).
 
     Examples
     --------

@@ -38,6 +38,10 @@ def soft_threshold(values: ArrayLike, threshold: float) -> Float[np.ndarray, "*s
     ValueError
         When the threshold is negative or an entry is not finite.
 
+    References
+    ----------
+    Donoho and Johnstone (1994).
+
     Examples
     --------
     >>> soft_threshold([-3.0, 0.5, 2.0], 1.0) + 0.0
@@ -61,6 +65,10 @@ def lasso_largest_penalty(X: ArrayLike, y: ArrayLike) -> float:
     -------
     float
         Where a path of penalties starts.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2010), section 2.5.
 
     Examples
     --------

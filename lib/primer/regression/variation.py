@@ -112,6 +112,10 @@ def adjusted_r_squared(y: ArrayLike, fitted: ArrayLike, n_features: int) -> floa
     ValueError
         When ``y`` is constant, or :math:`n \le p + 1`, so that no degree of freedom is left.
 
+    References
+    ----------
+    Theil (1961).
+
     Examples
     --------
     >>> round(adjusted_r_squared([1, 2, 6], [0.5, 3.0, 5.5], n_features=1), 4)

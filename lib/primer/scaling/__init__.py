@@ -22,7 +22,6 @@ from primer.scaling.fitting import (
     chinchilla_objective,
     fit_chinchilla,
     fit_power_law,
-    isoflop_vertex,
 )
 from primer.scaling.laws import (
     CHINCHILLA_PRINTED,
@@ -58,7 +57,6 @@ __all__ = [
     "exact_match",
     "fit_chinchilla",
     "fit_power_law",
-    "isoflop_vertex",
     "kaplan_forward_flops",
     "measured_matches",
     "multiplied_parameters",

@@ -69,6 +69,10 @@ def attention_share(n_tokens: int, d_model: int) -> float:
     ValueError
         When a number is not positive.
 
+    References
+    ----------
+    Kaplan et al. (2020), section 2.1.
+
     Examples
     --------
     GPT-3, and a model of 4096 that reads 8192 tokens:
@@ -110,6 +114,10 @@ def training_flops(
     ------
     ValueError
         When a number is not positive.
+
+    References
+    ----------
+    Kaplan et al. (2020), section 2.1.
 
     Examples
     --------

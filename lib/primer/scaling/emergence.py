@@ -37,6 +37,10 @@ def token_probability(
     float array
         Probabilities.
 
+    References
+    ----------
+    Schaeffer, Miranda and Koyejo (2023).
+
     Examples
     --------
     >>> token_probability([1e6, 1e8, 1e11]).round(3)

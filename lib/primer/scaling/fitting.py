@@ -132,6 +132,10 @@ def chinchilla_objective(
         The sum.
     gradient : float array, shape (5,)
         Its derivatives.
+
+    References
+    ----------
+    Hoffmann et al. (2022), equation 3 and section D.2.
     """
     a, b, e, alpha, beta = theta
     parts = np.stack([a - alpha * log_n, b - beta * log_d, np.full_like(log_n, e)])
@@ -282,35 +286,3 @@ def bootstrap(
         if len(fits) == resamples:
             return fits
     raise ValueError(f"most resamples of these runs cannot be fitted: {failed}")
-
-
-@checked
-def isoflop_vertex(parameters: ArrayLike, loss: ArrayLike) -> float:
-    r"""Find the bottom of a valley: the vertex of a parabola in :math:`\ln N`.
-
-    Parameters
-    ----------
-    parameters, loss : array_like, shape (sizes,)
-        Sizes trained with one budget, and their losses; three or more.
-
-    Returns
-    -------
-    float
-        The size at the vertex.
-
-    Raises
-    ------
-    ValueError
-        When there are fewer than three sizes, or the parabola has no bottom.
-
-    Examples
-    --------
-    >>> round(isoflop_vertex([1e3, 1e4, 1e5], [3.0, 2.0, 3.0]))
-    10000
-    """
-    sizes, losses = _columns(3, parameters=parameters, loss=loss)
-    center = np.log(sizes).mean()
-    curvature, slope, _ = np.polyfit(np.log(sizes) - center, losses, 2)
-    if curvature <= 0:
-        raise ValueError("these losses have no valley: train sizes on both sides of the lowest")
-    return float(np.exp(center - slope / (2 * curvature)))

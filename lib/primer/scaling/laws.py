@@ -169,6 +169,10 @@ class ChinchillaLaw:
         -------
         Split
             :math:`N^*` and :math:`D^*`, with :math:`6N^*D^* = C`.
+
+        References
+        ----------
+        Hoffmann et al. (2022), equation 4.
         """
         scale = (self.alpha * self.A / (self.beta * self.B)) ** (1 / (self.alpha + self.beta))
         parameters = scale * (positive("flops", flops) / 6) ** self.exponent
@@ -200,6 +204,10 @@ class ChinchillaLaw:
         ------
         ValueError
             When the loss is not above the floor.
+
+        References
+        ----------
+        Sardana et al. (2024).
 
         Examples
         --------

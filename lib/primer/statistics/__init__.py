@@ -12,8 +12,6 @@ from primer.statistics.bayes import (
 from primer.statistics.convergence import kolmogorov_distance, typewriter, typewriter_interval
 from primer.statistics.cramer_rao import cramer_rao_bound, efficiency
 from primer.statistics.estimators import (
-    ErrorParts,
-    error_parts,
     midrange,
     sample_mean,
     sample_median,
@@ -41,7 +39,6 @@ from primer.statistics.likelihood import (
     log_likelihood,
     maximize_likelihood,
     numerical_information,
-    numerical_score,
     observed_information,
     score,
     score_contributions,
@@ -69,7 +66,6 @@ __all__ = [
     "Beta",
     "Cauchy",
     "Chain",
-    "ErrorParts",
     "Exponential",
     "Family",
     "GridPosterior",
@@ -85,7 +81,6 @@ __all__ = [
     "cramer_rao_bound",
     "effective_sample_size",
     "efficiency",
-    "error_parts",
     "grid_posterior",
     "kolmogorov_distance",
     "log_likelihood",
@@ -98,7 +93,6 @@ __all__ = [
     "normal_bayes_factor",
     "normal_log_evidence",
     "numerical_information",
-    "numerical_score",
     "observed_information",
     "posterior_probability",
     "sample_mean",

@@ -94,6 +94,10 @@ def grid_posterior(
         When the grid is not even and rising, shapes differ, a logarithm is NaN or the product is
         zero everywhere.
 
+    References
+    ----------
+    Gelman et al. (2013), section 3.7.
+
     Examples
     --------
     >>> grid = np.linspace(0, 1, 1001)
@@ -167,6 +171,10 @@ class Beta(NamedTuple):
 
         Of a prior it is the marginal likelihood of the data, of a posterior the prediction.
 
+        References
+        ----------
+        Gelman et al. (2013), chapter 2.
+
         Examples
         --------
         >>> [round(float(np.exp(Beta(1, 1).log_predictive(k, 3))), 4) for k in range(4)]
@@ -194,6 +202,10 @@ class Normal(NamedTuple):
 
         .. math:: \frac1{\tau_n^2} = \frac1{\tau^2} + \frac n{\sigma^2}, \qquad
                   m_n = \tau_n^2\left(\frac m{\tau^2} + \frac{n \bar x}{\sigma^2}\right)
+
+        References
+        ----------
+        Gelman et al. (2013), section 2.5.
 
         Examples
         --------

@@ -88,6 +88,10 @@ def efficiency(variance: float, information: float) -> float:
     ValueError
         When variance or information are not above 0.
 
+    References
+    ----------
+    Fisher (1922).
+
     Examples
     --------
     >>> efficiency(variance=0.5, information=4.0)

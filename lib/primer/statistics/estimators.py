@@ -6,14 +6,12 @@ Every estimator works along the last axis: a sample of shape ``(n,)`` gives one 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import number
-from primer.statistics.inputs import sample, samples
+from primer.statistics.inputs import samples
 
 
 def sample_mean(x: ArrayLike) -> Float[np.ndarray, "..."]:
@@ -168,56 +166,3 @@ def midrange(x: ArrayLike) -> Float[np.ndarray, "..."]:
     """
     array = samples("x", x)
     return np.asarray((array.min(axis=-1) + array.max(axis=-1)) / 2)
-
-
-class ErrorParts(NamedTuple):
-    """The mean squared error of an estimator and the two parts it is the sum of."""
-
-    mse: float
-    """Mean squared distance from the truth."""
-    variance: float
-    """Mean squared distance from the estimator's own mean."""
-    bias: float
-    """The estimator's mean less the truth."""
-
-
-def error_parts(estimates: ArrayLike, truth: float) -> ErrorParts:
-    r"""Split the mean squared error of repeated estimates into variance and squared bias.
-
-    .. math::
-
-        \underbrace{E(\hat\theta - \theta)^2}_{\mathrm{MSE}}
-        = \underbrace{E(\hat\theta - E\hat\theta)^2}_{\mathrm{Var}}
-        + \underbrace{(E\hat\theta - \theta)^2}_{\mathrm{Bias}^2}
-
-    The expectations are means over the given estimates, with the divisor :math:`R`, so the identity
-    holds to rounding for any numbers.
-
-    Parameters
-    ----------
-    estimates : array_like, shape (R,)
-        Estimates from :math:`R` independent samples.
-    truth : float
-        :math:`\theta`.
-
-    Returns
-    -------
-    ErrorParts
-        ``mse``, ``variance`` and ``bias``.
-
-    Raises
-    ------
-    ValueError
-        When there is no estimate, or a number is not finite.
-
-    Examples
-    --------
-    >>> error_parts([1, 3], truth=5)
-    ErrorParts(mse=10.0, variance=1.0, bias=-3.0)
-    """
-    values, theta = sample("estimates", estimates), number("truth", truth)
-    return ErrorParts(
-        mse=float(np.mean((values - theta) ** 2)),
-        variance=float(values.var()),
-        bias=float(values.mean() - theta),
-    )

@@ -38,6 +38,10 @@ def marginal_likelihood(
     ValueError
         When the range is empty, or the integral is not finite and above 0.
 
+    References
+    ----------
+    Kass and Raftery (1995).
+
     Examples
     --------
     >>> round(marginal_likelihood(lambda p: p**2 * (1 - p), lambda p: 1.0, 0, 1), 10)  # B(3, 2)
@@ -74,6 +78,10 @@ def posterior_probability(bayes_factor: float, prior: float = 0.5) -> float:
     ------
     ValueError
         When a number is out of range.
+
+    References
+    ----------
+    Kass and Raftery (1995).
 
     Examples
     --------
@@ -112,6 +120,10 @@ def coin_bayes_factor(
     ------
     ValueError
         When a number is out of range.
+
+    References
+    ----------
+    Kass and Raftery (1995).
 
     Examples
     --------

@@ -61,6 +61,10 @@ def log_likelihood(log_density: LogDensity, x: ArrayLike, theta: ArrayLike) -> f
     ValueError
         When the sample is empty, or sample or parameter are not finite.
 
+    References
+    ----------
+    Fisher (1922).
+
     Examples
     --------
     >>> from primer.statistics import Bernoulli
@@ -169,6 +173,10 @@ def observed_information(
     ValueError
         When the sample is empty, or sample or parameter are not finite.
 
+    References
+    ----------
+    Efron and Hinkley (1978).
+
     Examples
     --------
     >>> from primer.statistics import Poisson
@@ -177,43 +185,6 @@ def observed_information(
     """
     observations, at = _tensors(x, theta)
     return _hessian(_total(log_density, observations))(at).neg().numpy()
-
-
-def numerical_score(
-    log_density: LogDensity, x: ArrayLike, theta: ArrayLike, step: float = 1e-5
-) -> Float[np.ndarray, "..."]:
-    r"""Compute the score by central differences, as a check on the automatic one.
-
-    .. math:: s_i \approx \frac{\ell(\theta + h e_i) - \ell(\theta - h e_i)}{2h}
-
-    Parameters
-    ----------
-    log_density, x, theta
-        As in :func:`score`.
-    step : float
-        :math:`h`, in the unit of the parameter; the error is of order :math:`h^2`.
-
-    Returns
-    -------
-    float array, shape of ``theta``
-        The slope of the log-likelihood.
-
-    Raises
-    ------
-    ValueError
-        When the sample is empty, the step is not above 0, or a number is not finite.
-
-    Examples
-    --------
-    >>> from primer.statistics import Poisson
-    >>> round(float(numerical_score(Poisson().log_density, [3, 5], 2.0)), 8)
-    2.0
-    """
-    observations, at = _tensors(x, theta)
-    h, total = positive("step", step), _total(log_density, observations)
-    moves = h * torch.eye(at.numel(), dtype=at.dtype).reshape(-1, *at.shape)
-    slopes = [(total(at + move) - total(at - move)) / (2 * h) for move in moves]
-    return torch.stack(slopes).reshape(at.shape).numpy()
 
 
 def numerical_information(
@@ -290,6 +261,10 @@ def maximize_likelihood(
     ValueError
         When the sample is empty or not finite, the likelihood of the start is zero, or no maximum
         is reached in ``max_steps``.
+
+    References
+    ----------
+    Fisher (1922).
 
     Examples
     --------

@@ -84,6 +84,10 @@ def t_power(
     ValueError
         When a number is out of range or the alternative is unknown.
 
+    References
+    ----------
+    Johnson and Welch (1940); Cohen, *Statistical Power Analysis* (1988), chapter 2.
+
     Examples
     --------
     >>> round(t_power(effect=0.7, n=16, alternative="greater"), 4)

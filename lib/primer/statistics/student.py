@@ -97,6 +97,10 @@ def noncentral_t_density(
     ValueError
         When ``df`` is not above 0, or a number is not finite.
 
+    References
+    ----------
+    Johnson and Welch (1940).
+
     Examples
     --------
     >>> round(float(noncentral_t_density(0.0, df=1)), 10), round(1 / np.pi, 10)  # Cauchy's
@@ -132,6 +136,10 @@ def noncentral_t_cdf(
     ------
     ValueError
         When ``df`` is not above 0, or a number is not finite.
+
+    References
+    ----------
+    Johnson and Welch (1940).
 
     Examples
     --------

@@ -101,6 +101,10 @@ def tail_probability(t: float, df: float, alternative: Alternative = "two-sided"
     ValueError
         When the alternative is unknown, ``df`` is not above 0 or ``t`` is not finite.
 
+    References
+    ----------
+    Student (1908).
+
     Examples
     --------
     >>> round(tail_probability(1.0, df=1), 10), round(tail_probability(1.0, 1, "greater"), 10)
@@ -222,6 +226,10 @@ def confidence_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float
     ------
     ValueError
         When the sample is too short, constant or not finite, or the level is not a probability.
+
+    References
+    ----------
+    Student (1908); Neyman (1937) for what it promises.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.attention import head_scores
 from primer.inputs import checked
+from primer.language_models import entropy
 from primer.transformers import Transformer
 
 
@@ -61,7 +62,7 @@ def relative_entropies(
     >>> relative_entropies(torch.stack([uniform, narrow])[None, None])
     tensor([[1.0000, 0.4690]])
     """
-    entropies = torch.special.entr(weights).sum(dim=(1, 3, 4))  # (layers, heads)
+    entropies = entropy(weights).sum(dim=(1, 3))  # (layers, heads)
     most = sum(math.log(seen) for seen in range(1, weights.shape[-1] + 1))
     return entropies / (most * weights.shape[1])
 

@@ -183,6 +183,10 @@ def flops_by_part(config: TransformerConfig, n_tokens: int) -> dict[str, int]:
     ValueError
         When ``n_tokens`` is not positive.
 
+    References
+    ----------
+    Hoffmann et al. (2022), appendix F, less the softmax.
+
     Examples
     --------
     >>> from primer.transformers.config import GPT3
@@ -263,6 +267,10 @@ def cache_bytes(config: TransformerConfig, n_tokens: int, bytes_per_number: int 
     ------
     ValueError
         When a number is not positive.
+
+    References
+    ----------
+    Pope et al. (2023).
 
     Examples
     --------

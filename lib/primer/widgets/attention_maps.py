@@ -19,6 +19,7 @@ from primer.attention import (
     share_heads,
 )
 from primer.attention.induction import LENGTH
+from primer.language_models import entropy
 from primer.palette import LIGHT
 from primer.transformers import Transformer
 from primer.widgets.controls import Switch
@@ -84,9 +85,9 @@ def evenness(weights: Float[Tensor, "*heads queries keys"]) -> Float[Tensor, "*h
     >>> evenness(torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])).item()
     0.5
     """
-    entropy = -torch.special.xlogy(weights, weights).sum(dim=-1)[..., 1:]
+    spread = entropy(weights)[..., 1:]
     most = torch.arange(2, weights.shape[-1] + 1, dtype=weights.dtype).log()
-    return (entropy / most).sum(dim=-1) / max(1, len(most))
+    return (spread / most).sum(dim=-1) / max(1, len(most))
 
 
 class AttentionMaps(LanguageModelWidget):

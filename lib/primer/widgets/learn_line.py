@@ -9,6 +9,7 @@ import traitlets
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
+from primer.language_models import softmax
 from primer.palette import LIGHT
 from primer.pretraining import attention_layers, best_rate
 from primer.widgets.base import Widget
@@ -80,8 +81,7 @@ class LearnLine(Widget):
         """
         x, y = np.transpose(self.points)
         if self.attention == "softmax":
-            weights = np.exp(np.multiply.outer(PLACES, x))
-            return weights @ y / weights.sum(axis=1)
+            return softmax(np.multiply.outer(PLACES, x)) @ y
         layers = [
             attention_layers(x[:, None].tolist(), y.tolist(), [q], self.rate, self.layers)[-1]
             for q in PLACES
