@@ -1,4 +1,4 @@
-"""The built site against its budgets: weight of a first visit, start and frames of the widgets.
+"""The built site against its budgets: weight of a first visit, wait for the first widget.
 
 Build it first with ``make book``.  Times are Chromium's on this machine, from a local server.
 """
@@ -20,8 +20,8 @@ from primer.book.pages import SITE, page_names, serve
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from chromium import ARGUMENTS, find_chromium
 
-WEIGHT, START, FRAME = 300.0, 500.0, 16.0
-"""The budgets: kilobytes compressed, milliseconds, milliseconds."""
+WEIGHT, START = 300.0, 500.0
+"""The budgets: kilobytes compressed, milliseconds."""
 
 HEAVY = (".woff2", ".svg", ".png")  # figures and fonts are not counted
 
@@ -47,31 +47,6 @@ WATCH = """(() => {
   observer.observe(document, { subtree: true, childList: true, attributes: true });
 })();"""
 
-# Moves a slider and adds up the work of two frames: the event's handler, what it schedules for the
-# next frame, and the browser's own styles, layout and painting.  Waiting for the screen is no work.
-FRAMES = """async (slider) => {
-  const frame = () => new Promise(requestAnimationFrame);
-  const painted = () => new Promise((resolve) => {
-    const channel = new MessageChannel();
-    channel.port1.onmessage = resolve;
-    channel.port2.postMessage(0);
-  });
-  const { min, max } = { min: Number(slider.min), max: Number(slider.max) };
-  const times = [];
-  for (let step = 0; step < 120; step += 1) {
-    await frame();
-    const next = frame().then(() => performance.now());
-    const started = performance.now();
-    slider.value = min + (max - min) * (0.5 + 0.5 * Math.sin(step / 9));
-    slider.dispatchEvent(new Event("input", { bubbles: true }));
-    const handled = performance.now() - started;
-    const drawing = await next;
-    await painted();
-    times.push(handled + performance.now() - drawing);
-  }
-  return times;
-}"""
-
 
 def first_visit(browser: Browser, address: str, name: str) -> float:
     """Return the kilobytes of a first visit, compressed, without figures and fonts."""
@@ -88,32 +63,15 @@ def first_visit(browser: Browser, address: str, name: str) -> float:
 def widget_start(browser: Browser, address: str, name: str) -> float:
     """Return the milliseconds of waiting for the first widget, median of cold visits."""
     times = []
-    for _ in range(9):
+    for _ in range(5):
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         context.add_init_script(WATCH)
         page = context.new_page()
         page.goto(f"{address}/{name}")
-        page.wait_for_function("window.usable !== undefined", timeout=30_000)
+        page.wait_for_function("() => window.usable !== undefined", timeout=30_000)
         times.append(page.evaluate("window.usable"))
         context.close()
     return statistics.median(times)
-
-
-def slowest_frames(browser: Browser, address: str, name: str) -> Iterator[tuple[str, float]]:
-    """Yield the 95th percentile of the frames of each widget's sliders, in milliseconds."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    page = context.new_page()
-    page.goto(f"{address}/{name}")
-    page.wait_for_selector("html[data-widgets=ready]")
-    for number, widget in enumerate(page.locator(".widget-view").all(), 1):
-        times = [
-            time
-            for slider in widget.locator("input[type=range]:not([disabled])").all()
-            for time in slider.evaluate(FRAMES)
-        ]
-        if times:
-            yield f"widget {number}", statistics.quantiles(times, n=20)[-1]
-    context.close()
 
 
 def rows() -> Iterator[Row]:
@@ -133,7 +91,4 @@ def rows() -> Iterator[Row]:
             yield Row(f"first visit of {name}", weights[name], WEIGHT, "budget", "kB")
             start = widget_start(browser, address, name)
             yield Row(f"first widget usable on {name}", start, START, "budget", "ms")
-            for widget, slowest in slowest_frames(browser, address, name):
-                work = f"frame, 95th percentile, {widget} on {name}"
-                yield Row(work, slowest, FRAME, "budget", "ms")
         browser.close()

@@ -12,8 +12,10 @@ from primer import widgets
 from tests.chromium import ARGUMENTS, find_chromium
 from tests.widget_page import show_widget
 
-INPUTS = 200
-BUDGET = 16.0  # milliseconds: 60 frames in a second
+INPUTS = 100
+BUDGET = 12.0  # milliseconds, of the 16 that 60 frames in a second leave
+SLOWED, SLOW_BUDGET = 6, 75.0
+"""A telephone's processor: so many times slower, and the milliseconds it may take."""
 
 # Moves the sliders in turn; where a widget has none, presses the arrow keys on its drawings, or its
 # buttons.  An input's time is that of the slower of the two frames after it, script and layout; the
@@ -92,6 +94,14 @@ def rows() -> Iterator[Row]:
                 work = f"{name}: frame after an input, p95 of {INPUTS}, {width} px"
                 yield Row(work, float(np.percentile(times, 95)), BUDGET, "budget", unit="ms")
                 page.close()
+            page = browser.new_page(viewport={"width": 390, "height": 900})
+            show_widget(page, getattr(widgets, name)())
+            session = page.context.new_cdp_session(page)
+            session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+            times = page.evaluate(MEASURE, INPUTS // 3)
+            work = f"{name}: the same, 390 px, processor slowed {SLOWED} times"
+            yield Row(work, float(np.percentile(times, 95)), SLOW_BUDGET, "budget", unit="ms")
+            page.close()
         for name, button in PLAYING.items():
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             show_widget(page, getattr(widgets, name)())

@@ -73,7 +73,7 @@ def fourier_transform(
 
     References
     ----------
-    Vetterli, Kovačević and Goyal (2014), chapter 4.
+    Vetterli, Kovačević and Goyal (2014), section 4.4.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def inverse_fourier_transform(
 
     References
     ----------
-    Vetterli, Kovačević and Goyal (2014), chapter 4.
+    Vetterli, Kovačević and Goyal (2014), section 4.4.
 
     Examples
     --------

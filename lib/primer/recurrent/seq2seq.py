@@ -31,7 +31,7 @@ def dot_score(query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> 
 
     References
     ----------
-    Luong, Pham and Manning (2015), equation 8, "dot".
+    Luong, Pham and Manning (2015), section 3.1, "dot".
 
     Examples
     --------
@@ -62,7 +62,7 @@ def bilinear_score(
 
     References
     ----------
-    Luong, Pham and Manning (2015), equation 8, "general".
+    Luong, Pham and Manning (2015), section 3.1, "general".
 
     Examples
     --------

@@ -1,0 +1,104 @@
+"""Three recipes for the book's model: alike but for what they are called, measured, resumed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from primer.train import recipes
+from primer.train.editions import Measures
+from primer.train.recipes import RECIPES, SEEDS, Run, configuration_of, cost_of_even_weights
+from primer.transformers import Transformer, TransformerConfig, load_pretrained
+from primer.transformers.checkpoint import PRETRAINED
+
+MEASURED = Measures(2.0, 1.7, 0.5, 0.9, 0.4, 0.3, 1.5)
+
+
+def test_all_recipes_may_read_the_same_number_of_tokens() -> None:
+    courses = [configuration_of(recipe, 1).course for recipe in RECIPES]
+    tokens = [sum(phase.steps * phase.tokens_per_step for phase in course) for course in courses]
+    assert tokens == [1800 * 16 * 256] * 3
+
+
+def test_each_recipe_adds_one_thing_to_the_one_before() -> None:
+    plain, shared, repeating = (configuration_of(recipe, 2) for recipe in RECIPES)
+    assert shared.training.shared_vector == repeating.training.shared_vector == 1
+    assert (plain.training.shared_vector, plain.training.repeated) == (0, 0)
+    assert (shared.training.repeated, repeating.training.repeated) == (0, 0.1)
+    for one, other in ((plain, shared), (shared, repeating)):
+        named = {"shared_vector", "repeated", "steps"}
+        a, b = vars(one.training), vars(other.training)
+        assert {name for name in a if a[name] != b[name]} <= named
+        assert (one.model, one.data) == (other.model, other.data)
+
+
+def test_an_unknown_recipe_is_named() -> None:
+    with pytest.raises(ValueError, match=r"recipe.*text alone"):
+        configuration_of("patience", 1)
+
+
+def test_even_weights_cost_nothing_where_nothing_is_chosen() -> None:
+    torch.manual_seed(0)
+    config = TransformerConfig(vocab_size=20, n_layers=2, d_model=16, n_heads=2, context_length=12)
+    model = Transformer(config)
+    text = torch.randint(20, (4, 13))
+    assert cost_of_even_weights(model, text) != 0
+    for name, weights in model.named_parameters():  # queries of nothing: all scores are 0
+        if name == "blocks.0.attention.query.weight":
+            torch.nn.init.zeros_(weights)
+    assert cost_of_even_weights(model, text) == pytest.approx(0, abs=1e-6)
+    assert abs(cost_of_even_weights(model, text, layer=1)) > 1e-6
+
+
+def test_even_weights_tell_the_editions_apart() -> None:
+    text = torch.arange(257).repeat(2, 1)
+    first, second = (cost_of_even_weights(load_pretrained(f"plays-{n}")[0], text) for n in (1, 2))
+    assert abs(first) < 0.1 < abs(second)
+
+
+def test_the_committed_runs_are_complete() -> None:
+    runs = recipes.load_runs()
+    assert recipes.missing(runs) == []
+    assert len(runs) == SEEDS * len(RECIPES)
+    assert all(0 < run.tokens <= 1800 * 16 * 256 for run in runs)
+    assert all(math.isfinite(value) for run in runs for value in (run.even_weights, *run.measures))
+
+
+def test_what_is_finished_is_not_trained_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trained: list[tuple[str, int]] = []
+
+    def run(recipe: str, seed: int) -> Run:
+        trained.append((recipe, seed))
+        if len(trained) == 4:
+            raise KeyboardInterrupt
+        return Run(recipe, seed, 7, 1200.0, 0.25, MEASURED)
+
+    monkeypatch.setattr(recipes, "RESULTS", tmp_path / "recipes.csv")
+    monkeypatch.setattr(recipes, "run_recipe", run)
+    with pytest.raises(KeyboardInterrupt):
+        recipes.main([])
+    recipes.main([])
+    all_runs = [(recipe, seed) for seed in range(1, SEEDS + 1) for recipe in RECIPES]
+    assert trained == [*all_runs[:4], *all_runs[3:]]  # the interrupted one twice
+    kept = recipes.load_runs(tmp_path / "recipes.csv")
+    assert {(one.recipe, one.seed) for one in kept} == set(all_runs)
+    assert kept[0] == Run("text alone", 1, 7, 1200.0, 0.25, MEASURED)
+    assert "and repetition" in capsys.readouterr().out
+
+
+def test_a_finished_training_is_only_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for end in (".safetensors", "-log.csv"):
+        (tmp_path / f"text-alone-1{end}").write_bytes((PRETRAINED / f"plays-2{end}").read_bytes())
+    monkeypatch.setattr(recipes, "measure", lambda *_: MEASURED)
+    monkeypatch.setattr(recipes, "train", lambda *_: pytest.fail("trained again"))
+    run = recipes.run_recipe("text alone", 1, tmp_path)
+    assert run.measures == MEASURED
+    assert run.even_weights > 1
+    assert run.tokens > 20_000_000
