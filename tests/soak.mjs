@@ -1,15 +1,15 @@
-// Moves every control of a widget there and back, for tests/test_soak.py: `await soak.round()`.
+// Moves every control of a widget there and back, for tests/test_soak.py: `await soak.round(6)`, sliders in
+// six steps.
 
 const frame = () => new Promise(requestAnimationFrame);
 const tell = (element, type) => element.dispatchEvent(new Event(type, { bubbles: true }));
 const press = (element, key) =>
   element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-const STEPS = 24; // places of a slider on its way there and back
 
-async function slide(slider) {
+async function slide(slider, steps) {
   const [min, max, before] = [Number(slider.min), Number(slider.max), slider.value];
-  for (let step = 0; step < STEPS; step++) {
-    slider.value = String(min + (max - min) * (0.5 - 0.5 * Math.cos((2 * Math.PI * step) / STEPS)));
+  for (let step = 0; step < steps; step++) {
+    slider.value = String(min + (max - min) * (0.5 - 0.5 * Math.cos((2 * Math.PI * step) / steps)));
     tell(slider, "input");
     await frame();
   }
@@ -67,12 +67,12 @@ const MOVES = {
   button: clickTwice,
 };
 
-async function round() {
+async function round(steps) {
   const kinds = drawn.controls().map(([kind]) => kind);
   for (const [number, kind] of kinds.entries()) {
     const control = document.querySelector(`[data-control='${number}']`);
     if (!control || control.disabled) continue;
-    await MOVES[kind]?.(control);
+    await MOVES[kind]?.(control, steps);
     await frame();
   }
 }

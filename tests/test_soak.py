@@ -21,8 +21,8 @@ from widget_page import show_widget
 from primer import widgets
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
-FEWEST = 4
-"""Rounds with each widget, however quickly they pass."""
+FEWEST, STEPS = 4, 24 if SECONDS else 6
+"""Rounds with each widget, however quickly they pass; places of a slider on its way."""
 ROOM = 1e6
 """Bytes that the heap may grow by: code that runs often is compiled, and some texts are kept."""
 SOAK = Path(__file__).with_name("soak.mjs")
@@ -52,7 +52,7 @@ def rounds(page: Page, seconds: float) -> Iterator[Held]:
     session.send("Performance.enable")
     until, made = time.monotonic() + seconds, 0
     while made < FEWEST or time.monotonic() < until:
-        page.evaluate("soak.round()")
+        page.evaluate("steps => soak.round(steps)", STEPS)
         made += 1
         yield held(session)
 
