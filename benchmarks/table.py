@@ -1,11 +1,25 @@
-"""Time two ways of doing the same work and print them side by side."""
+"""Time two ways of doing the same work, print them side by side, and keep them in a file."""
 
 from __future__ import annotations
 
+import csv
+import datetime
+import io
+import os
+import platform
 import statistics
 import time
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from primer.saving import write_whole
+
+RESULTS = Path(__file__).with_name("results")
+COLUMNS = ("topic", "work", "ours", "peers", "unit", "peer")
 
 
 @dataclass(frozen=True)
@@ -63,3 +77,27 @@ def _seconds(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
+
+
+def version() -> str:
+    """Return the version of the book that is measured."""
+    metadata = tomllib.loads((RESULTS.parents[1] / "pyproject.toml").read_text("utf-8"))
+    return str(metadata["project"]["version"])
+
+
+def keep(found: Mapping[str, Iterable[Row]], folder: Path = RESULTS) -> Path:
+    """Write the table of this version, topic by topic, with the day and the machine above it."""
+    machine = f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
+    software = f"Python {platform.python_version()}, torch {torch.__version__}"
+    text = io.StringIO()
+    text.write(f"# {datetime.date.today()}, {machine}, {software}\n")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for topic, rows in found.items():
+        for row in rows:
+            numbers = (f"{row.ours:.3g}", f"{row.peers:.3g}")
+            writer.writerow((topic, row.work, *numbers, row.unit, row.peer))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{version()}.csv"
+    write_whole(path, text.getvalue().encode())
+    return path
