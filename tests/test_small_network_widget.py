@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 from widget_page import settle
 
@@ -41,7 +41,13 @@ def trained(javascript, widget, steps):
 @settings(max_examples=50)
 def test_the_first_steps_are_the_librarys(javascript, **state):
     widget = SmallNetwork(**state)
-    found, expected = trained(javascript, widget, 6), widget.progress(6)
+    try:
+        with np.errstate(over="ignore"):
+            expected = widget.progress(6)
+    except ValueError:  # the numbers have left the machine's range
+        reject()
+    assume(max(expected.losses) < 1e6)  # beyond it the widget has stopped
+    found = trained(javascript, widget, 6)
     np.testing.assert_allclose(found["losses"], expected.losses, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(found["norms"], expected.norms, rtol=1e-6, atol=1e-6)
     for weights, layer in zip(found["weights"], expected.layers, strict=True):
