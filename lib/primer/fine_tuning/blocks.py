@@ -45,6 +45,9 @@ def pack(codes: UInt8[Tensor, " n"], bits: int) -> UInt8[Tensor, " bytes"]:
         raise ValueError(f"code {int(codes.max())} does not fit into {bits} bits")
     if bits == 8:
         return codes.clone()
+    if bits == 4:
+        high, low = pad(codes, (0, len(codes) % 2)).reshape(-1, 2).unbind(dim=1)
+        return high << 4 | low
     places = torch.arange(bits - 1, -1, -1, dtype=torch.uint8)
     stream = (codes[:, None] >> places & 1).flatten()  # (n · bits,)
     stream = pad(stream, (0, -len(stream) % 8)).reshape(-1, 8)
