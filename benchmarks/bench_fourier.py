@@ -8,7 +8,7 @@ import numpy as np
 import scipy.fft
 import scipy.signal
 
-from benchmarks.table import Row, median_seconds
+from benchmarks.table import Row, alternating_seconds
 from primer import fourier
 
 
@@ -24,8 +24,11 @@ def rows() -> Iterator[Row]:
         x = random.normal(size=length) + 1j * random.normal(size=length)
         yield Row(
             f"FFT of {name} complex numbers",
-            median_seconds(lambda x=x: fourier.fft(x)),  # type: ignore[misc]
-            median_seconds(lambda x=x: scipy.fft.fft(x)),  # type: ignore[misc]
+            *alternating_seconds(
+                lambda x=x: fourier.fft(x),  # type: ignore[misc]
+                lambda x=x: scipy.fft.fft(x),  # type: ignore[misc]
+                repeats=25,
+            ),
             "scipy.fft.fft",
         )
     x = random.normal(size=10 * 16000)
@@ -33,14 +36,14 @@ def rows() -> Iterator[Row]:
     theirs = scipy.signal.ShortTimeFFT(window, hop=128, fs=16000)
     yield Row(
         "STFT of 10 s at 16 kHz, window 512, hop 128",
-        median_seconds(lambda: fourier.stft(x, window, 128)),
-        median_seconds(lambda: theirs.stft(x)),
+        *alternating_seconds(lambda: fourier.stft(x, window, 128), lambda: theirs.stft(x)),
         "scipy.signal.ShortTimeFFT",
     )
     Z, S = fourier.stft(x, window, 128), theirs.stft(x)
     yield Row(
         "its inverse",
-        median_seconds(lambda: fourier.istft(Z, window, 128, len(x))),
-        median_seconds(lambda: theirs.istft(S)),
+        *alternating_seconds(
+            lambda: fourier.istft(Z, window, 128, len(x)), lambda: theirs.istft(S)
+        ),
         "scipy.signal.ShortTimeFFT",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from benchmarks.table import Row, median_seconds
+from benchmarks.table import Row, alternating_seconds
 from primer.recurrent import Recurrent
 
 BATCH, TIME, WIDTH = 32, 96, 128
@@ -19,7 +19,9 @@ def rows() -> Iterator[Row]:
         ours = Recurrent.from_torch(theirs)
         yield Row(
             f"{kind.__name__} layer, forward and backward, {BATCH} × {TIME} × {WIDTH}",
-            median_seconds(lambda ours=ours: ours(x)[0].sum().backward(), repeats=5),
-            median_seconds(lambda theirs=theirs: theirs(x)[0].sum().backward(), repeats=5),
+            *alternating_seconds(
+                lambda ours=ours: ours(x)[0].sum().backward(),
+                lambda theirs=theirs: theirs(x)[0].sum().backward(),
+            ),
             f"torch.nn.{kind.__name__}",
         )

@@ -21,6 +21,12 @@ ROWS = {
     "Writing text": [table.Row("one token", 1500.0, 750.0, "Hugging Face", "tokens/s")],
 }
 
+GOALS = """\
+begins,sign,ratio,why
+FFT,≤,1.5,**calls** of NumPy
+one token,≥,2,modules
+"""
+
 
 def test_what_is_kept_is_read(tmp_path: Path) -> None:
     path = table.keep(ROWS, tmp_path)
@@ -51,6 +57,9 @@ def test_a_line_cut_off_is_named(tmp_path: Path) -> None:
 def test_the_page_shows_every_line_or_says_what_is_missing(tmp_path: Path, kept: bool) -> None:
     if kept:
         table.keep(ROWS, tmp_path / speed.FOLDER)
+    goals = tmp_path / speed.GOALS
+    goals.parent.mkdir(exist_ok=True)
+    goals.write_text(GOALS, "utf-8")
     (tmp_path / "index.md").write_text("# Speed\n\n```{speed}\n```\n", encoding="utf-8")
     warnings = io.StringIO()
     options = {"extensions": ["myst_parser", "primer.book.speed"]}
@@ -62,6 +71,28 @@ def test_the_page_shows_every_line_or_says_what_is_missing(tmp_path: Path, kept:
     page = (out / "index.html").read_text("utf-8")
     assert ("2 ms" in page and "1,500 tokens/s" in page) == kept
     assert page.count("<table") == 2 * kept
+    assert ("2 (goal ≤ 1.5)" in page and "2 (goal ≥ 2)" in page) == kept
+    assert ("FFT of 2^10, complex</em>: <strong>calls</strong> of NumPy" in page) == kept
+    assert "modules" not in page  # a goal that is met needs no reason
+
+
+def test_a_goal_is_met_on_its_side_only() -> None:
+    line = speed.Line("Writing text", "one token", 1500.0, 750.0, "tokens/s", "Hugging Face")
+    for sign, ratio, met in (("≥", 2, True), ("≥", 2.1, False), ("≤", 2, True), ("≤", 1.9, False)):
+        assert speed.Goal("one", sign, ratio, "").met(line) == met
+    assert speed.goal_of(line, [speed.Goal("two tokens", "≥", 2, "")]) is None
+
+
+def test_a_goal_needs_a_side(tmp_path: Path) -> None:
+    (tmp_path / "goals.csv").write_text(GOALS.replace("≤", "<"), "utf-8")
+    with pytest.raises(ValueError, match="the sign of a goal is ≥ or ≤, got '<'"):
+        speed.read_goals(tmp_path / "goals.csv")
+
+
+def test_every_goal_of_the_book_has_its_reason() -> None:
+    goals = speed.read_goals(BOOK / speed.GOALS)
+    assert len({goal.begins for goal in goals}) == len(goals) > 5
+    assert all(goal.why.endswith(".") for goal in goals)
 
 
 def test_the_book_has_the_table_of_its_version() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -94,7 +95,7 @@ def merge_heads(
 def check_heads(d_model: int, n_heads: int) -> None:
     """Raise a ``ValueError`` unless ``n_heads`` heads share ``d_model`` coordinates evenly."""
     count("n_heads", n_heads)
-    if d_model < 1 or d_model < 1 or d_model % n_heads:
+    if d_model < 1 or d_model % n_heads:
         raise ValueError(
             f"d_model = {d_model} coordinates cannot be split evenly among n_heads = {n_heads}: "
             f"choose a number of heads that divides the width"
@@ -211,7 +212,9 @@ class MultiHeadAttention(nn.Module):
         """
         if memory is not None and (rotate is not None or cache is not None):
             raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
-        self._check(x, x if memory is None else memory)
+        self._check(x)
+        if memory is not None:
+            self._check(memory)
         x = shown(observe, "input", x)
         query, key, value = self.project(x, x if memory is None else memory)
         if rotate is not None:
@@ -239,19 +242,18 @@ class MultiHeadAttention(nn.Module):
             split_heads(self.value(source), self.n_kv_heads),
         )
 
-    def _check(self, *inputs: Tensor) -> None:
-        """Raise a ``ValueError`` unless the inputs hold tokens of the layer's width."""
+    def _check(self, tokens: Tensor) -> None:
+        """Raise a ``ValueError`` unless these are tokens of the layer's width."""
         width = self.query.in_features
         weight: Any = getattr(self.query, "weight", None)  # none where fine-tuning wraps it
-        for tokens in inputs:
-            if tensor("x", tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
-                wanted = weight.dtype
-                raise ValueError(f"x needs the layer's precision, {wanted}, got {tokens.dtype}")
-            if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
-                raise ValueError(
-                    f"expected at least one token of width {width}, (…, tokens, {width}); "
-                    f"got shape {tuple(tokens.shape)}"
-                )
+        if tensor("x", tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
+            wanted = weight.dtype
+            raise ValueError(f"x needs the layer's precision, {wanted}, got {tokens.dtype}")
+        if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
+            raise ValueError(
+                f"expected at least one token of width {width}, (…, tokens, {width}); "
+                f"got shape {tuple(tokens.shape)}"
+            )
 
 
 def _fused_attention(
@@ -262,12 +264,13 @@ def _fused_attention(
     check_fits("mask", mask, scores)
     check_fits("bias", bias, scores)
     key, value = share_heads(query, key, value)
-    if torch.is_autocast_enabled("cpu"):  # there the kernel is faster in float32 than in bfloat16
+    half = torch.is_autocast_enabled("cpu")
+    if half:  # on a CPU the kernel is faster in float32 than in bfloat16
         query, key, value = query.float(), key.float(), value.float()
     allowed = mask
     if bias is not None:  # the kernel takes one addend: the bias, −∞ where the mask forbids
         allowed = bias.to(query.dtype)
         if mask is not None:
             allowed = allowed.masked_fill(~mask, -torch.inf)
-    with torch.autocast("cpu", enabled=False):
+    with torch.autocast("cpu", enabled=False) if half else nullcontext():
         return functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed)

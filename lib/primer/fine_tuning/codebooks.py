@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float, UInt8
 from scipy.stats import norm
 from torch import Tensor
+from torch.nn.functional import pad
 
 from primer.fine_tuning.layers import check_finite
 from primer.inputs import checked, count, positive, vector
@@ -71,15 +72,21 @@ class Codebook:
             When a number is NaN or infinite.
         """
         check_finite("x", x)
-        table = self.table.to(x.dtype)
+        shape = x.shape
+        table, x = self.table.to(x.dtype), x.flatten()
         halfway = (table[1:] + table[:-1]) / 2
-        return torch.bucketize(x.contiguous(), halfway, right=True).to(torch.uint8)
+        halfway = pad(halfway, (0, 2**self.bits - len(table)), value=torch.inf)
+        codes = torch.zeros(x.shape, dtype=torch.int32)
+        for bit in reversed(range(self.bits)):  # halve what is left of the table, for all numbers
+            border = halfway[2**bit - 1 :].index_select(0, codes)
+            codes.add_(x >= border, alpha=2**bit)
+        return codes.to(torch.uint8).reshape(shape)
 
     def look_up(
         self, codes: UInt8[Tensor, "*shape"], dtype: torch.dtype = torch.float32
     ) -> Float[Tensor, "*shape"]:
         """Return the numbers of codes."""
-        return self.table.to(dtype)[codes.long()]
+        return self.table.to(dtype).index_select(0, codes.flatten().int()).reshape(codes.shape)
 
 
 def integer_codebook(bits: int) -> Codebook:

@@ -31,18 +31,16 @@ def _base_matrix(length: int) -> np.ndarray:
 
 def radix2(x: np.ndarray) -> np.ndarray:
     """Transform the first axis of ``x``, shape (N, batch), for N a power of two."""
-    length, batch = x.shape
-    base = min(length, BASE)
+    length, base = len(x), min(len(x), BASE)
     # Column j of the reshaped array holds x[j], x[j + s], x[j + 2s], … with stride s = N / base.
-    X = _base_matrix(base) @ x.reshape(base, -1)
-    X = X.reshape(base, length // base, batch)  # (frequency, subsequence, batch)
-    while (size := X.shape[0]) < length:
-        even, odd = np.split(X, 2, axis=1)
-        odd = _half_circle(2 * size)[:, None, None] * odd
-        X = np.empty((2 * size, *even.shape[1:]), dtype=complex)
+    X = _base_matrix(base) @ x.reshape(base, -1)  # (frequency, subsequence · batch)
+    while (size := len(X)) < length:
+        half = X.shape[1] // 2
+        even, odd = X[:, :half], _half_circle(2 * size)[:, None] * X[:, half:]
+        X = np.empty((2 * size, half), dtype=complex)
         np.add(even, odd, out=X[:size])
         np.subtract(even, odd, out=X[size:])
-    return X[:, 0]
+    return X
 
 
 @lru_cache(maxsize=8)

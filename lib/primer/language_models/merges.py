@@ -142,7 +142,8 @@ def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
 def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
     """Learn the merges of :func:`learn_merges_by_rescan`, touching only the words that change.
 
-    Each pair keeps its count and the words it was seen in; a merge recounts those words alone. The
+    Each pair keeps its count and the words it was seen in; a merge looks at those words alone, and
+    there each pair with the new token takes its count from the pair whose place it has. The
     most frequent pair comes from a heap. A merge makes counts grow only for pairs with the new
     token, which are pushed; the entries of pairs whose counts it lowers are out of date, and one
     that is taken goes back with the count that holds now.
@@ -195,17 +196,22 @@ def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
             continue
         new_id = 256 + len(merges)
         merges.append(best)
+        first, second = best
         grown: set[Pair] = set()
         for index in places.pop(best):
-            old, count = words[index], counts[index]
-            new = words[index] = merge_pair(old, best, new_id)
-            for pair in pairwise(old):
-                pair_counts[pair] -= count
-            for pair in pairwise(new):
-                pair_counts[pair] += count
-                if new_id in pair:
+            word = words[index] = merge_pair(words[index], best, new_id)
+            for pair in pairwise(word):
+                if new_id in pair:  # it stands where a pair of older tokens stood
+                    left, right = pair
+                    older = (
+                        second if left == new_id else left,
+                        first if right == new_id else right,
+                    )
+                    pair_counts[older] -= counts[index]
+                    pair_counts[pair] += counts[index]
                     places[pair].add(index)
                     grown.add(pair)
+        pair_counts[best] = 0
         for pair in grown:
             heapq.heappush(heap, (-pair_counts[pair], pair))
     return _with_bytes(merges)

@@ -166,9 +166,10 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "... dim"]) -> Float[Tensor, "... dim"]:
         """Normalize the vectors in the last axis of ``x``."""
-        if tensor("x", x, axes=1).shape[-1] != len(self.weight):
-            raise ValueError(f"x has {x.shape[-1]} features, the norm {len(self.weight)}")
-        return nn.functional.rms_norm(x, self.weight.shape, self.weight, self.eps)
+        weight = self.weight
+        if tensor("x", x, axes=1).shape[-1:] != weight.shape:
+            raise ValueError(f"x has {x.shape[-1]} features, the norm {len(weight)}")
+        return nn.functional.rms_norm(x, weight.shape, weight, self.eps)
 
     def extra_repr(self) -> str:
         """Say in the printed model what is normalized."""
