@@ -17,32 +17,24 @@ import {
   table,
 } from "./kit.js";
 import { ticks, tuple, widget, write } from "./kit.js";
+import { effectiveChoices, softmax } from "./probability.js";
+
+export { effectiveChoices as effectiveKeys } from "./probability.js";
 
 const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
 // The numbers that softmax turns into weights are scores divided by this.
 export const divisor = (dim, scaled, temperature) => (scaled ? Math.sqrt(dim) : 1) * temperature;
 
-export function softmax(logits) {
-  const largest = Math.max(...logits);
-  const powers = logits.map((x) => Math.exp(x - largest));
-  const total = powers.reduce((a, b) => a + b);
-  return powers.map((p) => p / total);
-}
-
 // softmax(q Kᵀ / by) V, with every number on the way.
 export function attend(query, keys, values, by) {
   const scores = keys.map((key) => dot(query, key));
   const logits = scores.map((s) => s / by);
-  const weights = softmax(logits);
+  const weights = [...softmax(logits)];
   const shares = values.map((value, j) => value.map((v) => weights[j] * v));
   const context = values[0].map((_, i) => shares.reduce((total, share) => total + share[i], 0));
   return { scores, logits, weights, shares, context };
 }
-
-// exp(entropy): how many keys equal weights would be spread over.
-export const effectiveKeys = (weights) =>
-  Math.exp(-weights.reduce((total, w) => total + (w > 0 ? w * Math.log(w) : 0), 0));
 
 const NAMES = ["₁", "₂", "₃"];
 const FAR = {
@@ -88,7 +80,7 @@ export function describe({ weights, context }, words = []) {
     weights[most] > 0.995
       ? `The query reads ${name(most)} alone`
       : `The query reads ${weights.map((w, j) => `${name(j)} with ${j ? "" : "weight "}${writeWeight(w)}`).join(", ")}`;
-  return `${read}: effectively ${format(effectiveKeys(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
+  return `${read}: effectively ${format(effectiveChoices(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
 }
 
 // ---------------------------------------------------------------- the two planes

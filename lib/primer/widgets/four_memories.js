@@ -2,7 +2,8 @@
 //
 // The functions above `strips` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { clamp, columns, div, heading, key, panel, resultLine, sum, widget } from "./kit.js";
+import { clamp, columns, div, heading, key, panel, resultLine, widget } from "./kit.js";
+import { softmax } from "./probability.js";
 
 // ---------------------------------------------------------------- what is computed
 
@@ -59,10 +60,7 @@ const MEMORIES = {
       },
       read(q) {
         const scores = keys.map((k) => sharpness * dot(q, k));
-        const most = Math.max(...scores);
-        const weights = Float64Array.from(scores, (score) => Math.exp(score - most));
-        const total = sum(weights);
-        return times(weights, values).map((x) => x / total);
+        return times(softmax(scores), values);
       },
     };
   },

@@ -3,6 +3,7 @@
 // The functions above `reach` are the mathematics; the tests compare them with primer.pretraining.
 
 import { clamp, columns, format, panel, resultLine, sum, widget } from "./kit.js";
+import { softmax } from "./probability.js";
 
 // Layers of linear attention: what is left unexplained at the examples and at the question.
 export function layersAnswer(points, query, rate, layers) {
@@ -28,9 +29,8 @@ export function weightAfter(points, rate, steps) {
 
 // Softmax attention with the same products: a mean of the heights.
 export function softmaxAnswer(points, query) {
-  const top = Math.max(...points.map(([x]) => x * query));
-  const weights = points.map(([x]) => Math.exp(x * query - top));
-  return sum(weights.map((v, j) => v * points[j][1])) / sum(weights);
+  const weights = softmax(points.map(([x]) => x * query));
+  return sum(points.map(([, y], j) => weights[j] * y));
 }
 
 // What the result line says.

@@ -1,5 +1,10 @@
 // Elements of HTML and SVG.  Strings among the children become text nodes, never markup.
 
+// What has the value already need not be laid out again.
+function put(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 /**
  * Change attributes of an element: a function listens to the event (`onclick: f`), null and false take
  * the attribute away.  What can take the focus is marked so that JupyterLab leaves its keys alone.
@@ -8,7 +13,7 @@ export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value === null || value === false) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? "" : value);
+    else put(element, name, value === true ? "" : `${value}`);
   }
   // JupyterLab takes arrow keys for its own commands unless the focused element itself objects.
   if (element.tabIndex >= 0) element.dataset.lmSuppressShortcuts = "true";
