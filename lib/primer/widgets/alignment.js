@@ -126,7 +126,7 @@ export default widget("alignment", ({ model, controls, constants, write: put }) 
   const line = html("p", { class: "written" });
   const panels = div(
     "",
-    columns("views", [map.element], [heading("What it writes, wrong letters crossed out"), line, result.row]),
+    columns("views", [map], [heading("What it writes, wrong letters crossed out"), line, result]),
   );
 
   function spell(written, truth) {
@@ -136,7 +136,7 @@ export default widget("alignment", ({ model, controls, constants, write: put }) 
   }
 
   return {
-    layout: [input.element, columns("controls", [controls.row.row], [controls.forced.row]), panels],
+    layout: [input, columns("controls", [controls.row], [controls.forced]), panels],
     texts: { row: (value) => `${Math.min(value, rows)}` },
     draw({ word, row, forced }) {
       const letters = readable(word, longest);

@@ -177,10 +177,7 @@ export default widget("attention-maps", ({ model, controls, constants, write: pu
   };
   const choice = radio({
     label: "Model",
-    options: [
-      ["text", "Plays: 4 layers of 4 heads"],
-      ["letters", "Two layers of attention alone"],
-    ],
+    options: Object.entries({ text: "Plays: 4 layers of 4 heads", letters: "Two layers of attention alone" }),
     change(reads) {
       const [now, next] = [model.get("reads"), reads].map((name) =>
         readers.find(({ trait }) => trait === name),
@@ -194,10 +191,10 @@ export default widget("attention-maps", ({ model, controls, constants, write: pu
   choice.row.hidden = readers.length < 2;
   const [map, bows, bars, colors] = [pairMap(pick), arcs(pick), measures(), colorLegend()];
   const [result, note] = [resultLine(), html("p", { class: "note" })];
-  const large = div("", result.row, map.element, colors.element);
+  const large = div("", result, map, colors);
   const stage = div("stage", div("", ...readers.map(({ heads }) => heads.element)), large);
-  const shown = div("", stage, bars.element, bows.element, note);
-  const options = Object.keys(TRAINED).map((name) => controls[name].row);
+  const shown = div("", stage, bars, bows, note);
+  const options = Object.keys(TRAINED).map((name) => controls[name]);
 
   function drawHead({ names, weights, measured, even, labels }, own, layer, head, settings, sizes) {
     const range = rangeOf(own, settings);
@@ -210,7 +207,7 @@ export default widget("attention-maps", ({ model, controls, constants, write: pu
 
   return {
     layout: [
-      div("controls", choice.row, ...readers.flatMap(({ input }) => input.parts), div("options", ...options)),
+      div("controls", choice, ...readers.flatMap(({ input }) => input.parts), div("options", ...options)),
       shown,
     ],
     draw({ reads, causal, scaled, normalized, ...state }) {

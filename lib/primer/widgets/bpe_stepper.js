@@ -227,19 +227,15 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
 
   return {
     layout: [
-      input.element,
-      columns("controls", [controls.source.row], [controls.step.row]),
+      input,
+      columns("controls", [controls.source], [controls.step]),
       div("buttons", back, on),
-      result.row,
-      tokens.element,
-      columns(
-        "views",
-        [heading("What may be merged next"), pairs.element],
-        [heading("How the text shrinks"), curve.element],
-      ),
-      words.element,
-      characters.element,
-      bytes.element,
+      result,
+      tokens,
+      columns("views", [heading("What may be merged next"), pairs], [heading("How the text shrinks"), curve]),
+      words,
+      characters,
+      bytes,
     ],
     draw(state) {
       const present = now();

@@ -210,15 +210,11 @@ export default widget("curve-memory", ({ controls, constants, read, write }) => 
   return {
     layout: [
       div("cases", ...presets),
-      div(
-        "controls",
-        div("", controls.size.row, controls.best.row),
-        div("reading", controls.now.row, playing.button),
-      ),
+      div("controls", div("", controls.size, controls.best), div("reading", controls.now, playing.button)),
       heading(key("past", "the curve"), key("memory", "as the numbers draw it"), key("best", "best fit")),
-      picture.element,
-      bars.element,
-      result.row,
+      picture,
+      bars,
+      result,
     ],
     stop: playing.stop,
     draw(state) {

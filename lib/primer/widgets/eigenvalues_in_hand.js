@@ -185,19 +185,15 @@ export default widget("eigenvalues-in-hand", ({ controls, constants, read, write
   return {
     layout: [
       div("cases", ...presets),
-      columns(
-        "controls",
-        [controls.step.row, controls.method.row],
-        [controls.signal.row, div("cases", more, fewer)],
-      ),
+      columns("controls", [controls.step, controls.method], [controls.signal, div("cases", more, fewer)]),
       columns(
         "views",
-        [heading("eigenvalues, to be moved"), left.element],
-        [heading("what a step makes of them"), right.element],
-        [heading(key("kernel", "kernel")), taps.element],
-        [heading(key("input", "input"), key("output", "output")), heard.element],
+        [heading("eigenvalues, to be moved"), left],
+        [heading("what a step makes of them"), right],
+        [heading(key("kernel", "kernel")), taps],
+        [heading(key("input", "input"), key("output", "output")), heard],
       ),
-      result.row,
+      result,
     ],
     draw(state) {
       const { modes, step, method, signal } = state;

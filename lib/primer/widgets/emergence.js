@@ -98,14 +98,10 @@ export default widget("emergence", ({ controls, constants: { sizes } }) => {
   const chances = sizes.map(tokenProbability);
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.k.row, controls.items.row],
-        [controls.metric.row, controls.logarithmic.row],
-      ),
-      plot.element,
-      result.row,
-      controls.seed.row,
+      columns("controls", [controls.k, controls.items], [controls.metric, controls.logarithmic]),
+      plot,
+      result,
+      controls.seed,
     ],
     draw({ k, items, metric, logarithmic, seed }) {
       const log = logarithmic && metric === "exact match";

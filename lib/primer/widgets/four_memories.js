@@ -206,18 +206,18 @@ export default widget("four-memories", ({ controls, constants, read, write }) =>
     layout: [
       columns(
         "controls",
-        [controls.writes.row, controls.different.row, controls.similar.row],
-        [controls.rate.row, controls.penalty.row, controls.sharpness.row],
+        [controls.writes, controls.different, controls.similar],
+        [controls.rate, controls.penalty, controls.sharpness],
       ),
       heading(key("recalled", "recalled"), key("missed", "not")),
-      rows.element,
-      result.row,
-      div("ask", controls.asked.row),
+      rows,
+      result,
+      div("ask", controls.asked),
       heading(
         key("right", "the right value"),
         key("other", "every other one; recalled is what lies furthest right"),
       ),
-      line.element,
+      line,
     ],
     draw(state) {
       const computed = answers(state, constants);

@@ -169,14 +169,14 @@ export default widget("jacobians", ({ controls, constants: { inputs, cases, rang
       div("cases", ...presets),
       columns(
         "controls",
-        [controls.radius.row, controls.turn.row],
-        [controls.shear.row, controls.squeeze.row],
-        [controls.tanh.row],
-        [controls.loudness.row],
+        [controls.radius, controls.turn],
+        [controls.shear, controls.squeeze],
+        [controls.tanh],
+        [controls.loudness],
       ),
       columns(
         "views",
-        [heading(key("own", "eigenvalues"), key("ring", "singular values")), map.element],
+        [heading(key("own", "eigenvalues"), key("ring", "singular values")), map],
         [
           heading(
             key("most", "product, at most"),
@@ -184,10 +184,10 @@ export default widget("jacobians", ({ controls, constants: { inputs, cases, rang
             key("radius", "ρᵏ"),
             key("bound", "σ₁ᵏ"),
           ),
-          course.element,
+          course,
         ],
       ),
-      result.row,
+      result,
     ],
     draw(state) {
       const matrix = matrixOf(state);

@@ -100,13 +100,9 @@ export default widget("learn-line", ({ model, controls, constants: { places, bes
   const result = resultLine();
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.layers.row, controls.rate.row],
-        [controls.attention.row, controls.query.row],
-      ),
-      plot.element,
-      result.row,
+      columns("controls", [controls.layers, controls.rate], [controls.attention, controls.query]),
+      plot,
+      result,
     ],
     draw(state) {
       const { points, rate, layers, attention } = state;

@@ -225,19 +225,19 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
   const list = table({
     head: ["place", "reads", "should say", "loss", "sees", "twin says", "right word"],
   });
-  const details = html("details", {}, html("summary", {}, "The rows in a table"), list.element);
+  const details = html("details", {}, html("summary", {}, "The rows in a table"), list);
   return {
     layout: [
-      controls.objective.row,
-      div("chance", controls.rate.row, controls.length.row, again),
+      controls.objective,
+      div("chance", controls.rate, controls.length, again),
       heading("From top to bottom: what is read, what should be said, 1 where it ", key("counts", "counts")),
-      line.element,
+      line,
       about,
-      result.row,
+      result,
       heading(
         "Attention mask: a row for each seeing place, a column for each seen one; blue where the row counts",
       ),
-      mask.element,
+      mask,
       details,
     ],
     draw(state) {

@@ -263,16 +263,12 @@ export default widget("power", ({ model, controls, constants: { wanted }, write:
 
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.effect.row, controls.n.row],
-        [controls.alpha.row, controls.alternative.row],
-      ),
-      div("tiles", ...tiles.map(({ element }) => element)),
-      plot.element,
+      columns("controls", [controls.effect, controls.n], [controls.alpha, controls.alternative]),
+      div("tiles", ...tiles),
+      plot,
       div("runs", player.button, again, needed),
-      curve.element,
-      result.row,
+      curve,
+      result,
     ],
     draw({ effect, n, alpha, alternative }) {
       const test = [n, alpha, alternative];

@@ -210,7 +210,7 @@ function surface() {
       );
     },
   });
-  return { element: div("map", canvas, drawing.element), draw: drawing.draw };
+  return { element: div("map", canvas, drawing), draw: drawing.draw };
 }
 
 const curve = () =>
@@ -330,19 +330,19 @@ export default widget("small-network", ({ controls, constants, model, redraw }) 
     layout: [
       columns(
         "controls",
-        [controls.data.row, controls.activation.row, controls.start.row],
-        [controls.depth.row, controls.width.row, controls.rate.row, controls.seed.row],
+        [controls.data, controls.activation, controls.start],
+        [controls.depth, controls.width, controls.rate, controls.seed],
       ),
       div("buttons", player.button, one, again),
-      result.row,
+      result,
       columns(
         "views",
-        [heading("What it says: ", key("one", "class 1"), key("zero", "class 0")), map.element],
+        [heading("What it says: ", key("one", "class 1"), key("zero", "class 0")), map],
         [
           heading("The loss, ", key("guess", "guessing")),
-          loss.element,
+          loss,
           heading("Gradients: ", key("norm", "now"), key("first", "at the start")),
-          gradients.element,
+          gradients,
         ],
       ),
     ],

@@ -143,15 +143,15 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
 
   return {
     layout: [
-      ...[choice.row, about, div("stage", timePanel, side), spreadLine, result.row],
-      div("controls", ...Object.values(settings).map(({ row }) => row)),
+      ...[choice, about, div("stage", timePanel, side), spreadLine, result],
+      div("controls", ...Object.values(settings)),
       div(
         "sound",
         player.button,
         ...ownSound(adopt, notice),
         html("span", {}, "Your sound stays on this device."),
       ),
-      notice.row,
+      notice,
     ],
     texts: {
       window_length: duration,

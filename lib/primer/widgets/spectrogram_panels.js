@@ -1,6 +1,6 @@
 // The drawings of the spectrogram widget: the image under the waveform, the spectrum, the spreads.
 import { axes, clamp, colormap, div, format, heatMap, html, linear, logarithmic, path } from "./kit.js";
-import { set, sketch, svg, uniqueId, write } from "./kit.js";
+import { set, sketch, svg, uniqueId } from "./kit.js";
 import { knownFrequency, wordsOf } from "./signals.js";
 import { aliasFrequency, framePowers, powerOfTwo } from "./spectrum.js";
 
@@ -178,18 +178,11 @@ export function timeDrawing() {
  * `upright`, else to its right or left, where they cover no other point or text; null without room.
  */
 export function placeLabels(points, upright, width) {
-  const sides = upright
-    ? [
-        [-8, -7],
-        [-8, 13],
-      ]
-    : [
-        [8, 4],
-        [-8, 4],
-      ];
   const taken = [];
   return points.map(({ x, y, text }, own) => {
-    const boxes = sides.map(([dx, dy]) => {
+    const boxes = [0, 1].map((second) => {
+      const dx = second || upright ? -8 : 8;
+      const dy = upright ? [-7, 13][second] : 4;
       const [near, far] = [x - Math.sign(dx) * 4, x + dx + Math.sign(dx) * 7.5 * text.length];
       const [left, right] = [Math.min(near, far), Math.max(near, far)];
       return { x: x + dx, y: y + dy, before: dx < 0, left, right, top: y + dy - 13, bottom: y + dy + 4 };
@@ -267,12 +260,14 @@ export function spectrumDrawing() {
         return { x, y, text: wordsOf(signal).short(frequency) };
       });
     const spots = placeLabels(dots, upright, across).slice(0, 4);
-    const labels = spots
-      .map((spot, i) => ({ ...spot, text: dots[i].text }))
-      .filter(({ x }) => x !== undefined);
+    const labels = spots.flatMap((spot, i) => (spot ? [{ ...spot, words: dots[i].text }] : []));
     layers.peak(dots, ({ x, y }) => ({ cx: x, cy: y }));
-    layers.name(labels, ({ x, y, before }) => ({ x, y, "text-anchor": before ? "end" : "start" }));
-    labels.forEach(({ text }, i) => write(layers.name.element.childNodes[i], text));
+    layers.name(labels, ({ x, y, before, words }) => ({
+      x,
+      y,
+      words,
+      "text-anchor": before ? "end" : "start",
+    }));
   }
   return { root, still, move };
 }

@@ -134,13 +134,9 @@ export default widget("spend-compute", ({ controls, constants: { laws, models },
   const [plot, result] = [valley(move), resultLine()];
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.budget.row, controls.parameters.row],
-        [controls.law.row, controls.inference.row],
-      ),
-      plot.element,
-      result.row,
+      columns("controls", [controls.budget, controls.parameters], [controls.law, controls.inference]),
+      plot,
+      result,
     ],
     texts: { budget: (v) => scientific(v, 2), parameters: many, inference: (v) => `${many(v)} tokens` },
     draw(state) {

@@ -135,17 +135,13 @@ export default widget("step-size", ({ controls, write, redraw }) => {
   });
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.rule.row, controls.momentum.row],
-        [controls.step.row, controls.curvature.row],
-      ),
+      columns("controls", [controls.rule, controls.momentum], [controls.step, controls.curvature]),
       columns(
         "views",
-        [heading("The path in the valley"), map.element],
-        [heading("Error of each weight: ", key("flat", "flat"), key("steep", "steep")), chart.element],
+        [heading("The path in the valley"), map],
+        [heading("Error of each weight: ", key("flat", "flat"), key("steep", "steep")), chart],
       ),
-      result.row,
+      result,
       animation.button,
     ],
     change(changes) {

@@ -111,13 +111,13 @@ export default widget("tilt", ({ constants, controls }) => {
   const [left, right, result] = [bars(replies), ways(), resultLine()];
   return {
     layout: [
-      columns("controls", [controls.reward.row, controls.steps.row], [controls.beta.row, controls.draws.row]),
+      columns("controls", [controls.reward, controls.steps], [controls.beta, controls.draws]),
       columns(
         "views",
-        [heading(key("before", "reference"), key("now", "tilt"), ...learners()), left.element],
-        [heading(key("now", "tilt"), key("best", "best of n"), ...learners()), right.element],
+        [heading(key("before", "reference"), key("now", "tilt"), ...learners()), left],
+        [heading(key("now", "tilt"), key("best", "best of n"), ...learners()), right],
       ),
-      result.row,
+      result,
     ],
     draw(shown) {
       const state = world(shown, constants);

@@ -218,18 +218,14 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
     layout: [
       columns(
         "controls",
-        [controls.degree.row, controls.penalty.row, controls.basis.row],
-        [controls.noise.row, controls.sample.row, back],
+        [controls.degree, controls.penalty, controls.basis],
+        [controls.noise, controls.sample, back],
       ),
-      result.row,
+      result,
       columns(
         "views",
-        [heading("The fit, and the truth ", key("dashed", "truth")), left.element],
-        [
-          heading("Errors: ", key("test", "new points"), key("train", "the points")),
-          above.element,
-          below.element,
-        ],
+        [heading("The fit, and the truth ", key("dashed", "truth")), left],
+        [heading("Errors: ", key("test", "new points"), key("train", "the points")), above, below],
       ),
     ],
     draw(state) {

@@ -20,12 +20,15 @@ export function set(element, attributes) {
   return element;
 }
 
-/** @returns {any} */
-export function html(tag, attributes = {}, ...children) {
-  const element = set(document.createElement(tag), attributes);
-  element.append(...children);
+/** Put children into an element: texts, elements, and what has one, as controls (`row`) and panels (`element`) do. */
+export function append(element, ...children) {
+  element.append(...children.map((child) => child.row ?? child.element ?? child));
   return element;
 }
+
+/** @returns {any} */
+export const html = (tag, attributes = {}, ...children) =>
+  append(set(document.createElement(tag), attributes), ...children);
 
 /** @returns {any} */
 export function svg(tag, attributes = {}, ...children) {

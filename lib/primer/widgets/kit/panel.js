@@ -37,13 +37,17 @@ function single(tag, attributes) {
   return Object.assign(layer, { element });
 }
 
-// As many shapes as there are items: layer(items, (item, i) => attributes).
+// As many shapes as there are items: layer(items, (item, i) => attributes); among them `words`, the text of one.
 function several(tag, attributes) {
   const element = svg("g");
   const layer = (items, attributesOf) => {
     while (element.childNodes.length > items.length) element.lastChild.remove();
     while (element.childNodes.length < items.length) element.append(svg(tag, attributes));
-    items.forEach((item, i) => set(element.childNodes[i], attributesOf(item, i)));
+    items.forEach((item, i) => {
+      const { words, ...attributes } = attributesOf(item, i);
+      set(element.childNodes[i], attributes);
+      if (words !== undefined) write(element.childNodes[i], words);
+    });
   };
   return Object.assign(layer, { element });
 }
