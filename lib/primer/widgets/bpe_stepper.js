@@ -149,9 +149,9 @@ const chart = () =>
     x: ({ steps }) => ({ domain: [0, Math.max(steps.length - 1, 1)], label: "merges made" }),
     y: ({ sizes }) => ({ domain: [0, Math.max(...sizes, 1)], label: "tokens" }),
     layers: { fall: "path", now: { tag: "circle", r: 5 } },
-    draw({ fall, now }, { x, y, line }, { sizes, step }) {
+    draw({ fall, now }, { line, spot }, { sizes, step }) {
       fall(line(sizes.map((size, i) => [i, size])));
-      now({ cx: x(step), cy: y(sizes[step]) });
+      now(spot(step, sizes[step]));
     },
   });
 

@@ -110,10 +110,7 @@ const plane = (decay, turn, move) =>
     ],
     draw({ line, values }, plot, { modes }) {
       line(`M${plot.x(0)} ${plot.y.range[0]}V${plot.y.range[1]}`);
-      values(modes, (mode, i) => {
-        const [cx, cy] = plot.at(mode);
-        return { cx, cy, class: `values mode${i}` };
-      });
+      values(modes, (mode, i) => ({ ...plot.spot(...mode), class: `values mode${i}` }));
     },
   });
 
@@ -133,10 +130,7 @@ const disc = () =>
         [a, b, i],
         [a, -b, i],
       ]);
-      values(both, ([a, b, i]) => {
-        const [cx, cy] = plot.at([a, b]);
-        return { cx, cy, class: `values mode${i}` };
-      });
+      values(both, ([a, b, i]) => ({ ...plot.spot(a, b), class: `values mode${i}` }));
     },
   });
 

@@ -129,10 +129,7 @@ const plane = () =>
     draw({ ring: between1, unit, values }, plot, { sizes, own }) {
       between1(ring(plot, sizes[0]) + ring(plot, sizes[1]), { "fill-rule": "evenodd" });
       unit(ring(plot, 1));
-      values(own, (value) => {
-        const [cx, cy] = plot.at(value);
-        return { cx, cy };
-      });
+      values(own, (value) => plot.spot(...value));
     },
   });
 

@@ -77,7 +77,7 @@ const plane = ({ movePoint, moveQuery }) =>
         step: (dx, dy, i, { points }) => movePoint([points[i][0] + dx * 0.1, points[i][1] + dy * 0.1], i),
       },
     ],
-    draw({ question, answers, dot, said }, { x, y, at, line }, { points, places, query, answer }) {
+    draw({ question, answers, dot, said }, { at, line, spot }, { points, places, query, answer }) {
       question(
         line([
           [query, -reach],
@@ -86,7 +86,7 @@ const plane = ({ movePoint, moveQuery }) =>
       );
       answers(line(places.map((place) => [place, clamp(answer(place), -3 * reach, 3 * reach)])));
       dot(points.map(at), ([cx, cy]) => ({ cx, cy }));
-      said({ cx: x(query), cy: y(clamp(answer(query), -reach, reach)) });
+      said(spot(query, clamp(answer(query), -reach, reach)));
     },
   });
 

@@ -165,12 +165,9 @@ function map(moveOwn) {
         },
       },
     ],
-    draw({ ring, shrinkage, free, fit, own }, { x, y, at: pixels, line }, state) {
+    draw({ ring, shrinkage, free, fit, own }, { x, y, at: pixels, line, spot }, state) {
       const { frame, xs, penalty, shown } = state;
-      const circle = (one) => {
-        const [cx, cy] = pixels(mark(one, state));
-        return { cx, cy };
-      };
+      const circle = (one) => spot(...mark(one, state));
       const unit = xs.length * ((frame[3] - frame[2]) / 9) ** 2;
       const rings = state.fit && shown.fit ? Array.from({ length: RINGS }, (_, k) => k + 1) : [];
       ring(rings, (k) => {

@@ -85,14 +85,12 @@ const losses = () =>
     layers: { dial: "path", docstring: "path", speech: "path" },
     over: { "docstring-dot": { tag: "circle", many: true }, "speech-dot": { tag: "circle", many: true } },
     draw(layers, plot, { points, strength, highest }) {
-      const { x, y, line, at } = plot;
+      const { x, y, line, spot } = plot;
       layers.dial(`M${x(strength)} ${y(0)}V${y(highest)}`);
       for (const [i, name] of ["docstring", "speech"].entries()) {
         layers[name](line(points.map(([a, values]) => [a, values[i]])));
-        layers[`${name}-dot`](points, ([a, values]) => {
-          const [cx, cy] = at([a, values[i]]);
-          return { cx, cy, r: Math.abs(a - strength) < 1e-9 ? 6 : 3 };
-        });
+        const radius = (a) => (Math.abs(a - strength) < 1e-9 ? 6 : 3);
+        layers[`${name}-dot`](points, ([a, values]) => ({ ...spot(a, values[i]), r: radius(a) }));
       }
     },
   });

@@ -45,7 +45,7 @@ function motion({ last, positions, move, redraw }) {
     else if (Math.max(m, n) < last) move(m + 1, n + 1);
     else move(m - Math.min(m, n), n - Math.min(m, n));
   };
-  const { button, playing, stop } = play({
+  const { element, playing, stop } = play({
     frame(seconds) {
       glide += PACE * seconds;
       if (glide >= 1) {
@@ -68,7 +68,7 @@ function motion({ last, positions, move, redraw }) {
     },
   });
   const ahead = () => ({ glideM: mover === "both" ? glide : 0, glideN: glide, playing: playing() });
-  return { element: div("control", button, what), ahead, stop };
+  return { element: div("control", element, what), ahead, stop };
 }
 
 // ---------------------------------------------------------------- the score
@@ -177,11 +177,11 @@ function curve(last, goTo) {
   };
 
   // The distance that is most easily taken for the one with the highest score.
-  function drawMark({ alias, name }, { x, y, width }, scores) {
+  function drawMark({ alias, name }, { x, spot, width }, scores) {
     const whole = scores.filter((_, i) => i % 4 === 0);
     const [top, like] = [whole.indexOf(Math.max(...whole)) - last, lookalike(whole) - last];
     if (like < -last) return [alias, name].forEach((layer) => layer(null));
-    alias({ cx: x(like), cy: y(whole[like + last]) });
+    alias(spot(like, whole[like + last]));
     const words = `${format(like, 0)} looks like ${format(top, 0)}`;
     name(words, { x: clamp(x(like), 110, width - 70), y: 14, "text-anchor": "middle" });
   }

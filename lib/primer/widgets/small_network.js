@@ -231,7 +231,7 @@ const curve = () =>
       text: String,
     },
     layers: { guess: "path", loss: "path", now: { tag: "circle", r: 4 } },
-    draw({ guess, loss, now }, { x, y, line }, { losses }) {
+    draw({ guess, loss, now }, { x, y, line, spot }, { losses }) {
       const inside = (v) => clamp(v, 1e-3, 10);
       const stride = Math.ceil(losses.length / 250);
       const kept = losses
@@ -239,7 +239,7 @@ const curve = () =>
         .filter(([t]) => t % stride === 0 || t === losses.length - 1);
       guess(`M${x.range[0]} ${y(Math.log(2))}H${x.range[1]}`);
       loss(line(kept));
-      now({ cx: x(losses.length - 1), cy: y(inside(losses.at(-1))) });
+      now(spot(losses.length - 1, inside(losses.at(-1))));
     },
   });
 
@@ -260,11 +260,11 @@ const slopes = () =>
     },
     layers: { first: "path", norm: "path" },
     over: { bead: { tag: "circle", r: 4.5, many: true } },
-    draw({ first, norm, bead }, { x, y, line }, { norms, opening }) {
+    draw({ first, norm, bead }, { line, spot }, { norms, opening }) {
       const at = (list) => list.map((v, i) => [i + 1, clamp(v, LOWEST, HIGHEST)]);
       first(line(at(opening)));
       norm(line(at(norms)));
-      bead(at(norms), ([i, v]) => ({ cx: x(i), cy: y(v) }));
+      bead(at(norms), ([i, v]) => spot(i, v));
     },
   });
 
@@ -333,7 +333,7 @@ export default widget("small-network", ({ controls, constants, model, redraw }) 
         [controls.data, controls.activation, controls.start],
         [controls.depth, controls.width, controls.rate, controls.seed],
       ),
-      div("buttons", player.button, one, again),
+      div("buttons", player, one, again),
       result,
       columns(
         "views",
