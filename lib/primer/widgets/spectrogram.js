@@ -164,6 +164,7 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
     },
     draw,
     stop() {
+      resized.disconnect();
       model.off("change:signal", follow);
       player.rest();
       player.close();
