@@ -209,7 +209,7 @@ export default widget("curve-memory", ({ controls, constants, read, write }) => 
   return {
     layout: [
       div("cases", ...presets),
-      div("controls", div("", controls.size, controls.best), div("reading", controls.now, playing)),
+      div("controls", div("", controls.size, controls.best), div("reading", controls.now, playing.button)),
       heading(key("past", "the curve"), key("memory", "as the numbers draw it"), key("best", "best fit")),
       picture,
       bars,

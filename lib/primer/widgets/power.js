@@ -266,7 +266,7 @@ export default widget("power", ({ model, controls, constants: { wanted }, write:
       columns("controls", [controls.effect, controls.n], [controls.alpha, controls.alternative]),
       div("tiles", ...tiles),
       plot,
-      div("runs", player, again, needed),
+      div("runs", player.button, again, needed),
       curve,
       result,
     ],

@@ -45,7 +45,7 @@ function motion({ last, positions, move, redraw }) {
     else if (Math.max(m, n) < last) move(m + 1, n + 1);
     else move(m - Math.min(m, n), n - Math.min(m, n));
   };
-  const { element, playing, stop } = play({
+  const { button, playing, stop } = play({
     frame(seconds) {
       glide += PACE * seconds;
       if (glide >= 1) {
@@ -68,7 +68,7 @@ function motion({ last, positions, move, redraw }) {
     },
   });
   const ahead = () => ({ glideM: mover === "both" ? glide : 0, glideN: glide, playing: playing() });
-  return { element: div("control", element, what), ahead, stop };
+  return { element: div("control", button, what), ahead, stop };
 }
 
 // ---------------------------------------------------------------- the score

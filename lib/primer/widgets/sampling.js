@@ -290,7 +290,7 @@ export default widget("sampling", ({ model, controls, write: put, redraw }) => {
       note,
       div(
         "runs",
-        player,
+        player.button,
         button("One sample", () => drawMany(1)),
         again,
         result,

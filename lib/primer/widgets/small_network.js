@@ -333,7 +333,7 @@ export default widget("small-network", ({ controls, constants, model, redraw }) 
         [controls.data, controls.activation, controls.start],
         [controls.depth, controls.width, controls.rate, controls.seed],
       ),
-      div("buttons", player, one, again),
+      div("buttons", player.button, one, again),
       result,
       columns(
         "views",

@@ -141,5 +141,5 @@ export function soundPlayer({ current, view, write, kept, redraw, notice }) {
     playhead = time;
     hear();
   };
-  return { element: player.element, position: () => playhead, hear, rest, move, close: speaker.close };
+  return { button: player.button, position: () => playhead, hear, rest, move, close: speaker.close };
 }

@@ -145,7 +145,12 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
     layout: [
       ...[choice, about, div("stage", timePanel, side), spreadLine, result],
       div("controls", ...Object.values(settings)),
-      div("sound", player, ...ownSound(adopt, notice), html("span", {}, "Your sound stays on this device.")),
+      div(
+        "sound",
+        player.button,
+        ...ownSound(adopt, notice),
+        html("span", {}, "Your sound stays on this device."),
+      ),
       notice,
     ],
     texts: {

@@ -141,7 +141,7 @@ export default widget("step-size", ({ controls, write, redraw }) => {
         [heading("Error of each weight: ", key("flat", "flat"), key("steep", "steep")), chart],
       ),
       result,
-      animation,
+      animation.button,
     ],
     change(changes) {
       time = STEPS / 15 + 1;

@@ -87,7 +87,7 @@ export const widget = (name, build) => ({
 });
 
 /**
- * A button that plays: { element, playing(), stop() }.  `start()` is called when it begins, `frame(seconds)`
+ * A button that plays: { button, playing(), stop() }.  `start()` is called when it begins, `frame(seconds)`
  * with the time since the last frame; when frame returns false, it ends.  `end()` is called when it has
  * stopped, without it frame(0).  For readers who prefer reduced motion it moves in half-second steps.
  */
@@ -115,5 +115,5 @@ export function play({ label = "Play", start = () => {}, frame, end = () => fram
     request = requestAnimationFrame(tick);
     element.textContent = "⏸ Pause";
   });
-  return { element, playing: () => request !== 0, stop };
+  return { button: element, playing: () => request !== 0, stop };
 }
