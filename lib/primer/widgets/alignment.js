@@ -4,6 +4,7 @@
 
 import { clamp, columns, div, format, heading, html, memory, panel, percent } from "./kit.js";
 import { resultLine, widget } from "./kit.js";
+import { softmax } from "./probability.js";
 import { dequantize, forward, plus, project, readCell, times, zeroState } from "./recurrent_cells.js";
 import { readTensors } from "./safetensors.js";
 import { textInput } from "./text_input.js";
@@ -31,14 +32,6 @@ const apply = (layer, x) => plus(times(x, layer), layer.bias);
 const vectorOf = ({ embed: { data, columns } }, token) =>
   data.subarray(token * columns, (token + 1) * columns);
 
-/** Weights that are positive and add to 1, the exponentials of scores. */
-function softmax(scores) {
-  const top = Math.max(...scores);
-  const weights = scores.map((score) => Math.exp(score - top));
-  const total = weights.reduce((sum, x) => sum + x, 0);
-  return weights.map((x) => x / total);
-}
-
 /** The mean of the encoder's states as a state of the decoder asks for it: { context, weights }. */
 function attend(model, h, keys) {
   const query = times(h, model.score);
@@ -65,7 +58,7 @@ export function write(model, tokens, forced) {
     state = forward(model.decoder, project(model.decoder, vectorOf(model, last)), state);
     const { context, weights } = attend(model, state.h, keys);
     const combined = apply(model.combine, [...state.h, ...context]).map(Math.tanh);
-    const chances = softmax(Array.from(apply(model.head, combined)));
+    const chances = softmax(apply(model.head, combined));
     const token = chances.indexOf(Math.max(...chances));
     steps.push({ token, p: chances[token], weights });
     if (token === model.mark && !forced) break;
@@ -133,7 +126,7 @@ export default widget("alignment", ({ model, controls, constants, write: put }) 
   const line = html("p", { class: "written" });
   const panels = div(
     "",
-    columns("views", [map.element], [heading("What it writes, wrong letters crossed out"), line, result.row]),
+    columns("views", [map], [heading("What it writes, wrong letters crossed out"), line, result]),
   );
 
   function spell(written, truth) {
@@ -143,7 +136,7 @@ export default widget("alignment", ({ model, controls, constants, write: put }) 
   }
 
   return {
-    layout: [input.element, columns("controls", [controls.row.row], [controls.forced.row]), panels],
+    layout: [input, columns("controls", [controls.row], [controls.forced]), panels],
     texts: { row: (value) => `${Math.min(value, rows)}` },
     draw({ word, row, forced }) {
       const letters = readable(word, longest);

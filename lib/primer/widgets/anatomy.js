@@ -126,7 +126,7 @@ function totals() {
       write(text, `${name} ${part(flops[name] / all)}`);
     }
   }
-  return { element: div("totals", ...[parameters, cost, cache, size].map(({ element }) => element)), draw };
+  return { element: div("totals", ...[parameters, cost, cache, size]), draw };
 }
 
 // ---------------------------------------------------------------- all parameters as areas
@@ -258,7 +258,7 @@ export default widget("anatomy", ({ model: traits, el, controls, write: put }) =
   const parts = [totals(), areas(choose), blocks(numbers.id), numbers];
   const [sums, mosaics, block] = parts.map(({ element }) => element);
   const result = resultLine();
-  const rows = ["specimen", "tokens", "bytes_per_number", "texts"].map((name) => controls[name].row);
+  const rows = ["specimen", "tokens", "bytes_per_number", "texts"].map((name) => controls[name]);
 
   function meet(specimen) {
     const { weights, context_length: longest } = models[specimen];
@@ -273,8 +273,8 @@ export default widget("anatomy", ({ model: traits, el, controls, write: put }) =
       sums,
       heading("All parameters: areas in proportion, a column for each layer"),
       mosaics,
-      result.row,
-      div("views", block, numbers.element),
+      result,
+      div("views", block, numbers),
     ],
     change: ({ specimen, ...others }) => (specimen ? meet(specimen) : put(others)),
     draw(state) {

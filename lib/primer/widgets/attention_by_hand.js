@@ -17,34 +17,27 @@ import {
   table,
 } from "./kit.js";
 import { ticks, tuple, widget, write } from "./kit.js";
+import { effectiveChoices, softmax } from "./probability.js";
+
+export { effectiveChoices as effectiveKeys } from "./probability.js";
 
 const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 
 // The numbers that softmax turns into weights are scores divided by this.
 export const divisor = (dim, scaled, temperature) => (scaled ? Math.sqrt(dim) : 1) * temperature;
 
-export function softmax(logits) {
-  const largest = Math.max(...logits);
-  const powers = logits.map((x) => Math.exp(x - largest));
-  const total = powers.reduce((a, b) => a + b);
-  return powers.map((p) => p / total);
-}
-
 // softmax(q Kᵀ / by) V, with every number on the way.
 export function attend(query, keys, values, by) {
   const scores = keys.map((key) => dot(query, key));
   const logits = scores.map((s) => s / by);
-  const weights = softmax(logits);
+  const weights = [...softmax(logits)];
   const shares = values.map((value, j) => value.map((v) => weights[j] * v));
   const context = values[0].map((_, i) => shares.reduce((total, share) => total + share[i], 0));
   return { scores, logits, weights, shares, context };
 }
 
-// exp(entropy): how many keys equal weights would be spread over.
-export const effectiveKeys = (weights) =>
-  Math.exp(-weights.reduce((total, w) => total + (w > 0 ? w * Math.log(w) : 0), 0));
-
 const NAMES = ["₁", "₂", "₃"];
+const NEAR = { key: [-4, 4], value: [-2, 4] }; // the ends of both axes
 const FAR = {
   key: [
     [-8, 13],
@@ -55,26 +48,15 @@ const FAR = {
     [-6, 6],
   ],
 };
-const NEAR = {
-  key: [
-    [-4, 4],
-    [-4, 4],
-  ],
-  value: [
-    [-2, 4],
-    [-2, 4],
-  ],
-};
 const FINEST = 10; // marks move in tenths, so that every number can be worked out on paper
 
 const pair = (v) => tuple(v, (x) => short(x));
 
 // The ends of a plane's axes: near, unless all is to be seen or a point lies far away.
 export function domainOf(kind, points, far) {
-  const inside = points.every((point) =>
-    point.every((x, i) => NEAR[kind][i][0] <= x && x <= NEAR[kind][i][1]),
-  );
-  return (inside && !far ? NEAR : FAR)[kind];
+  const [low, high] = NEAR[kind];
+  const inside = points.flat().every((x) => low <= x && x <= high);
+  return inside && !far ? [NEAR[kind], NEAR[kind]] : FAR[kind];
 }
 
 // A weight with three decimals.
@@ -88,10 +70,16 @@ export function describe({ weights, context }, words = []) {
     weights[most] > 0.995
       ? `The query reads ${name(most)} alone`
       : `The query reads ${weights.map((w, j) => `${name(j)} with ${j ? "" : "weight "}${writeWeight(w)}`).join(", ")}`;
-  return `${read}: effectively ${format(effectiveKeys(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
+  return `${read}: effectively ${format(effectiveChoices(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
 }
 
 // ---------------------------------------------------------------- the two planes
+
+const COLORS = ["k1", "k2", "k3"];
+
+// A layer of a kind for each color: arrow_k1, arrow_k2, …
+const perColor = (kind, colors, tag = "path") =>
+  Object.fromEntries(colors.map((color) => [`${kind}_${color}`, { tag, class: `${kind} ${color}` }]));
 
 // A plane with one arrow and one mark for each point { name, label, color, share }; `layers` of its own are
 // drawn under the arrows, `over` above them, by drawOwn(layers, plot, state).
@@ -101,12 +89,7 @@ function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
     ({ domain, size }) => ({
       ...{ domain: domain[i], label: `${name} coordinate`, ticks: ticks(...domain[i], 6), size },
     });
-  const arrows = Object.fromEntries(
-    points.map(({ color }) => [`arrow_${color}`, { tag: "path", class: `arrow ${color}` }]),
-  );
-  const letters = Object.fromEntries(
-    points.map(({ color }) => [`letter_${color}`, { tag: "text", class: `letter ${color}` }]),
-  );
+  const colors = points.map(({ color }) => color);
   return panel({
     label,
     margin: [24, 8, 38, 34],
@@ -114,8 +97,8 @@ function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
     widest: 420,
     x: axis("first", 0),
     y: axis("second", 1),
-    layers: { ...under, ...Object.fromEntries(Object.entries(arrows).reverse()), ...above },
-    over: letters,
+    layers: { ...under, ...perColor("arrow", colors.toReversed()), ...above },
+    over: perColor("letter", colors, "text"),
     marks: [
       {
         count: () => points.length,
@@ -146,8 +129,6 @@ function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
   });
 }
 
-const COLORS = ["k1", "k2", "k3"];
-
 // The keys and the query; a dashed line drops from each key to the line of the query.
 const keysPlane = (move) =>
   plane({
@@ -159,9 +140,7 @@ const keysPlane = (move) =>
     ],
     under: {
       along: "path",
-      ...Object.fromEntries(
-        COLORS.map((color) => [`drop_${color}`, { tag: "path", class: `drop ${color}` }]),
-      ),
+      ...perColor("drop", COLORS),
     },
     draw(layers, { line }, { places: [query, ...keys] }) {
       const square = dot(query, query);
@@ -182,9 +161,7 @@ const valuesPlane = (move) =>
     points: COLORS.map((color, j) => ({ name: `v${NAMES[j]}`, label: `Value ${j + 1}`, color })),
     under: { hull: "path" },
     above: {
-      ...Object.fromEntries(
-        COLORS.map((color) => [`share_${color}`, { tag: "path", class: `share ${color}` }]),
-      ),
+      ...perColor("share", COLORS),
       z: { tag: "path", class: "arrow z" },
       tip: { tag: "circle", r: 5 },
       letter: { tag: "text", class: "letter z" },
@@ -280,23 +257,19 @@ export default widget("attention-by-hand", ({ model, controls, write: put }) => 
   const examples = Object.entries(get("examples")).map(([name, state]) =>
     button(name, () => put(structuredClone(state))),
   );
-  const view = (title, drawing) => div("", heading(title), drawing.element);
+  const view = (title, drawing) => div("", heading(title), drawing);
 
   return {
     layout: [
-      div(
-        "controls",
-        controls.temperature.row,
-        div("buttons", controls.scale.row, html("span", {}, ...examples)),
-      ),
-      bars.element,
+      div("controls", controls.temperature, div("buttons", controls.scale, html("span", {}, ...examples))),
+      bars,
       div(
         "views",
         view("Query and keys: drag q. Who is heard?", left),
         view("Values: z, their weighted mean, stays inside", right),
       ),
-      result.row,
-      rows.element,
+      result,
+      rows,
     ],
     draw(state) {
       const { query, key, value, scale, temperature, words } = state;

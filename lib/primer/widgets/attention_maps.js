@@ -48,31 +48,28 @@ function strongest({ measured, weights, names }) {
 function onlooker({ config, longest, encode, name, read }) {
   const once = memory();
 
+  const heads = (layers, of) => layers.map((layer, l) => layer.map((one, h) => of(one, l, h)));
+
   function look(text, settings) {
-    const { all, tokens } = once("tokens", text, () => {
+    const seen = once("text", text, () => {
       const ids = encode(text);
-      return { all: ids.length, tokens: ids.slice(0, longest) };
+      const tokens = ids.slice(0, longest);
+      const names = tokens.map((token) => visible(name(token)));
+      return { all: ids.length, tokens, names, products: read(tokens) };
     });
-    const names = once("names", text, () => tokens.map((token) => visible(name(token))));
-    const products = once("products", text, () => read(tokens));
+    const n = seen.tokens.length;
     const mapsWith = (options) =>
       once(JSON.stringify(options), text, () =>
-        products.map((layer) =>
-          layer.map((head) => attentionMap(head, tokens.length, config.d_head, options)),
-        ),
+        heads(seen.products, (dots) => attentionMap(dots, n, config.d_head, options)),
       );
-    const measured = once("measured", text, () => {
-      const targets = headTargets(tokens);
-      return mapsWith(TRAINED).map((layer) => layer.map((weights) => behaviors(weights, targets)));
+    const named = once("named", text, () => {
+      const [trained, targets] = [mapsWith(TRAINED), headTargets(seen.tokens)];
+      const measured = heads(trained, (weights) => behaviors(weights, targets));
+      const even = heads(trained, (weights) => evenness(weights, n));
+      return { measured, even, labels: heads(measured, (one, l, h) => nameOf(one, even[l][h])) };
     });
-    const even = once("even", text, () =>
-      mapsWith(TRAINED).map((layer) => layer.map((weights) => evenness(weights, tokens.length))),
-    );
-    const labels = once("labels", text, () =>
-      measured.map((layer, l) => layer.map((one, h) => nameOf(one, even[l][h]))),
-    );
     const [maps, weights] = [mapsWith(settings), mapsWith({ ...settings, normalized: true })];
-    return { all, names, maps, weights, measured, even, labels };
+    return { ...seen, ...named, maps, weights };
   }
   return look;
 }
@@ -156,7 +153,7 @@ function colorLegend() {
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("attention-maps", ({ model, controls, constants, write: put }) => {
+export default widget("attention-maps", ({ model, controls, constants, read, write: put }) => {
   const reader = (trait, language, examples, label) => ({
     trait,
     language,
@@ -177,27 +174,23 @@ export default widget("attention-maps", ({ model, controls, constants, write: pu
   };
   const choice = radio({
     label: "Model",
-    options: [
-      ["text", "Plays: 4 layers of 4 heads"],
-      ["letters", "Two layers of attention alone"],
-    ],
+    options: Object.entries({ text: "Plays: 4 layers of 4 heads", letters: "Two layers of attention alone" }),
     change(reads) {
       const [now, next] = [model.get("reads"), reads].map((name) =>
         readers.find(({ trait }) => trait === name),
       );
-      now.place = Object.fromEntries(
-        ["layer", "head", "query", "key"].map((name) => [name, model.get(name)]),
-      );
+      const { layer, head, query, key } = read();
+      now.place = { layer, head, query, key };
       put({ reads, ...(next.place ?? strongest(next.look(model.get(reads), TRAINED))) });
     },
   });
   choice.row.hidden = readers.length < 2;
   const [map, bows, bars, colors] = [pairMap(pick), arcs(pick), measures(), colorLegend()];
   const [result, note] = [resultLine(), html("p", { class: "note" })];
-  const large = div("", result.row, map.element, colors.element);
+  const large = div("", result, map, colors);
   const stage = div("stage", div("", ...readers.map(({ heads }) => heads.element)), large);
-  const shown = div("", stage, bars.element, bows.element, note);
-  const options = Object.keys(TRAINED).map((name) => controls[name].row);
+  const shown = div("", stage, bars, bows, note);
+  const options = Object.keys(TRAINED).map((name) => controls[name]);
 
   function drawHead({ names, weights, measured, even, labels }, own, layer, head, settings, sizes) {
     const range = rangeOf(own, settings);
@@ -210,7 +203,7 @@ export default widget("attention-maps", ({ model, controls, constants, write: pu
 
   return {
     layout: [
-      div("controls", choice.row, ...readers.flatMap(({ input }) => input.parts), div("options", ...options)),
+      div("controls", choice, ...readers.flatMap(({ input }) => input.parts), div("options", ...options)),
       shown,
     ],
     draw({ reads, causal, scaled, normalized, ...state }) {

@@ -96,8 +96,7 @@ export function pairMap(pick) {
     layers: { title: { tag: "text", class: "tick", many: true }, cross: "path", cursor: "rect" },
   });
   const titles = { "key →": TOP - 22, "query ↓": TOP - 7 };
-  layers.title(Object.entries(titles), ([, y]) => ({ x: SIDE - 6, y, "text-anchor": "end" }));
-  Object.keys(titles).forEach((text, i) => layers.title.element.childNodes[i].append(text));
+  layers.title(Object.entries(titles), ([words, y]) => ({ words, x: SIDE - 6, y, "text-anchor": "end" }));
   layers.title.element.after(names);
   let [n, size, chosen] = [1, 1, [0, 0]];
 

@@ -2,7 +2,8 @@
 //
 // A table is a Float64Array, queries × keys, one row for each query.
 
-import { forward, newCache, products, softmax } from "./language_model.js";
+import { entropy, softmax } from "./probability.js";
+import { forward, newCache, products } from "./language_model.js";
 
 /**
  * Reads texts one after the other: `read(tokens)` gives the scalar products q·k of all queries with all keys,
@@ -87,8 +88,7 @@ export function behaviors(weights, targets) {
 export function evenness(weights, n) {
   let total = 0;
   for (let i = 1; i < n; i++) {
-    const row = weights.subarray(i * n, i * n + i + 1);
-    total -= row.reduce((sum, w) => sum + (w > 0 ? w * Math.log(w) : 0), 0) / Math.log(i + 1);
+    total += entropy(weights.subarray(i * n, i * n + i + 1)) / Math.log(i + 1);
   }
   return n > QUERIES ? total / (n - 1) : 0;
 }

@@ -149,9 +149,9 @@ const chart = () =>
     x: ({ steps }) => ({ domain: [0, Math.max(steps.length - 1, 1)], label: "merges made" }),
     y: ({ sizes }) => ({ domain: [0, Math.max(...sizes, 1)], label: "tokens" }),
     layers: { fall: "path", now: { tag: "circle", r: 5 } },
-    draw({ fall, now }, { x, y, line }, { sizes, step }) {
+    draw({ fall, now }, { line, spot }, { sizes, step }) {
       fall(line(sizes.map((size, i) => [i, size])));
-      now({ cx: x(step), cy: y(sizes[step]) });
+      now(spot(step, sizes[step]));
     },
   });
 
@@ -227,19 +227,15 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
 
   return {
     layout: [
-      input.element,
-      columns("controls", [controls.source.row], [controls.step.row]),
+      input,
+      columns("controls", [controls.source], [controls.step]),
       div("buttons", back, on),
-      result.row,
-      tokens.element,
-      columns(
-        "views",
-        [heading("What may be merged next"), pairs.element],
-        [heading("How the text shrinks"), curve.element],
-      ),
-      words.element,
-      characters.element,
-      bytes.element,
+      result,
+      tokens,
+      columns("views", [heading("What may be merged next"), pairs], [heading("How the text shrinks"), curve]),
+      words,
+      characters,
+      bytes,
     ],
     draw(state) {
       const present = now();

@@ -5,6 +5,7 @@
 //   logProbabilities(read, at);                       // of the letter that stands at a place, given those before
 //   inputGradients(read, at);                         // the size of its gradient for the vector of each of these
 
+import { logSoftmax } from "./probability.js";
 import { readTensors } from "./safetensors.js";
 import {
   backward,
@@ -53,10 +54,7 @@ export function reading(model, text, earlier = null) {
 
 /** ln P of every letter of the alphabet at a place from 1 on. */
 export function logProbabilities({ model: { head }, steps }, at) {
-  const logits = plus(times(steps[at - 1].h, head), head.bias);
-  const top = Math.max(...logits);
-  const total = Math.log(logits.reduce((sum, x) => sum + Math.exp(x - top), 0)) + top;
-  return logits.map((x) => x - total);
+  return logSoftmax(plus(times(steps[at - 1].h, head), head.bias));
 }
 
 /** ‖∂ ln P(letter at a place) / ∂ its vector‖ for each letter before it, the first letter first. */

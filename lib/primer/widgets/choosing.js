@@ -2,9 +2,11 @@
 //
 //   const p = distribution(logits, { temperature, topK, topP });   // 0 for what is cut; topK null keeps all
 //   const token = draw(p, uniform);                                // uniform in [0, 1)
-//   entropy(p);  effectiveChoices(p);  logSoftmax(logits);  greedy(logits);  ranked(logits);  leading(logits, n)
+//   greedy(logits);  ranked(logits);  leading(logits, n)
 
-const largest = (numbers) => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
+import { softmax } from "./probability.js";
+
+export { effectiveChoices, entropy, logSoftmax } from "./probability.js";
 
 /** Token ids from the most probable to the least; of equal ones the smaller id comes first. */
 export const ranked = (logits) =>
@@ -22,15 +24,6 @@ export function leading(logits, n) {
   return best;
 }
 
-/** The logarithms of the probabilities, in nats. */
-export function logSoftmax(logits) {
-  const top = largest(logits);
-  let total = 0;
-  for (const u of logits) total += Math.exp(u - top);
-  const shift = top + Math.log(total);
-  return Float64Array.from(logits, (u) => u - shift);
-}
-
 /** The distribution a token is drawn from: temperature, then the topK most probable, then the nucleus of mass topP. */
 export function distribution(logits, { temperature = 1, topK = null, topP = 1 } = {}) {
   if (!(temperature > 0))
@@ -38,8 +31,7 @@ export function distribution(logits, { temperature = 1, topK = null, topP = 1 } 
   if (!(topP > 0 && topP <= 1)) throw new RangeError(`top-p lies in (0, 1], not at ${topP}.`);
   if (topK !== null && !(topK >= 1 && topK <= logits.length))
     throw new RangeError(`top-k is 1 to ${logits.length}, not ${topK}.`);
-  const top = largest(logits);
-  const p = Float64Array.from(logits, (u) => Math.exp((u - top) / temperature));
+  const p = softmax(Float64Array.from(logits, (u) => u / temperature));
   const order = topK === null && topP === 1 ? null : ranked(logits);
   const cutFrom = (rank) => {
     for (const id of order.subarray(rank)) p[id] = 0;
@@ -48,8 +40,10 @@ export function distribution(logits, { temperature = 1, topK = null, topP = 1 } 
     const total = p.reduce((a, b) => a + b, 0);
     for (let id = 0; id < p.length; id++) p[id] /= total;
   };
-  if (topK !== null) cutFrom(topK);
-  normalize();
+  if (topK !== null) {
+    cutFrom(topK);
+    normalize();
+  }
   if (topP === 1) return p; // rounding must not cut a tail that the definition keeps
   let [rank, mass] = [0, 0];
   while (rank < order.length && mass < topP) mass += p[order[rank++]];
@@ -75,9 +69,3 @@ export function draw(p, uniform) {
   }
   return last; // also when the sum of all falls short of 1 by rounding
 }
-
-/** −Σ p ln p, in nats. */
-export const entropy = (p) => p.reduce((total, x) => total - (x > 0 ? x * Math.log(x) : 0), 0);
-
-/** Among how many equally probable tokens the choice would be as uncertain. */
-export const effectiveChoices = (p) => Math.exp(entropy(p));

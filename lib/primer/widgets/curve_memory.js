@@ -147,8 +147,7 @@ function drawing(highest, samples, count, move) {
       best(state.best ? at(fit) : null);
       edge(`M${plot.x(now)} ${plot.y(-highest - 0.3)}V${plot.y(highest + 0.3)}`);
       knots(state.knots, (height, i) => {
-        const [cx, cy] = plot.at([placeOf(i), height]);
-        return { cx, cy };
+        return plot.spot(placeOf(i), height);
       });
     },
   });
@@ -210,15 +209,11 @@ export default widget("curve-memory", ({ controls, constants, read, write }) => 
   return {
     layout: [
       div("cases", ...presets),
-      div(
-        "controls",
-        div("", controls.size.row, controls.best.row),
-        div("reading", controls.now.row, playing.button),
-      ),
+      div("controls", div("", controls.size, controls.best), div("reading", controls.now, playing.button)),
       heading(key("past", "the curve"), key("memory", "as the numbers draw it"), key("best", "best fit")),
-      picture.element,
-      bars.element,
-      result.row,
+      picture,
+      bars,
+      result,
     ],
     stop: playing.stop,
     draw(state) {

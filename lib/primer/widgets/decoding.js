@@ -47,23 +47,23 @@ export default widget("decoding", ({ model, controls, constants, write: put, red
   const next = bars(tokenizer, constants.shown, (id) => type(get("text") + tokenText(tokenizer, id)), end);
   const [texts, search, result] = [cards(tokenizer, SAMPLES), tree(tokenizer), resultLine()];
   const again = button("Draw again", () => put({ seed: (get("seed") + SAMPLES) % constants.seeds }));
-  const rows = (...names) => names.map((name) => controls[name].row);
+  const rows = (...names) => names.map((name) => controls[name]);
   controls.top_k.limit({ high: config.vocab_size });
 
   const output = div(
     "",
-    texts.element,
+    texts,
     heading(
       "Beam search: at each step the most probable beginnings survive; numbers are log-probabilities of the whole",
     ),
-    search.element,
+    search,
   );
   const panels = div(
     "",
     heading(
       "The next token: above what the model says, below it, blue, what is drawn from; press one to append it",
     ),
-    div("next", next.element, div("", div("controls", ...rows("temperature", "top_k", "top_p")), result.row)),
+    div("next", next, div("", div("controls", ...rows("temperature", "top_k", "top_p")), result)),
     heading(
       "Continuations side by side; marked is what completes three tokens that stood there before, underlined every other round of a loop",
     ),
@@ -105,7 +105,7 @@ export default widget("decoding", ({ model, controls, constants, write: put, red
   }
 
   return {
-    layout: [controls.change.row, input.element, panels],
+    layout: [controls.change, input, panels],
     draw(state) {
       const { text, change, changes, temperature, top_k: topK, top_p: topP } = state;
       const room = config.context_length - state.n_tokens;

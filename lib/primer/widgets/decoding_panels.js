@@ -63,7 +63,7 @@ export function bars(tokenizer, shown, append, end) {
       : "all of them are cut";
     write(rest, `${others.length} other tokens hold ${mass(p)} of the model's probability; ${fate}.`);
   }
-  return { element: div("bars", ...rows.map(({ element }) => element), strip, rest), draw };
+  return { element: div("bars", ...rows, strip, rest), draw };
 }
 
 // ---------------------------------------------------------------- continuations side by side
@@ -125,7 +125,7 @@ export function cards(tokenizer, samples) {
       drawn[i].draw(`Sample, seed ${seed + i}`, prompt, value ?? nothing),
     );
   }
-  return { element: div("continuations", ...[greedy, beam, ...drawn].map(({ element }) => element)), draw };
+  return { element: div("continuations", ...[greedy, beam, ...drawn]), draw };
 }
 
 // ---------------------------------------------------------------- the tree of a beam search

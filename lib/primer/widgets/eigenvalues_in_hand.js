@@ -110,10 +110,7 @@ const plane = (decay, turn, move) =>
     ],
     draw({ line, values }, plot, { modes }) {
       line(`M${plot.x(0)} ${plot.y.range[0]}V${plot.y.range[1]}`);
-      values(modes, (mode, i) => {
-        const [cx, cy] = plot.at(mode);
-        return { cx, cy, class: `values mode${i}` };
-      });
+      values(modes, (mode, i) => ({ ...plot.spot(...mode), class: `values mode${i}` }));
     },
   });
 
@@ -133,10 +130,7 @@ const disc = () =>
         [a, b, i],
         [a, -b, i],
       ]);
-      values(both, ([a, b, i]) => {
-        const [cx, cy] = plot.at([a, b]);
-        return { cx, cy, class: `values mode${i}` };
-      });
+      values(both, ([a, b, i]) => ({ ...plot.spot(a, b), class: `values mode${i}` }));
     },
   });
 
@@ -185,19 +179,15 @@ export default widget("eigenvalues-in-hand", ({ controls, constants, read, write
   return {
     layout: [
       div("cases", ...presets),
-      columns(
-        "controls",
-        [controls.step.row, controls.method.row],
-        [controls.signal.row, div("cases", more, fewer)],
-      ),
+      columns("controls", [controls.step, controls.method], [controls.signal, div("cases", more, fewer)]),
       columns(
         "views",
-        [heading("eigenvalues, to be moved"), left.element],
-        [heading("what a step makes of them"), right.element],
-        [heading(key("kernel", "kernel")), taps.element],
-        [heading(key("input", "input"), key("output", "output")), heard.element],
+        [heading("eigenvalues, to be moved"), left],
+        [heading("what a step makes of them"), right],
+        [heading(key("kernel", "kernel")), taps],
+        [heading(key("input", "input"), key("output", "output")), heard],
       ),
-      result.row,
+      result,
     ],
     draw(state) {
       const { modes, step, method, signal } = state;

@@ -86,10 +86,10 @@ const scores = () =>
     },
     layers: { expected: "path" },
     over: { dot: { tag: "circle", r: 4.5, many: true } },
-    draw({ expected, dot }, { x, y, line }, { sizes, truth, seen, log }) {
+    draw({ expected, dot }, { line, spot }, { sizes, truth, seen, log }) {
       const shown = (v) => (log ? Math.max(v, LOWEST) : v);
       expected(line(sizes.map((size, i) => [size, shown(truth[i])])));
-      dot(seen, (v, i) => ({ cx: x(sizes[i]), cy: y(shown(v)) }));
+      dot(seen, (v, i) => spot(sizes[i], shown(v)));
     },
   });
 
@@ -98,14 +98,10 @@ export default widget("emergence", ({ controls, constants: { sizes } }) => {
   const chances = sizes.map(tokenProbability);
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.k.row, controls.items.row],
-        [controls.metric.row, controls.logarithmic.row],
-      ),
-      plot.element,
-      result.row,
-      controls.seed.row,
+      columns("controls", [controls.k, controls.items], [controls.metric, controls.logarithmic]),
+      plot,
+      result,
+      controls.seed,
     ],
     draw({ k, items, metric, logarithmic, seed }) {
       const log = logarithmic && metric === "exact match";

@@ -2,7 +2,7 @@
 //
 // The functions above `outline` are the mathematics; the tests compare them with primer.networks.
 
-import { between, columns, grouped, panel, resultLine, short, widget, write } from "./kit.js";
+import { between, columns, grouped, panel, resultLine, short, widget } from "./kit.js";
 
 /** How a layer adds its units up: w, −2w, 2w …, the last weight too small by a part. */
 export const outer = (width, lacking) =>
@@ -96,8 +96,8 @@ const strips = () =>
         d: line(outline(row).map(([place, v]) => [place, base(k) + SHARE * v])),
         class: `curve${wrong(k) ? " wrong" : ""}${row.x.length > 200 ? " fine" : ""}`,
       }));
-      count(rows, (_, k) => ({ class: "count", x: x.range[1] + 8, y: y(base(k) + SHARE / 2) + 4 }));
-      rows.forEach((_, k) => write(count.element.childNodes[k], many(pieces[k], "piece")));
+      const beside = { class: "count", x: x.range[1] + 8 };
+      count(pieces, (n, k) => ({ ...beside, y: y(base(k) + SHARE / 2) + 4, words: many(n, "piece") }));
     },
   });
 
@@ -114,13 +114,9 @@ export default widget("fold", ({ controls }) => {
   const [drawing, result] = [strips(), resultLine()];
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.depth.row, controls.width.row],
-        [controls.lacking.row, controls.where.row],
-      ),
-      result.row,
-      drawing.element,
+      columns("controls", [controls.depth, controls.width], [controls.lacking, controls.where]),
+      result,
+      drawing,
     ],
     draw({ depth, width, lacking, where }) {
       const rows = fold(depth, width, lacking / 100, where);

@@ -2,7 +2,8 @@
 //
 // The functions above `strips` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { clamp, columns, div, heading, key, panel, resultLine, sum, widget } from "./kit.js";
+import { clamp, columns, div, heading, key, panel, resultLine, widget } from "./kit.js";
+import { softmax } from "./probability.js";
 
 // ---------------------------------------------------------------- what is computed
 
@@ -59,10 +60,7 @@ const MEMORIES = {
       },
       read(q) {
         const scores = keys.map((k) => sharpness * dot(q, k));
-        const most = Math.max(...scores);
-        const weights = Float64Array.from(scores, (score) => Math.exp(score - most));
-        const total = sum(weights);
-        return times(weights, values).map((x) => x / total);
+        return times(softmax(scores), values);
       },
     };
   },
@@ -208,18 +206,18 @@ export default widget("four-memories", ({ controls, constants, read, write }) =>
     layout: [
       columns(
         "controls",
-        [controls.writes.row, controls.different.row, controls.similar.row],
-        [controls.rate.row, controls.penalty.row, controls.sharpness.row],
+        [controls.writes, controls.different, controls.similar],
+        [controls.rate, controls.penalty, controls.sharpness],
       ),
       heading(key("recalled", "recalled"), key("missed", "not")),
-      rows.element,
-      result.row,
-      div("ask", controls.asked.row),
+      rows,
+      result,
+      div("ask", controls.asked),
       heading(
         key("right", "the right value"),
         key("other", "every other one; recalled is what lies furthest right"),
       ),
-      line.element,
+      line,
     ],
     draw(state) {
       const computed = answers(state, constants);

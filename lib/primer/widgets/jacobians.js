@@ -129,10 +129,7 @@ const plane = () =>
     draw({ ring: between1, unit, values }, plot, { sizes, own }) {
       between1(ring(plot, sizes[0]) + ring(plot, sizes[1]), { "fill-rule": "evenodd" });
       unit(ring(plot, 1));
-      values(own, (value) => {
-        const [cx, cy] = plot.at(value);
-        return { cx, cy };
-      });
+      values(own, (value) => plot.spot(...value));
     },
   });
 
@@ -169,14 +166,14 @@ export default widget("jacobians", ({ controls, constants: { inputs, cases, rang
       div("cases", ...presets),
       columns(
         "controls",
-        [controls.radius.row, controls.turn.row],
-        [controls.shear.row, controls.squeeze.row],
-        [controls.tanh.row],
-        [controls.loudness.row],
+        [controls.radius, controls.turn],
+        [controls.shear, controls.squeeze],
+        [controls.tanh],
+        [controls.loudness],
       ),
       columns(
         "views",
-        [heading(key("own", "eigenvalues"), key("ring", "singular values")), map.element],
+        [heading(key("own", "eigenvalues"), key("ring", "singular values")), map],
         [
           heading(
             key("most", "product, at most"),
@@ -184,10 +181,10 @@ export default widget("jacobians", ({ controls, constants: { inputs, cases, rang
             key("radius", "ρᵏ"),
             key("bound", "σ₁ᵏ"),
           ),
-          course.element,
+          course,
         ],
       ),
-      result.row,
+      result,
     ],
     draw(state) {
       const matrix = matrixOf(state);

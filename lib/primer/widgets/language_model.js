@@ -21,13 +21,14 @@
 //
 // A matrix is { data, rows, columns } as torch's Linear stores it, one row for each output: a layer computes x Wᵀ.
 
+import { softmax } from "./probability.js";
 import { readTensors } from "./safetensors.js";
 import { readTokenizer } from "./tokenizer.js";
 
 // ---------------------------------------------------------------- reading
 
 /** A matrix from its whole numbers, −127 to 127, and the size of their unit in each row. */
-function dequantize({ data: whole, shape: [rows, columns] }, { data: units }) {
+export function dequantize({ data: whole, shape: [rows, columns] }, { data: units }) {
   const data = new Float32Array(rows * columns);
   for (let row = 0, at = 0; row < rows; row++) {
     for (const end = at + columns; at < end; at++) data[at] = whole[at] * units[row];
@@ -77,11 +78,25 @@ export function readModel(data) {
 
 /** Room for the keys and values of a whole context, and how many tokens it holds so far. */
 export function newCache({ config: { n_layers, context_length, kv_heads, d_head } }) {
-  const room = () => new Float32Array(context_length * kv_heads * d_head);
-  return { length: 0, layers: Array.from({ length: n_layers }, () => ({ keys: room(), values: room() })) };
+  const width = kv_heads * d_head;
+  const room = () => new Float32Array(context_length * width);
+  const layers = Array.from({ length: n_layers }, () => ({ keys: room(), values: room() }));
+  return { length: 0, width, layers };
 }
 
-export const copyCache = (cache) => structuredClone(cache);
+/** A cache of the same tokens; the room behind them, most of it, is not copied. */
+export function copyCache({ length, width, layers }) {
+  const copy = (held) => {
+    const room = new Float32Array(held.length);
+    room.set(held.subarray(0, length * width));
+    return room;
+  };
+  return {
+    length,
+    width,
+    layers: layers.map(({ keys, values }) => ({ keys: copy(keys), values: copy(values) })),
+  };
+}
 
 // ---------------------------------------------------------------- who looks on
 
@@ -103,7 +118,7 @@ const within = (observe, place) =>
 // ---------------------------------------------------------------- the parts of a block
 
 /** x Wᵀ for n rows of x.  Four rows share each weight that is read. */
-function linear(x, n, { data, rows, columns }) {
+export function linear(x, n, { data, rows, columns }) {
   const y = new Float32Array(n * rows);
   let i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -135,7 +150,7 @@ function linear(x, n, { data, rows, columns }) {
 }
 
 /** Scale each row to root mean square 1, then by what the model has learned. */
-function rmsNorm(x, scale, eps) {
+export function rmsNorm(x, scale, eps) {
   const y = new Float32Array(x.length);
   const dim = scale.length;
   for (let from = 0; from < x.length; from += dim) {
@@ -159,16 +174,6 @@ function rotate(x, n, start, { cos, sin }, dim) {
       x[at + i + pairs] = b * cos[turn + i] + a * sin[turn + i];
     }
   }
-}
-
-/** Weights that are positive and add to 1, the exponentials of scores. */
-export function softmax(scores) {
-  const weights = new Float64Array(scores.length);
-  let [top, sum] = [-Infinity, 0];
-  for (let j = 0; j < scores.length; j++) if (scores[j] > top) top = scores[j];
-  for (let j = 0; j < scores.length; j++) sum += weights[j] = Math.exp(scores[j] - top);
-  for (let j = 0; j < scores.length; j++) weights[j] /= sum;
-  return weights;
 }
 
 /** The scalar products of one head's query with the first `count` keys, times a scale. */

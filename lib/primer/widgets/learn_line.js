@@ -3,6 +3,7 @@
 // The functions above `reach` are the mathematics; the tests compare them with primer.pretraining.
 
 import { clamp, columns, format, panel, resultLine, sum, widget } from "./kit.js";
+import { softmax } from "./probability.js";
 
 // Layers of linear attention: what is left unexplained at the examples and at the question.
 export function layersAnswer(points, query, rate, layers) {
@@ -28,9 +29,8 @@ export function weightAfter(points, rate, steps) {
 
 // Softmax attention with the same products: a mean of the heights.
 export function softmaxAnswer(points, query) {
-  const top = Math.max(...points.map(([x]) => x * query));
-  const weights = points.map(([x]) => Math.exp(x * query - top));
-  return sum(weights.map((v, j) => v * points[j][1])) / sum(weights);
+  const weights = softmax(points.map(([x]) => x * query));
+  return sum(points.map(([, y], j) => weights[j] * y));
 }
 
 // What the result line says.
@@ -77,7 +77,7 @@ const plane = ({ movePoint, moveQuery }) =>
         step: (dx, dy, i, { points }) => movePoint([points[i][0] + dx * 0.1, points[i][1] + dy * 0.1], i),
       },
     ],
-    draw({ question, answers, dot, said }, { x, y, at, line }, { points, places, query, answer }) {
+    draw({ question, answers, dot, said }, { at, line, spot }, { points, places, query, answer }) {
       question(
         line([
           [query, -reach],
@@ -86,7 +86,7 @@ const plane = ({ movePoint, moveQuery }) =>
       );
       answers(line(places.map((place) => [place, clamp(answer(place), -3 * reach, 3 * reach)])));
       dot(points.map(at), ([cx, cy]) => ({ cx, cy }));
-      said({ cx: x(query), cy: y(clamp(answer(query), -reach, reach)) });
+      said(spot(query, clamp(answer(query), -reach, reach)));
     },
   });
 
@@ -100,13 +100,9 @@ export default widget("learn-line", ({ model, controls, constants: { places, bes
   const result = resultLine();
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.layers.row, controls.rate.row],
-        [controls.attention.row, controls.query.row],
-      ),
-      plot.element,
-      result.row,
+      columns("controls", [controls.layers, controls.rate], [controls.attention, controls.query]),
+      plot,
+      result,
     ],
     draw(state) {
       const { points, rate, layers, attention } = state;

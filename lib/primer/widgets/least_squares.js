@@ -165,12 +165,9 @@ function map(moveOwn) {
         },
       },
     ],
-    draw({ ring, shrinkage, free, fit, own }, { x, y, at: pixels, line }, state) {
+    draw({ ring, shrinkage, free, fit, own }, { x, y, at: pixels, line, spot }, state) {
       const { frame, xs, penalty, shown } = state;
-      const circle = (one) => {
-        const [cx, cy] = pixels(mark(one, state));
-        return { cx, cy };
-      };
+      const circle = (one) => spot(...mark(one, state));
       const unit = xs.length * ((frame[3] - frame[2]) / 9) ** 2;
       const rings = state.fit && shown.fit ? Array.from({ length: RINGS }, (_, k) => k + 1) : [];
       ring(rings, (k) => {
@@ -201,9 +198,7 @@ function bars() {
       ...{ ownEss: bar("ess"), ownRss: bar("own rss") },
     },
   });
-  const names = ["TSS", "fit", "yours"];
-  layers.label(names, (_, i) => ({ x: 0, y: 15 + 24 * i }));
-  names.forEach((name, i) => layers.label.element.childNodes[i].append(name));
+  layers.label(["TSS", "fit", "yours"], (words, i) => ({ words, x: 0, y: 15 + 24 * i }));
 
   function draw({ assessed, shown }) {
     const width = element.clientWidth || 300;
@@ -337,22 +332,22 @@ export default widget("least-squares", ({ model, controls, constants: { ends, mo
   });
   const drop = button("Remove it", () => remove(chosen));
   const again = button("Start again", () => start(get("data")));
-  const shows = ["show_fit", "show_own", "show_leverage"].map((name) => controls[name].row);
+  const shows = ["show_fit", "show_own", "show_leverage"].map((name) => controls[name]);
   const { data, penalty: ridge, squares: drawnSquares } = controls;
 
   return {
     layout: [
       columns(
         "controls",
-        [data.row, ridge.row, div("buttons", add, drop, again)],
-        [tall.row, steep.row, drawnSquares.row, div("toggles", html("span", {}, "Show"), ...shows)],
+        [data, ridge, div("buttons", add, drop, again)],
+        [tall, steep, drawnSquares, div("toggles", html("span", {}, "Show"), ...shows)],
       ),
       columns(
         "views",
-        [heading("Drag the points, or the ends of your line"), plot.element],
-        [heading("Every line is a point on the map of losses"), losses.element],
+        [heading("Drag the points, or the ends of your line"), plot],
+        [heading("Every line is a point on the map of losses"), losses],
       ),
-      result.row,
+      result,
       div(
         "sums",
         div(
@@ -362,9 +357,9 @@ export default widget("least-squares", ({ model, controls, constants: { ends, mo
             ...[key("tss", "total"), key("ess", "explained")],
             ...[key("fit", "residual, fit"), key("own", "residual, yours")],
           ),
-          stacked.element,
+          stacked,
         ),
-        numbers.element,
+        numbers,
       ),
     ],
     change: ({ data: name, ...others }) => (name ? start(name) : write(others)),

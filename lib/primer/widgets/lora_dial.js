@@ -85,14 +85,12 @@ const losses = () =>
     layers: { dial: "path", docstring: "path", speech: "path" },
     over: { "docstring-dot": { tag: "circle", many: true }, "speech-dot": { tag: "circle", many: true } },
     draw(layers, plot, { points, strength, highest }) {
-      const { x, y, line, at } = plot;
+      const { x, y, line, spot } = plot;
       layers.dial(`M${x(strength)} ${y(0)}V${y(highest)}`);
       for (const [i, name] of ["docstring", "speech"].entries()) {
         layers[name](line(points.map(([a, values]) => [a, values[i]])));
-        layers[`${name}-dot`](points, ([a, values]) => {
-          const [cx, cy] = at([a, values[i]]);
-          return { cx, cy, r: Math.abs(a - strength) < 1e-9 ? 6 : 3 };
-        });
+        const radius = (a) => (Math.abs(a - strength) < 1e-9 ? 6 : 3);
+        layers[`${name}-dot`](points, ([a, values]) => ({ ...spot(a, values[i]), r: radius(a) }));
       }
     },
   });
@@ -126,13 +124,13 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
   const written = html("p", { class: "written" }, beginning, more);
   const [plot, result] = [losses(), resultLine()];
   const list = table({ head: ["strength", "docstring", "speech"] });
-  const details = html("details", {}, html("summary", {}, "The measured points in a table"), list.element);
+  const details = html("details", {}, html("summary", {}, "The measured points in a table"), list);
   let open = []; // strengths of a curve still to be measured
   const curve = button("Measure the whole curve", () => {
     open = [...STRENGTHS];
     redraw();
   });
-  const output = div("", columns("readings", ...views.map(({ element }) => element)));
+  const output = div("", columns("readings", ...views));
 
   /** Where the dial stands: a change, how many of its directions, its strength; and the bytes to get there. */
   function placeOf({ change, changes, rank: asked, strength }) {
@@ -201,14 +199,14 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
 
   return {
     layout: [
-      controls.change.row,
-      div("controls", controls.strength.row, controls.rank.row),
-      result.row,
+      controls.change,
+      div("controls", controls.strength, controls.rank),
+      result,
       output,
-      input.element,
+      input,
       written,
       heading(key("docstring", "the docstring"), key("speech", "the speech")),
-      plot.element,
+      plot,
       curve,
       details,
     ],

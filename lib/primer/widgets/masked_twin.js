@@ -5,19 +5,17 @@
 //
 // A place holds as many tokens as its right word.  What is false there and shorter is followed by masks.
 
-import { forwardSteps, logitsAt, newCache, softmax } from "./language_model.js";
+import { softmax } from "./probability.js";
+import { forwardSteps, logitsAt, newCache } from "./language_model.js";
 import { decode, encode, visible } from "./tokenizer.js";
 
 const [BLANK, MASK] = ["▢", "<|mask|>"];
 const CLOSE = /^[,.:]$/; // no space before it
 
-const maskOf = ({ tokenizer: { tokens } }) =>
-  tokens.findIndex((bytes) => new TextDecoder().decode(bytes) === MASK);
-
 /** The token ids of each place: what is read there, or what is right. */
 export function tokensOf(twin, words, targets) {
   const ids = (word, i) => encode(twin.tokenizer, i && !CLOSE.test(word) ? ` ${word}` : word);
-  const mask = maskOf(twin);
+  const mask = twin.tokenizer.special.get(MASK);
   return targets.map((target, i) => {
     const given = words[i] === BLANK ? [] : ids(words[i], i);
     return ids(target, i).map((_, k) => given[k] ?? mask);

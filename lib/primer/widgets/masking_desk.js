@@ -9,6 +9,7 @@ import {
   heading,
   html,
   key,
+  memory,
   percent,
   resultLine,
   set,
@@ -218,24 +219,25 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
   const [line, mask, result] = [cells(), squares(), resultLine()];
   const twin = readModel(model.get("twin"));
   const shop = workshop(redraw);
+  const once = memory();
   const about = html("p", { class: "heading" });
   const again = button("Draw again", () => write({ seed: (read().seed + 1) % 1000 }));
   const list = table({
     head: ["place", "reads", "should say", "loss", "sees", "twin says", "right word"],
   });
-  const details = html("details", {}, html("summary", {}, "The rows in a table"), list.element);
+  const details = html("details", {}, html("summary", {}, "The rows in a table"), list);
   return {
     layout: [
-      controls.objective.row,
-      div("chance", controls.rate.row, controls.length.row, again),
+      controls.objective,
+      div("chance", controls.rate, controls.length, again),
       heading("From top to bottom: what is read, what should be said, 1 where it ", key("counts", "counts")),
-      line.element,
+      line,
       about,
-      result.row,
+      result,
       heading(
         "Attention mask: a row for each seeing place, a column for each seen one; blue where the row counts",
       ),
-      mask.element,
+      mask,
       details,
     ],
     draw(state) {
@@ -250,21 +252,24 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
       const key = `${rows.inputs.join(" ")} ${rows.counted.join(" ")}`;
       const filled = asks ? shop.job("twin", key, () => fill(twin, rows)).result : null;
       say(about, forTwin(state) ? ASKED + LENGTH : SILENT);
-      line.draw(rows, asks, filled);
       set(line.element, { "aria-busy": String(asks && !filled) });
-      mask.draw(may, rows.counted);
-      list.draw(
-        rows.inputs.map((word, i) => [
-          `${i + 1}`,
-          word,
-          rows.targets[i] || "–",
-          rows.counted[i] ? "1" : "0",
-          reach(may[i]),
-          filled?.places[i] ? `${filled.places[i].said} (${percent(filled.places[i].sure)})` : "–",
-          filled?.places[i] ? percent(filled.places[i].right) : "–",
-        ]),
-      );
       result.say(describe(state, rows, filled));
+      const shown = JSON.stringify([rows, asks, filled]);
+      once("rows", shown, () => {
+        line.draw(rows, asks, filled);
+        mask.draw(may, rows.counted);
+        list.draw(
+          rows.inputs.map((word, i) => [
+            `${i + 1}`,
+            word,
+            rows.targets[i] || "–",
+            rows.counted[i] ? "1" : "0",
+            reach(may[i]),
+            filled?.places[i] ? `${filled.places[i].said} (${percent(filled.places[i].sure)})` : "–",
+            filled?.places[i] ? percent(filled.places[i].right) : "–",
+          ]),
+        );
+      });
     },
     stop: shop.stop,
   };

@@ -105,12 +105,9 @@ export default widget("norm-ball", ({ model, controls, write }) => {
   });
   const numbers = table({ head: ["norm", "best step Δ", "drop ⟨g, Δ⟩"] });
   const result = resultLine();
-  const rows = ["norm", "angle", "length", "radius"].map((name) => controls[name].row);
+  const rows = ["norm", "angle", "length", "radius"].map((name) => controls[name]);
   return {
-    layout: [
-      columns("views", [heading("Drag the tip of the gradient"), view.element], [...rows, numbers.element]),
-      result.row,
-    ],
+    layout: [columns("views", [heading("Drag the tip of the gradient"), view], [...rows, numbers]), result],
     draw({ angle, length, radius, norm }) {
       const g = gradientAt(angle, length);
       view.draw({ g, angle, radius, norm });

@@ -3,6 +3,7 @@
 // The tests compare all of it with primer.alignment.
 
 import { sum } from "./kit.js";
+import { softmax } from "./probability.js";
 
 // The reference times e^(R/β), normalized; the largest exponent is taken off first.
 export function tilted(reference, reward, beta) {
@@ -29,13 +30,6 @@ export function bestOf(reference, reward, n) {
 export const divergence = (p, q) => sum(p.map((x, i) => (x > 0 ? x * Math.log(x / q[i]) : 0)));
 
 export const mean = (p, reward) => sum(p.map((x, i) => x * reward[i]));
-
-const softmax = (logits) => {
-  const most = Math.max(...logits);
-  const weights = logits.map((x) => Math.exp(x - most));
-  const total = sum(weights);
-  return weights.map((w) => w / total);
-};
 
 /** The gradient by the logits of the mean of reward less β times the log ratio, over β. */
 export function push(policy, reference, reward, beta) {

@@ -203,13 +203,13 @@ function powerFunction(range, drag) {
     layers: { size: "path", threshold: "path", curve: "path" },
     over: { label: { tag: "text", class: "tick" }, point: { tag: "circle", r: 6 } },
     drag,
-    draw({ size, threshold, curve, label, point }, { x, y, line }, { effect, n, alpha, critical }) {
+    draw({ size, threshold, curve, label, point }, { x, y, line, spot }, { effect, n, alpha, critical }) {
       const powers = once("powers", `${n} ${critical}`, () => effects.map((d) => powerAt(d, n, critical)));
       curve(line(effects.map((d, i) => [d, powers[i]])));
       size(`M${x.range[0]} ${y(alpha)}H${x.range[1]}`);
       threshold(`M${x(effect)} ${y(0)}V${y(1)}`);
       label("α", { x: x.range[1], y: y(alpha) - 5, "text-anchor": "end" });
-      point({ cx: x(effect), cy: y(powerAt(effect, n, critical)) });
+      point(spot(effect, powerAt(effect, n, critical)));
     },
   });
 }
@@ -263,16 +263,12 @@ export default widget("power", ({ model, controls, constants: { wanted }, write:
 
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.effect.row, controls.n.row],
-        [controls.alpha.row, controls.alternative.row],
-      ),
-      div("tiles", ...tiles.map(({ element }) => element)),
-      plot.element,
+      columns("controls", [controls.effect, controls.n], [controls.alpha, controls.alternative]),
+      div("tiles", ...tiles),
+      plot,
       div("runs", player.button, again, needed),
-      curve.element,
-      result.row,
+      curve,
+      result,
     ],
     draw({ effect, n, alpha, alternative }) {
       const test = [n, alpha, alternative];

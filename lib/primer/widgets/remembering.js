@@ -84,7 +84,7 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
   /** @type {Record<string, {name?: string, read?: any, found?: any}>} What is known of each network. */
   const known = Object.fromEntries(kinds.map((kind) => [kind, {}]));
   let later = 0;
-  const panels = div("", ...rows.map(({ element }) => element), result.row);
+  const panels = div("", ...rows, result);
 
   const likeliest = (logP, letters) =>
     Array.from(logP.keys())
@@ -112,11 +112,7 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
   }
 
   return {
-    layout: [
-      input.element,
-      columns("controls", [controls.letter.row], [controls.kept.row], [controls.logarithmic.row]),
-      panels,
-    ],
+    layout: [input, columns("controls", [controls.letter], [controls.kept], [controls.logarithmic]), panels],
     texts: {
       letter: (value) => {
         const letters = readable(model.get("text"), places);

@@ -61,17 +61,14 @@ function motion({ last, positions, move, redraw }) {
   });
   const what = select({
     label: "moves",
-    options: [
-      ["both", "both positions"],
-      ["key", "the key alone"],
-    ],
+    options: Object.entries({ both: "both positions", key: "the key alone" }),
     value: mover,
     change: (value) => {
       mover = value;
     },
   });
   const ahead = () => ({ glideM: mover === "both" ? glide : 0, glideN: glide, playing: playing() });
-  return { element: div("control", button, what.row), ahead, stop };
+  return { element: div("control", button, what), ahead, stop };
 }
 
 // ---------------------------------------------------------------- the score
@@ -85,7 +82,7 @@ function readout() {
     write(kept, m === anchor.m ? untouched : `Both shifted by ${signed(m - anchor.m)}: ${since}`);
     result.say(`m = ${m}, n = ${n}, distance ${format(n - m, 0)}, score ${format(score)}`, playing);
   }
-  return { element: div("readout", html("p", {}, "Score ", number), div("", result.row, kept)), draw };
+  return { element: div("readout", html("p", {}, "Score ", number), div("", result, kept)), draw };
 }
 
 // ---------------------------------------------------------------- the pairs: circles with two arrows
@@ -180,11 +177,11 @@ function curve(last, goTo) {
   };
 
   // The distance that is most easily taken for the one with the highest score.
-  function drawMark({ alias, name }, { x, y, width }, scores) {
+  function drawMark({ alias, name }, { x, spot, width }, scores) {
     const whole = scores.filter((_, i) => i % 4 === 0);
     const [top, like] = [whole.indexOf(Math.max(...whole)) - last, lookalike(whole) - last];
     if (like < -last) return [alias, name].forEach((layer) => layer(null));
-    alias({ cx: x(like), cy: y(whole[like + last]) });
+    alias(spot(like, whole[like + last]));
     const words = `${format(like, 0)} looks like ${format(top, 0)}`;
     name(words, { x: clamp(x(like), 110, width - 70), y: 14, "text-anchor": "middle" });
   }
@@ -227,7 +224,7 @@ function curve(last, goTo) {
     names.lastChild.hidden = state.dim === 2; // it is the whole score
     chart.draw(state);
   }
-  return { element: div("", names, chart.element), draw };
+  return { element: div("", names, chart), draw };
 }
 
 // ---------------------------------------------------------------- the numbers
@@ -282,11 +279,10 @@ function pairing(title, layout) {
     layers.chosen(arc(pairs[pair]));
     const rows = x.length > 10 ? 2 : 1; // of names, so that they have room beside each other
     drawing.setAttribute("viewBox", `0 0 240 ${138 + 12 * rows}`);
-    layers.name(order, (_, i) => ({
+    layers.name(order, (name, i) => ({
       ...{ x: center(i), y: 147 + 12 * (i % rows) },
-      class: pairs[pair].includes(i) ? "tick chosen" : "tick",
+      ...{ class: pairs[pair].includes(i) ? "tick chosen" : "tick", words: `${name}` },
     }));
-    order.forEach((name, i) => write(layers.name.element.childNodes[i], `${name}`));
     write(score, format(total));
   }
   return { element: div("", html("b", {}, title), drawing, html("span", {}, "score ", score)), draw };
@@ -325,7 +321,7 @@ function conventions() {
   }
   const caption =
     "Which coordinates make a pair: the query before its rotation (outline) and after it (filled)";
-  const row = div("conventions", ...panels.map(({ element }) => element));
+  const row = div("conventions", ...panels);
   return { element: div("", heading(caption), row, words), draw };
 }
 
@@ -347,13 +343,9 @@ export default widget("rope", ({ model, el, controls, constants: { last }, write
 
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.m.row, controls.n.row, both.row],
-        [controls.base.row, controls.dim.row, player.element],
-      ),
-      words.element,
-      div("stage", pairs.element, scores.element),
+      columns("controls", [controls.m, controls.n, both], [controls.base, controls.dim, player]),
+      words,
+      div("stage", pairs, scores),
       html(
         "details",
         {},

@@ -286,16 +286,16 @@ export default widget("sampling", ({ model, controls, write: put, redraw }) => {
   const { population, estimator, n } = controls;
   return {
     layout: [
-      div("controls", population.row, estimator.row, n.row),
+      div("controls", population, estimator, n),
       note,
       div(
         "runs",
         player.button,
         button("One sample", () => drawMany(1)),
         again,
-        result.row,
+        result,
       ),
-      columns("panels", [above.element, below.element], [values.element, fall.element]),
+      columns("panels", [above, below], [values, fall]),
       legend({
         truth: "the truth, θ = 1",
         average: "mean of the estimates",

@@ -143,7 +143,7 @@ function expectations() {
       write(value, share > 0 && share < 0.0005 ? "< 0.1%" : percent(share));
     });
   }
-  return { element: div("expected", ...rows.map(({ element }) => element)), draw };
+  return { element: div("expected", ...rows), draw };
 }
 
 // ---------------------------------------------------------------- the widget
@@ -256,10 +256,10 @@ export default widget("shannon-game", ({ model, constants, controls, read, write
 
   return {
     layout: [
-      columns("controls", [controls.passage.row], [controls.rival.row, controls.smoothing.row]),
+      columns("controls", [controls.passage], [controls.rival, controls.smoothing]),
       html("p", { class: "text" }, before, found, next),
       div("answer", field, div("keys", ...keys)),
-      result.row,
+      result,
       columns(
         "views",
         [
@@ -269,14 +269,14 @@ export default widget("shannon-game", ({ model, constants, controls, read, write
             key("begins", "beginnings of words"),
             "; below, your guesses",
           ),
-          drawing.element,
+          drawing,
           never,
         ],
-        [thought, expected.element],
+        [thought, expected],
       ),
       div("buttons", one, twenty, again),
       caption,
-      scores.element,
+      scores,
     ],
     change: (changes) => put("passage" in changes ? { ...changes, ranks: [], tried: "" } : changes),
     draw(state) {

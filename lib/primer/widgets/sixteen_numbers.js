@@ -170,14 +170,14 @@ export default widget("sixteen-numbers", ({ model, controls, constants: { codes,
   const [plot, bars, result] = [uses(), blocks(), resultLine()];
   const list = table({ head: ["number", "used by"] });
   const words = html("summary", {}, "The numbers in a table");
-  const details = html("details", {}, words, list.element);
+  const details = html("details", {}, words, list);
   return {
     layout: [
-      columns("controls", [controls.code.row], [controls.block.row, controls.outlier.row]),
+      columns("controls", [controls.code], [controls.block, controls.outlier]),
       heading(key("bell", "the weights"), key("stems", "a number of the code, and its use")),
-      plot.element,
-      bars.element,
-      result.row,
+      plot,
+      bars,
+      result,
       details,
     ],
     draw(state) {

@@ -210,7 +210,7 @@ function surface() {
       );
     },
   });
-  return { element: div("map", canvas, drawing.element), draw: drawing.draw };
+  return { element: div("map", canvas, drawing), draw: drawing.draw };
 }
 
 const curve = () =>
@@ -231,7 +231,7 @@ const curve = () =>
       text: String,
     },
     layers: { guess: "path", loss: "path", now: { tag: "circle", r: 4 } },
-    draw({ guess, loss, now }, { x, y, line }, { losses }) {
+    draw({ guess, loss, now }, { x, y, line, spot }, { losses }) {
       const inside = (v) => clamp(v, 1e-3, 10);
       const stride = Math.ceil(losses.length / 250);
       const kept = losses
@@ -239,7 +239,7 @@ const curve = () =>
         .filter(([t]) => t % stride === 0 || t === losses.length - 1);
       guess(`M${x.range[0]} ${y(Math.log(2))}H${x.range[1]}`);
       loss(line(kept));
-      now({ cx: x(losses.length - 1), cy: y(inside(losses.at(-1))) });
+      now(spot(losses.length - 1, inside(losses.at(-1))));
     },
   });
 
@@ -260,11 +260,11 @@ const slopes = () =>
     },
     layers: { first: "path", norm: "path" },
     over: { bead: { tag: "circle", r: 4.5, many: true } },
-    draw({ first, norm, bead }, { x, y, line }, { norms, opening }) {
+    draw({ first, norm, bead }, { line, spot }, { norms, opening }) {
       const at = (list) => list.map((v, i) => [i + 1, clamp(v, LOWEST, HIGHEST)]);
       first(line(at(opening)));
       norm(line(at(norms)));
-      bead(at(norms), ([i, v]) => ({ cx: x(i), cy: y(v) }));
+      bead(at(norms), ([i, v]) => spot(i, v));
     },
   });
 
@@ -330,19 +330,19 @@ export default widget("small-network", ({ controls, constants, model, redraw }) 
     layout: [
       columns(
         "controls",
-        [controls.data.row, controls.activation.row, controls.start.row],
-        [controls.depth.row, controls.width.row, controls.rate.row, controls.seed.row],
+        [controls.data, controls.activation, controls.start],
+        [controls.depth, controls.width, controls.rate, controls.seed],
       ),
       div("buttons", player.button, one, again),
-      result.row,
+      result,
       columns(
         "views",
-        [heading("What it says: ", key("one", "class 1"), key("zero", "class 0")), map.element],
+        [heading("What it says: ", key("one", "class 1"), key("zero", "class 0")), map],
         [
           heading("The loss, ", key("guess", "guessing")),
-          loss.element,
+          loss,
           heading("Gradients: ", key("norm", "now"), key("first", "at the start")),
-          gradients.element,
+          gradients,
         ],
       ),
     ],

@@ -47,8 +47,8 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
   };
   const analyze = () => {
     const state = view();
-    const content = [shownOwn, current().note, state.keep_every].join();
-    const key = [content, state.window, state.window_length, state.hop].join();
+    const content = [shownOwn, current().note].join();
+    const key = [content, state.keep_every, state.window, state.window_length, state.hop].join();
     return { content, key, parts: once("parts", key, () => analysis(current(), state)) };
   };
 
@@ -79,6 +79,18 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
   };
   model.on("change:signal", follow);
 
+  // Measured when the widget's width has changed, not in every frame, which would lay the page out twice.
+  let sizes = null;
+  const resized = new ResizeObserver(() => {
+    sizes = null;
+  });
+  resized.observe(el);
+  const measure = () => ({
+    width: timePanel.clientWidth,
+    sideWidth: side.clientWidth,
+    narrow: side.offsetTop > timePanel.offsetTop + 10, // the styles put it below
+  });
+
   /** The sliders reach as far as the signal is long. */
   function limit({ samples }, state) {
     const octaves = Math.log2(samples.length);
@@ -89,15 +101,18 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
 
   function draw(state) {
     const signal = current();
-    const [width, sideWidth] = [timePanel.clientWidth, side.clientWidth];
-    const narrow = side.offsetTop > timePanel.offsetTop + 10; // the styles put it below
+    sizes ??= measure();
+    const { width, sideWidth, narrow } = sizes;
     const { parts, key, content } = analyze();
     const frames = once("frames", key, () => computeFrames(parts, imageRows(state.keep_every)));
     limit(signal, state);
-    once("still", [content, width, state.show_known].join(), () => {
-      about.replaceChildren(...(shownOwn ? [signal.note] : subscripted(signal.note)));
-      time.still(signal, state, parts, width);
-    });
+    once("about", content, () =>
+      about.replaceChildren(...(shownOwn ? [signal.note] : subscripted(signal.note))),
+    );
+    once("axes", [content, width].join(), () => time.axes(signal, width));
+    once("kept", [content, width, state.keep_every, state.show_known].join(), () =>
+      time.kept(signal, state, parts),
+    );
     once("spectrum", [content, sideWidth, narrow, state.decibels].join(), () =>
       spectrum.still(signal, state, sideWidth, !narrow),
     );
@@ -128,15 +143,15 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
 
   return {
     layout: [
-      ...[choice.row, about, div("stage", timePanel, side), spreadLine, result.row],
-      div("controls", ...Object.values(settings).map(({ row }) => row)),
+      ...[choice, about, div("stage", timePanel, side), spreadLine, result],
+      div("controls", ...Object.values(settings)),
       div(
         "sound",
         player.button,
         ...ownSound(adopt, notice),
         html("span", {}, "Your sound stays on this device."),
       ),
-      notice.row,
+      notice,
     ],
     texts: {
       window_length: duration,
@@ -154,6 +169,7 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
     },
     draw,
     stop() {
+      resized.disconnect();
       model.off("change:signal", follow);
       player.rest();
       player.close();

@@ -1,18 +1,6 @@
 // The drawings of the spectrogram widget: the image under the waveform, the spectrum, the spreads.
-import {
-  axes,
-  COLORS,
-  clamp,
-  colormap,
-  div,
-  format,
-  html,
-  linear,
-  logarithmic,
-  path,
-  putPixels,
-} from "./kit.js";
-import { set, sketch, svg, uniqueId, write } from "./kit.js";
+import { axes, clamp, colormap, div, format, heatMap, html, linear, logarithmic, path } from "./kit.js";
+import { set, sketch, svg, uniqueId } from "./kit.js";
 import { knownFrequency, wordsOf } from "./signals.js";
 import { aliasFrequency, framePowers, powerOfTwo } from "./spectrum.js";
 
@@ -34,10 +22,12 @@ function strongest(values, first, edges, row) {
   return top;
 }
 
-/**
- * The frames to draw, all of them or as many as there are columns, or time, brought to rows of pixels:
- * for each pixel the upper half of the bits of its power, which gives its level to 0.03 dB.
- */
+// The level of a power, by the upper half of its bits: to 0.03 dB, without a logarithm for each pixel.
+const LEVELS = new Float32Array(
+  Uint32Array.from({ length: 2 ** 15 }, (_, i) => (i << 16) | 0x8000).buffer,
+).map(levelOf);
+
+/** The levels to draw, row by row from the top: all frames, or as many as there are columns, or time. */
 export function computeFrames({ samples, window, hop }, rows) {
   const size = powerOfTwo(Math.max(512, window.length));
   const most = Math.min(MOST_COLUMNS, Math.floor(BUDGET / size / Math.log2(size)));
@@ -52,29 +42,13 @@ export function computeFrames({ samples, window, hop }, rows) {
   const bits = new Uint32Array(power.buffer); // positive floats have the order of their bits
   const bins = size / 2 + 1;
   const edges = rowEdges(bins, rows);
-  const halves = new Uint16Array(columns * rows);
+  const levels = new Float32Array(columns * rows);
   for (let column = 0; column < columns; column++) {
-    for (let row = 0, at = halves.length - columns + column; row < rows; row++, at -= columns) {
-      halves[at] = strongest(bits, column * bins, edges, row) >>> 16;
+    for (let row = 0, at = levels.length - columns + column; row < rows; row++, at -= columns) {
+      levels[at] = LEVELS[strongest(bits, column * bins, edges, row) >>> 16];
     }
   }
-  return { halves, size, columns, rows, stride };
-}
-
-// The level of each half that a positive float can have.
-const LEVELS = new Float32Array(
-  Uint32Array.from({ length: 2 ** 15 }, (_, i) => (i << 16) | 0x8000).buffer,
-).map(levelOf);
-/** Paint the frames, one column each, so that the colors reach `decibels` down. */
-function paint(canvas, { halves, columns }, decibels) {
-  const table = new Uint32Array(LEVELS.length);
-  for (let i = 0; i < table.length; i++)
-    table[i] = COLORS[clamp(Math.round(255 * (1 + LEVELS[i] / decibels)), 0, 255) || 0];
-  putPixels(
-    canvas,
-    Uint32Array.from(halves, (half) => table[half]),
-    columns,
-  );
+  return { levels, size, columns, rows, stride };
 }
 
 // ---------------------------------------------------------------- the panels
@@ -123,22 +97,24 @@ export function timeDrawing() {
   /** @type {any} */
   let [x, y, level] = [null, null, null];
 
-  /** Axes, waveform and what is known: they change with the signal and its sampling rate. */
-  function still(signal, { keep_every, show_known }, { samples, rate }, width) {
-    const words = wordsOf(signal);
+  function drawAxes(signal, width) {
     x = linear([signal.start, signal.start + signal.duration], [LEFT, width - RIGHT]);
     y = linear([0, signal.rate / 2], IMAGE);
     level = linear([-signal.scale, signal.scale], WAVE);
     set(root, { width });
     axes(layers.waveAxes.element, { x, y: level, xLabel: "", yLabel: "", xTicks: [], yTicks: [0] });
-    const [xLabel, yLabel] = words.axis;
+    const [xLabel, yLabel] = wordsOf(signal).axis;
     axes(layers.imageAxes.element, { x, y, xLabel, yLabel, xText: String });
+  }
+
+  /** The samples that are kept, and what is known of them. */
+  function kept(signal, { keep_every, show_known }, { samples, rate }) {
     layers.wave(waveformPath(samples, linear([0, samples.length], x.range), linear([-1, 1], WAVE)));
     const [edge, right] = [y(rate / 2), x.range[1]];
     const hidden = [
       svg("rect", { x: LEFT, y: IMAGE[1], width: right - LEFT, height: edge - IMAGE[1] }),
       svg("path", { d: `M${LEFT} ${edge}H${right}` }),
-      svg("text", { x: LEFT + 8, y: edge - 7 }, `nothing above fₛ/2 = ${words.exact(rate / 2)}`),
+      svg("text", { x: LEFT + 8, y: edge - 7 }, `nothing above fₛ/2 = ${wordsOf(signal).exact(rate / 2)}`),
     ];
     layers.beyond.element.replaceChildren(...(keep_every > 1 ? hidden : []));
     layers.known.element.replaceChildren();
@@ -150,7 +126,7 @@ export function timeDrawing() {
     const columnWidth = (frames.stride / rate / signal.duration) * (x.range[1] - x.range[0]);
     const { rows } = frames;
     const pixels = (sizes) => Object.fromEntries(Object.entries(sizes).map(([k, v]) => [k, `${v}px`]));
-    paint(canvas, frames, decibels);
+    heatMap(canvas, frames.levels, frames.columns, [-decibels, 0]);
     const place = { left: LEFT, width: x.range[1] - LEFT, top: IMAGE[0] - rows, height: rows };
     Object.assign(picture.style, pixels(place));
     Object.assign(canvas.style, {
@@ -194,7 +170,7 @@ export function timeDrawing() {
     layers.frame(edges);
     layers.head(`M${x(signal.start + time)} ${IMAGE[0]}V${WAVE[1]}`);
   }
-  return { root, picture, still, image, move };
+  return { root, picture, axes: drawAxes, kept, image, move };
 }
 
 /**
@@ -202,18 +178,11 @@ export function timeDrawing() {
  * `upright`, else to its right or left, where they cover no other point or text; null without room.
  */
 export function placeLabels(points, upright, width) {
-  const sides = upright
-    ? [
-        [-8, -7],
-        [-8, 13],
-      ]
-    : [
-        [8, 4],
-        [-8, 4],
-      ];
   const taken = [];
   return points.map(({ x, y, text }, own) => {
-    const boxes = sides.map(([dx, dy]) => {
+    const boxes = [0, 1].map((second) => {
+      const dx = second || upright ? -8 : 8;
+      const dy = upright ? [-7, 13][second] : 4;
       const [near, far] = [x - Math.sign(dx) * 4, x + dx + Math.sign(dx) * 7.5 * text.length];
       const [left, right] = [Math.min(near, far), Math.max(near, far)];
       return { x: x + dx, y: y + dy, before: dx < 0, left, right, top: y + dy - 13, bottom: y + dy + 4 };
@@ -291,12 +260,14 @@ export function spectrumDrawing() {
         return { x, y, text: wordsOf(signal).short(frequency) };
       });
     const spots = placeLabels(dots, upright, across).slice(0, 4);
-    const labels = spots
-      .map((spot, i) => ({ ...spot, text: dots[i].text }))
-      .filter(({ x }) => x !== undefined);
+    const labels = spots.flatMap((spot, i) => (spot ? [{ ...spot, words: dots[i].text }] : []));
     layers.peak(dots, ({ x, y }) => ({ cx: x, cy: y }));
-    layers.name(labels, ({ x, y, before }) => ({ x, y, "text-anchor": before ? "end" : "start" }));
-    labels.forEach(({ text }, i) => write(layers.name.element.childNodes[i], text));
+    layers.name(labels, ({ x, y, before, words }) => ({
+      x,
+      y,
+      words,
+      "text-anchor": before ? "end" : "start",
+    }));
   }
   return { root, still, move };
 }

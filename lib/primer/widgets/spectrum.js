@@ -13,33 +13,62 @@ function plan(size) {
   return plans.get(size);
 }
 
+function reorder(x, order) {
+  for (let i = 0; i < x.length; i++) {
+    const j = order[i];
+    if (j <= i) continue;
+    const kept = x[i];
+    x[i] = x[j];
+    x[j] = kept;
+  }
+}
+
 /** X[k] = Σ x[n] exp(−2πi kn/N), in place, for N a power of two. */
 export function fft(re, im) {
   const size = re.length;
   const { cos, sin, order } = plan(size);
-  for (let i = 0; i < size; i++) {
-    const j = order[i];
-    if (j > i) {
-      const real = re[i];
-      const imaginary = im[i];
-      re[i] = re[j];
-      im[i] = im[j];
-      re[j] = real;
-      im[j] = imaginary;
-    }
+  reorder(re, order);
+  reorder(im, order);
+  // Four transforms become one in each step; where the size is no power of four, pairs come first.
+  let part = Math.log2(size) % 2 ? 2 : 1;
+  for (let i = 0; i < size && part === 2; i += 2) {
+    const [real, imaginary] = [re[i + 1], im[i + 1]];
+    re[i + 1] = re[i] - real;
+    im[i + 1] = im[i] - imaginary;
+    re[i] += real;
+    im[i] += imaginary;
   }
-  for (let half = 1, stride = size >> 1; half < size; half *= 2, stride >>= 1) {
-    for (let start = 0; start < size; start += 2 * half) {
-      for (let k = 0, i = start; k < half; k++, i++) {
-        const j = i + half;
-        const c = cos[k * stride];
-        const s = sin[k * stride];
-        const oddRe = re[j] * c + im[j] * s;
-        const oddIm = im[j] * c - re[j] * s;
-        re[j] = re[i] - oddRe;
-        im[j] = im[i] - oddIm;
-        re[i] += oddRe;
-        im[i] += oddIm;
+  for (; part < size; part *= 4) {
+    const stride = size / (4 * part);
+    for (let start = 0; start < size; start += 4 * part) {
+      for (let a = start, turn = 0; a < start + part; a++, turn += stride) {
+        const b = a + part;
+        const c = b + part;
+        const d = c + part;
+        const bCos = cos[2 * turn];
+        const bSin = sin[2 * turn];
+        const cCos = cos[turn];
+        const cSin = sin[turn];
+        const dCos = bCos * cCos - bSin * cSin;
+        const dSin = bSin * cCos + bCos * cSin;
+        const bRe = re[b] * bCos + im[b] * bSin;
+        const bIm = im[b] * bCos - re[b] * bSin;
+        const cRe = re[c] * cCos + im[c] * cSin;
+        const cIm = im[c] * cCos - re[c] * cSin;
+        const dRe = re[d] * dCos + im[d] * dSin;
+        const dIm = im[d] * dCos - re[d] * dSin;
+        const oddRe = re[a] - bRe;
+        const oddIm = im[a] - bIm;
+        re[a] += bRe;
+        im[a] += bIm;
+        re[b] = oddRe + (cIm - dIm);
+        im[b] = oddIm - (cRe - dRe);
+        re[d] = oddRe - (cIm - dIm);
+        im[d] = oddIm + (cRe - dRe);
+        re[c] = re[a] - (cRe + dRe);
+        im[c] = im[a] - (cIm + dIm);
+        re[a] += cRe + dRe;
+        im[a] += cIm + dIm;
       }
     }
   }
@@ -57,12 +86,12 @@ export const SHAPES = {
 
 /** The periodic window of one of these names. */
 export function windowShape(name, length) {
-  return Float64Array.from({ length }, (_, n) => SHAPES[name](n, length));
+  return new Float64Array(length).map((_, n) => SHAPES[name](n, length));
 }
 
 /** Every `every`-th sample, without a low-pass filter: what lies above half the new rate aliases. */
 export function decimate(samples, every) {
-  return Float32Array.from({ length: Math.ceil(samples.length / every) }, (_, n) => samples[n * every]);
+  return new Float32Array(Math.ceil(samples.length / every)).map((_, n) => samples[n * every]);
 }
 
 /** The frequency in [0, fs/2] whose cosine has the same samples. */
@@ -91,7 +120,7 @@ export function framePowers(samples, window, centers, size) {
     fill(im, centers[m + 1] ?? Infinity);
     fft(re, im);
     for (let k = 0, at = m * bins; k < bins; k++, at++) {
-      const mirror = (size - k) % size;
+      const mirror = k ? size - k : 0;
       power[at] = unit * ((re[k] + re[mirror]) ** 2 + (im[k] - im[mirror]) ** 2);
       power[at + bins] = unit * ((im[k] + im[mirror]) ** 2 + (re[k] - re[mirror]) ** 2);
     }

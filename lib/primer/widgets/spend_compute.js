@@ -103,7 +103,7 @@ const valley = (move) =>
     step: (dx, dy) => move(null, dx + dy),
     draw(
       layers,
-      { x, y, line, element },
+      { x, y, line, spot, element },
       { law, budget, parameters, inference, best, sides, lowest, models },
     ) {
       const [low, high] = x.domain.map(Math.log);
@@ -112,15 +112,15 @@ const valley = (move) =>
       const inside = Object.entries(models).filter(([, size]) => size > x.domain[0] && size < x.domain[1]);
       layers.model(inside.map(([, size]) => `M${x(size)} ${y.range[0]}V${y.range[1]}`).join(""));
       layers.band(`M${x(sides[0])} ${y(lowest)}H${x(sides[1])}`);
-      layers.bottom({ cx: x(best), cy: y(lowest) });
-      layers.now({ cx: x(parameters), cy: y(clamp(at(parameters), y.domain[0], y.domain[1])) });
+      layers.bottom(spot(best, lowest));
+      layers.now(spot(parameters, clamp(at(parameters), ...y.domain)));
       const room = x.range[1] - 68; // a name that would leave the plot stands on the other side of its line
-      layers.name(inside, ([, size], i) => ({
+      layers.name(inside, ([words, size], i) => ({
+        words,
         x: x(size) + (x(size) < room ? 4 : -4),
         y: y.range[1] + 12 + 14 * i,
         "text-anchor": x(size) < room ? "start" : "end",
       }));
-      [...element.querySelectorAll(".name")].forEach((text, i) => (text.textContent = inside[i][0]));
       element.setAttribute("aria-valuetext", `${many(parameters)} parameters`);
       element.setAttribute("aria-valuenow", String(Math.log10(parameters)));
     },
@@ -134,13 +134,9 @@ export default widget("spend-compute", ({ controls, constants: { laws, models },
   const [plot, result] = [valley(move), resultLine()];
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.budget.row, controls.parameters.row],
-        [controls.law.row, controls.inference.row],
-      ),
-      plot.element,
-      result.row,
+      columns("controls", [controls.budget, controls.parameters], [controls.law, controls.inference]),
+      plot,
+      result,
     ],
     texts: { budget: (v) => scientific(v, 2), parameters: many, inference: (v) => `${many(v)} tokens` },
     draw(state) {

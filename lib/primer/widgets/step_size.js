@@ -61,18 +61,17 @@ const valley = () =>
       lowest: "path",
       now: { tag: "circle", r: 6 },
     },
-    draw({ ring, trace, dots, lowest, now }, { x, y, at }, { path, curvature, shown }) {
+    draw({ ring, trace, dots, lowest, now }, { x, y, at, spot }, { path, curvature, shown }) {
       const highest = 0.5 * (WIDE ** 2 + curvature * HIGH ** 2);
       ring(RINGS, (k) => {
         const radius = Math.sqrt(2 * highest) * (k / RINGS.length);
-        return { cx: x(0), cy: y(0), rx: x(radius) - x(0), ry: y(0) - y(radius / Math.sqrt(curvature)) };
+        return { ...spot(0, 0), rx: x(radius) - x(0), ry: y(0) - y(radius / Math.sqrt(curvature)) };
       });
       const points = path.slice(0, shown + 1).map(at);
-      const [cx, cy] = points.at(-1);
       trace(points);
       dots(points.map(([a, b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join(""));
       lowest(`M${x(0) - 6} ${y(0)}h12M${x(0)} ${y(0) - 6}v12`);
-      now({ cx, cy });
+      now(spot(...path[points.length - 1]));
     },
   });
 
@@ -135,17 +134,13 @@ export default widget("step-size", ({ controls, write, redraw }) => {
   });
   return {
     layout: [
-      columns(
-        "controls",
-        [controls.rule.row, controls.momentum.row],
-        [controls.step.row, controls.curvature.row],
-      ),
+      columns("controls", [controls.rule, controls.momentum], [controls.step, controls.curvature]),
       columns(
         "views",
-        [heading("The path in the valley"), map.element],
-        [heading("Error of each weight: ", key("flat", "flat"), key("steep", "steep")), chart.element],
+        [heading("The path in the valley"), map],
+        [heading("Error of each weight: ", key("flat", "flat"), key("steep", "steep")), chart],
       ),
-      result.row,
+      result,
       animation.button,
     ],
     change(changes) {

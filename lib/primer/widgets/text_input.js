@@ -17,7 +17,7 @@ export function textInput({ label, examples, longest, change }) {
     choice.set(examples.includes(text) ? text : "");
     write(note, words); // said once
   }
-  return { element: div("prompt", choice.row, area, note), parts: [choice.row, area, note], draw };
+  return { element: div("prompt", choice, area, note), parts: [choice.row, area, note], draw };
 }
 
 /** What of a text is read otherwise than it was typed, as the end of a sentence about it. */

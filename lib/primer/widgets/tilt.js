@@ -27,7 +27,7 @@ const bars = (replies) =>
       direct: { tag: "circle", many: true, r: 4 },
     },
     over: { push: { tag: "path", many: true } },
-    draw({ now, before, climber, direct: follower, push: pushed }, { x, y, arrow }, state) {
+    draw({ now, before, climber, direct: follower, push: pushed }, { x, y, spot, arrow }, state) {
       const { policy, reference, climbing, following, gradient } = state;
       const bar = (p) => (i) => ({
         x: x(0),
@@ -38,8 +38,8 @@ const bars = (replies) =>
       const all = replies.map((_, i) => i);
       now(all, bar(policy));
       before(all, bar(reference));
-      climber(all, (i) => ({ cx: x(climbing[i]), cy: y(i - 0.14) }));
-      follower(all, (i) => ({ cx: x(following[i]), cy: y(i + 0.16) }));
+      climber(all, (i) => spot(climbing[i], i - 0.14));
+      follower(all, (i) => spot(following[i], i + 0.16));
       pushed(all, (i) => {
         const to = clamp(climbing[i] + gradient[i], 0, 1);
         const seen = Math.abs(to - climbing[i]) > 0.02;
@@ -62,21 +62,15 @@ const ways = () =>
       climber: { tag: "circle", r: 5 },
       direct: { tag: "circle", r: 4 },
     },
-    draw({ road, best, here, climber, direct: follower }, { line, at }, state) {
+    draw({ road, best, here, climber, direct: follower }, { line, at, spot }, state) {
       const { reference, reward, policy, chosen, climbing, following } = state;
       const betas = Array.from({ length: 80 }, (_, i) => 0.1 * 300 ** (i / 79));
       road(line(betas.map((beta) => place(tilted(reference, reward, beta), state))));
-      const [cx, cy] = at(place(policy, state));
-      here({ cx, cy });
+      here(spot(...place(policy, state)));
       const [a, b] = at(place(chosen, state));
       best({ x: a - 4.5, y: b - 4.5 });
-      for (const [layer, learner] of [
-        [climber, climbing],
-        [follower, following],
-      ]) {
-        const [x, y] = at(place(learner, state));
-        layer({ cx: x, cy: y });
-      }
+      climber(spot(...place(climbing, state)));
+      follower(spot(...place(following, state)));
     },
   });
 
@@ -111,13 +105,13 @@ export default widget("tilt", ({ constants, controls }) => {
   const [left, right, result] = [bars(replies), ways(), resultLine()];
   return {
     layout: [
-      columns("controls", [controls.reward.row, controls.steps.row], [controls.beta.row, controls.draws.row]),
+      columns("controls", [controls.reward, controls.steps], [controls.beta, controls.draws]),
       columns(
         "views",
-        [heading(key("before", "reference"), key("now", "tilt"), ...learners()), left.element],
-        [heading(key("now", "tilt"), key("best", "best of n"), ...learners()), right.element],
+        [heading(key("before", "reference"), key("now", "tilt"), ...learners()), left],
+        [heading(key("now", "tilt"), key("best", "best of n"), ...learners()), right],
       ),
-      result.row,
+      result,
     ],
     draw(shown) {
       const state = world(shown, constants);

@@ -15,8 +15,9 @@ export function readTokenizer({ pattern, merges, special_tokens }) {
     newIds.set(first * PAIRS + second, tokens.length);
     tokens.push(Uint8Array.of(...tokens[first], ...tokens[second]));
   }
+  const special = new Map(special_tokens.map((name, i) => [name, tokens.length + i]));
   for (const name of special_tokens) tokens.push(new TextEncoder().encode(name));
-  return { words: new RegExp(pattern, "gu"), newIds, tokens };
+  return { words: new RegExp(pattern, "gu"), newIds, tokens, special };
 }
 
 /** Apply the merges to the bytes of one word, the earliest learned first. */
@@ -57,8 +58,7 @@ export function tokenText({ tokens }, id) {
 }
 
 /** The token that ends a text, or −1. */
-export const endOf = (tokenizer) =>
-  tokenizer.tokens.findIndex((_, id) => tokenText(tokenizer, id) === "<|end|>");
+export const endOf = ({ special }) => special.get("<|end|>") ?? -1;
 
 /** A text as a label: spaces and line breaks are shown. */
 export const visible = (text) => text.replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥");

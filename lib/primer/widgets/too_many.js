@@ -138,7 +138,7 @@ const points = (movePoint) =>
       dashed(plot.line(FINE.map((x) => [x, truth(x)])));
       const heights = tableOf(basis, degree, FINE, "fine").map((row) => clamp(dot(row, now.c), -99, 99));
       line(plot.line(FINE.map((x, i) => [x, heights[i]])));
-      dots(places, (x, i) => ({ cx: plot.x(x), cy: plot.y(clamp(y[i], -2.5, 2.5)) }));
+      dots(places, (x, i) => plot.spot(x, clamp(y[i], -2.5, 2.5)));
     },
   });
 
@@ -167,11 +167,11 @@ const errors = () =>
     "Errors on the points and on new ones against the number of coefficients",
     { domain: [1e-4, HIGHEST], label: "mean squared error", ticks: [1e-3, 1, 1e5, 1e10, 1e15] },
     { train: "path", test: "path" },
-    ({ train, test, now }, { x, y, line }, { degrees, curve, degree, now: { test: error } }) => {
+    ({ train, test, now }, { line, spot }, { degrees, curve, degree, now: { test: error } }) => {
       const inside = (v) => clamp(v, 1e-4, HIGHEST);
       train(line(curve.map((one, i) => [degrees[i] + 1, one.train < 1e-4 ? Number.NaN : one.train])));
       test(line(curve.map((one, i) => [degrees[i] + 1, inside(one.test)])));
-      now({ cx: x(degree + 1), cy: y(inside(error)) });
+      now(spot(degree + 1, inside(error)));
     },
   );
 
@@ -182,9 +182,9 @@ const singular = () =>
     "The smallest singular value of the features against the number of coefficients",
     { domain: [LOWEST, 10], label: "smallest singular value", ticks: [1e-12, 1e-9, 1e-6, 1e-3, 1] },
     { small: "path" },
-    ({ small, now }, { x, y, line }, { degrees, curve, degree, now: { smallest } }) => {
+    ({ small, now }, { line, spot }, { degrees, curve, degree, now: { smallest } }) => {
       small(line(curve.map((one, i) => [degrees[i] + 1, Math.max(one.smallest, LOWEST)])));
-      now({ cx: x(degree + 1), cy: y(Math.max(smallest, LOWEST)) });
+      now(spot(degree + 1, Math.max(smallest, LOWEST)));
     },
   );
 
@@ -218,18 +218,14 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
     layout: [
       columns(
         "controls",
-        [controls.degree.row, controls.penalty.row, controls.basis.row],
-        [controls.noise.row, controls.sample.row, back],
+        [controls.degree, controls.penalty, controls.basis],
+        [controls.noise, controls.sample, back],
       ),
-      result.row,
+      result,
       columns(
         "views",
-        [heading("The fit, and the truth ", key("dashed", "truth")), left.element],
-        [
-          heading("Errors: ", key("test", "new points"), key("train", "the points")),
-          above.element,
-          below.element,
-        ],
+        [heading("The fit, and the truth ", key("dashed", "truth")), left],
+        [heading("Errors: ", key("test", "new points"), key("train", "the points")), above, below],
       ),
     ],
     draw(state) {

@@ -4,32 +4,12 @@
 //   const tokens = language.encode("abcabc");         // what has no token is left out
 //   language.read(tokens);                            // [layer][head] → table of q·k + √d·b, queries × keys
 
-import { softmax } from "./language_model.js";
+import { softmax } from "./probability.js";
+import { dequantize, linear, rmsNorm } from "./language_model.js";
 import { readTensors } from "./safetensors.js";
 
+const PARTS = ["query", "key", "value", "output"];
 const EPS = 2 ** -23; // torch's, where none is given
-
-/** Rows of x, n of them, times the transposed matrix. */
-function linear(x, n, { data, shape: [rows, columns] }, { data: units }) {
-  const y = new Float32Array(n * rows);
-  for (let at = 0; at < y.length; at++) {
-    const [from, row] = [Math.floor(at / rows) * columns, at % rows];
-    let sum = 0;
-    for (let k = 0; k < columns; k++) sum += data[row * columns + k] * x[from + k];
-    y[at] = sum * units[row];
-  }
-  return y;
-}
-
-function normed(x, width) {
-  const y = Float32Array.from(x);
-  for (let from = 0; from < x.length; from += width) {
-    const row = y.subarray(from, from + width);
-    const scale = 1 / Math.sqrt(row.reduce((sum, v) => sum + v * v, 0) / width + EPS);
-    for (let k = 0; k < width; k++) row[k] *= scale;
-  }
-  return y;
-}
 
 export function readLetters(data) {
   const { tensors, metadata } = readTensors(data);
@@ -38,9 +18,12 @@ export function readLetters(data) {
   const [n_layers, n_heads] = shape;
   const width = tensors["embed.weight"].shape[1];
   const d = width / n_heads;
-  const times = (x, n, name) => linear(x, n, tensors[`${name}.weight`], tensors[`${name}.weight.unit`]);
-  const embedded = ({ data: whole }, { data: units }, token) =>
-    Array.from({ length: width }, (_, k) => whole[token * width + k] * units[token]);
+  const matrix = (name) => dequantize(tensors[`${name}.weight`], tensors[`${name}.weight.unit`]);
+  const layers = Array.from({ length: n_layers }, (_, layer) =>
+    Object.fromEntries(PARTS.map((part) => [part, matrix(`layers.${layer}.${part}`)])),
+  );
+  const embed = matrix("embed").data;
+  const unscaled = new Float32Array(width).fill(1);
 
   function table(query, key, n, layer, head) {
     const found = new Float64Array(n * n);
@@ -70,14 +53,14 @@ export function readLetters(data) {
 
   function read(tokens) {
     const n = tokens.length;
-    const parts = [tensors["embed.weight"], tensors["embed.weight.unit"]];
-    let x = Float32Array.from(tokens.flatMap((token) => embedded(...parts, token)));
-    return Array.from({ length: n_layers }, (_, layer) => {
-      const at = `layers.${layer}`;
-      const seen = normed(x, width);
-      const [query, key, value] = ["query", "key", "value"].map((name) => times(seen, n, `${at}.${name}`));
+    let x = Float32Array.from(
+      tokens.flatMap((token) => [...embed.subarray(token * width, (token + 1) * width)]),
+    );
+    return layers.map(({ output, ...reads }, layer) => {
+      const seen = rmsNorm(x, unscaled, EPS);
+      const [query, key, value] = Object.values(reads).map((one) => linear(seen, n, one));
       const tables = Array.from({ length: n_heads }, (_, head) => table(query, key, n, layer, head));
-      const heard = times(gather(tables, value, n), n, `${at}.output`);
+      const heard = linear(gather(tables, value, n), n, output);
       x = x.map((v, i) => v + heard[i]);
       return tables;
     });

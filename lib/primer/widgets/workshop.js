@@ -9,12 +9,14 @@ const BUDGET = 5; // milliseconds of a frame in which they may run
  */
 export function workshop(redraw) {
   const jobs = new Map();
+  const calm = matchMedia("(prefers-reduced-motion: reduce)"); // then texts appear when they are whole
   let request = 0;
   const open = () => [...jobs.values()].filter(({ done }) => !done);
   function advance(one) {
     const { value, done } = one.steps.next();
     if (done) Object.assign(one, { done, result: value });
-    else one.value = value ?? one.value;
+    else one.latest = value ?? one.latest;
+    if (done || !calm.matches) one.value = one.latest;
   }
   function run() {
     request = 0;
@@ -24,8 +26,7 @@ export function workshop(redraw) {
       for (const one of waiting) if (performance.now() < until) advance(one);
       waiting = open();
     }
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches; // then texts appear when they are whole
-    if (!calm || !waiting.length) redraw();
+    if (!calm.matches || !waiting.length) redraw();
     schedule();
   }
   function schedule() {
@@ -33,7 +34,7 @@ export function workshop(redraw) {
   }
   function job(name, key, make) {
     if (jobs.get(name)?.key !== key)
-      jobs.set(name, { key, steps: make(), value: null, result: null, done: false });
+      jobs.set(name, { key, steps: make(), latest: null, value: null, result: null, done: false });
     schedule();
     return jobs.get(name);
   }

@@ -1,5 +1,10 @@
 // Elements of HTML and SVG.  Strings among the children become text nodes, never markup.
 
+// What has the value already need not be laid out again.
+function put(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 /**
  * Change attributes of an element: a function listens to the event (`onclick: f`), null and false take
  * the attribute away.  What can take the focus is marked so that JupyterLab leaves its keys alone.
@@ -8,19 +13,22 @@ export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value === null || value === false) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? "" : value);
+    else put(element, name, value === true ? "" : `${value}`);
   }
   // JupyterLab takes arrow keys for its own commands unless the focused element itself objects.
   if (element.tabIndex >= 0) element.dataset.lmSuppressShortcuts = "true";
   return element;
 }
 
-/** @returns {any} */
-export function html(tag, attributes = {}, ...children) {
-  const element = set(document.createElement(tag), attributes);
-  element.append(...children);
+/** Put children into an element: texts, elements, and what has one, as controls (`row`) and panels (`element`) do. */
+export function append(element, ...children) {
+  element.append(...children.map((child) => child.row ?? child.element ?? child));
   return element;
 }
+
+/** @returns {any} */
+export const html = (tag, attributes = {}, ...children) =>
+  append(set(document.createElement(tag), attributes), ...children);
 
 /** @returns {any} */
 export function svg(tag, attributes = {}, ...children) {

@@ -2,6 +2,7 @@
 
 import { bind, settle } from "./bind.js";
 import { button } from "./controls.js";
+import { append } from "./elements.js";
 
 /** Set traits, { name: value, … }, and tell Python. */
 export function update(model, changes) {
@@ -57,7 +58,7 @@ export function mount({ model, el, traits, draw }) {
  *   write(changes) sets traits
  *   redraw()       draws at once
  *
- * and returns { layout: [elements], draw(state) }, with `state` the values of all traits, and where needed
+ * and returns { layout: [what html takes as children], draw(state) }, with `state` the values of all traits, and where needed
  * `change(changes)`, instead of write, for what the reader does with a control; `texts`, see bind;
  * `read()`, a state other than the model's; `stop()`, called when the widget is taken away.
  */
@@ -76,7 +77,7 @@ export const widget = (name, build) => ({
     };
     parts = build({ model, el, constants, controls, read, write, redraw });
     el.classList.add(name);
-    el.append(...parts.layout);
+    append(el, ...parts.layout);
     const end = mount({ model, el, traits, draw: redraw });
     return () => {
       parts.stop?.();

@@ -24,13 +24,15 @@ export const COLORS = Uint32Array.from({ length: 256 }, (_, i) => {
   return (255 << 24) | (blue << 16) | (green << 8) | red;
 });
 
-/** Put pixels, each one number as in COLORS, on a canvas of so many columns. */
+/** Put pixels, each one number as in COLORS, on a canvas of so many columns, which stays where they are made. */
 export function putPixels(canvas, pixels, columns) {
   const rows = pixels.length / columns;
   if (canvas.width !== columns || canvas.height !== rows)
     Object.assign(canvas, { width: columns, height: rows });
   const bytes = new Uint8ClampedArray(pixels.buffer);
-  canvas.getContext("2d").putImageData(new ImageData(bytes, columns, rows), 0, 0);
+  canvas
+    .getContext("2d", { willReadFrequently: true })
+    .putImageData(new ImageData(bytes, columns, rows), 0, 0);
 }
 
 /** Draw a table, row by row from the top, one pixel for each value; NaN stays clear. */

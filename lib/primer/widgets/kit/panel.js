@@ -37,13 +37,17 @@ function single(tag, attributes) {
   return Object.assign(layer, { element });
 }
 
-// As many shapes as there are items: layer(items, (item, i) => attributes).
+// As many shapes as there are items: layer(items, (item, i) => attributes); among them `words`, the text of one.
 function several(tag, attributes) {
   const element = svg("g");
   const layer = (items, attributesOf) => {
     while (element.childNodes.length > items.length) element.lastChild.remove();
     while (element.childNodes.length < items.length) element.append(svg(tag, attributes));
-    items.forEach((item, i) => set(element.childNodes[i], attributesOf(item, i)));
+    items.forEach((item, i) => {
+      const { words, ...attributes } = attributesOf(item, i);
+      set(element.childNodes[i], attributes);
+      if (words !== undefined) write(element.childNodes[i], words);
+    });
   };
   return Object.assign(layer, { element });
 }
@@ -121,7 +125,8 @@ function makeMarks(declared, scales) {
  *                  step is a length, [dx, dy] or a function (dx, dy, i, state)
  *   drag, step     drag([x, y]) takes hold of the whole drawing, step(dx, dy) moves it by keys
  *   draw           (layers, plot, state): `plot` has the scales x and y, width, height and
- *                  at([x, y]), line(points), curve(f, low, high, count), arrow(from, to), all from data to pixels
+ *                  at([x, y]), spot(x, y), the middle of a circle, line(points), curve(f, low, high, count),
+ *                  arrow(from, to), all from data to pixels
  *
  * @param {any} options
  */
@@ -211,6 +216,7 @@ export function panel({
     const at = (/** @type {number[]} */ [a, b]) => [x(a), y(b)];
     plot = {
       ...{ x, y, at, width: measured.width, height: measured.height, element: drawing },
+      spot: (a, b) => ({ cx: x(a), cy: y(b) }),
       line: (points) => path(points.map(at)),
       curve: (f, low, high, count) => path(between(low, high, count).map((a) => [x(a), y(f(a))])),
       arrow: (from, to) => arrow(at(from), at(to)),
