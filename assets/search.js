@@ -95,8 +95,9 @@
     const all = search("AND");
     const some = all.length < FEW ? search("OR").filter(({ id }) => !all.some((one) => one.id === id)) : [];
     const ranked = [...all, ...some].map(({ id, terms }) => ({ ...documents[id], matched: terms }));
-    // The library has hundreds of names; they come last, but for the one that was asked for.
-    const place = ({ kind, heading }) => (kind !== "function" ? 1 : heading === query.trim() ? 0 : 2);
+    // The library has hundreds of names; they come last, but for one that was asked for as code is written.
+    const named = /\w_\w/.test(query) && query.trim();
+    const place = ({ kind, heading }) => (kind !== "function" ? 1 : heading === named ? 0 : 2);
     const found = ranked.sort((one, other) => place(one) - place(other));
     let told = found.length
       ? `${found.length} ${found.length === 1 ? "place" : "places"}.`

@@ -413,6 +413,7 @@ def test_search_shows_the_library_last(searching: Visit) -> None:
     assert "function" in asked
     assert asked == sorted(asked, key=lambda kind: kind == "function")
     assert searching.page.evaluate(kinds, "rope_angles")[0] == "function"
+    assert searching.page.evaluate(kinds, "perplexity")[0] == "section"  # a function's name, too
     titles = """async (query) => (await bookSearch.find(query)).found.map(({ page }) => page)"""
     for query, page in {
         "errata": "errata",
