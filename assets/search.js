@@ -15,6 +15,8 @@
   // What a reader may call what the book calls otherwise.
   const SAME = {
     accuracy: ["error"],
+    aliasing: ["alias"],
+    bpe: ["bytepair"],
     d: ["dimension"],
     divide: ["scaled"],
     encoding: ["position"],
@@ -26,7 +28,7 @@
     rlhf: ["alignment", "feedback"],
     sqrt: ["scaled", "root"],
   };
-  const WEIGHT = { section: 1, term: 0.45, function: 0.25 };
+  const WEIGHT = { section: 1, term: 0.45, page: 0.45, function: 0.25 };
   const LESSER = /^[\d. ]*(exercises?|summary|further reading|references|sources|common mistakes)\b/i;
   const PLACE = { term: "Glossary", function: "Library" };
 
@@ -92,7 +94,11 @@
       });
     const all = search("AND");
     const some = all.length < FEW ? search("OR").filter(({ id }) => !all.some((one) => one.id === id)) : [];
-    const found = [...all, ...some].map(({ id, terms }) => ({ ...documents[id], matched: terms }));
+    const ranked = [...all, ...some].map(({ id, terms }) => ({ ...documents[id], matched: terms }));
+    // The library has hundreds of names; they come last, but for one that was asked for as code is written.
+    const named = /\w_\w/.test(query) && query.trim();
+    const place = ({ kind, heading }) => (kind !== "function" ? 1 : heading === named ? 0 : 2);
+    const found = ranked.sort((one, other) => place(one) - place(other));
     let told = found.length
       ? `${found.length} ${found.length === 1 ? "place" : "places"}.`
       : "Nothing found. Try another word for it, or fewer words.";

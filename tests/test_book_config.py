@@ -59,6 +59,7 @@ def tiny_chapter() -> nbformat.NotebookNode:
     )
     plain = new_output("stream", name="stdout", text="plain\n")
     check = new_output("stream", name="stdout", text="✓ one: 1 = 1\n~ 0.3 s\nplain\n")
+    table = new_output("stream", name="stdout", text="✓ one: 1 = 1\n~ rate   time\n~ 0.1     2 s\n")
     widget = new_output(
         "display_data",
         data={VIEW: {"model_id": "m"}, "image/png": PIXEL, "text/plain": "Widget()"},
@@ -78,7 +79,7 @@ def tiny_chapter() -> nbformat.NotebookNode:
                 ("import primer; print('plain')", plain, []),
                 ("Widget()", widget, ["figure"]),
                 ("verify()", check, ["check"]),
-                ("verify_that()", check, ["check"]),
+                ("verify_that()", table, ["check"]),
             ],
             1,
         )
@@ -294,6 +295,9 @@ def test_checks_stand_out_in_one_fold(without_addresses: tuple[Path, BeautifulSo
     held, measured, *_ = fold.select("pre.checks .check")
     assert held["class"] == ["check", "held"]
     assert measured["class"] == ["check", "measured"]
+    lines, columns = fold.select("pre.checks")
+    assert "columns" not in lines["class"]
+    assert "columns" in columns["class"], "rows of a table break on a telephone"
     assert [cell["id"] for cell in fold.select(".cell")] == [
         "check-08-positions-cell-4",
         "check-08-positions-cell-5",

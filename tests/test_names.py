@@ -92,7 +92,7 @@ def test_binder_installs_what_the_tests_run_with() -> None:
 def test_the_workflow_publishes_what_it_tested() -> None:
     targets = re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE)
     commands = [step["run"] for step in steps("test") if "run" in step]
-    assert commands == ["make test", "make host-test"]
+    assert commands == ["make test", "make packages-test"]
     assert "test" in targets
     built = re.search(r"^SITE\s*:= (\S+)$", text("Makefile"), re.MULTILINE)[1]
     assert action("test", "upload-pages-artifact")["path"] == built

@@ -317,7 +317,11 @@ def test_a_real_chapter(chromium: Browser) -> None:
     done = run(BOOK, "08-positions")
     assert done.returncode == 0, done.stderr
     file = BOOK / "_build/pdf/08-positions.pdf"
-    assert 25 <= len(PdfReader(file).pages) <= 55
+    foot = "A Runnable Primer · 8 Positions"  # which a PDF holds before the words above it
+    pages = [page.extract_text().partition(foot)[2].strip() for page in PdfReader(file).pages]
+    assert 25 <= len(pages) <= 55
+    assert [page[:20] for page in pages if page.startswith("✓")] == [], "checks left their section"
+    assert min(map(len, pages[:-1])) > 250, "a page is empty but for its foot or a picture"
     headings = [
         line.removeprefix("#").strip("# ")
         for cell in nbformat.read(BOOK / f"{CHAPTER}.ipynb", as_version=4).cells

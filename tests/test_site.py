@@ -164,6 +164,10 @@ WIDE_FORMULAS = """async () => {
     .map((e) => e.querySelector("annotation").textContent);
 }"""
 
+CUT_CAPTIONS = """() => [...document.querySelectorAll("caption .caption-text")]
+  .filter((text) => text.getBoundingClientRect().right > innerWidth)
+  .map((text) => text.textContent)"""
+
 
 @every_page
 def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str) -> None:
@@ -173,6 +177,7 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     assert seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
     wide = seen.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, f"the page is {wide} px wider than the telephone"
+    assert seen.page.evaluate(CUT_CAPTIONS) == [], "the name of a table is cut"
     if "appendix/library" not in name:  # a docstring keeps its formula in one line, which scrolls
         assert not seen.page.evaluate(WIDE_FORMULAS)
     context.close()
@@ -253,6 +258,12 @@ def test_links_lead_somewhere(site: Path, documents: dict[str, LexborHTMLParser]
     assert dead == []
 
 
+def test_what_is_folded_is_folded_in_one_way(documents: dict[str, LexborHTMLParser]) -> None:
+    """Both the builder and the theme bring folds of their own, which look otherwise."""
+    for name, page in documents.items():
+        assert page.css("details.hide, .toggle-hidden") == [], name
+
+
 def test_every_image_is_described(documents: dict[str, LexborHTMLParser]) -> None:
     bare = [
         f"{name}: {image.attributes['src']}"
@@ -285,6 +296,38 @@ TAUGHT = {
     "perplexity": "Perplexity",
 }
 """What readers type, and the section that teaches it."""
+TAUGHT_TOO = {
+    "softmax": "A network instead of a table",
+    "attention mask": "Masks done right",
+    "layer norm": "Norms",
+    "residual connection": "The residual stream",
+    "beam search": "Beam search",
+    "top-p": "Cutting the tail",
+    "speculative decoding": "Guessing ahead",
+    "alibi": "ALiBi: a price",
+    "context length": "Longer than trained",
+    "extrapolation": "Six encodings",
+    "aliasing": "Sampling: what the samples",
+    "nyquist": "Sampling: what the samples",
+    "fft": "The fast Fourier transform",
+    "hann window": "Leakage, and windows",
+    "spectrogram": "The spectrogram",
+    "uncertainty principle": "The uncertainty principle",
+    "sampling": "Sampling: what the samples",
+    "central limit theorem": "What means do",
+    "maximum likelihood": "Maximum likelihood",
+    "t-test": "Student’s t",
+    "adam": "Adam: a step size",
+    "learning rate": "One weight: the step limit",
+    "gradient descent": "One weight: the step limit",
+    "overfitting": "A number that cannot fall",
+    "ridge": "Ridge: a penalty",
+    "bpe": "Byte-pair encoding",
+    "backpropagation": "The chain rule, backward",
+    "lora": "LoRA: only r directions",
+    "rlhf": "The three stages",
+}
+"""More of the same, asked without typing."""
 
 from_everywhere = pytest.mark.parametrize("searching", ["http", "file"], indirect=True)
 from_disk = pytest.mark.parametrize("searching", ["file"], indirect=True)
@@ -346,6 +389,40 @@ def test_search_finds_where_a_term_is_defined(searching: Visit) -> None:
     assert len(missed) <= asked / 10
 
 
+@from_everywhere
+def test_search_finds_the_section_that_teaches_it(searching: Visit) -> None:
+    found = searching.page.evaluate(
+        """async (queries) => Promise.all(queries.map(async (query) => {
+          const { found } = await bookSearch.find(query);
+          return found.slice(0, 3).map(({ kind, heading }) => `${kind}: ${heading}`);
+        }))""",
+        [*TAUGHT_TOO],
+    )
+    missed = [
+        f"{query}: {first}"
+        for (query, heading), first in zip(TAUGHT_TOO.items(), found, strict=True)
+        if not any(one.startswith("section: ") and heading in one for one in first)
+    ]
+    assert missed == []
+
+
+@from_disk
+def test_search_shows_the_library_last(searching: Visit) -> None:
+    kinds = """async (query) => (await bookSearch.find(query)).found.map(({ kind }) => kind)"""
+    asked = searching.page.evaluate(kinds, "rope")
+    assert "function" in asked
+    assert asked == sorted(asked, key=lambda kind: kind == "function")
+    assert searching.page.evaluate(kinds, "rope_angles")[0] == "function"
+    assert searching.page.evaluate(kinds, "perplexity")[0] == "section"  # a function's name, too
+    titles = """async (query) => (await bookSearch.find(query)).found.map(({ page }) => page)"""
+    for query, page in {
+        "errata": "errata",
+        "flash cards": "cards",
+        "source map": "source-map",
+    }.items():
+        assert f"chapters/appendix/{page}" in searching.page.evaluate(titles, query)[:3], query
+
+
 @from_disk
 def test_search_says_what_it_cannot_answer(searching: Visit) -> None:
     told = {
@@ -369,6 +446,34 @@ def test_search_says_when_its_files_are_missing(searching: Visit) -> None:
     page.unroute("**/minisearch.js")
     page.keyboard.type("s")
     page.locator("#pst-search-dialog .found a").first.wait_for(timeout=PATIENCE)
+
+
+FOCUSED = """() => {
+  const look = (element) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+    return [outlineStyle === "none" ? "0px" : outlineWidth, boxShadow];
+  };
+  const element = document.activeElement;
+  const ring = element.querySelector(".toctree-toggle") ?? element; // an arrow of the sidebar
+  const [outline, shadow] = look(ring);
+  const name = `${element.tagName} ${element.className} ${element.textContent.trim().slice(0, 20)}`;
+  const inside = element.closest("form.bd-search"); // which has the ring of its field
+  element.blur();
+  const seen = parseFloat(outline) >= 1 || shadow !== look(ring)[1] || inside !== null;
+  element.focus({ focusVisible: true });
+  return seen ? "" : name;
+}"""
+
+
+def test_what_has_the_focus_can_be_seen(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/{CHAPTERS[0]}", address).page
+    unseen = []
+    for _ in range(90):  # all of the sidebar, the buttons above the text and its first links
+        page.keyboard.press("Tab")
+        unseen.append(page.evaluate(FOCUSED))
+    assert [name for name in unseen if name] == []
+    context.close()
 
 
 def test_theme_can_be_chosen_and_is_kept(chromium: Browser, address: str) -> None:

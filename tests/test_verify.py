@@ -1,6 +1,7 @@
 """The checks of the chapters accept what is true, refuse what is false, and print both sides."""
 
 import base64
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -167,6 +168,20 @@ class TestShow:
         first, second = (data["image/svg+xml"] for data, _ in displayed)
         assert first == second
         assert "<svg" in first
+
+    def test_a_title_longer_than_its_figure_is_not_cut_off(self, displayed, monkeypatch):
+        monkeypatch.setenv("PRIMER_FIGURES", "svg")
+        use_book_style()
+        for title in ("Short", "A title that says so much that a small figure cannot hold it"):
+            figure, axes = plt.subplots(figsize=(3, 2))
+            axes.set_title(title)
+            show(figure, alt=title)
+        short, long = (
+            re.search(r'viewBox="0 0 (\S+) (\S+)"', data["image/svg+xml"]) for data, _ in displayed
+        )
+        assert [float(size) for size in short.groups()] == [3 * 72, 2 * 72]
+        assert float(long[1]) > 1.5 * 3 * 72
+        assert float(long[2]) == 2 * 72
 
     def test_wants_a_description(self):
         with pytest.raises(ValueError, match="describe the figure"):

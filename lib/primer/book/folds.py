@@ -135,6 +135,8 @@ def _fold_checks(app: Sphinx, document: nodes.document) -> None:
     """Fold runs of checks, each cell with an anchor whose title is that of its section."""
     name = app.env.docname.removeprefix("chapters/")
     path = Path(app.env.doc2path(app.env.docname))
+    if path.suffix != ".ipynb":  # a page in Markdown proves nothing
+        return
     ids = [cell.get("id", "") for cell in nbformat.read(path, as_version=4).cells]
     for run in _runs(cells_of(document, "check")):
         for cell in run:
@@ -151,7 +153,7 @@ def _fold_checks(app: Sphinx, document: nodes.document) -> None:
 
 def fold_cells(app: Sphinx, document: nodes.document) -> None:
     """Fold the cells of a page once it is read."""
-    if not app.env.docname or not app.env.doc2path(app.env.docname).endswith(".ipynb"):
+    if not app.env.docname:  # what is read from no file, such as the text of a card
         return
     for tag in ("setup", "solution"):
         for cell in cells_of(document, tag):

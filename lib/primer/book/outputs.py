@@ -1,7 +1,8 @@
 """Sphinx extension: the lines that ``primer.notebook`` prints stand out among the outputs.
 
 A line that begins with ✓ is a check that held, ✗ one that did not, ○ an exercise that waits, and
-~ a number that differs between machines.
+~ a number that differs between machines.  Measured lines with gaps in them are the rows of a table,
+which must not be broken.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class MarkChecks(SphinxPostTransform):
                 continue
             block.clear()
             block["classes"].append("checks")
+            if any(line.startswith("~") and "  " in line.strip() for line in lines):
+                block["classes"].append("columns")
             for number, line in enumerate(lines):
                 block += [nodes.Text("\n")] if number else []
                 block += mark_line(line)

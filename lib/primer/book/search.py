@@ -30,12 +30,13 @@ from sphinx.errors import ExtensionError
 
 LIBRARY = "chapters/appendix/library/"
 UNSEARCHED = (
+    "chapters/appendix/cards",
     "chapters/appendix/source-map",
     "chapters/appendix/errata",
     "chapters/appendix/changes",
     "chapters/errata/",
 )
-"""Pages whose rows and lines say what chapters say, in other words."""
+"""Pages whose rows and lines say what chapters say, in other words: their titles can be found."""
 
 _LEFT_OUT = (
     nodes.title,
@@ -54,12 +55,12 @@ _LEFT_OUT = (
 
 @dataclass
 class Document:
-    """What a search can find: one section, term or function.
+    """What a search can find: one section, term, page or function.
 
     Attributes
     ----------
-    kind : {"section", "term", "function"}
-        Sections are shown before terms, and these before functions.
+    kind : {"section", "term", "page", "function"}
+        Sections weigh more than terms and titles of pages, and functions stand last.
     page : str
         The page's name, without suffix.
     id : str
@@ -188,9 +189,11 @@ def read_documents(tree: nodes.document, page: str) -> Found:
         Its name.
     """
     first = next(iter(tree.findall(_is_section)), None)
-    if first is None or page.startswith(UNSEARCHED):
+    if first is None:
         return Found([], {}, {})
     title = _heading(first)
+    if page.startswith(UNSEARCHED):
+        return Found([Document("page", page, "", title, "", "")], {}, {})
     terms = list(_terms(tree, page, title))
     documents = [one for one, _ in terms]
     sections: dict[str, str] = {}

@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 from cycler import cycler
 from IPython.display import display
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from primer.palette import CYCLE, LIGHT
 
@@ -57,17 +58,29 @@ def use_book_style() -> None:
     )
 
 
+def paper(figure: Figure) -> Bbox | None:
+    """Return the paper that a figure needs, in inches, if that is more than its own.
+
+    A title that is longer than its axes runs over the edge of the figure, and would be cut off.
+    """
+    figure.draw_without_rendering()
+    drawn, own = figure.get_tightbbox(), figure.bbox_inches
+    return None if own.containsx(drawn.x0) and own.containsx(drawn.x1) else Bbox.union([drawn, own])
+
+
 def png(figure: Figure) -> bytes:
     """Draw a figure as a PNG at twice the resolution of the page."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=160)
+    figure.savefig(buffer, format="png", dpi=160, bbox_inches=paper(figure))
     return buffer.getvalue()
 
 
 def svg(figure: Figure) -> str:
     """Draw a figure as an SVG on transparent paper, free of dates."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    figure.savefig(
+        buffer, format="svg", transparent=True, metadata={"Date": None}, bbox_inches=paper(figure)
+    )
     return buffer.getvalue()
 
 

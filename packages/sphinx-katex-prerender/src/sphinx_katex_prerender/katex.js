@@ -1,4 +1,4 @@
-// One line of JSON in, one line out: {tex, display} -> {html} or {error}. Started by katex.py.
+// One line of JSON in, one line out: {tex, display} -> {html} or {error}. Started by __init__.py.
 "use strict";
 const readline = require("node:readline");
 const katex = require(process.argv[2]);

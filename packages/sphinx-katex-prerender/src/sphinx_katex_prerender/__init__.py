@@ -1,11 +1,11 @@
 """Sphinx extension: formulas become HTML and MathML while the book is built.
 
 KaTeX runs in one Node process that reads formulas on its standard input.  The reader's browser
-gets finished HTML, a style sheet and fonts, and no script.  A formula that KaTeX rejects is a
-Sphinx warning, so a build with warnings as errors fails on it.
+gets finished HTML and MathML, a style sheet and fonts, and no script.  A formula that KaTeX rejects
+is a Sphinx warning, so a build with warnings as errors fails on it.
 
-Configuration: ``katex_folder``, the installed npm package, relative to the source folder.  The book
-has no macros of its own: JupyterLab, where a notebook must read alike, would not know them.
+Configuration: ``katex_folder``, the installed npm package, relative to the source folder.  There
+are no macros: JupyterLab, where a notebook must read alike, would not know them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-from primer.book.node import find_node
+from sphinx_katex_prerender.node import find_node
 
 logger = logging.getLogger(__name__)
 
 SERVER = Path(__file__).with_name("katex.js")
+LAYOUT = Path(__file__).with_name("layout.css")
 _OLD_FONT = re.compile(r",url\([^)]+\.(?:woff|ttf)\) format\([^)]+\)")
 
 
@@ -52,7 +53,8 @@ class Katex:
         script = folder / "dist" / "katex.min.js"
         if not script.exists():
             raise FileNotFoundError(
-                f"KaTeX is not installed in {folder}: run `make book`, or `npm ci` beside it"
+                f"KaTeX is not in {folder}: run `npm install katex` in the folder of your book, "
+                "or say in katex_folder where it is"
             )
         self._process = subprocess.Popen(
             [find_node(), str(SERVER), str(script.resolve())],
@@ -154,6 +156,7 @@ def copy_style(app: Sphinx, error: Exception | None) -> None:
     target = Path(app.outdir) / "_static" / "katex"
     (target / "fonts").mkdir(parents=True, exist_ok=True)
     style = _OLD_FONT.sub("", (source / "katex.min.css").read_text("utf-8"))
+    style += "\n" + LAYOUT.read_text("utf-8")
     (target / "katex.min.css").write_text(style, encoding="utf-8")
     for font in source.glob("fonts/*.woff2"):
         shutil.copyfile(font, target / "fonts" / font.name)
