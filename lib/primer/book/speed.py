@@ -120,7 +120,7 @@ def cells(line: Line, goal: Goal | None = None) -> list[str]:
     """
     ratio = f"{line.ours / line.peers:.3g}"
     if goal is not None:
-        ratio += f" (goal {goal.sign} {goal.ratio:g})"
+        ratio += f" (goal {goal.sign}\u00a0{goal.ratio:g})"
     return [line.work, _said(line.ours, line.unit), _said(line.peers, line.unit), ratio, line.peer]
 
 
