@@ -70,6 +70,8 @@ def test_what_the_chapter_says_of_the_four_holds():
     assert recalled(similar=0.8, rate=0.25)["delta"] == 4
     edited = recalled(writes=48, different=12)
     assert edited == {"softmax": 6, "ridge": 5, "addition": 3, "delta": 10}
+    assert recalled(writes=48, rate=0.3)["delta"] == 25
+    assert recalled(writes=48, different=12, rate=0.3)["delta"] == 8
     shrunk = recalled(penalty=100.0)
     assert (shrunk["ridge"], shrunk["addition"]) == (20, 19)
 

@@ -66,6 +66,26 @@ check_diagnose = ChoiceExercise(
     },
 )
 
+check_idle = ChoiceExercise(
+    "12.7",
+    choices={
+        "a": "Layer 0 is dead: its heads do not choose where to look.",
+        "b": "No layer is dead, and yet nothing copies from the first reading; to wake a layer "
+        "is not enough.",
+        "c": "Layer 0 is the one that copies, for even weights cost most there.",
+        "d": "A model trained without layer 0 would lose 0.7 nats.",
+    },
+    right="b",
+    replies={
+        "a": "a dead layer's even weights cost nothing; here they cost 0.7",
+        "b": "All four layers use their choices, and a second reading gains nothing: as with the "
+        "shared vector alone, 0.60 to 0.67 nats for even weights and no gain.",
+        "c": "if a layer copied, the second reading would be easier; it is not, by 0.00 nats",
+        "d": "the cost says that the layers above rely on layer 0; trained without it, they would "
+        "rely on something else",
+    },
+)
+
 
 @exercise("12.2")
 def check_mask(answer: Answer) -> None:
@@ -148,7 +168,7 @@ def check_path(answer: Answer) -> None:
         )
 
 
-@exercise("12.7")
+@exercise("12.8")
 def check_tagger(answer: Answer) -> None:
     """Check ``answer(directions)``: from 200 stage directions to a tagger of names."""
     markdown = plays_in_markdown()
