@@ -174,7 +174,10 @@ export default widget("attention-maps", ({ model, controls, constants, read, wri
   };
   const choice = radio({
     label: "Model",
-    options: Object.entries({ text: "Plays: 4 layers of 4 heads", letters: "Two layers of attention alone" }),
+    options: [
+      ["text", "Plays: 4 layers of 4 heads"],
+      ["letters", "Two layers of attention alone"],
+    ],
     change(reads) {
       const [now, next] = [model.get("reads"), reads].map((name) =>
         readers.find(({ trait }) => trait === name),

@@ -8,7 +8,6 @@ import { softmax } from "./probability.js";
 import { dequantize, linear, rmsNorm } from "./language_model.js";
 import { readTensors } from "./safetensors.js";
 
-const PARTS = ["query", "key", "value", "output"];
 const EPS = 2 ** -23; // torch's, where none is given
 
 export function readLetters(data) {
@@ -20,7 +19,7 @@ export function readLetters(data) {
   const d = width / n_heads;
   const matrix = (name) => dequantize(tensors[`${name}.weight`], tensors[`${name}.weight.unit`]);
   const layers = Array.from({ length: n_layers }, (_, layer) =>
-    Object.fromEntries(PARTS.map((part) => [part, matrix(`layers.${layer}.${part}`)])),
+    ["output", "query", "key", "value"].map((part) => matrix(`layers.${layer}.${part}`)),
   );
   const embed = matrix("embed").data;
   const unscaled = new Float32Array(width).fill(1);
@@ -56,9 +55,9 @@ export function readLetters(data) {
     let x = Float32Array.from(
       tokens.flatMap((token) => [...embed.subarray(token * width, (token + 1) * width)]),
     );
-    return layers.map(({ output, ...reads }, layer) => {
+    return layers.map(([output, ...reads], layer) => {
       const seen = rmsNorm(x, unscaled, EPS);
-      const [query, key, value] = Object.values(reads).map((one) => linear(seen, n, one));
+      const [query, key, value] = reads.map((one) => linear(seen, n, one));
       const tables = Array.from({ length: n_heads }, (_, head) => table(query, key, n, layer, head));
       const heard = linear(gather(tables, value, n), n, output);
       x = x.map((v, i) => v + heard[i]);
