@@ -9,6 +9,7 @@ in a copy of the tree, with the sample in ``MUTANTS_SAMPLE``; a line of JSON for
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import gc
@@ -23,15 +24,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import TextIO
 
 import pytest
 from mutate import Mutant
 
-ENOUGH, CPU, WALL = 100, 90, 300
-"""Seconds after which no further test begins, of work, and by the clock, after which it hangs."""
+ENOUGH, CPU, WALL = 100, 60, 200
+"""Seconds after which no test begins any more; of work in all, and of one test, before it hangs."""
 WIDGETS = Path("lib/primer/widgets")
 OPTIONS = [
     *("-p", "mutants_session", "-p", "no:cacheprovider", "-q", "-n0"),
@@ -72,21 +74,24 @@ class Trials:
         items = list(belonging(self.session.items, path, mutant))
         while True:
             verdict, by = self.attempt(path, mutant, items)
-            if verdict != "killed" or self.alone or self.passes(by):
+            if verdict == "survived" or self.alone or self.passes(by):
                 return verdict, by, len(items)
             items = [item for item in items if item.nodeid != by]
 
     def attempt(self, path: Path, mutant: Mutant, items: list[pytest.Item]) -> tuple[str, str]:
         """Change the file, try the tests, and put the file back."""
         if self.alone:
-            return self.fork(items, [])
+            return self.fork(items)
         source = path.read_bytes()
         try:
             path.write_bytes(mutant.applied(source))
             if path.suffix == ".js":
                 return self.javascript(items)
-            codes = self.changed(path, mutant, source) if mutant.later else []
-            return self.fork(items, codes) if codes else self.process(path, mutant, items)
+            later = mutant.later and not _Module(path, mutant).callers & at_import()
+            codes = self.changed(path, mutant, source) if later else []
+            if codes:
+                return self.fork(items, functools.partial(_swap, codes))
+            return self.process(path, mutant, items)
         finally:
             path.write_bytes(source)
 
@@ -115,33 +120,24 @@ class Trials:
         kept = {path.name: path.read_text("utf-8") for path in STATIC.iterdir()}
         try:
             write_bundles(bundles())
-        except ValueError as error:
-            return "killed", f"does not bundle: {error}"
+        except ValueError:
+            return "killed", ""  # it cannot be bundled
         try:
-            return self.fork(items, [])
+            return self.fork(items, _current_bundles)
         finally:
             write_bundles(kept)
 
-    def fork(
-        self, items: list[pytest.Item], codes: list[tuple[FunctionType, CodeType]]
-    ) -> tuple[str, str]:
-        """Run tests in a fork with changed functions until one fails."""
-        failed = self.forked(items, codes)
-        if failed is None:
-            return "timeout", ""
-        return ("killed" if failed else "survived"), failed
-
     def passes(self, nodeid: str) -> bool:
         """Say whether a test passes when nothing is changed, tried once."""
-        if nodeid not in self.sound:
+        if nodeid and nodeid not in self.sound:
             items = [item for item in self.session.items if item.nodeid == nodeid]
-            self.sound[nodeid] = self.forked(items, []) == ""
-        return self.sound[nodeid]
+            self.sound[nodeid] = self.fork(items)[0] == "survived"
+        return not nodeid or self.sound[nodeid]
 
-    def forked(
-        self, items: list[pytest.Item], codes: list[tuple[FunctionType, CodeType]]
-    ) -> str | None:
-        """Return the first test that fails in a fork, "" when none does, None when it hangs."""
+    def fork(
+        self, items: list[pytest.Item], prepare: Callable[[], None] = lambda: None
+    ) -> tuple[str, str]:
+        """Run tests in a fork until one fails or hangs; return the verdict and that test."""
         reading, writing = os.pipe()
         if not (child := os.fork()):
             os.setsid()
@@ -149,22 +145,23 @@ class Trials:
             nowhere = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(nowhere, stream)
-            failed = "the process itself"
-            with contextlib.suppress(BaseException):
-                for function, code in codes:
-                    function.__code__ = code
-                _current_bundles()
-                failed = _first_failure(self.session, items)
-            os.write(writing, failed.encode() or b"-")
+            with contextlib.suppress(BaseException), open(writing, "w", encoding="utf-8") as out:
+                prepare()
+                failed = _first_failure(self.session, items, out)
+                print(f"killed {failed}" if failed else "survived ", file=out, flush=True)
             os._exit(0)
         os.close(writing)
-        ready = select.select([reading], [], [], WALL)[0]
-        said = os.read(reading, 4096).decode() if ready else ""
-        os.close(reading)
+        said = b""
+        with open(reading, "rb", buffering=0) as words:
+            while select.select([words], [], [], WALL)[0] and (more := words.read(4096)):
+                said += more
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)  # with the browser it may have left
         os.waitpid(child, 0)
-        return {"": None, "-": ""}.get(said, said)
+        if not said:
+            raise RuntimeError("a mutant could not be put in its place")
+        verdict, _, by = said.decode().splitlines()[-1].partition(" ")
+        return ("timeout" if verdict == "begins" else verdict), by
 
     def process(self, path: Path, mutant: Mutant, items: list[pytest.Item]) -> tuple[str, str]:
         """Try the tests in a fresh process, which imports the changed module."""
@@ -181,7 +178,7 @@ class Trials:
             if said := results.read_text():
                 record = json.loads(said)
                 return record["verdict"], record["by"]
-            return "killed", "the module is not imported"
+            return "killed", ""  # the module cannot be imported
         return "timeout", ""
 
 
@@ -193,7 +190,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(inner)
 
 
-def _first_failure(session: pytest.Session, items: list[pytest.Item]) -> str:
+def _first_failure(session: pytest.Session, items: list[pytest.Item], out: TextIO) -> str:
     """Run tests until one fails or time is up; name it."""
     failed: list[str] = []
 
@@ -204,11 +201,18 @@ def _first_failure(session: pytest.Session, items: list[pytest.Item]) -> str:
     session.config.pluginmanager.register(Witness())
     began = time.monotonic()
     for item, following in zip(items, [*items[1:], None], strict=True):
+        print("begins", item.nodeid, file=out, flush=True)
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if failed or time.monotonic() - began > ENOUGH:
             break
     session.config.hook.pytest_sessionfinish(session=session, exitstatus=0)  # closes the browser
     return failed[0] if failed else ""
+
+
+def _swap(codes: Iterable[tuple[FunctionType, CodeType]]) -> None:
+    """Give functions their new code."""
+    for function, code in codes:
+        function.__code__ = code
 
 
 def _current_bundles() -> None:
@@ -238,6 +242,23 @@ def _text(item: pytest.Item) -> str:
     function = getattr(item, "function", None)
     code = inspect.getsource(function) if function else ""
     return f"{item.nodeid}\n{code}"
+
+
+@functools.cache
+def at_import() -> frozenset[str]:
+    """Return the functions that modules of the library call while they are imported."""
+    waiting: list[ast.AST] = [ast.parse(_read(path)) for path in Path("lib").rglob("*.py")]
+    called = set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call):
+            called.add(getattr(node.func, "attr", getattr(node.func, "id", "")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            defaults = [*node.args.defaults, *node.args.kw_defaults]
+            waiting += [*getattr(node, "decorator_list", []), *filter(None, defaults)]
+        else:
+            waiting += ast.iter_child_nodes(node)
+    return frozenset(called)
 
 
 @functools.cache

@@ -73,8 +73,10 @@ def test_a_widget_draws_what_it_drew(chromium: Browser, name: str) -> None:
     page = chromium.new_page(viewport={"width": drawn.WIDTH, "height": 900})
     try:
         now = drawn.changes(name, page, enough=lambda so_far: bool(differs(so_far)))
+        lost = page.evaluate("drawn.lost()")
     finally:
         page.close()
+    assert not lost, f"nothing can be seen in {lost}"
     found = differs(now) or differences(now, kept)
     assert not found, "\n".join([*found[:12], f"if it is meant: python tests/drawn.py {name}"])
     idle = [title for title, changed in now.items() if not changed and title.startswith(MOVING)]
