@@ -341,31 +341,38 @@ class _Script:
     def __init__(self, path: Path, mutant: Mutant) -> None:
         from primer import widgets
 
-        self.path = path
+        above = _read(path).encode()[: mutant.start].decode()
+        names = re.findall(r"^(?:export )?(?:const|function\*?|class) (\w+)", above, re.MULTILINE)
+        self.name = names[-1] if names else path.name
         users = [file for file in sorted(WIDGETS.glob("*.js")) if path in _imports(file)]
         self.scripts = [path.name, *(file.name for file in users)]
         modules = {Path(inspect.getfile(getattr(widgets, n))).stem: n for n in widgets.__all__}
         entries = [modules[Path(name).stem] for name in self.scripts if Path(name).stem in modules]
         draw = random.Random(mutant.start)
         self.classes = draw.sample(entries, min(self.SOME, len(entries)))
+        if len(entries) > len(self.classes):  # the kit, say
+            self.scripts = [
+                path.name,
+                *(f"{stem}.js" for stem, name in modules.items() if name in self.classes),
+            ]
         self.kit = path.parent.name == "kit" or path.stem == "kit"
 
     def rank(self, item: pytest.Item) -> int | None:
         """Return the nearness of a test: Node is quick, then the drawing, then other pages."""
         if isinstance(item, pytest.DoctestItem):
             return None
-        text = _text(item)
+        text, file = _text(item), _read(item.path)
         if not _in_browser(item):
-            if f'"{self.path.name}"' in text or (self.kit and item.path.stem == "test_kit"):
+            if f'"{self.name}"' in text or (self.kit and item.path.stem == "test_kit"):
                 return 0
-            return 1 if not self.kit and any(f'"{name}"' in text for name in self.scripts) else None
+            return 1 if any(f'"{name}"' in file for name in self.scripts) else None
         if item.path.stem == "test_drawn":
             return 2 if any(f"[{name}]" in item.name for name in self.classes) else None
         if self.kit and item.path.stem == "test_kit":
             return 3
         if _says(self.classes, text):
             return 4
-        return 5 if _says(self.classes, _read(item.path)) and "_widget." in item.path.name else None
+        return 5 if _says(self.classes, file) and "_widget." in item.path.name else None
 
 
 @functools.cache
