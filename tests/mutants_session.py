@@ -237,6 +237,7 @@ def belonging(items: Iterable[pytest.Item], path: Path, mutant: Mutant) -> Itera
     return (item for _, _, item in sorted(chosen, key=lambda entry: entry[:2]))
 
 
+@functools.cache
 def _text(item: pytest.Item) -> str:
     """Return what a test says: its name, its values and its code."""
     function = getattr(item, "function", None)
@@ -293,7 +294,9 @@ class _Module:
             if (found := re.search(r"^(?:def|class) (\w+)", part, re.MULTILINE))
         }
         self.callers = set(self.names)
-        for _ in parts:
+        known = -1
+        while known < len(self.callers):
+            known = len(self.callers)
             self.callers |= {name for name, part in parts.items() if _says(self.callers, part)}
 
     def rank(self, item: pytest.Item) -> int | None:

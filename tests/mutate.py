@@ -6,7 +6,7 @@ takes longer for what the tests of this library import than for what they do.  S
 made here, with Python's own parser, and :file:`mutants.py` tries them.
 
 What only a reader of the source sees stays as it is: texts and messages, annotations, ``__all__``,
-what stands behind ``if TYPE_CHECKING``, ``__repr__``.
+what stands behind ``if TYPE_CHECKING``, ``__repr__``; and the commands, ``main``.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ NAMES = [
 SWAPPED = dict(NAMES) | {b: a for a, b in NAMES}
 COMMUTING = {"min", "max", "minimum", "maximum", "hypot", "gcd", "isclose", "allclose", "equal"}
 """Functions to whose arguments' order nothing depends."""
-MUTE = {"__repr__", "__str__"}
-"""Methods that only write."""
+MUTE = {"__repr__", "__str__", "main"}
+"""Functions that only write, and the commands that train for hours, which no test runs."""
 
 
 class Mutant(NamedTuple):
