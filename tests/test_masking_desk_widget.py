@@ -79,6 +79,16 @@ def test_the_page_prepares_the_line_as_python(javascript, objective, rate, lengt
     assert javascript(MODULE, "allowed", got) == rows.allowed.tolist()
 
 
+@pytest.mark.parametrize("seed", [13, 17, 27, 126, 155])
+@pytest.mark.parametrize("rate", [0.5, 0.6])
+def test_a_crowded_line_is_the_pages_too(javascript, seed, rate):
+    """Where no place for a span is left, single words go, the last one among them."""
+    widget = MaskingDesk(objective="spans", rate=rate, seed=seed)
+    rows = widget.rows()
+    got = javascript(MODULE, "prepare", state(widget), GIVEN)
+    assert (got["inputs"], got["counted"]) == (rows.inputs, rows.counted)
+
+
 def test_random_numbers_are_uniform_and_differ_by_seed():
     draws = [list(itertools.islice(mulberry(seed), 2000)) for seed in range(3)]
     assert all(kstest(row, "uniform").pvalue > 1e-3 for row in draws)

@@ -33,6 +33,22 @@ def test_a_stored_trial_is_found_again():
     assert again.tuning == pytest.approx(stored.tuning, abs=0.02)
 
 
+def test_a_probe_takes_the_penalty_that_suits_the_tuning_digits(monkeypatch):
+    """Never the one that suits the test: then the error would be too low to believe."""
+    draw = np.random.default_rng(0)
+    y = torch.from_numpy(np.tile(np.arange(10), 150))
+    features = torch.from_numpy(np.eye(10)[y] + draw.normal(0, 0.8, size=(1500, 10)))
+    monkeypatch.setattr(trials, "LABELS", (20,))
+    found = {}
+    for penalties in ((0.001,), (1.0,), (100.0,), (0.001, 1.0, 100.0)):
+        monkeypatch.setattr(trials, "PENALTIES", penalties)
+        [trial] = trials._probe("pixels", features, y, 0.1, 0)
+        found[penalties] = (trial.tuning, trial.test)
+    chosen = found.pop((0.001, 1.0, 100.0))
+    assert len(set(found.values())) == 3
+    assert chosen == min(found.values())
+
+
 def test_the_rate_is_chosen_by_the_tuning_error_alone():
     made = [
         Trial("a", "easy", rate, seed, tuning, test)

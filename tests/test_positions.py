@@ -294,6 +294,15 @@ def test_clipped_offsets_are_the_formula(n_queries, older, k):
             assert got[row, j] == max(-k, min(k, j - (older + row)))
 
 
+def test_shaws_vectors_begin_with_length_one_on_average():
+    """Each of an offset's entries has the variance 1 / d_head, so that none drowns the words."""
+    torch.manual_seed(0)
+    layer = positions.ShawRelativeAttention(d_model=32, n_heads=2, max_distance=2000)
+    for offsets in (layer.key_offsets, layer.value_offsets):
+        assert offsets.shape == (4001, 16)
+        assert offsets.square().sum(-1).mean().item() == pytest.approx(1, rel=0.02)
+
+
 def test_shaw_layer_serves_any_length_and_shares_its_tables():
     layer = positions.ShawRelativeAttention(d_model=12, n_heads=3, max_distance=2, causal=True)
     for length in (1, 4, 40):

@@ -412,6 +412,14 @@ def press(page, label, key, times):
 
 
 @pytest.mark.browser
+def test_the_last_frame_that_can_be_chosen_lies_in_the_sound(open_widget):
+    page = open_widget(hop=7)
+    duration, rate = 1, 8000  # s, Hz
+    last = page.get_by_label("Current frame", exact=True).get_attribute("max")
+    assert int(last) == duration * rate // 7  # the next one begins behind the end
+
+
+@pytest.mark.browser
 def test_two_tones_merge_when_the_window_is_shortened(open_widget):
     page = open_widget()
     page.get_by_text("Two tones", exact=True).click()

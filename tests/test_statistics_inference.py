@@ -225,6 +225,14 @@ def test_metropolis_walks_in_two_dimensions():
     assert moved == pytest.approx(chain.acceptance, abs=1e-3)
 
 
+def test_metropolis_counts_what_it_accepts_and_nothing_else():
+    on_a_point = lambda x: 0.0 if x == 0 else -math.inf  # noqa: E731
+    chain = statistics.metropolis(on_a_point, 0.0, 1.0, 20, np.random.default_rng(0))
+    assert chain.acceptance == 0
+    everywhere = statistics.metropolis(lambda x: 0.0, 0.0, 1.0, 20, np.random.default_rng(0))
+    assert everywhere.acceptance == 1
+
+
 @pytest.mark.parametrize("memory", [-0.5, 0.0, 0.5, 0.9])
 def test_effective_sample_size_of_an_autoregression(memory):
     rng, n = np.random.default_rng(5), 200_000

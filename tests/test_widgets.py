@@ -212,6 +212,12 @@ def test_rope_shows_what_the_library_computes(widget_page):
 
 
 @pytest.mark.browser
+def test_rope_offers_as_many_dimensions_as_both_vectors_have(widget_page):
+    page = widget_page(RopeRotation(query=np.arange(6), key=np.arange(12), dim=4))
+    assert page.get_by_label("Dimension").get_attribute("max") == "6"
+
+
+@pytest.mark.browser
 def test_rope_answers_to_the_keyboard(widget_page):
     page = widget_page(RopeRotation())
     page.keyboard.press("Tab")
