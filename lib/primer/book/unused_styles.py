@@ -1,12 +1,14 @@
 """Sphinx extension: of the style sheets, keep the rules that some page or script of the site uses.
 
 The theme carries all of Bootstrap and the rules of two thousand icons: half of what a first visit
-loads.  PurgeCSS keeps a rule when each word of its selector occurs in a page or in a script.
+loads.  PurgeCSS keeps a rule when each word of its selector occurs in a page or in a script, or is
+something that a reader does (``:hover``).
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,18 @@ from primer.book.node import find_node
 from primer.book.pages import page_names
 
 FILTER = Path(__file__).with_suffix(".js")
+
+
+def set_by_scripts(scripts: str) -> list[str]:
+    """Return the attributes that scripts set by their other names.
+
+    Examples
+    --------
+    >>> set_by_scripts("form.dataset.state = 'held'; delete a.dataset.soFar")
+    ['data-so-far', 'data-state']
+    """
+    names = set(re.findall(r"\bdataset\.(\w+)", scripts))
+    return sorted(re.sub("[A-Z]", lambda big: f"-{big[0].lower()}", f"data-{n}") for n in names)
 
 
 def drop_unused(site: Path, package: Path) -> None:
@@ -42,10 +56,15 @@ def drop_unused(site: Path, package: Path) -> None:
     # What was joined in an earlier build is joined anew after this.
     styles = [path for path in site.glob("_static/**/*.css") if path.parent.name != "joined"]
     pages = [str(site / name) for name in page_names(site)]
-    content = [*pages, str(site / "_static" / "**" / "*.js")]
+    scripts = sorted(site.glob("_static/**/*.js"))
+    wanted = {
+        "content": [*pages, *map(str, scripts)],
+        "styles": [str(path) for path in styles],
+        "attributes": set_by_scripts("\n".join(path.read_text("utf-8") for path in scripts)),
+    }
     reply = subprocess.run(
         [find_node(), str(FILTER), str(package.resolve())],
-        input=json.dumps({"content": content, "styles": [str(path) for path in styles]}),
+        input=json.dumps(wanted),
         capture_output=True,
         text=True,
         encoding="utf-8",
