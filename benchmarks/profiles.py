@@ -32,7 +32,7 @@ from primer.fine_tuning import integer_codebook, quantize
 from primer.inference import generate
 from primer.language_models import BytePairEncoding
 from primer.recurrent import Recurrent
-from primer.transformers import Transformer
+from primer.transformers import Transformer, blockwise_attention
 
 Work = Callable[[], object]
 REPEATS, LINES = 5, 12
@@ -62,6 +62,12 @@ def transforming() -> Work:
     return lambda: fourier.fft(x)
 
 
+def attending() -> Work:
+    """Attend to 4,096 tokens, block by block."""
+    parts = [torch.randn(1, 8, 4096, 64) for _ in range(3)]
+    return lambda: blockwise_attention(*parts, causal=True)
+
+
 def quantizing() -> Work:
     """Quantize a matrix block by block."""
     weights = torch.randn(SIDE, SIDE)
@@ -74,7 +80,8 @@ def remembering() -> Work:
     return lambda: layer(x)[0].sum().backward()
 
 
-WORKS = {w.__name__: w for w in (writing, training, merging, transforming, quantizing, remembering)}
+ALL = (writing, training, merging, transforming, attending, quantizing, remembering)
+WORKS = {work.__name__: work for work in ALL}
 
 
 def bare_text(model: Transformer, prompt: Tensor, n_tokens: int) -> Tensor:

@@ -137,7 +137,7 @@ def _one_block(
     for start in range(0, seen, size):
         stop = min(start + size, seen)
         scores = rows @ key[..., start:stop, :].mT  # (..., queries, keys of this block)
-        if causal:
+        if causal and stop - 1 > places[0]:  # else every query sees all of these keys
             later = torch.arange(start, stop, device=rows.device) > places[:, None]
             scores = scores.masked_fill(later, -torch.inf)
         running = update(running, scores, value[..., start:stop, :])
