@@ -24,7 +24,7 @@ from primer.alignment import (
     tune,
     write_replies,
 )
-from primer.alignment.overoptimization import features, wish
+from primer.alignment.overoptimization import features, shift, wish
 from primer.inference import generate, sample
 from primer.language_models import BytePairEncoding
 from primer.transformers import Transformer, TransformerConfig
@@ -51,6 +51,20 @@ def test_replies_are_those_of_generate() -> None:
     size = theirs.shape[1] - 3
     assert torch.equal(ours.tokens[:, :size], theirs[:, 3:])
     assert ours.tokens.shape == ours.mask.shape == (16, 6)
+
+
+def test_a_shift_is_what_training_added_to_given_replies() -> None:
+    policy, reference = small_model(0), small_model(1)
+    replies = write_replies(small_model(2), PROMPTS, 6, END, random())
+    whole = torch.cat([replies.prompts, replies.tokens], dim=1)
+    gains = []
+    for model in (policy, reference):
+        with torch.no_grad():
+            said = model(whole).log_softmax(-1)[:, 2:-1].gather(-1, replies.tokens[..., None])
+        gains.append((said[..., 0] * replies.mask).sum(-1))
+    expected = (gains[0] - gains[1]).mean().item()
+    assert shift(policy, reference, replies) == pytest.approx(expected, abs=1e-5)
+    assert abs(expected) > 1e-3
 
 
 def test_log_probabilities_by_reading_token_by_token() -> None:

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 import traitlets
 from hypothesis import given, settings
@@ -85,6 +86,22 @@ def test_the_result_line_says_what_the_tilt_says(javascript):
 def test_values_out_of_range_are_refused(state):
     with pytest.raises(traitlets.TraitError):
         Tilt(**state)
+
+
+def test_the_still_picture_shows_the_policies():
+    widget = Tilt(reward="wish", beta=0.5, draws=8, steps=20)
+    bars, plane = widget.picture().axes
+    tilted, best = widget.policies()
+    lengths = [bar.get_width() for bar in bars.patches]
+    np.testing.assert_allclose(lengths, [*tilted, *REFERENCE])
+    assert [label.get_text() for label in bars.get_yticklabels()] == list(REPLIES)
+    line, *marks = (np.transpose(drawn.get_data()) for drawn in plane.lines)
+    reward = np.array(REWARDS["wish"])
+    for mark, policy in zip(marks, (tilted, best, *widget.trained()), strict=True):
+        divergence = scipy.stats.entropy(policy, REFERENCE)
+        np.testing.assert_allclose(mark, [[divergence, policy @ reward]], atol=1e-9)
+    exact = np.interp(marks[0][0, 0], *line[::-1].T)  # the tilt itself lies on the line of all β
+    assert marks[0][0, 1] == pytest.approx(exact, abs=0.01)
 
 
 def test_it_has_a_picture_and_is_light():
