@@ -30,7 +30,8 @@ help:  ## print this list
 
 # ---------------------------------------------------------------- what a fresh machine needs
 
-$(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml $(KATEX)/pyproject.toml
+$(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml $(KATEX)/pyproject.toml \
+  binder/ipython_kernel_config.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or later is needed; name it with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
@@ -38,6 +39,7 @@ $(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml $(KATEX)/pyproj
 	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(BIN)/pip install --disable-pip-version-check -r requirements.txt
 	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) $(PLAYS)
+	@mkdir -p $(VENV)/etc/ipython && cp binder/ipython_kernel_config.py $(VENV)/etc/ipython/
 	@touch $@
 
 $(MODULES): package-lock.json | $(READY)
