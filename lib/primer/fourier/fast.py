@@ -1,4 +1,4 @@
-r"""The fast Fourier transform: radix 2 for powers of two, Bluestein's chirps for any other length.
+r"""The fast Fourier transform: halves down to a short matrix, Bluestein's chirps for other lengths.
 
 All functions work along the last axis; the axes before it are a batch.
 """
@@ -18,6 +18,21 @@ BASE = 16
 """Up to this length the DFT matrix is quicker than splitting further."""
 
 
+def _shortest(length: int) -> int:
+    """Halve a length until it is odd, or no longer than the matrix that ends the splitting."""
+    while length > BASE and length % 2 == 0:
+        length //= 2
+    return length
+
+
+def _room(least: int) -> int:
+    """Return the first length from ``least`` on that halves down to a matrix: m · 2^k, m ≤ 16."""
+    doublings = 0
+    while -(-least >> doublings) > BASE:
+        doublings += 1
+    return -(-least >> doublings) << doublings
+
+
 @lru_cache(maxsize=32)
 def _half_circle(length: int) -> np.ndarray:
     """Return the first half of the powers of exp(-2πi/length)."""
@@ -30,8 +45,8 @@ def _base_matrix(length: int) -> np.ndarray:
 
 
 def radix2(x: np.ndarray) -> np.ndarray:
-    """Transform the first axis of ``x``, shape (N, batch), for N a power of two."""
-    length, base = len(x), min(len(x), BASE)
+    """Transform the first axis of ``x``, shape (N, batch), for N = m · 2^k with m ≤ 16."""
+    length, base = len(x), _shortest(len(x))
     # Column j of the reshaped array holds x[j], x[j + s], x[j + 2s], … with stride s = N / base.
     X = _base_matrix(base) @ x.reshape(base, -1)  # (frequency, subsequence · batch)
     while (size := len(X)) < length:
@@ -48,7 +63,7 @@ def _chirp(length: int) -> tuple[np.ndarray, np.ndarray]:
     """Return Bluestein's chirp exp(-πi n²/N) and the transform of the filter made of it."""
     n = np.arange(length)
     chirp = np.exp(-1j * np.pi / length * (n * n % (2 * length)))
-    kernel = np.zeros((1 << (2 * length - 2).bit_length(), 1), dtype=complex)
+    kernel = np.zeros((_room(2 * length - 1), 1), dtype=complex)
     kernel[:length, 0] = chirp.conj()
     kernel[-1:-length:-1, 0] = chirp.conj()[1:]
     return chirp[:, None], radix2(kernel)
@@ -75,9 +90,10 @@ def fft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
         X[k] &= E[k] + W_N^k\, O[k] \\
         X[k + N/2] &= E[k] - W_N^k\, O[k]
 
-    with the transforms :math:`E, O` of half the length; a power of two is split to the end.  Any
-    other length uses :math:`kn = \tfrac12(k^2 + n^2 - (k-n)^2)`, which turns the transform into a
-    convolution with a chirp, and the convolution into three transforms of a power of two:
+    with the transforms :math:`E, O` of half the length.  What halves down to at most 16 samples is
+    split so far, and ends with the definition.  Any other length uses
+    :math:`kn = \tfrac12(k^2 + n^2 - (k-n)^2)`, which turns the transform into a convolution with a
+    chirp, and the convolution into three transforms of a length that is split:
 
     .. math:: X[k] = c_k \sum_n (x[n]\, c_n)\, \bar c_{k-n}, \qquad c_n = e^{-\pi i n^2/N}
 
@@ -110,7 +126,7 @@ def fft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     samples = signal("x", x)
     length = samples.shape[-1]
     columns = np.ascontiguousarray(samples.reshape(-1, length).T)  # (N, batch)
-    transform = radix2 if length & (length - 1) == 0 else bluestein
+    transform = radix2 if _shortest(length) <= BASE else bluestein
     return np.ascontiguousarray(transform(columns).T).reshape(samples.shape)
 
 
@@ -235,7 +251,7 @@ def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[
             f"({samples.shape[-1]}); a circular convolution needs it shorter or equal"
         )
     length = samples.shape[-1] + (0 if circular else taps.shape[-1] - 1)
-    size = length if circular else 1 << (length - 1).bit_length()
+    size = length if circular else _room(length)
 
     def transform(values: np.ndarray) -> np.ndarray:
         padding = [(0, 0)] * (values.ndim - 1) + [(0, size - values.shape[-1])]
