@@ -72,7 +72,7 @@ def blockwise_attention(
     query: Float[Tensor, "... queries d_key"],
     key: Float[Tensor, "... keys d_key"],
     value: Float[Tensor, "... keys d_value"],
-    block_size: int = 64,
+    block_size: int = 128,
     causal: bool = False,
 ) -> Float[Tensor, "... queries d_value"]:
     r"""Compute attention exactly, with room for one block of scores at a time.
@@ -84,7 +84,8 @@ def blockwise_attention(
     query, key, value : Tensor of shape (..., tokens, features)
         Queries, keys and values with the same leading axes.
     block_size : int
-        How many queries and how many keys meet at a time.
+        How many queries and how many keys meet at a time; many small products take longer than
+        few large ones.
     causal : bool
         Whether a query sees no keys after its own place; the last query stands at the last key.
         Blocks that no query may see are not computed.
