@@ -45,6 +45,9 @@ MOVES = {
 """The keys that move a control; the second where the first leads nowhere, at an edge."""
 HEARD = ("SpectrogramExplorer", "▶ Play")
 """A sound keeps the machine's own time; its widget's tests listen to it."""
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+PIXELS, SHARE, PLACE = 0.6, 0.01, 0.01
+"""How far a number may lie off: pixels, of 255 steps of a color; its hundredth; of a mean place."""
 FEW = 3
 """Of controls alike but for a number in their label, and of buttons, so many are moved."""
 
@@ -129,14 +132,73 @@ def changes(
     result: dict[str, Drawn] = {}
     before: Drawn = {}
     for title, now in states(name, page):
-        changed = {key: value for key, value in now.items() if before.get(key) != value}
-        changed |= {key: None for key in before if key not in now}
         while title in result:
             title += "'"
-        result[title], before = changed, now
+        result[title], before = changed(now, before), now
         if enough(result):
             break
     return result
+
+
+def changed(now: Drawn, before: Drawn) -> Drawn:
+    """Return what is described otherwise than before, and None for what is gone."""
+    gone = {key: None for key in before if key not in now}
+    return {key: value for key, value in now.items() if before.get(key) != value} | gone
+
+
+def same_text(text: str, other: str) -> bool:
+    """Compare words exactly, and numbers to the last digit that is written, or to a hundredth."""
+    if NUMBER.sub("#", text) != NUMBER.sub("#", other):
+        return False
+    pairs = zip(NUMBER.findall(text), NUMBER.findall(other), strict=True)
+    for one, two in pairs:
+        last = 10.0 ** -len(one.partition(".")[2])
+        if abs(float(one) - float(two)) > max(1.01 * last, SHARE * float(one)):
+            return False
+    return True
+
+
+def same(now: Any, kept: Any) -> bool:
+    """Compare two descriptions of one kind of marks."""
+    if isinstance(now, str) or isinstance(kept, str) or now is None or kept is None:
+        return now == kept or (
+            isinstance(now, str) and isinstance(kept, str) and same_text(now, kept)
+        )
+    sizes = max(abs(value) for value in kept[1:4])
+    near = all(
+        abs(a - b) <= PIXELS + SHARE * sizes for a, b in zip(now[1:4], kept[1:4], strict=True)
+    )
+    return now[0] == kept[0] and near and abs(now[4] - kept[4]) <= PLACE
+
+
+def differences(now: dict[str, Drawn], kept: dict[str, Drawn]) -> list[str]:
+    """Say where a widget draws something else than what is kept, state by state."""
+    found = [
+        f"{title}: only {'now' if title in now else 'kept'}" for title in now.keys() ^ kept.keys()
+    ]
+    have: Drawn = {}
+    want: Drawn = {}
+    for title in [title for title in kept if title in now]:
+        have, want = have | now[title], want | kept[title]
+        found += [
+            f"{title}: {key}: {have.get(key)} now, {want.get(key)} kept"
+            for key in {**want, **have}
+            if not same(have.get(key), want.get(key))
+        ]
+    return found
+
+
+def as_lines(states: dict[str, Drawn]) -> str:
+    """Write states as JSON, a line for each kind of mark."""
+    written = (
+        ",\n".join(
+            f" {json.dumps(kind, ensure_ascii=False)}: {json.dumps(found, ensure_ascii=False)}"
+            for kind, found in state.items()
+        )
+        for state in states.values()
+    )
+    parts = (f'"{title}": {{\n{text}\n}}' for title, text in zip(states, written, strict=True))
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def file_of(name: str) -> Path:
@@ -153,16 +215,7 @@ def write(names: list[str]) -> None:
         for name in names or widgets.__all__:
             page = browser.new_page(viewport={"width": WIDTH, "height": 900})
             drawn = changes(name, page)
-            lines = ",\n".join(
-                f'"{title}": {{\n'
-                + ",\n".join(
-                    f" {json.dumps(k, ensure_ascii=False)}: {json.dumps(v, ensure_ascii=False)}"
-                    for k, v in state.items()
-                )
-                + "\n}"
-                for title, state in drawn.items()
-            )
-            file_of(name).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+            file_of(name).write_text(as_lines(drawn), encoding="utf-8")
             print(f"{name}: {', '.join(f'{t} {len(s)}' for t, s in drawn.items())}", flush=True)
             page.close()
         browser.close()

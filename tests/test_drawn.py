@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import drawn
@@ -13,53 +12,8 @@ from playwright.sync_api import Browser
 from primer import widgets
 from primer.widgets.base import Widget
 
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
-PIXELS, SHARE, PLACE = 0.6, 0.01, 0.01
-"""How far a number may lie off: pixels, of 255 steps of a color; its hundredth; of a mean place."""
 MOVING = ("range", "select", "checkbox")
 """Controls that always lead elsewhere; a button or a choice may stand where it leads already."""
-
-
-def same_text(text: str, other: str) -> bool:
-    """Compare words exactly, and numbers to the last digit that is written, or to a hundredth."""
-    if NUMBER.sub("#", text) != NUMBER.sub("#", other):
-        return False
-    pairs = zip(NUMBER.findall(text), NUMBER.findall(other), strict=True)
-    for one, two in pairs:
-        last = 10.0 ** -len(one.partition(".")[2])
-        if abs(float(one) - float(two)) > max(1.01 * last, SHARE * float(one)):
-            return False
-    return True
-
-
-def same(now: Any, kept: Any) -> bool:
-    """Compare two descriptions of one kind of marks."""
-    if isinstance(now, str) or isinstance(kept, str) or now is None or kept is None:
-        return now == kept or (
-            isinstance(now, str) and isinstance(kept, str) and same_text(now, kept)
-        )
-    sizes = max(abs(value) for value in kept[1:4])
-    near = all(
-        abs(a - b) <= PIXELS + SHARE * sizes for a, b in zip(now[1:4], kept[1:4], strict=True)
-    )
-    return now[0] == kept[0] and near and abs(now[4] - kept[4]) <= PLACE
-
-
-def differences(now: dict[str, drawn.Drawn], kept: dict[str, drawn.Drawn]) -> list[str]:
-    """Say where a widget draws something else than what is kept, state by state."""
-    found = [
-        f"{title}: only {'now' if title in now else 'kept'}" for title in now.keys() ^ kept.keys()
-    ]
-    have: drawn.Drawn = {}
-    want: drawn.Drawn = {}
-    for title in [title for title in kept if title in now]:
-        have, want = have | now[title], want | kept[title]
-        found += [
-            f"{title}: {key}: {have.get(key)} now, {want.get(key)} kept"
-            for key in {**want, **have}
-            if not same(have.get(key), want.get(key))
-        ]
-    return found
 
 
 @pytest.mark.browser
@@ -68,7 +22,7 @@ def test_a_widget_draws_what_it_drew(chromium: Browser, name: str) -> None:
     kept = json.loads(drawn.file_of(name).read_text("utf-8"))
 
     def differs(now: dict[str, drawn.Drawn]) -> list[str]:
-        return differences(now, {title: kept[title] for title in now if title in kept})
+        return drawn.differences(now, {title: kept[title] for title in now if title in kept})
 
     page = chromium.new_page(viewport={"width": drawn.WIDTH, "height": 900})
     try:
@@ -77,7 +31,7 @@ def test_a_widget_draws_what_it_drew(chromium: Browser, name: str) -> None:
     finally:
         page.close()
     assert not lost, f"nothing can be seen in {lost}"
-    found = differs(now) or differences(now, kept)
+    found = differs(now) or drawn.differences(now, kept)
     assert not found, "\n".join([*found[:12], f"if it is meant: python tests/drawn.py {name}"])
     idle = [title for title, changed in now.items() if not changed and title.startswith(MOVING)]
     assert not idle, f"{name} draws and says nothing new when these are moved: {idle}"
@@ -102,7 +56,7 @@ def test_there_is_a_drawing_for_each_widget_and_no_other() -> None:
     ],
 )
 def test_what_counts_as_the_same(now: Any, kept: Any, equal: bool) -> None:
-    assert same(now, kept) == equal
+    assert drawn.same(now, kept) == equal
 
 
 def test_marks_are_described_by_size_and_order() -> None:
