@@ -6,6 +6,7 @@ import copy
 import functools
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -24,10 +25,18 @@ from primer.alignment import (
     tune,
     write_replies,
 )
-from primer.alignment.overoptimization import features, shift, wish
+from primer.alignment.overoptimization import (
+    LENGTH,
+    World,
+    compare,
+    features,
+    fit_proxy,
+    shift,
+    wish,
+)
 from primer.inference import generate, sample
 from primer.language_models import BytePairEncoding
-from primer.transformers import Transformer, TransformerConfig
+from primer.transformers import Transformer, TransformerConfig, load_pretrained
 
 END = 11
 CONFIG = TransformerConfig(vocab_size=12, n_layers=1, d_model=16, n_heads=2, context_length=12)
@@ -65,6 +74,31 @@ def test_a_shift_is_what_training_added_to_given_replies() -> None:
     expected = (gains[0] - gains[1]).mean().item()
     assert shift(policy, reference, replies) == pytest.approx(expected, abs=1e-5)
     assert abs(expected) > 1e-3
+
+
+def test_the_rater_chooses_one_of_two_replies_to_each_prompt() -> None:
+    tokenizer = load_pretrained("plays")[1]
+    torch.manual_seed(0)
+    size = {"n_layers": 1, "d_model": 16, "n_heads": 2, "context_length": 24}
+    model = Transformer(TransformerConfig(vocab_size=len(tokenizer.tokens), **size)).eval()
+    mark = tokenizer.encode("!")[0]
+    model.head.bias = torch.nn.Parameter(torch.zeros(len(tokenizer.tokens)))
+    with torch.no_grad():
+        model.head.bias[mark] = 5.0
+    prompts = torch.arange(200 * 4).reshape(200, 4) % 1000
+    world = World(tokenizer, model, prompts, prompts[:8])
+    chosen, rejected = compare(world, 0)
+    assert chosen.tokens.shape == rejected.tokens.shape == (200, LENGTH)
+    assert torch.equal(chosen.prompts, rejected.prompts)
+    assert sorted(chosen.prompts.tolist()) == prompts.tolist()
+    liked, other = (
+        np.mean([wish(t) for t in side.texts(tokenizer)]) for side in (chosen, rejected)
+    )
+    assert liked > other + 0.2
+    again = compare(world, 0)[0]
+    assert torch.equal(again.tokens, chosen.tokens)
+    assert not torch.equal(compare(world, 1)[0].tokens, chosen.tokens)
+    assert np.all(np.isfinite(fit_proxy(world, chosen, rejected)(features(["Ho!"]))))
 
 
 def test_log_probabilities_by_reading_token_by_token() -> None:
