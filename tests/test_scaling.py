@@ -183,7 +183,7 @@ def test_bad_input_of_laws():
 # --- fits -------------------------------------------------------------------------------------
 
 
-@given(slope=st.floats(0.02, 0.9), height=st.floats(-2, 8), seed=st.integers(0, 1000))
+@given(slope=st.floats(0.05, 0.9), height=st.floats(-2, 8), seed=st.integers(0, 1000))  # it falls
 def test_a_line_on_log_paper_is_that_of_statsmodels(slope, height, seed):
     x = np.logspace(2, 6, 9)
     loss = np.exp(height - slope * np.log(x) + np.random.default_rng(seed).normal(size=9) / 20)
