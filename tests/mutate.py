@@ -6,7 +6,8 @@ takes longer for what the tests of this library import than for what they do.  S
 made here, with Python's own parser, and :file:`mutants.py` tries them.
 
 What only a reader of the source sees stays as it is: texts and messages, annotations, ``__all__``,
-what stands behind ``if TYPE_CHECKING``, ``__repr__``; and the commands, ``main``.
+what stands behind ``if TYPE_CHECKING``, ``__repr__``; and the commands, ``main``.  So do numbers of
+threads, and ``strict`` of ``zip``, which no input can reach.
 """
 
 from __future__ import annotations
@@ -146,8 +147,10 @@ class Finder:
                 yield from node.orelse
             case ast.If() if "__name__" in self.text(node.test):
                 return
-            case ast.Call(func=ast.Attribute(attr="warn")):
+            case ast.Call(func=ast.Attribute(attr="warn" | "set_num_threads")):
                 return
+            case ast.Call(func=ast.Name(id="zip")):
+                yield from node.args  # what is strict there guards against errors of our own
             case ast.Dict(values=texts) if texts and all(_is_text(text) for text in texts):
                 return  # what is said to each of some answers
             case _:

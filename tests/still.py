@@ -1,4 +1,4 @@
-"""What a widget's still picture shows, as numbers and words: opened, and with its controls moved.
+"""What a widget lets a reader move, and what its still picture shows, as numbers and words.
 
 ``python tests/still.py`` writes what all widgets show now into ``tests/still/``, one file for each;
 name some to write these alone.  Look at the pictures and at the difference before you commit them.
@@ -121,10 +121,15 @@ def moved(widget: Widget) -> Widget:
 
 
 def states(name: str) -> dict[str, Drawn]:
-    """Describe a widget's picture as it opens, and with its controls moved."""
+    """Describe a widget's controls and its picture, as it opens and with the controls moved."""
     widget = getattr(widgets, name)()
     opened = of_figure(widget.picture())
-    return {"opened": opened, "moved": changed(of_figure(moved(widget).picture()), opened)}
+    controls = type(widget).spec()["controls"].items()
+    return {
+        "controls": {f"{name} {key}": str(said) for name, c in controls for key, said in c.items()},
+        "opened": opened,
+        "moved": changed(of_figure(moved(widget).picture()), opened),
+    }
 
 
 def file_of(name: str) -> Path:

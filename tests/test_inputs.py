@@ -1,5 +1,7 @@
 """The checks of input: what is good comes back ready to compute with, what is bad is named."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -120,3 +122,20 @@ def test_an_entry_of_a_list_is_named_with_what_it_should_be(rows, words):
 
     with pytest.raises(ValueError, match=words):
         total(rows)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_what_is_no_function_is_told_so():
+    @inputs.checked
+    def at_two(f: Callable[[float], float]) -> float:
+        return f(2.0)
+
+    with pytest.raises(ValueError, match="f must be a function, got 3"):
+        at_two(3)
+    with pytest.raises(ValueError, match="entry 0 of fs must be a function, got 'x'"):
+
+        @inputs.checked
+        def each(fs: list[Callable[[float], float]]) -> int:
+            return len(fs)
+
+        each(["x"])

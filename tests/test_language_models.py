@@ -269,6 +269,7 @@ def test_a_saved_encoding_is_the_same(encoding, tmp_path):
     assert (loaded.merges, loaded.tokens) == (named.merges, named.tokens)
     assert loaded.special_tokens == {"<é>": 1023, lm.END: 1024}
     assert os.listdir(tmp_path) == ["bpe.json"]
+    assert '"<é>"' in (tmp_path / "bpe.json").read_text("utf-8")  # who opens the file can read it
 
 
 def test_a_full_disk_loses_nothing(monkeypatch, encoding, tmp_path):

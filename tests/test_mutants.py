@@ -61,6 +61,8 @@ def test_the_errors_that_are_made(line: str, wanted: set[str]) -> None:
         "x: int | None",
         "def __repr__(self): return 3",
         "x = {3: 'no', 4: 'nearly'}",
+        "x = zip(a, strict=True)",
+        "x = torch.set_num_threads(2)",
     ],
 )
 def test_what_is_only_read_stays(line: str) -> None:

@@ -13,6 +13,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import models
+from torch.nn import functional
 from torchcrf import CRF
 
 from primer import pretraining as pre
@@ -206,6 +207,16 @@ def test_the_boundary_head_reads_its_two_neighbors_and_the_place():
         changed[neighbor] += torch.arange(6.0)
         assert not torch.allclose(head(changed, 4, 6), before)
     assert not torch.allclose(before[0], before[1])  # the place in the span
+
+
+def test_the_boundary_head_is_two_layers_of_three_steps():
+    torch.manual_seed(1)
+    head, x = pre.SpanBoundary(6, 10), torch.randn(12, 6)
+    first, second = (m for m in head.layers if isinstance(m, torch.nn.Linear))
+    h = torch.cat([x[3].expand(3, -1), x[7].expand(3, -1), head.places.weight[:3]], dim=1)
+    for layer in (first, second):  # each: linear, GELU, layer norm
+        h = functional.layer_norm(functional.gelu(layer(h)), (6,))
+    torch.testing.assert_close(head(x, 4, 6), h @ head.head.weight.T)
 
 
 def test_the_span_loss_is_two_cross_entropies():
