@@ -90,7 +90,8 @@ class Trials:
             later = mutant.later and not _Module(path, mutant).callers & at_import()
             codes = self.changed(path, mutant, source) if later else []
             if codes:
-                return self.fork(items, functools.partial(_swap, codes))
+                with contextlib.suppress(ChildProcessError):  # a fork of threads may hang at once
+                    return self.fork(items, functools.partial(_swap, codes))
             return self.process(path, mutant, items)
         finally:
             path.write_bytes(source)
@@ -159,7 +160,7 @@ class Trials:
             os.killpg(child, signal.SIGKILL)  # with the browser it may have left
         os.waitpid(child, 0)
         if not said:
-            raise RuntimeError("a mutant could not be put in its place")
+            raise ChildProcessError("a mutant could not be put in its place")
         verdict, _, by = said.decode().splitlines()[-1].partition(" ")
         return ("timeout" if verdict == "begins" else verdict), by
 

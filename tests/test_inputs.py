@@ -130,12 +130,11 @@ def test_what_is_no_function_is_told_so():
     def at_two(f: Callable[[float], float]) -> float:
         return f(2.0)
 
+    @inputs.checked
+    def each(fs: list[Callable[[float], float]]) -> int:
+        return len(fs)
+
     with pytest.raises(ValueError, match="f must be a function, got 3"):
         at_two(3)
     with pytest.raises(ValueError, match="entry 0 of fs must be a function, got 'x'"):
-
-        @inputs.checked
-        def each(fs: list[Callable[[float], float]]) -> int:
-            return len(fs)
-
         each(["x"])
