@@ -2,8 +2,8 @@
 //
 // The functions above `grid` are the mathematics; the tests compare them with primer.recurrent.
 
-import { clamp, columns, div, format, heading, html, memory, panel, percent } from "./kit.js";
-import { resultLine, widget } from "./kit.js";
+import { clamp, columns, div, format, heading, html, memory, panel, percent, resultLine } from "./kit.js";
+import { widget } from "./kit.js";
 import { softmax } from "./probability.js";
 import { dequantize, forward, plus, project, readCell, times, zeroState } from "./recurrent_cells.js";
 import { readTensors } from "./safetensors.js";

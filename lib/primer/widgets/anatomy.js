@@ -2,21 +2,8 @@
 //
 // The functions above `PARTS` are the mathematics; the tests compare them with primer.transformers.
 
-import {
-  compact,
-  div,
-  format,
-  grouped,
-  heading,
-  html,
-  legend,
-  memory as memo,
-  percent,
-  resultLine,
-  sketch,
-  sum,
-} from "./kit.js";
-import { svg, table, uniqueId, widget, write } from "./kit.js";
+import { compact, div, format, grouped, heading, html, legend, memory as memo, percent } from "./kit.js";
+import { resultLine, sketch, span, sum, svg, table, uniqueId, widen, widget, write } from "./kit.js";
 
 export { compact }; // the tests know it here
 
@@ -88,7 +75,7 @@ export function describe(weights, chosen) {
 // ---------------------------------------------------------------- the totals
 
 function tile(text) {
-  const [label, number, note] = [html("span", {}, text), html("b"), html("span", { class: "note" })];
+  const [label, number, note] = [span("", text), html("b"), span("note")];
   const draw = (written, under = "") => {
     write(number, written);
     if (under) write(note, under);
@@ -98,10 +85,8 @@ function tile(text) {
 
 function totals() {
   const [parameters, cost, cache, size] = ["Parameters", "", "Keys and values", "Weights"].map(tile);
-  const bars = ["projections", "scores", "feed-forward", "head"].map((name) => {
-    const [bar, text] = [html("span", { class: name }), html("span", { class: name })];
-    return { name, bar, text };
-  });
+  const names = ["projections", "scores", "feed-forward", "head"];
+  const bars = names.map((name) => ({ name, bar: span(name), text: span(name) }));
   const shares = bars.map(({ bar }) => bar);
   cost.note.append(...bars.map(({ text }) => text));
   cost.element.append(html("span", { class: "shares", "aria-hidden": "true" }, ...shares));
@@ -113,16 +98,14 @@ function totals() {
     const kept = cacheBytes(model, tokens, texts, bytes);
     const encodes = model.weights.some(({ stack }) => stack === "encoder");
     const times = format(kept / (count * bytes), 2);
-    parameters.draw(
-      count < 1e9 ? grouped(count) : compact(count),
-      `published: ${model.published} (${model.source})`,
-    );
+    const published = `published: ${model.published} (${model.source})`;
+    parameters.draw(count < 1e9 ? grouped(count) : compact(count), published);
     write(cost.label, encodes ? "Token in, token out" : "For each token, head included");
     cost.draw(operations(all));
     cache.draw(memory(kept), `${memory(cacheBytes(model, 1, 1, bytes))} a token; ${times} times the weights`);
     size.draw(memory(count * bytes), `${bytes} ${bytes === 1 ? "byte" : "bytes"} a number`);
     for (const { name, bar, text } of bars) {
-      bar.style.width = `${(100 * flops[name]) / all}%`;
+      widen(bar, flops[name] / all);
       write(text, `${name} ${part(flops[name] / all)}`);
     }
   }
@@ -140,8 +123,8 @@ function areas(choose) {
   const { element: drawing } = sketch({
     label: "All parameters as areas: a column for each layer, a cell for each weight",
     box: "0 0 1000 1000",
+    preserveAspectRatio: "none",
   });
-  drawing.setAttribute("preserveAspectRatio", "none");
   const [names, once] = [div(""), memo()];
   let shapes = {};
 
@@ -157,12 +140,10 @@ function areas(choose) {
     shapes = Object.fromEntries(stored.map((weight) => [weight.name, shape(weight)]));
     drawing.replaceChildren(...Object.values(shapes));
     drawing.style.setProperty("--line", Math.min(1, 32 / layers)); // lines between many columns would hide them
-    const shares = PARTS.map((kind) => [kind, parametersOf(stored.filter((weight) => weight.part === kind))]);
-    const text = (/** @type {any[]} */ [kind, count]) => [
-      kind,
-      `${kind} ${part(count / parametersOf(stored))}`,
-    ];
-    names.replaceChildren(legend(Object.fromEntries(shares.filter(([, count]) => count).map(text))));
+    const of = (kind) => stored.filter((weight) => weight.part === kind);
+    const share = (kind) => part(parametersOf(of(kind)) / parametersOf(stored));
+    const texts = PARTS.filter((kind) => of(kind).length).map((kind) => [kind, `${kind} ${share(kind)}`]);
+    names.replaceChildren(legend(Object.fromEntries(texts)));
   }
 
   function draw({ model, specimen, chosen }) {
@@ -190,7 +171,7 @@ function choices(choose) {
     const named = { id: id(name), name: group, value: name, "aria-label": label };
     const input = html("input", { type: "radio", ...named, onchange: () => choose(name) });
     return [
-      [input, html("span", { class: kind }, name)],
+      [input, span(kind, name)],
       ...[times(shapes[0]), copies ? `${copies}` : "tied", compact(parameters)],
       flops ? compact(flops, ["", "k", "M", "G", "T"]) : "–",
     ];
@@ -231,7 +212,7 @@ function blocks(id) {
     const unit = side / members[0].shapes[0][0];
     const groups = [...new Set(members.map((weight) => weight.part))].map((kind) => {
       const own = members.filter((weight) => weight.part === kind);
-      return div("group", html("span", { class: kind }, kind), div("", ...own.map((w) => matrix(w, unit))));
+      return div("group", span(kind, kind), div("", ...own.map((w) => matrix(w, unit))));
     });
     return div("", heading(`${STACKS[stack]} ${layers}; sides to scale`), ...groups);
   }
@@ -243,7 +224,7 @@ function blocks(id) {
   }
 
   function draw({ model, specimen, chosen, side }) {
-    once("blocks", `${specimen} ${side}`, () => build(model, side));
+    once("blocks", [specimen, side], () => build(model, side));
     for (const [name, label] of labels) label.classList.toggle("chosen", name === chosen);
   }
   return { element, draw };
@@ -251,8 +232,8 @@ function blocks(id) {
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("anatomy", ({ model: traits, el, controls, write: put }) => {
-  const models = traits.get("models");
+export default widget("anatomy", ({ el, controls, get, write: put, measured }) => {
+  const models = get("models");
   const choose = (chosen) => put({ chosen });
   const numbers = choices(choose);
   const parts = [totals(), areas(choose), blocks(numbers.id), numbers];
@@ -262,8 +243,8 @@ export default widget("anatomy", ({ model: traits, el, controls, write: put }) =
 
   function meet(specimen) {
     const { weights, context_length: longest } = models[specimen];
-    const known = weights.some(({ name }) => name === traits.get("chosen"));
-    const tokens = Math.min(traits.get("tokens"), longest);
+    const known = weights.some(({ name }) => name === get("chosen"));
+    const tokens = Math.min(get("tokens"), longest);
     put({ specimen, tokens, ...(known ? {} : { chosen: "query" }) });
   }
 
@@ -280,7 +261,7 @@ export default widget("anatomy", ({ model: traits, el, controls, write: put }) =
     draw(state) {
       const { specimen, tokens, bytes_per_number: bytes, chosen } = state;
       const model = models[specimen];
-      const side = el.clientWidth < 380 ? 46 : 52; // pixels for the width of the model
+      const side = measured(() => (el.clientWidth < 380 ? 46 : 52)); // pixels for the width of the model
       controls.tokens.limit({ high: model.context_length });
       controls.tokens.set(tokens);
       for (const one of parts) one.draw({ ...state, model, bytes, side });

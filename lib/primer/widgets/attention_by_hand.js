@@ -2,26 +2,13 @@
 //
 // The functions above `NAMES` are the mathematics; the tests compare them with primer.attention.
 
-import {
-  button,
-  clamp,
-  div,
-  format,
-  heading,
-  html,
-  panel,
-  path,
-  resultLine,
-  short,
-  sum,
-  table,
-} from "./kit.js";
-import { ticks, tuple, widget, write } from "./kit.js";
+import { button, clamp, columns, div, format, heading, html, panel, paragraph, path } from "./kit.js";
+import { resultLine, short, span, sum, table, ticks, tuple, widen, widget, write } from "./kit.js";
 import { effectiveChoices, softmax } from "./probability.js";
 
 export { effectiveChoices as effectiveKeys } from "./probability.js";
 
-const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
+const dot = (a, b) => sum(a.map((x, i) => x * b[i]));
 
 // The numbers that softmax turns into weights are scores divided by this.
 export const divisor = (dim, scaled, temperature) => (scaled ? Math.sqrt(dim) : 1) * temperature;
@@ -32,22 +19,13 @@ export function attend(query, keys, values, by) {
   const logits = scores.map((s) => s / by);
   const weights = [...softmax(logits)];
   const shares = values.map((value, j) => value.map((v) => weights[j] * v));
-  const context = values[0].map((_, i) => shares.reduce((total, share) => total + share[i], 0));
+  const context = values[0].map((_, i) => sum(shares.map((share) => share[i])));
   return { scores, logits, weights, shares, context };
 }
 
 const NAMES = ["₁", "₂", "₃"];
 const NEAR = { key: [-4, 4], value: [-2, 4] }; // the ends of both axes
-const FAR = {
-  key: [
-    [-8, 13],
-    [-4, 17],
-  ],
-  value: [
-    [-2, 10],
-    [-6, 6],
-  ],
-};
+const FAR = { key: { x: [-8, 13], y: [-4, 17] }, value: { x: [-2, 10], y: [-6, 6] } };
 const FINEST = 10; // marks move in tenths, so that every number can be worked out on paper
 
 const pair = (v) => tuple(v, (x) => short(x));
@@ -56,7 +34,8 @@ const pair = (v) => tuple(v, (x) => short(x));
 export function domainOf(kind, points, far) {
   const [low, high] = NEAR[kind];
   const inside = points.flat().every((x) => low <= x && x <= high);
-  return inside && !far ? [NEAR[kind], NEAR[kind]] : FAR[kind];
+  const { x, y } = inside && !far ? { x: NEAR[kind], y: NEAR[kind] } : FAR[kind];
+  return [x, y];
 }
 
 // A weight with three decimals.
@@ -66,11 +45,9 @@ export const writeWeight = (w) => (w > 0 && w < 0.0005 ? "≈ 0" : format(w, 3))
 export function describe({ weights, context }, words = []) {
   const most = weights.indexOf(Math.max(...weights));
   const name = (j) => (words.length ? `“${words[j]}”` : `key ${j + 1}`);
-  const read =
-    weights[most] > 0.995
-      ? `The query reads ${name(most)} alone`
-      : `The query reads ${weights.map((w, j) => `${name(j)} with ${j ? "" : "weight "}${writeWeight(w)}`).join(", ")}`;
-  return `${read}: effectively ${format(effectiveChoices(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
+  const part = (w, j) => `${name(j)} with ${j ? "" : "weight "}${writeWeight(w)}`;
+  const read = weights[most] > 0.995 ? `${name(most)} alone` : weights.map(part).join(", ");
+  return `The query reads ${read}: effectively ${format(effectiveChoices(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
 }
 
 // ---------------------------------------------------------------- the two planes
@@ -84,19 +61,17 @@ const perColor = (kind, colors, tag = "path") =>
 // A plane with one arrow and one mark for each point { name, label, color, share }; `layers` of its own are
 // drawn under the arrows, `over` above them, by drawOwn(layers, plot, state).
 function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
-  const axis =
-    (name, i) =>
-    ({ domain, size }) => ({
-      ...{ domain: domain[i], label: `${name} coordinate`, ticks: ticks(...domain[i], 6), size },
-    });
+  const axis = (name, [low, high]) => ({
+    ...{ domain: [low, high], label: `${name} coordinate`, ticks: ticks(low, high, 6) },
+  });
   const colors = points.map(({ color }) => color);
   return panel({
     label,
     margin: [24, 8, 38, 34],
     height: (width) => width + 20, // both axes are equally long
     widest: 420,
-    x: axis("first", 0),
-    y: axis("second", 1),
+    x: ({ domain }) => axis("first", domain[0]),
+    y: ({ domain }) => axis("second", domain[1]),
     layers: { ...under, ...perColor("arrow", colors.toReversed()), ...above },
     over: perColor("letter", colors, "text"),
     marks: [
@@ -138,10 +113,7 @@ const keysPlane = (move) =>
       { name: "q", label: "Query", color: "q" },
       ...COLORS.map((color, j) => ({ name: `k${NAMES[j]}`, label: `Key ${j + 1}`, color })),
     ],
-    under: {
-      along: "path",
-      ...perColor("drop", COLORS),
-    },
+    under: { along: "path", ...perColor("drop", COLORS) },
     draw(layers, { line }, { places: [query, ...keys] }) {
       const square = dot(query, query);
       const far = square ? 40 / Math.sqrt(square) : 0;
@@ -183,17 +155,13 @@ const valuesPlane = (move) =>
 
 // The weights as three bars, in sight of the query and the slider.
 function weightBars() {
-  const parts = COLORS.map((color) => [
-    html("span", { class: color }),
-    html("i", { class: color }),
-    html("b"),
-  ]);
-  const rows = parts.map((part) => html("p", {}, ...part));
+  const parts = COLORS.map((color) => [span(color), html("i", { class: color }), html("b")]);
+  const rows = parts.map((part) => paragraph("", ...part));
   const element = html("div", { class: "weights", "aria-hidden": "true" }, ...rows);
   function draw(weights, words) {
     parts.forEach(([name, bar, number], j) => {
       write(name, words[j] ?? `key ${j + 1}`);
-      bar.style.width = `${(100 * weights[j]).toFixed(2)}%`;
+      widen(bar, weights[j]);
       write(number, writeWeight(weights[j]));
     });
   }
@@ -202,13 +170,13 @@ function weightBars() {
 
 // ---------------------------------------------------------------- the numbers
 
-const work = (text) => html("span", { class: "work" }, text);
+const work = (text) => span("work", text);
 const product = (x, y) => `${short(x)}·${y < 0 ? `(${short(y)})` : short(y)}`;
 
 function bar(j, weight) {
-  const element = html("span", { class: `bar ${COLORS[j]}` });
-  element.style.width = `${(100 * weight).toFixed(2)}%`;
-  return [element, html("span", {}, writeWeight(weight))];
+  const element = span(`bar ${COLORS[j]}`);
+  widen(element, weight);
+  return [element, span("", writeWeight(weight))];
 }
 
 function numbers() {
@@ -239,8 +207,7 @@ function numbers() {
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("attention-by-hand", ({ model, controls, write: put }) => {
-  const get = (name) => model.get(name);
+export default widget("attention-by-hand", ({ controls, get, write: put }) => {
   const domain = (kind) =>
     domainOf(kind, kind === "key" ? [get("query"), ...get("key")] : get("value"), get("far"));
   const place = (point, kind) => {
@@ -257,16 +224,15 @@ export default widget("attention-by-hand", ({ model, controls, write: put }) => 
   const examples = Object.entries(get("examples")).map(([name, state]) =>
     button(name, () => put(structuredClone(state))),
   );
-  const view = (title, drawing) => div("", heading(title), drawing);
 
   return {
     layout: [
-      div("controls", controls.temperature, div("buttons", controls.scale, html("span", {}, ...examples))),
+      div("controls", controls.temperature, div("buttons", controls.scale, span("", ...examples))),
       bars,
-      div(
+      columns(
         "views",
-        view("Query and keys: drag q. Who is heard?", left),
-        view("Values: z, their weighted mean, stays inside", right),
+        [heading("Query and keys: drag q. Who is heard?"), left],
+        [heading("Values: z, their weighted mean, stays inside"), right],
       ),
       result,
       rows,

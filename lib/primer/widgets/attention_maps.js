@@ -3,21 +3,17 @@
 // First what is computed, then the parts of the drawing, then what joins them.
 
 import { arcs, pairMap, thumbnails } from "./attention_panels.js";
-import {
-  attentionMap,
-  attentionReader,
-  behaviors,
-  evenness,
-  headTargets,
-  nameOf,
-} from "./attention_scores.js";
-import { clamp, div, format, html, memory, radio, resultLine, scientific, widget, write } from "./kit.js";
+import { attentionMap, attentionReader, behaviors, evenness, headTargets } from "./attention_scores.js";
+import { nameOf } from "./attention_scores.js";
+import { clamp, div, format, html, memory, paragraph, radio, resultLine, scientific, span } from "./kit.js";
+import { widen, widget, write } from "./kit.js";
 import { readModel } from "./language_model.js";
 import { BYTE_BY_BYTE, textInput } from "./text_input.js";
 import { encode, tokenText, visible } from "./tokenizer.js";
 import { readLetters } from "./two_layers.js";
 
 const TRAINED = { causal: true, scaled: true, normalized: true };
+const MODELS = { text: "Plays: 4 layers of 4 heads", letters: "Two layers of attention alone" };
 
 // ---------------------------------------------------------------- what is computed
 
@@ -47,10 +43,9 @@ function strongest({ measured, weights, names }) {
 /** Returns `look(text, settings)`: the tokens of a text, the maps of all heads, what the heads do. */
 function onlooker({ config, longest, encode, name, read }) {
   const once = memory();
-
   const heads = (layers, of) => layers.map((layer, l) => layer.map((one, h) => of(one, l, h)));
 
-  function look(text, settings) {
+  return function look(text, settings) {
     const seen = once("text", text, () => {
       const ids = encode(text);
       const tokens = ids.slice(0, longest);
@@ -70,8 +65,7 @@ function onlooker({ config, longest, encode, name, read }) {
     });
     const [maps, weights] = [mapsWith(settings), mapsWith({ ...settings, normalized: true })];
     return { ...seen, ...named, maps, weights };
-  }
-  return look;
+  };
 }
 
 /** The ends of a map's colors: weights go from 0 to 1, scores as far as they go. */
@@ -90,10 +84,9 @@ const CHANGES = {
 
 /** What differs from the model as it was trained. */
 function describe(settings) {
-  const changes = Object.keys(CHANGES)
-    .filter((name) => !settings[name])
-    .map((name) => CHANGES[name]);
-  if (!changes.length) return "As the model computes it.";
+  const names = Object.keys(CHANGES).filter((name) => !settings[name]);
+  const changes = names.map((name) => CHANGES[name]);
+  if (!names.length) return "As the model computes it.";
   return `Here ${changes.join("; ")}. The queries and keys are those of the model as it was trained.`;
 }
 
@@ -121,39 +114,30 @@ function describeText({ longest: limit, note }, { all, names }, text) {
 
 /** The four measures of the chosen head as bars. */
 function measures() {
-  const [title, list, spread] = [html("p", { class: "title" }), html("dl"), html("p", { class: "note" })];
-  const note = (text) => html("span", { class: "note" }, text);
-  const bar = (kind, { score, queries }, chosen) =>
-    html(
-      "div",
-      { class: chosen && "chosen" },
-      html("dt", {}, kind),
-      html(
-        "dd",
-        {},
-        html("span", { class: "bar", style: `width: ${50 * score}%` }),
-        format(score, 2),
-        note(`at ${queries} ${queries === 1 ? "query" : "queries"}`),
-      ),
-    );
+  const [title, list, spread] = [paragraph("title"), html("dl"), paragraph("note")];
+  const row = (kind, { score, queries }, chosen) => {
+    const [bar, note] = [span("bar"), span("note", `at ${queries} ${queries === 1 ? "query" : "queries"}`)];
+    widen(bar, score / 2);
+    return div(chosen && "chosen", html("dt", {}, kind), html("dd", {}, bar, format(score, 2), note));
+  };
   function draw(layer, head, measured, even, { name }) {
     write(title, `Layer ${layer}, head ${head}: ${name}`);
     write(spread, even ? `Entropy of its weights: ${format(even, 2)} of what equal weights have.` : "");
-    list.replaceChildren(...Object.entries(measured).map(([kind, one]) => bar(kind, one, kind === name)));
+    list.replaceChildren(...Object.entries(measured).map(([kind, one]) => row(kind, one, kind === name)));
   }
   return { element: div("measures", title, list, spread), draw };
 }
 
 function colorLegend() {
-  const ends = [html("span"), html("span")];
+  const ends = [span(""), span("")];
   const draw = (range, { normalized }) =>
     range.forEach((end, i) => write(ends[i], format(end, normalized ? 0 : 1)));
-  return { element: html("p", { class: "legend" }, ends[0], html("i"), ends[1]), draw };
+  return { element: paragraph("legend", ends[0], html("i"), ends[1]), draw };
 }
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("attention-maps", ({ model, controls, constants, read, write: put }) => {
+export default widget("attention-maps", ({ controls, constants, get, read, write: put, measured }) => {
   const reader = (trait, language, examples, label) => ({
     trait,
     language,
@@ -162,34 +146,29 @@ export default widget("attention-maps", ({ model, controls, constants, read, wri
     heads: thumbnails(language.config, put),
     place: null, // where the reader left it
   });
-  const [data, rows] = [model.get("second"), constants.rows];
-  const first = readText(model.get("checkpoint"), model.get("longest"));
-  const readers = [reader("text", first, model.get("examples"), "Text")];
+  const [data, rows] = [get("second"), constants.rows];
+  const readers = [reader("text", readText(get("checkpoint"), get("longest")), get("examples"), "Text")];
   if (data.byteLength) readers.push(reader("letters", readLetters(data), rows, "Letters"));
+  const readerOf = (reads) => readers.find(({ trait }) => trait === reads) ?? readers[0];
   const once = memory();
   let quiet = false; // who moves a mouse sees what the read-out says
   const pick = (query, key, how) => {
     quiet = how === "hover";
-    if (query !== model.get("query") || key !== model.get("key")) put({ query, key });
+    if (query !== get("query") || key !== get("key")) put({ query, key });
   };
   const choice = radio({
     label: "Model",
-    options: [
-      ["text", "Plays: 4 layers of 4 heads"],
-      ["letters", "Two layers of attention alone"],
-    ],
+    options: Object.entries(MODELS),
     change(reads) {
-      const [now, next] = [model.get("reads"), reads].map((name) =>
-        readers.find(({ trait }) => trait === name),
-      );
-      const { layer, head, query, key } = read();
-      now.place = { layer, head, query, key };
-      put({ reads, ...(next.place ?? strongest(next.look(model.get(reads), TRAINED))) });
+      const { layer, head, query, key, reads: left } = read();
+      readerOf(left).place = { layer, head, query, key };
+      const next = readerOf(reads);
+      put({ reads, ...(next.place ?? strongest(next.look(get(reads), TRAINED))) });
     },
   });
   choice.row.hidden = readers.length < 2;
   const [map, bows, bars, colors] = [pairMap(pick), arcs(pick), measures(), colorLegend()];
-  const [result, note] = [resultLine(), html("p", { class: "note" })];
+  const [result, note] = [resultLine(), paragraph("note")];
   const large = div("", result, map, colors);
   const stage = div("stage", div("", ...readers.map(({ heads }) => heads.element)), large);
   const shown = div("", stage, bars, bows, note);
@@ -210,8 +189,7 @@ export default widget("attention-maps", ({ model, controls, constants, read, wri
       shown,
     ],
     draw({ reads, causal, scaled, normalized, ...state }) {
-      const { trait, language, look, input, heads } =
-        readers.find((one) => one.trait === reads) ?? readers[0];
+      const { trait, language, look, input, heads } = readerOf(reads);
       for (const one of readers) {
         for (const part of [...one.input.parts, one.heads.element]) part.hidden = one.trait !== trait;
       }
@@ -225,15 +203,15 @@ export default widget("attention-maps", ({ model, controls, constants, read, wri
       if (!all) return;
       const { n_layers, n_heads } = language.config;
       const [layer, head] = [clamp(state.layer, 0, n_layers - 1), clamp(state.head, 0, n_heads - 1)];
-      const sizes = [large.clientWidth, shown.clientWidth];
+      const sizes = measured(() => [large.clientWidth, shown.clientWidth]);
       const [query, key] = [state.query, state.key].map((at) => clamp(at, 0, names.length - 1));
-      const content = trait + text + JSON.stringify(settings);
-      const view = [content, layer, head, ...sizes].join();
+      const content = [trait, text, settings];
+      const view = [content, layer, head, ...sizes];
       const own = maps[layer][head];
       const ends = (values) => rangeOf(values, settings);
       once("heads", content, () => heads.draw(maps, labels, names.length, ends, normalized));
       once("head", view, () => drawHead(seen, own, layer, head, settings, sizes));
-      once("pair", [view, query, key].join(), () => {
+      once("pair", [view, query, key], () => {
         for (const part of [map, bows]) part.point(names, query, key);
       });
       heads.choose(layer, head);

@@ -2,20 +2,9 @@
 //
 // A map is a queries × keys table with NaN where the mask hides a key; `range` is [low, high], the ends of its colors.
 
-import {
-  clamp,
-  div,
-  draggable,
-  format,
-  heatMap,
-  hover,
-  html,
-  radio,
-  set,
-  sketch,
-  svg,
-  write,
-} from "./kit.js";
+import { clamp, div, draggable, format, heatMap, hover, html, radio, set, sketch, span } from "./kit.js";
+import { write } from "./kit.js";
+import { cut } from "./tokenizer.js";
 
 // ---------------------------------------------------------------- all heads
 
@@ -30,22 +19,19 @@ function byRow(map, n) {
   return result;
 }
 
+const HEADS =
+  "All heads, layer.head, each named by what it does with this text; a row’s brightest key is the one it reads most";
+
 /** Thumbnails as radio buttons, a row for each layer; choose({ layer, head }). */
 export function thumbnails({ n_layers: layers, n_heads: heads }, choose) {
   const cell = (layer, head) => {
     const canvas = html("canvas", { "aria-hidden": "true" });
-    const [name, score] = [html("span", { class: "name" }), html("span", { class: "score" })];
-    return {
-      canvas,
-      name,
-      score,
-      face: html("span", { class: "head" }, canvas, html("b", {}, `${layer}.${head}`), " ", score, " ", name),
-    };
+    const [number, name, score] = [html("b", {}, `${layer}.${head}`), span("name"), span("score")];
+    return { canvas, name, score, face: span("head", canvas, number, " ", score, " ", name) };
   };
   const cells = Array.from({ length: layers * heads }, (_, at) => cell(Math.floor(at / heads), at % heads));
   const choice = radio({
-    label:
-      "All heads, layer.head, each named by what it does with this text; a row’s brightest key is the one it reads most",
+    label: HEADS,
     value: 0,
     options: cells.map(({ face }, at) => [at, face]),
     change: (at) => choose({ layer: Math.floor(at / heads), head: at % heads }),
@@ -81,9 +67,6 @@ const isNamed = (i, size, room, ...chosen) =>
 
 const slanted = (x, y) => ({ transform: `translate(${x} ${y}) rotate(-55)` });
 
-/** A token's name, cut to the room beside a drawing. */
-const label = (text) => (text.length > 8 ? `${text.slice(0, 7)}…` : text);
-
 const LABEL =
   "Heat map of the chosen head, a row for each query and a column for each key. Arrow keys move from pair to pair.";
 
@@ -91,13 +74,13 @@ const LABEL =
 export function pairMap(pick) {
   const canvas = html("canvas");
   const grid = html("div", { class: "grid", role: "application", "aria-label": LABEL }, canvas);
-  const names = svg("g");
+  const keys = { tag: "text", class: "tick", many: true };
+  const queries = { ...keys, x: SIDE - 6, "text-anchor": "end" };
   const { element: drawing, layers } = sketch({
-    layers: { title: { tag: "text", class: "tick", many: true }, cross: "path", cursor: "rect" },
+    layers: { title: queries, queries, keys, cross: "path", cursor: "rect" },
   });
   const titles = { "key →": TOP - 22, "query ↓": TOP - 7 };
-  layers.title(Object.entries(titles), ([words, y]) => ({ words, x: SIDE - 6, y, "text-anchor": "end" }));
-  layers.title.element.after(names);
+  layers.title(Object.entries(titles), ([words, y]) => ({ words, y }));
   let [n, size, chosen] = [1, 1, [0, 0]];
 
   const bound = (i) => clamp(Math.floor(i), 0, n - 1);
@@ -124,16 +107,13 @@ export function pairMap(pick) {
     chosen = [query, key];
     const x = (j) => SIDE + j * size;
     const y = (i) => TOP + i * size;
-    const name = (kind, i, own, place) =>
-      svg("text", { class: i === own ? kind : "tick", ...place }, label(tokens[i]));
-    const queryName = (i) =>
-      name("query", i, query, { x: SIDE - 6, y: y(i + 0.5) + 4, "text-anchor": "end" });
-    const keyName = (j) => name("key", j, key, slanted(x(j + 0.5) + 3, TOP - 7));
-    const all = [...tokens.keys()];
-    names.replaceChildren(
-      ...all.filter((i) => isNamed(i, size, UPRIGHT, query)).map(queryName),
-      ...all.filter((j) => isNamed(j, size, SLANTED, key)).map(keyName),
-    );
+    const name = (kind, i, own) => ({ class: i === own ? kind : "tick", words: cut(tokens[i]) });
+    const named = (room, own) => [...tokens.keys()].filter((i) => isNamed(i, size, room, own));
+    layers.queries(named(UPRIGHT, query), (i) => ({ ...name("query", i, query), y: y(i + 0.5) + 4 }));
+    layers.keys(named(SLANTED, key), (j) => ({
+      ...name("key", j, key),
+      ...slanted(x(j + 0.5) + 3, TOP - 7),
+    }));
     const rows = [query, query + 1].map((i) => `M${SIDE} ${y(i)}H${x(key)}`);
     const columns = [key, key + 1].map((j) => `M${x(j)} ${TOP}V${y(query)}`);
     layers.cross([...rows, ...columns].join(""));
@@ -148,13 +128,12 @@ const LEVELS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8]; // an arc is drawn as strong as 
 
 /** Arcs over the text from each query to its keys; who points at a token makes it the query, with its strongest key. */
 export function arcs(pick) {
-  const names = svg("g");
   const bundle = { tag: "path", many: true };
+  const names = { tag: "text", many: true, "text-anchor": "end" };
   const { element: drawing, layers } = sketch({
     name: "arcs",
-    layers: { all: bundle, later: bundle, earlier: bundle },
+    layers: { all: bundle, later: bundle, earlier: bundle, names },
   });
-  drawing.append(names);
   let [weights, n, size, base] = [[], 1, 1, 1];
   const weightsOf = (i) => Array.from({ length: n }, (_, j) => weights[i * n + j] || 0); // 0 where it is masked
   const pickAt = (how) => (along) => {
@@ -191,16 +170,10 @@ export function arcs(pick) {
   function point(tokens, query, key) {
     drawBundle(layers.earlier, [query], (i, j) => j <= i);
     drawBundle(layers.later, [query], (i, j) => j > i);
-    const name = (i) => {
-      const kind = i === query ? "query" : i === key ? "key" : "tick";
-      return svg(
-        "text",
-        { class: kind, ...slanted(x(i) + 4, base + 12), "text-anchor": "end" },
-        label(tokens[i]),
-      );
-    };
+    const kind = (i) => (i === query ? "query" : i === key ? "key" : "tick");
     const named = [...tokens.keys()].filter((i) => isNamed(i, size, SLANTED, query, key));
-    names.replaceChildren(...named.map(name));
+    const place = (i) => slanted(x(i) + 4, base + 12);
+    layers.names(named, (i) => ({ class: kind(i), words: cut(tokens[i]), ...place(i) }));
   }
   return { element: drawing, draw, point };
 }

@@ -2,8 +2,8 @@
 //
 // The functions above `bars` are the mathematics and the words; the tests compare them with primer.
 
-import { between, button, columns, div, format, heading, html, panel, resultLine } from "./kit.js";
-import { signed, sum, table, widget, write } from "./kit.js";
+import { between, button, columns, div, format, heading, html, panel, resultLine, signed } from "./kit.js";
+import { sum, table, widget, write } from "./kit.js";
 import { bestOf, divergence, mean, tilted } from "./policies.js";
 
 const count = (text, what) => text.split(what).length - 1;

@@ -4,6 +4,7 @@
 //   const token = draw(p, uniform);                                // uniform in [0, 1)
 //   greedy(logits);  ranked(logits);  leading(logits, n)
 
+import { sum } from "./kit.js";
 import { softmax } from "./probability.js";
 
 export { effectiveChoices, entropy, logSoftmax } from "./probability.js";
@@ -33,30 +34,20 @@ export function distribution(logits, { temperature = 1, topK = null, topP = 1 } 
     throw new RangeError(`top-k is 1 to ${logits.length}, not ${topK}.`);
   const p = softmax(Float64Array.from(logits, (u) => u / temperature));
   const order = topK === null && topP === 1 ? null : ranked(logits);
-  const cutFrom = (rank) => {
-    for (const id of order.subarray(rank)) p[id] = 0;
-  };
-  const normalize = () => {
-    const total = p.reduce((a, b) => a + b, 0);
+  const keep = (count) => {
+    for (const id of order.subarray(count)) p[id] = 0;
+    const total = sum(p);
     for (let id = 0; id < p.length; id++) p[id] /= total;
   };
-  if (topK !== null) {
-    cutFrom(topK);
-    normalize();
-  }
+  if (topK !== null) keep(topK);
   if (topP === 1) return p; // rounding must not cut a tail that the definition keeps
   let [rank, mass] = [0, 0];
   while (rank < order.length && mass < topP) mass += p[order[rank++]];
-  cutFrom(rank);
-  normalize();
+  keep(rank);
   return p;
 }
 
-export function greedy(logits) {
-  let best = 0;
-  for (let id = 1; id < logits.length; id++) if (logits[id] > logits[best]) best = id;
-  return best;
-}
+export const greedy = (logits) => leading(logits, 1)[0];
 
 /** The token in whose part of the unit interval a uniform number falls. */
 export function draw(p, uniform) {

@@ -2,21 +2,8 @@
 //
 // The functions above `drawing` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import {
-  button,
-  clamp,
-  div,
-  format,
-  heading,
-  key,
-  panel,
-  percent,
-  play,
-  resultLine,
-  short,
-  sum,
-  widget,
-} from "./kit.js";
+import { button, clamp, div, format, heading, key, mean, panel, percent, play, resultLine } from "./kit.js";
+import { short, sum, widget } from "./kit.js";
 
 const SECONDS = 6; // to read the whole curve
 
@@ -103,8 +90,8 @@ export function bestFit(x, size) {
 
 /** The squared error of a drawing, over the variance of the curve. */
 export function missed(drawn, x) {
-  const mean = sum(x) / x.length;
-  const spread = sum(x.map((value) => (value - mean) ** 2));
+  const middle = mean(x);
+  const spread = sum(x.map((value) => (value - middle) ** 2));
   return spread && sum(x.map((value, t) => (value - drawn[t]) ** 2)) / spread;
 }
 

@@ -2,21 +2,8 @@
 //
 // The functions above `plane` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import {
-  button,
-  clamp,
-  columns,
-  div,
-  format,
-  heading,
-  key,
-  panel,
-  percent,
-  resultLine,
-  short,
-  sum,
-  widget,
-} from "./kit.js";
+import { button, clamp, columns, div, format, heading, key, panel, percent, resultLine } from "./kit.js";
+import { short, sum, widget } from "./kit.js";
 
 // ---------------------------------------------------------------- complex numbers as [real, imaginary]
 

@@ -2,20 +2,8 @@
 //
 // The functions above `plane` are the mathematics; the tests compare them with primer.recurrent.
 
-import {
-  between,
-  button,
-  clamp,
-  columns,
-  div,
-  heading,
-  key,
-  panel,
-  resultLine,
-  scientific,
-  short,
-  widget,
-} from "./kit.js";
+import { between, button, clamp, columns, div, heading, key, panel, resultLine, scientific } from "./kit.js";
+import { short, widget } from "./kit.js";
 
 // ---------------------------------------------------------------- two by two
 

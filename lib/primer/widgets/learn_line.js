@@ -66,7 +66,7 @@ const plane = ({ movePoint, moveQuery }) =>
         at: (state) => [state.query, clamp(state.answer(state.query), -reach, reach)],
         label: ({ query, answer }) => `The question ${format(query, 1)}: ${format(answer(query), 2)}`,
         move: ([x]) => moveQuery(x),
-        step: (dx, _dy, _i, { query }) => moveQuery(query + dx * 0.1),
+        step: 0.1,
       },
       {
         count: ({ points }) => points.length,
@@ -74,16 +74,11 @@ const plane = ({ movePoint, moveQuery }) =>
         label: ({ points }, i) =>
           `Example ${i + 1}: x ${format(points[i][0], 1)}, y ${format(points[i][1], 1)}`,
         move: movePoint,
-        step: (dx, dy, i, { points }) => movePoint([points[i][0] + dx * 0.1, points[i][1] + dy * 0.1], i),
+        step: 0.1,
       },
     ],
     draw({ question, answers, dot, said }, { at, line, spot }, { points, places, query, answer }) {
-      question(
-        line([
-          [query, -reach],
-          [query, reach],
-        ]),
-      );
+      question(line([-reach, reach].map((y) => [query, y])));
       answers(line(places.map((place) => [place, clamp(answer(place), -3 * reach, 3 * reach)])));
       dot(points.map(at), ([cx, cy]) => ({ cx, cy }));
       said(spot(query, clamp(answer(query), -reach, reach)));

@@ -2,10 +2,9 @@
 //
 // The functions above `KINDS` are the mathematics; the tests compare them with primer.regression.
 
-import { button, clamp, columns, div, format, heading, html, key, panel, resultLine } from "./kit.js";
-import { sketch, slider, sum, table, tuple, widget } from "./kit.js";
+import { button, clamp, columns, div, format, heading, key, mean, panel, resultLine, set } from "./kit.js";
+import { sketch, slider, span, sum, table, tuple, widget } from "./kit.js";
 
-const mean = (numbers) => sum(numbers) / numbers.length;
 const squares = (numbers, center = 0) => sum(numbers.map((v) => (v - center) ** 2));
 
 // Σ(x − x̄)², exactly 0 when all x are equal.
@@ -47,6 +46,7 @@ const RINGS = 7;
 const at = ({ intercept, slope }, x) => intercept + slope * x;
 /** @returns {{ x: [number, number], y: [number, number] }} */
 const axesOf = ({ frame: [x0, x1, y0, y1] }) => ({ x: [x0, x1], y: [y0, y1] });
+const hundredth = ([low, high]) => (high - low) / 100;
 
 // ---------------------------------------------------------------- the points and the two lines
 
@@ -57,7 +57,6 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
     const x = endOf(state, i);
     return state.shown.own ? [x, clamp(at(state.own, x), ...y)] : null;
   };
-  const hundredth = ([low, high]) => (high - low) / 100;
   return panel({
     label: "The points; move them with the arrow keys",
     name: "scatter",
@@ -82,8 +81,7 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
         label: (state, i) =>
           `The ${["left", "right"][i]} end of your line, at height ${format(at(state.own, endOf(state, i)), 2)}`,
         move: ([, y], i) => moveEnd(i, y),
-        step: (_, dy, i, state) =>
-          moveEnd(i, at(state.own, endOf(state, i)) + dy * hundredth(axesOf(state).y)),
+        step: (state) => [0, hundredth(axesOf(state).y)],
       },
       {
         count: ({ points }) => points.length,
@@ -93,10 +91,7 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
           return `Point ${i + 1}, x ${x}, y ${y}`;
         },
         move: movePoint,
-        step: (dx, dy, i, state) => {
-          const [[x, y], frame] = [state.points[i], axesOf(state)];
-          movePoint([x + dx * hundredth(frame.x), y + dy * hundredth(frame.y)], i);
-        },
+        step: (state) => [hundredth(axesOf(state).x), hundredth(axesOf(state).y)],
         take,
         press: { Delete: remove },
       },
@@ -158,10 +153,9 @@ function map(moveOwn) {
         label: (state) =>
           `Your line: height ${format(place(state.own, state)[0], 2)}, slope ${format(state.own.slope, 2)}`,
         move: moveOwn,
-        step(dx, dy, _, state) {
+        keys(dx, dy, _, state) {
           const [h, b] = place(state.own, state);
-          const [low, high] = axesOf(state).y;
-          moveOwn([h + (dx * (high - low)) / 100, b + (dy * steepest(state)) / 50]);
+          moveOwn([h + dx * hundredth(axesOf(state).y), b + (dy * steepest(state)) / 50]);
         },
       },
     ],
@@ -188,31 +182,25 @@ function map(moveOwn) {
 // ---------------------------------------------------------------- do the sums of squares add up?
 
 function bars() {
-  const bar = (name) => ({ tag: "rect", class: name, height: 16 });
   const { element, layers } = sketch({
     label: "Bars: the total sum of squares, and for each line the explained and the residual one",
     name: "bars panel",
-    layers: {
-      label: { tag: "text", many: true },
-      ...{ tss: bar("tss"), fitEss: bar("ess"), fitRss: bar("fit rss") },
-      ...{ ownEss: bar("ess"), ownRss: bar("own rss") },
-    },
+    layers: { label: { tag: "text", many: true }, bar: { tag: "rect", height: 16, many: true } },
   });
   layers.label(["TSS", "fit", "yours"], (words, i) => ({ words, x: 0, y: 15 + 24 * i }));
 
   function draw({ assessed, shown }) {
     const width = element.clientWidth || 300;
-    element.setAttribute("viewBox", `0 0 ${width} 68`);
-    element.setAttribute("height", 68);
+    set(element, { viewBox: `0 0 ${width} 68`, height: 68 });
     const sums = KINDS.map((kind) => (assessed[kind] && shown[kind] ? assessed[kind] : { ess: 0, rss: 0 }));
     const longest = Math.max(assessed.own.tss, ...sums.map(({ ess, rss }) => ess + rss));
     const length = (v) => (longest ? (v / longest) * (width - 46) : 0);
-    layers.tss({ x: 44, y: 3, width: length(assessed.own.tss) });
-    KINDS.forEach((kind, i) => {
-      const [{ ess, rss }, y] = [sums[i], 27 + 24 * i];
-      layers[`${kind}Ess`]({ x: 44, y, width: length(ess) });
-      layers[`${kind}Rss`]({ x: 44 + length(ess), y, width: length(rss) });
-    });
+    const pieces = sums.flatMap(({ ess, rss }, i) => [
+      { class: "ess", x: 44, y: 27 + 24 * i, width: length(ess) },
+      { class: `${KINDS[i]} rss`, x: 44 + length(ess), y: 27 + 24 * i, width: length(rss) },
+    ]);
+    const total = { class: "tss", x: 44, y: 3, width: length(assessed.own.tss) };
+    layers.bar([total, ...pieces]);
   }
   return { element, draw };
 }
@@ -242,39 +230,32 @@ const rowsOf = (state) =>
 const written = ({ intercept, slope }) =>
   `ŷ = ${format(intercept, 2)} ${slope < 0 ? "−" : "+"} ${format(Math.abs(slope), 3)} x`;
 
+const EQUAL = "All x are equal: every slope fits equally well. Give one point another x, or take λ above 0.";
+
 // What the result line says.
 export function describe({ fit, free, assessed, penalty, shown, chosen, points, leverage }) {
   const parts = [];
-  if (!fit)
+  const [own, seen] = [assessed.own.rss, fit && shown.fit];
+  const { rss, residuals } = seen ? assessed.fit : {};
+  const least = seen && !penalty && rss > 1e-9;
+  if (!fit) parts.push(EQUAL);
+  if (seen) parts.push(`${penalty ? "Ridge" : "Least squares"}: ${written(fit)}, RSS ${format(rss, 2)}.`);
+  if (seen && penalty && free?.slope)
+    parts.push(`The slope is ${format((100 * fit.slope) / free.slope, 0)}% of that without penalty.`);
+  if (shown.own)
     parts.push(
-      "All x are equal: every slope fits equally well. Give one point another x, or take λ above 0.",
+      `Your line: RSS ${format(own, 2)}${least ? `, ${format(own / rss, 2)} times the least` : ""}.`,
     );
-  else if (shown.fit) {
-    parts.push(
-      `${penalty ? "Ridge" : "Least squares"}: ${written(fit)}, RSS ${format(assessed.fit.rss, 2)}.`,
-    );
-    if (penalty && free?.slope)
-      parts.push(`The slope is ${format((100 * fit.slope) / free.slope, 0)}% of that without penalty.`);
-  }
-  if (shown.own) {
-    const best =
-      fit && !penalty && shown.fit && assessed.fit.rss > 1e-9 ? assessed.own.rss / assessed.fit.rss : null;
-    parts.push(
-      `Your line: RSS ${format(assessed.own.rss, 2)}${best ? `, ${format(best, 2)} times the least` : ""}.`,
-    );
-  }
-  if (chosen !== null && shown.fit && fit) {
-    parts.push(
-      `Point ${chosen + 1} ${tuple(points[chosen])}: residual ${format(assessed.fit.residuals[chosen], 2)}, leverage ${format(leverage[chosen], 3)}.`,
-    );
+  if (seen && chosen !== null) {
+    const found = `residual ${format(residuals[chosen], 2)}, leverage ${format(leverage[chosen], 3)}`;
+    parts.push(`Point ${chosen + 1} ${tuple(points[chosen])}: ${found}.`);
   }
   return parts.join(" ");
 }
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("least-squares", ({ model, controls, constants: { ends, most }, write, redraw }) => {
-  const get = (name) => model.get(name);
+export default widget("least-squares", ({ controls, constants: { ends, most }, get, write, redraw }) => {
   const frameOf = () => axesOf({ frame: get("frame") });
   const center = () => mean(get("points").map(([x]) => x));
   const height = () => get("intercept") + get("slope") * center();
@@ -315,15 +296,9 @@ export default widget("least-squares", ({ model, controls, constants: { ends, mo
   const numbers = table({
     head: ["", { text: "fit", class: "fit" }, { text: "yours", class: "own" }],
   });
-  const text = (v) => format(v, 2);
-  const tall = slider({
-    ...{ label: "Your height at x̄", min: 0, max: 1, step: 0.01, text },
-    change: (v) => draw([v, get("slope")]),
-  });
-  const steep = slider({
-    ...{ label: "Your slope", min: -2, max: 2, step: 0.01, text },
-    change: (v) => draw([height(), v]),
-  });
+  const range = { min: -2, max: 2, step: 0.01, text: (v) => format(v, 2) };
+  const tall = slider({ label: "Your height at x̄", ...range, change: (v) => draw([v, get("slope")]) });
+  const steep = slider({ label: "Your slope", ...range, change: (v) => draw([height(), v]) });
   for (const { row } of [tall, steep]) row.classList.add("own");
   const add = button("Add a point", () => {
     const { x, y } = frameOf();
@@ -332,6 +307,8 @@ export default widget("least-squares", ({ model, controls, constants: { ends, mo
   });
   const drop = button("Remove it", () => remove(chosen));
   const again = button("Start again", () => start(get("data")));
+  const sums = [key("tss", "total"), key("ess", "explained")];
+  sums.push(key("fit", "residual, fit"), key("own", "residual, yours"));
   const shows = ["show_fit", "show_own", "show_leverage"].map((name) => controls[name]);
   const { data, penalty: ridge, squares: drawnSquares } = controls;
 
@@ -340,7 +317,7 @@ export default widget("least-squares", ({ model, controls, constants: { ends, mo
       columns(
         "controls",
         [data, ridge, div("buttons", add, drop, again)],
-        [tall, steep, drawnSquares, div("toggles", html("span", {}, "Show"), ...shows)],
+        [tall, steep, drawnSquares, div("toggles", span("", "Show"), ...shows)],
       ),
       columns(
         "views",
@@ -348,19 +325,7 @@ export default widget("least-squares", ({ model, controls, constants: { ends, mo
         [heading("Every line is a point on the map of losses"), losses],
       ),
       result,
-      div(
-        "sums",
-        div(
-          "",
-          heading(
-            "Sums of squares: ",
-            ...[key("tss", "total"), key("ess", "explained")],
-            ...[key("fit", "residual, fit"), key("own", "residual, yours")],
-          ),
-          stacked,
-        ),
-        numbers,
-      ),
+      div("sums", div("", heading("Sums of squares: ", ...sums), stacked), numbers),
     ],
     change: ({ data: name, ...others }) => (name ? start(name) : write(others)),
     draw({ points, frame, penalty, intercept, slope, squares: wanted, ...show }) {

@@ -2,23 +2,8 @@
 //
 // The functions above `cells` are the mathematics; the tests compare them with primer.pretraining.
 
-import {
-  button,
-  div,
-  format,
-  heading,
-  html,
-  key,
-  memory,
-  percent,
-  resultLine,
-  set,
-  sketch,
-  sum,
-  table,
-  widget,
-  write as say,
-} from "./kit.js";
+import { button, details, div, format, heading, html, key, memory, percent, resultLine, set } from "./kit.js";
+import { sketch, span, sum, table, widget, write as say } from "./kit.js";
 import { readModel } from "./language_model.js";
 import { fill } from "./masked_twin.js";
 import { random } from "./random.js";
@@ -171,19 +156,17 @@ export function describe({ objective, rate, seed }, rows, filled) {
 function cells() {
   const element = html("div", { class: "line", "aria-hidden": "true" }); // the table says the same
   const answer = ({ said, sure, correct }) =>
-    html("span", { class: correct ? "twin right" : "twin" }, `${said} ${percent(sure, 0)}`);
+    span(correct ? "twin right" : "twin", `${said} ${percent(sure, 0)}`);
   const draw = ({ inputs, targets, counted, known }, asks, filled) =>
     element.replaceChildren(
       ...inputs.map((word, i) => {
         const changed = known === inputs.length && word !== targets[i]; // an encoder sees something false
         return div(
           `spot${counted[i] ? " counts" : ""}`,
-          html("span", { class: changed ? "read changed" : "read" }, word),
-          html("span", { class: "said" }, targets[i] || "–"),
-          html("span", { class: "loss" }, counted[i] ? "1" : "0"),
-          ...(asks && counted[i]
-            ? [filled ? answer(filled.places[i]) : html("span", { class: "twin" }, "…")]
-            : []),
+          span(changed ? "read changed" : "read", word),
+          span("said", targets[i] || "–"),
+          span("loss", counted[i] ? "1" : "0"),
+          ...(asks && counted[i] ? [filled ? answer(filled.places[i]) : span("twin", "…")] : []),
         );
       }),
     );
@@ -220,12 +203,11 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
   const twin = readModel(model.get("twin"));
   const shop = workshop(redraw);
   const once = memory();
-  const about = html("p", { class: "heading" });
+  const about = heading();
   const again = button("Draw again", () => write({ seed: (read().seed + 1) % 1000 }));
   const list = table({
     head: ["place", "reads", "should say", "loss", "sees", "twin says", "right word"],
   });
-  const details = html("details", {}, html("summary", {}, "The rows in a table"), list);
   return {
     layout: [
       controls.objective,
@@ -238,7 +220,7 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
         "Attention mask: a row for each seeing place, a column for each seen one; blue where the row counts",
       ),
       mask,
-      details,
+      details("The rows in a table", list),
     ],
     draw(state) {
       const { objective } = state;

@@ -58,7 +58,7 @@ const plane = ({ point, turn }) =>
         at: ({ g }) => g,
         label: () => "Direction of the gradient",
         move: point,
-        step: (dx, dy) => turn(dx + dy),
+        keys: (dx, dy) => turn(dx + dy),
         attributes: { role: "slider", r: 18, "aria-valuemin": -180, "aria-valuemax": 180 },
         live: ({ angle }) => ({
           "aria-valuenow": Math.round(angle),
@@ -68,23 +68,13 @@ const plane = ({ point, turn }) =>
     ],
     draw({ contact, ball, steps, gradient, name }, { x, y, line, arrow }, { g, radius, norm }) {
       const named = (kind, what) => `${what} ${kind}${kind === norm ? " chosen" : ""}`;
-      ball(KINDS, (kind) => ({
-        class: named(kind, "ball"),
-        d: line(RIMS[kind].map(([a, b]) => [radius * a, radius * b])),
-      }));
-      steps(KINDS, (kind) => ({
-        class: named(kind, "arrow"),
-        d: arrow([0, 0], bestStep(g, radius, kind)),
-      }));
+      const rim = (kind) => line(RIMS[kind].map(([a, b]) => [radius * a, radius * b]));
+      const step = (kind) => arrow([0, 0], bestStep(g, radius, kind));
+      ball(KINDS, (kind) => ({ class: named(kind, "ball"), d: rim(kind) }));
+      steps(KINDS, (kind) => ({ class: named(kind, "arrow"), d: step(kind) }));
       const [a, b] = bestStep(g, radius, norm);
       const [u, v] = [-g[1], g[0]].map((w) => (4 * w) / Math.hypot(...g));
-      contact({
-        class: `contact ${norm}`,
-        d: line([
-          [a - u, b - v],
-          [a + u, b + v],
-        ]),
-      });
+      contact({ class: `contact ${norm}`, d: line([-1, 1].map((side) => [a + side * u, b + side * v])) });
       gradient(arrow([0, 0], g));
       name("g", { x: x(g[0]) + 12, y: y(g[1]) - 8 });
     },

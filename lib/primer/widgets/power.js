@@ -2,9 +2,9 @@
 //
 // The functions above `readout` are the mathematics; the tests compare them with primer.statistics.
 
-import { between, button, clamp, columns, div, format, html, memory, panel, percent } from "./kit.js";
-import { play, resultLine, set, widget, write } from "./kit.js";
-import { random } from "./random.js";
+import { between, button, clamp, columns, div, format, memory, panel, paragraph, percent } from "./kit.js";
+import { play, resultLine, set, span, sum, widget, write } from "./kit.js";
+import { normal, random } from "./random.js";
 
 const ROOT = Math.sqrt(2 * Math.PI);
 
@@ -24,15 +24,12 @@ export function scaleMixture(df, delta = 0) {
   const step = 0.45 / (Math.abs(delta) + Math.max(Math.sqrt(df), 3));
   const u = Array.from({ length: Math.ceil((high - low) / step) + 1 }, (_, i) => low + step * i);
   const weights = u.map((x) => Math.exp(df * (x - Math.expm1(2 * x) / 2)));
-  const total = weights.reduce((sum, w) => sum + w, 0);
+  const total = sum(weights);
   return { scales: u.map(Math.exp), weights: weights.map((w) => w / total), delta };
 }
 
-const average = ({ scales, weights }, value) => {
-  let sum = 0;
-  for (let i = 0; i < scales.length; i++) sum += weights[i] * value(scales[i]);
-  return sum;
-};
+const average = ({ scales, weights }, value) =>
+  weights.reduce((total, w, i) => total + w * value(scales[i]), 0);
 
 export const mixtureCdf = (t, mixture) => average(mixture, (s) => normalCdf(t * s - mixture.delta));
 
@@ -56,12 +53,8 @@ export function tUpper(tail, df) {
 
 // Below the first or above the second the test rejects; null where it never does.
 export function criticalValues(n, alpha, alternative) {
-  if (alternative === "two-sided") {
-    const bound = tUpper(alpha / 2, n - 1);
-    return [-bound, bound];
-  }
-  const bound = tUpper(alpha, n - 1);
-  return alternative === "greater" ? [null, bound] : [-bound, null];
+  const bound = tUpper(alternative === "two-sided" ? alpha / 2 : alpha, n - 1);
+  return [alternative === "greater" ? null : -bound, alternative === "less" ? null : bound];
 }
 
 /** @type {(effect: number, n: number, critical: number[]) => number} */
@@ -96,7 +89,7 @@ export function sampleSize(effect, wanted, alpha, alternative, most = 100000) {
 export function experiment(n, uniform) {
   let [mean, squares] = [0, 0];
   for (let i = 1; i <= n; i++) {
-    const z = Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+    const z = normal(uniform);
     const gap = z - mean;
     mean += gap / i;
     squares += gap * (z - mean);
@@ -111,12 +104,12 @@ const BIN = 0.25;
 const binOf = (t) => Math.floor(t / BIN);
 
 function readout(name, title) {
-  const [number, seen] = ["number", "seen"].map((part) => html("span", { class: part }));
+  const [number, seen] = [span("number"), span("seen")];
   const draw = (p, count, runs) => {
     write(number, format(p));
     write(seen, runs ? `${percent(count / runs)} of ${runs} experiments` : "");
   };
-  return { element: div(`tile ${name}`, html("span", {}, title), number, seen), draw };
+  return { element: div(`tile ${name}`, span("", title), number, seen), draw };
 }
 
 // A filled area under the curve from one t to another.
@@ -204,7 +197,7 @@ function powerFunction(range, drag) {
     over: { label: { tag: "text", class: "tick" }, point: { tag: "circle", r: 6 } },
     drag,
     draw({ size, threshold, curve, label, point }, { x, y, line, spot }, { effect, n, alpha, critical }) {
-      const powers = once("powers", `${n} ${critical}`, () => effects.map((d) => powerAt(d, n, critical)));
+      const powers = once("powers", [n, critical], () => effects.map((d) => powerAt(d, n, critical)));
       curve(line(effects.map((d, i) => [d, powers[i]])));
       size(`M${x.range[0]} ${y(alpha)}H${x.range[1]}`);
       threshold(`M${x(effect)} ${y(0)}V${y(1)}`);
@@ -214,8 +207,7 @@ function powerFunction(range, drag) {
   });
 }
 
-export default widget("power", ({ model, controls, constants: { wanted }, write: put, redraw }) => {
-  const get = (name) => model.get(name);
+export default widget("power", ({ controls, constants: { wanted }, get, write: put, redraw }) => {
   const move = (effect) => put({ effect: controls.effect.within(Math.round(effect * 100) / 100) });
   const range = controls.effect.range();
   const plot = densities(
@@ -229,7 +221,7 @@ export default widget("power", ({ model, controls, constants: { wanted }, write:
     readout("beta", "β: misses the effect"),
     readout("right", "power 1 − β: finds it"),
   ];
-  const [needed, result, once] = [html("p", { class: "needed" }), resultLine(), memory()];
+  const [needed, result, once] = [paragraph("needed"), resultLine(), memory()];
   let [uniform, counts, critical] = [null, null, null];
 
   function restart() {
@@ -272,8 +264,8 @@ export default widget("power", ({ model, controls, constants: { wanted }, write:
     ],
     draw({ effect, n, alpha, alternative }) {
       const test = [n, alpha, alternative];
-      critical = once("critical", test.join(), () => criticalValues(n, alpha, alternative));
-      const smallest = once("smallest", [effect, ...test].join(), () => {
+      critical = once("critical", test, () => criticalValues(n, alpha, alternative));
+      const smallest = once("smallest", [effect, ...test], () => {
         restart();
         return sampleSize(effect, wanted, alpha, alternative, 10000);
       });
@@ -282,19 +274,14 @@ export default widget("power", ({ model, controls, constants: { wanted }, write:
       tiles[0].draw(alpha, alarms, runs);
       tiles[1].draw(1 - found, runs - hits, runs);
       tiles[2].draw(found, hits, runs);
-      write(
-        needed,
-        smallest === null
-          ? `No sample of up to 10 000 finds this effect with a power of ${format(wanted, 1)}.`
-          : `A power of ${format(wanted, 1)} for this effect needs n = ${smallest}.`,
-      );
+      const goal = `power of ${format(wanted, 1)}`;
+      const none = `No sample of up to 10 000 finds this effect with a ${goal}.`;
+      write(needed, smallest === null ? none : `A ${goal} for this effect needs n = ${smallest}.`);
       plot.draw({ effect, n, delta, critical, counts });
       curve.draw({ effect, n, alpha, critical });
       const limits = critical.filter((c) => c !== null).map((c) => format(c, 2));
-      result.say(
-        `δ = d√n = ${format(delta, 2)}, critical value ${limits.join(" and ")}, power ${format(found)}`,
-        player.playing(),
-      );
+      const said = `critical value ${limits.join(" and ")}, power ${format(found)}`;
+      result.say(`δ = d√n = ${format(delta, 2)}, ${said}`, player.playing());
     },
     stop: player.stop,
   };

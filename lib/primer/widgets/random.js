@@ -9,3 +9,7 @@ export function random(seed) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** A standard normal number from two uniform ones (Box and Muller). */
+export const normal = (uniform) =>
+  Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());

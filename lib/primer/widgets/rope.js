@@ -2,13 +2,14 @@
 //
 // First the parts of the drawing, each { element, draw(state) }; then what joins them.
 
-import { arrow, clamp, columns, div, format, grouped, heading, html, legend, memory, panel } from "./kit.js";
-import { path, play, radio, resultLine, select, signed, sketch, slider, sum, table, widget } from "./kit.js";
-import { write } from "./kit.js";
+import { arrow, clamp, columns, details, div, format, grouped, heading, html, legend } from "./kit.js";
+import { memory, panel, paragraph, path, play, radio, resultLine, select, set, signed } from "./kit.js";
+import { sketch, slider, span, sum, table, widget, write } from "./kit.js";
 import { applyRope, lookalike, pairCurve, pairIndices, pairScores, ropeFrequencies } from "./rotation.js";
 import { ropePermutation, scoreCurve } from "./rotation.js";
 
 const PACE = 2; // tokens per second while playing
+const MOVERS = { both: "both positions", key: "the key alone" };
 const largest = (numbers) => Math.max(...numbers.map(Math.abs));
 
 // ---------------------------------------------------------------- controls
@@ -38,10 +39,12 @@ function shiftBoth(last, move) {
 
 // Moves one token after the other.  `glide` is the part of a token that the arrows are ahead of m and n.
 function motion({ last, positions, move, redraw }) {
-  let [mover, glide] = ["both", 0];
+  let glide = 0;
+  const what = select({ label: "moves", options: Object.entries(MOVERS), value: "both", change: redraw });
+  const alone = () => what.input.value === "key";
   const step = () => {
     const [m, n] = positions();
-    if (mover === "key") move(m, n < last ? n + 1 : 0);
+    if (alone()) move(m, n < last ? n + 1 : 0);
     else if (Math.max(m, n) < last) move(m + 1, n + 1);
     else move(m - Math.min(m, n), n - Math.min(m, n));
   };
@@ -59,22 +62,14 @@ function motion({ last, positions, move, redraw }) {
       redraw();
     },
   });
-  const what = select({
-    label: "moves",
-    options: Object.entries({ both: "both positions", key: "the key alone" }),
-    value: mover,
-    change: (value) => {
-      mover = value;
-    },
-  });
-  const ahead = () => ({ glideM: mover === "both" ? glide : 0, glideN: glide, playing: playing() });
+  const ahead = () => ({ glideM: alone() ? 0 : glide, glideN: glide, playing: playing() });
   return { element: div("control", button, what), ahead, stop };
 }
 
 // ---------------------------------------------------------------- the score
 
 function readout() {
-  const [number, kept, result] = [html("span", { class: "number" }), html("p"), resultLine()];
+  const [number, kept, result] = [span("number"), paragraph(""), resultLine()];
   function draw({ m, n, score, anchor, playing }) {
     write(number, format(score));
     const since = `difference since the shift ${format(score - anchor.score)}`;
@@ -82,7 +77,7 @@ function readout() {
     write(kept, m === anchor.m ? untouched : `Both shifted by ${signed(m - anchor.m)}: ${since}`);
     result.say(`m = ${m}, n = ${n}, distance ${format(n - m, 0)}, score ${format(score)}`, playing);
   }
-  return { element: div("readout", html("p", {}, "Score ", number), div("", result, kept)), draw };
+  return { element: div("readout", paragraph("", "Score ", number), div("", result, kept)), draw };
 }
 
 // ---------------------------------------------------------------- the pairs: circles with two arrows
@@ -109,7 +104,7 @@ function circle(pair) {
       ...{ query: "path", key: "path" },
     },
   });
-  const [speed, share] = ["speed", "share"].map((name) => html("span", { class: name }));
+  const [speed, share] = [span("speed"), span("share")];
 
   function draw(state, scale) {
     const frequency = state.frequencies[pair];
@@ -126,10 +121,7 @@ function circle(pair) {
     write(speed, `one turn in ${turn < 100 ? format(turn, 1) : grouped(turn)}`);
     write(share, format(state.shares[pair]));
   }
-  return {
-    element: html("span", { class: "pair" }, html("b", {}, `Pair ${pair}`), drawing, speed, share),
-    draw,
-  };
+  return { element: span("pair", html("b", {}, `Pair ${pair}`), drawing, speed, share), draw };
 }
 
 function circles(choose) {
@@ -162,19 +154,16 @@ function curve(last, goTo) {
   const once = memory();
 
   // The curves stay as they are while only the positions move.
-  function curves({ query, key, base, pair }) {
-    const scores = scoreCurve(query, key, distances, base);
-    const share = pairCurve(query, key, pair, distances, base);
-    const all = [...scores, ...share, 0];
-    const unit = 10 ** Math.floor(Math.log10(largest(all) || 1)) / 2;
-    const round = (value, to) => to(value / unit) * unit;
-    const domain = [round(Math.min(...all), Math.floor), round(Math.max(...all), Math.ceil) || unit];
-    return { scores, share, domain };
-  }
-  const curvesOf = (state) => {
-    const { query, key, base, pair } = state;
-    return once("curves", JSON.stringify([query, key, base, pair]), () => curves(state));
-  };
+  const curvesOf = ({ query, key, base, pair }) =>
+    once("curves", [query, key, base, pair], () => {
+      const scores = scoreCurve(query, key, distances, base);
+      const share = pairCurve(query, key, pair, distances, base);
+      const all = [...scores, ...share, 0];
+      const unit = 10 ** Math.floor(Math.log10(largest(all) || 1)) / 2;
+      const round = (value, to) => to(value / unit) * unit;
+      const domain = [round(Math.min(...all), Math.floor), round(Math.max(...all), Math.ceil) || unit];
+      return { scores, share, domain };
+    });
 
   // The distance that is most easily taken for the one with the highest score.
   function drawMark({ alias, name }, { x, spot, width }, scores) {
@@ -206,8 +195,8 @@ function curve(last, goTo) {
     draw(layers, plot, state) {
       const { x, y, line, width } = plot;
       const { query, key, m, n, base, pair, glideM, glideN } = state;
-      const { scores, share } = curvesOf(state);
-      once("drawn", JSON.stringify([query, key, base, pair, width]), () => {
+      once("drawn", [query, key, base, pair, width], () => {
+        const { scores, share } = curvesOf(state);
         layers.total(line(distances.map((r, i) => [r, scores[i]])));
         layers.part(line(distances.map((r, i) => [r, share[i]])));
         drawMark(layers, plot, scores);
@@ -243,11 +232,10 @@ function numbers() {
     };
   return {
     element,
-    draw: (state) =>
-      draw(state.frequencies.map(row(state)), {
-        chosen: state.pair,
-        foot: ["score, the sum", format(state.score)],
-      }),
+    draw(state) {
+      const foot = ["score, the sum", format(state.score)];
+      draw(state.frequencies.map(row(state)), { chosen: state.pair, foot });
+    },
   };
 }
 
@@ -278,14 +266,14 @@ function pairing(title, layout) {
     layers.arcs(pairs.map(arc).join(""));
     layers.chosen(arc(pairs[pair]));
     const rows = x.length > 10 ? 2 : 1; // of names, so that they have room beside each other
-    drawing.setAttribute("viewBox", `0 0 240 ${138 + 12 * rows}`);
+    set(drawing, { viewBox: `0 0 240 ${138 + 12 * rows}` });
     layers.name(order, (name, i) => ({
       ...{ x: center(i), y: 147 + 12 * (i % rows) },
       ...{ class: pairs[pair].includes(i) ? "tick chosen" : "tick", words: `${name}` },
     }));
     write(score, format(total));
   }
-  return { element: div("", html("b", {}, title), drawing, html("span", {}, "score ", score)), draw };
+  return { element: div("", html("b", {}, title), drawing, span("", "score ", score)), draw };
 }
 
 function conventions() {
@@ -294,7 +282,7 @@ function conventions() {
     pairing("Half-split: i with i + d/2", "half"),
     pairing("Half-split, reordered first", "half"),
   ];
-  const words = html("p");
+  const words = paragraph("");
 
   function draw({ query, key, m, n, dim, base, pair }) {
     const order = ropePermutation(dim);
@@ -319,24 +307,22 @@ function conventions() {
         `result in that order: difference ${gap(reorder(turned[0]), turned[2])}.`,
     );
   }
-  const caption =
+  const title =
     "Which coordinates make a pair: the query before its rotation (outline) and after it (filled)";
-  const row = div("conventions", ...panels);
-  return { element: div("", heading(caption), row, words), draw };
+  return { element: div("", heading(title), div("conventions", ...panels), words), draw };
 }
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("rope", ({ model, el, controls, constants: { last }, write: put, redraw }) => {
-  const positions = () => [model.get("m"), model.get("n")];
+export default widget("rope", ({ el, controls, constants: { last }, get, write: put, redraw }) => {
+  const positions = () => [get("m"), get("n")];
   const move = (m, n) => put({ m: clamp(m, 0, last), n: clamp(n, 0, last) });
   const player = motion({ last, positions, move, redraw });
   const both = shiftBoth(last, move);
   const words = readout();
   const pairs = circles((pair) => put({ pair }));
-  const scores = curve(last, (distance) => move(model.get("m"), model.get("m") + distance));
+  const scores = curve(last, (distance) => move(get("m"), get("m") + distance));
   const [rows, layouts] = [numbers(), conventions()];
-  const details = [rows, layouts].map(({ element }) => element);
   let anchor = { same: "", m: 0, score: 0 }; // the position and score where the present distance was first seen
   controls.m.row.classList.add("query");
   controls.n.row.classList.add("key");
@@ -346,15 +332,10 @@ export default widget("rope", ({ model, el, controls, constants: { last }, write
       columns("controls", [controls.m, controls.n, both], [controls.base, controls.dim, player]),
       words,
       div("stage", pairs, scores),
-      html(
-        "details",
-        {},
-        html("summary", {}, "Every pair in numbers, and two ways to pair coordinates"),
-        ...details,
-      ),
+      details("Every pair in numbers, and two ways to pair coordinates", rows, layouts),
     ],
     change({ dim, ...others }) {
-      put(dim ? { dim, pair: Math.min(model.get("pair"), dim / 2 - 1) } : others);
+      put(dim ? { dim, pair: Math.min(get("pair"), dim / 2 - 1) } : others);
     },
     draw(state) {
       const { m, n, base, dim } = state;
@@ -363,12 +344,11 @@ export default widget("rope", ({ model, el, controls, constants: { last }, write
       const score = sum(shares);
       const same = JSON.stringify([n - m, base, query, key]);
       if (anchor.same !== same) anchor = { same, m, score };
-      const whole = { ...state, query, key, shares, score, anchor, ...player.ahead() };
+      const numbered = { query, key, shares, score, frequencies: ropeFrequencies(dim, base) };
+      const whole = { ...state, ...numbered, anchor, ...player.ahead() };
       el.classList.toggle("few", dim <= 4);
       controls.dim.limit({ high: Math.min(state.query.length, state.key.length) });
-      for (const part of [both, words, pairs, scores, rows, layouts]) {
-        part.draw({ ...whole, frequencies: ropeFrequencies(dim, base) });
-      }
+      for (const part of [both, words, pairs, scores, rows, layouts]) part.draw(whole);
     },
     stop: player.stop,
   };

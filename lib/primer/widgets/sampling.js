@@ -2,23 +2,23 @@
 //
 // The functions above `strip` are the mathematics; the tests compare them with primer.statistics.
 
-import { between, button, clamp, columns, div, format, grouped, html, legend, memory, panel } from "./kit.js";
-import { percent, play, resultLine, scientific, signed, table, widget, write } from "./kit.js";
-import { random } from "./random.js";
+import { between, button, clamp, columns, div, format, grouped, legend, mean, memory, panel } from "./kit.js";
+import { paragraph, percent, play, resultLine, scientific, signed, sum, table, widget } from "./kit.js";
+import { write } from "./kit.js";
+import { normal, random } from "./random.js";
 
 export const SIZES = [3, 5, 8, 12, 20, 32, 50, 80, 120, 200];
 const LONGEST = SIZES[SIZES.length - 1];
 
-// Every population has the parameter θ = 1.  Its draw turns uniform numbers into an observation.
+// Every population has the parameter θ = 1, with Fisher information 1 unless it says otherwise.  Its draw turns
+// uniform numbers into an observation.
 const POPULATIONS = {
   normal: {
-    information: 1,
     view: [-2, 4],
     density: (x) => Math.exp(-((x - 1) ** 2) / 2) / Math.sqrt(2 * Math.PI),
-    draw: (uniform) => 1 + Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()),
+    draw: (uniform) => 1 + normal(uniform),
   },
   Laplace: {
-    information: 1,
     view: [-4, 6],
     density: (x) => Math.exp(-Math.abs(x - 1)) / 2,
     draw: (uniform) => 1 + Math.log(1 - uniform()) * (uniform() < 0.5 ? 1 : -1),
@@ -30,13 +30,11 @@ const POPULATIONS = {
     draw: (uniform) => 1 + Math.tan(Math.PI * (uniform() - 0.5)),
   },
   exponential: {
-    information: 1,
     view: [-0.5, 5],
     density: (x) => (x < 0 ? 0 : Math.exp(-x)),
     draw: (uniform) => -Math.log(1 - uniform()),
   },
   uniform: {
-    information: 1,
     view: [-0.5, 1.5],
     density: (x) => (x >= 0 && x <= 1 ? 1 : 0),
     draw: (uniform) => uniform(),
@@ -50,12 +48,6 @@ export function sample(population, n, seed) {
   return Array.from({ length: n }, () => POPULATIONS[population].draw(uniform));
 }
 
-const total = (x, from = 0, to = x.length) => {
-  let sum = 0;
-  for (let i = from; i < to; i++) sum += x[i];
-  return sum;
-};
-const mean = (x) => total(x) / x.length;
 const middle = (s) => (s[(s.length - 1) >> 1] + s[s.length >> 1]) / 2;
 
 // An estimator takes a sample as drawn and the same sample in order.
@@ -64,14 +56,14 @@ const ESTIMATORS = {
   median: (_, s) => middle(s),
   "trimmed mean": (x, s) => {
     const cut = Math.floor(x.length / 4);
-    return total(s, cut, s.length - cut) / (s.length - 2 * cut);
+    return mean(s.slice(cut, s.length - cut));
   },
   midrange: (_, s) => (s[0] + s[s.length - 1]) / 2,
   "first value": (x) => x[0],
   "0.8 × mean": (x) => 0.8 * mean(x),
   "1 / mean": (x) => 1 / mean(x),
-  "(n − 1) / sum": (x) => (x.length - 1) / total(x),
-  "(n − 2) / sum": (x) => (x.length - 2) / total(x),
+  "(n − 1) / sum": (x) => (x.length - 1) / sum(x),
+  "(n − 2) / sum": (x) => (x.length - 2) / sum(x),
   maximum: (_, s) => s[s.length - 1],
   "(n + 1)/n × maximum": (x, s) => ((x.length + 1) / x.length) * s[s.length - 1],
   "2 × mean": (x) => 2 * mean(x),
@@ -87,7 +79,7 @@ export const slope = (estimator, n) =>
 
 // The Cramér–Rao bound ψ′² / (n I₁) at θ = 1.
 export const bound = (population, estimator, n) =>
-  slope(estimator, n) ** 2 / (n * POPULATIONS[population].information);
+  slope(estimator, n) ** 2 / (n * (POPULATIONS[population].information ?? 1));
 
 // Mean, variance and mean squared error around θ = 1 of numbers given one by one, and the standard
 // errors of mean and variance.
@@ -133,6 +125,10 @@ const [LOW, HIGH, BINS] = [-0.5, 2.5, 120];
 const BATCH = 12; // samples per frame
 const FIRST = 400; // samples before the reader does anything
 const plain = (x, digits) => (Math.abs(x) < 1000 ? format(x, digits) : scientific(x));
+const apart = (n, at) => Math.abs(Math.log(n / at));
+
+// The axis of a density, which needs no numbers.
+const densityAxis = (highest, label) => ({ domain: [0, 1.1 * highest], ticks: [], label });
 
 // The population and the last sample drawn from it.
 const strip = () =>
@@ -142,9 +138,7 @@ const strip = () =>
     height: 150,
     margin: [24, 16, 42, 16],
     x: ({ view }) => ({ domain: view, label: "one sample: observations x" }),
-    y: ({ points }) => ({
-      ...{ domain: [0, 1.1 * Math.max(...points.map(([, f]) => f))], ticks: [], label: "population" },
-    }),
+    y: ({ points }) => densityAxis(Math.max(...points.map(([, f]) => f)), "population"),
     layers: { population: "path", truth: "path" },
     over: { dots: "path", guess: "path" },
     draw({ population, truth, dots, guess }, { x, y, line }, { points, view, values, value }) {
@@ -165,9 +159,7 @@ const histogram = () =>
     height: 210,
     margin: [24, 16, 42, 16],
     x: { domain: [LOW, HIGH], text: (t) => format(t, 1), label: "many samples: estimates of θ" },
-    y: ({ peak, shares }) => ({
-      ...{ domain: [0, 1.1 * Math.max(peak, ...shares)], ticks: [], label: "sampling distribution" },
-    }),
+    y: ({ peak, shares }) => densityAxis(Math.max(peak, ...shares), "sampling distribution"),
     layers: { bars: "path", bound: "path", truth: "path" },
     over: { average: "path", note: { tag: "text", class: "tick" } },
     draw(layers, { x, y, curve, width }, { shares, peak, deviation, center, read, outside }) {
@@ -203,10 +195,7 @@ const decline = (choose) =>
     }),
     layers: { now: "path", bound: "path", whiskers: "path" },
     over: { dot: { tag: "circle", r: 4, many: true } },
-    drag: ([at]) =>
-      choose(
-        SIZES.reduce((best, n) => (Math.abs(Math.log(n / at)) < Math.abs(Math.log(best / at)) ? n : best)),
-      ),
+    drag: ([at]) => choose(SIZES.reduce((best, n) => (apart(n, at) < apart(best, at) ? n : best))),
     draw(layers, { x, y, line }, { population, estimator, n, lowest, reads }) {
       const inside = (v) => v >= lowest && v <= 10;
       const edge = (v) => y(clamp(v, lowest, 10)); // a variance off the scale waits there
@@ -243,10 +232,9 @@ function numbers(read, limit, regular) {
   return rows.map(([name, number, error]) => [name, number, { text: error, class: "error" }]);
 }
 
-export default widget("sampling", ({ model, controls, write: put, redraw }) => {
-  const get = (name) => model.get(name);
+export default widget("sampling", ({ controls, get, write: put, redraw }) => {
   const offered = get("offered"); // { population: { note, estimators: [...] } }
-  const note = html("p", { class: "note" });
+  const note = paragraph("note");
   const [above, below, values, result, once] = [strip(), histogram(), table({}), resultLine(), memory()];
   const fall = decline((n) => put({ n }));
   const buffer = new Float64Array(LONGEST);
@@ -278,6 +266,7 @@ export default widget("sampling", ({ model, controls, write: put, redraw }) => {
     for (let i = 0; i < FIRST; i++) draw();
   }
   const player = play({ label: "Draw samples", frame: () => drawMany(BATCH), end: redraw });
+  const one = button("One sample", () => drawMany(1));
   const again = button("Start again", () => {
     restart();
     redraw();
@@ -288,13 +277,7 @@ export default widget("sampling", ({ model, controls, write: put, redraw }) => {
     layout: [
       div("controls", population, estimator, n),
       note,
-      div(
-        "runs",
-        player.button,
-        button("One sample", () => drawMany(1)),
-        again,
-        result,
-      ),
+      div("runs", player.button, one, again, result),
       columns("panels", [above, below], [values, fall]),
       legend({
         truth: "the truth, θ = 1",
@@ -311,7 +294,7 @@ export default widget("sampling", ({ model, controls, write: put, redraw }) => {
         estimator.set(name);
         write(note, offered[people].note);
       });
-      once("runs", [people, name, seed].join(), restart);
+      once("runs", [people, name, seed], restart);
       const at = SIZES.indexOf(size);
       const reads = runs.map((run) => run.moments.read());
       const [run, read, limit] = [runs[at], reads[at], bound(people, name, size)];
@@ -325,10 +308,8 @@ export default widget("sampling", ({ model, controls, write: put, redraw }) => {
       const lowest = people === "uniform" ? 1e-5 : 1e-3;
       fall.draw({ population: people, estimator: name, n: size, lowest, reads });
       values.draw(numbers(read, limit, people !== "uniform"));
-      result.say(
-        `${grouped(read.count)} samples of ${size}: bias ${signed(read.bias, 3)}, variance ${plain(read.variance, 4)}, bound ${format(limit, 4)}`,
-        player.playing(),
-      );
+      const found = `bias ${signed(read.bias, 3)}, variance ${plain(read.variance, 4)}, bound ${format(limit, 4)}`;
+      result.say(`${grouped(read.count)} samples of ${size}: ${found}`, player.playing());
     },
     stop: player.stop,
   };

@@ -2,8 +2,8 @@
 //
 // The functions above `LAST` are the mathematics and the rules; the tests compare them with primer.
 
-import { button, columns, div, format, heading, html, key, panel, percent, resultLine } from "./kit.js";
-import { set, sum, table, widget, write } from "./kit.js";
+import { button, columns, div, format, heading, html, key, panel, percent, resultLine, set } from "./kit.js";
+import { sum, table, widen, widget, write } from "./kit.js";
 import { visible } from "./tokenizer.js";
 
 export const readGame = (data) => JSON.parse(new TextDecoder().decode(data));
@@ -139,7 +139,7 @@ function expectations() {
       element.style.visibility = shown ? "" : "hidden";
       element.classList.toggle("came", name === truth);
       write(letter, visible(name));
-      bar.style.width = `${100 * share}%`;
+      widen(bar, share);
       write(value, share > 0 && share < 0.0005 ? "< 0.1%" : percent(share));
     });
   }

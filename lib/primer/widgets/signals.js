@@ -93,23 +93,16 @@ export const wordsOf = (signal) => (signal.unit === "s" ? inSeconds : inYears);
 /** What the current frame shows, as a sentence. */
 export function describeFrame(signal, time, rate, found) {
   const words = wordsOf(signal);
-  const one = (p) =>
-    `${words.frequency(p.frequency)}${signal.unit === "s" || p.frequency < 1e-9 ? "" : `, a period of ${format(1 / p.frequency, 1)} years`} (${format(p.level, 0)} dB)`;
+  const period = (f) => (signal.unit === "s" || f < 1e-9 ? "" : `, a period of ${format(1 / f, 1)} years`);
+  const one = ({ frequency: f, level }) => `${words.frequency(f)}${period(f)} (${format(level, 0)} dB)`;
   const listed = found.slice(0, 4).map(one).join("; ") + (found.length > 4 ? "; …" : "");
-  const heard =
-    found.length === 0
-      ? "silence"
-      : `${found.length === 1 ? "one peak" : `${found.length} peaks`}: ${listed}`;
-  const folded = signal.lines
-    .map((line) => knownFrequency(line, time))
-    .filter((f) => f !== null && f > rate / 2);
-  const alias = folded
-    .slice(0, 2)
-    .map(
-      (f) =>
-        `${words.exact(f)} is above fₛ/2 = ${words.exact(rate / 2)} and appears at ${words.exact(aliasFrequency(f, rate))}.`,
-    );
-  return [`${words.at(signal.start + time)}: ${heard}.`, ...alias].join(" ");
+  const peaks = found.length === 1 ? "one peak" : `${found.length} peaks`;
+  const heard = found.length ? `${peaks}: ${listed}` : "silence";
+  const known = signal.lines.map((line) => knownFrequency(line, time));
+  const folded = known.filter((f) => f !== null && f > rate / 2).slice(0, 2);
+  const alias = (f) =>
+    `${words.exact(f)} is above fₛ/2 = ${words.exact(rate / 2)} and appears at ${words.exact(aliasFrequency(f, rate))}.`;
+  return [`${words.at(signal.start + time)}: ${heard}.`, ...folded.map(alias)].join(" ");
 }
 
 /** The spreads of the window against the least product there is, 1/4π; `_x` marks a subscript. */

@@ -2,21 +2,8 @@
 //
 // The functions above `uses` are the mathematics; the tests compare them with primer.fine_tuning.
 
-import {
-  clamp,
-  columns,
-  format,
-  grouped,
-  heading,
-  html,
-  key,
-  panel,
-  percent,
-  resultLine,
-  sum,
-  table,
-  widget,
-} from "./kit.js";
+import { clamp, columns, details, format, grouped, heading, key, mean, panel, percent } from "./kit.js";
+import { resultLine, sum, table, widget } from "./kit.js";
 
 const BINS = 40;
 const LISTED = 16; // rows of the table
@@ -74,8 +61,8 @@ export function errors(weights, restored, block, without = -1) {
 /** The weights with one of them made so many standard deviations large. */
 export function withOutlier(weights, outlier, place) {
   if (!outlier) return weights;
-  const mean = sum(weights) / weights.length;
-  const spread = Math.sqrt(sum(weights.map((w) => (w - mean) ** 2)) / weights.length);
+  const middle = mean(weights);
+  const spread = Math.sqrt(mean(weights.map((w) => (w - middle) ** 2)));
   return weights.map((w, i) => (i === place ? outlier * spread : w));
 }
 
@@ -169,8 +156,6 @@ export default widget("sixteen-numbers", ({ model, controls, constants: { codes,
   const weights = Array.from({ length: byteLength / 4 }, (_, i) => stored.getFloat32(4 * i, true));
   const [plot, bars, result] = [uses(), blocks(), resultLine()];
   const list = table({ head: ["number", "used by"] });
-  const words = html("summary", {}, "The numbers in a table");
-  const details = html("details", {}, words, list);
   return {
     layout: [
       columns("controls", [controls.code], [controls.block, controls.outlier]),
@@ -178,7 +163,7 @@ export default widget("sixteen-numbers", ({ model, controls, constants: { codes,
       plot,
       bars,
       result,
-      details,
+      details("The numbers in a table", list),
     ],
     draw(state) {
       const { code, block, outlier } = state;

@@ -3,23 +3,20 @@ import { button, format, html, play } from "./kit.js";
 import { interpolate, powerOfTwo } from "./spectrum.js";
 import { parseWav } from "./wav.js";
 
-const LARGEST = 64 * 2 ** 20; // bytes of a file that are read
+const LARGEST = 64; // megabytes of a file that are read
 const RECORDED = 3; // seconds taken from the microphone
 const RECORDED_RATE = 16000;
 
+const NO_ACCESS =
+  "This page has no access to a microphone: browsers give it only to pages from https or localhost.";
+const NO_MICROPHONE = "There is no microphone.";
+const NOT_ALLOWED = "The browser did not allow the microphone.";
+
 /** Record from the microphone; the sound stays in this page. */
 async function record() {
-  if (!navigator.mediaDevices?.getUserMedia || !window.MediaRecorder) {
-    throw new Error(
-      "This page has no access to a microphone: browsers give it only to pages from https or localhost.",
-    );
-  }
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: true }).catch((error) => {
-    throw new Error(
-      error.name === "NotFoundError"
-        ? "There is no microphone."
-        : "The browser did not allow the microphone.",
-    );
+  if (!navigator.mediaDevices?.getUserMedia || !window.MediaRecorder) throw new Error(NO_ACCESS);
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: true }).catch(({ name }) => {
+    throw new Error(name === "NotFoundError" ? NO_MICROPHONE : NOT_ALLOWED);
   });
   const recorder = new MediaRecorder(stream);
   const pieces = [];
@@ -38,10 +35,8 @@ async function record() {
 
 /** Plays samples, after band-limited interpolation, so that an alias is heard as the samples have it. */
 function loudspeaker() {
-  let context = null;
-  let source = null;
-  let begun = 0;
-  let turn = 0;
+  /** @type {any[]} */
+  let [context, source, begun, turn] = [null, null, 0, 0];
   const stop = () => {
     turn += 1;
     source?.stop();
@@ -55,42 +50,31 @@ function loudspeaker() {
     if (mine !== turn) return; // stopped, or started again, while the device woke up
     const factor = Math.max(1, powerOfTwo(32000 / rate));
     const buffer = context.createBuffer(1, samples.length * factor, rate * factor);
-    buffer.copyToChannel(
-      Float32Array.from(interpolate(samples, factor), (x) => 0.5 * x),
-      0,
-    );
+    const quiet = Float32Array.from(interpolate(samples, factor), (x) => 0.5 * x);
+    buffer.copyToChannel(quiet, 0);
     source = new AudioBufferSourceNode(context, { buffer });
     source.connect(context.destination);
     source.start(0, from);
     begun = context.currentTime - from;
   };
-  return {
-    start,
-    stop,
-    position: () => (source ? context.currentTime - begun : null),
-    close: () => context?.close(),
-  };
+  const position = () => (source ? context.currentTime - begun : null);
+  return { start, stop, position, close: () => context?.close() };
 }
 
 /** A file input and a button for the microphone; `adopt(name, get)` takes what they bring. */
 export function ownSound(adopt, notice) {
-  const file = html("input", {
-    type: "file",
-    accept: ".wav,audio/wav",
-    onchange: async () => {
-      const chosen = file.files[0];
-      if (!chosen) return;
-      await adopt(chosen.name, async () => {
-        if (chosen.size > LARGEST) {
-          throw new Error(
-            `The file has ${format(chosen.size / 2 ** 20, 0)} MB; at most ${LARGEST / 2 ** 20} are read.`,
-          );
-        }
-        return parseWav(await chosen.arrayBuffer());
-      });
-      file.value = ""; // so that the same file can be chosen again
-    },
-  });
+  const read = async (chosen) => {
+    const megabytes = chosen.size / 2 ** 20;
+    if (megabytes > LARGEST)
+      throw new Error(`The file has ${format(megabytes, 0)} MB; at most ${LARGEST} are read.`);
+    return parseWav(await chosen.arrayBuffer());
+  };
+  const onchange = async () => {
+    const chosen = file.files[0];
+    if (chosen) await adopt(chosen.name, () => read(chosen));
+    file.value = ""; // so that the same file can be chosen again
+  };
+  const file = html("input", { type: "file", accept: ".wav,audio/wav", onchange });
   const microphone = button("Record 3 s", async () => {
     microphone.disabled = true;
     notice.say("Listening for three seconds …");

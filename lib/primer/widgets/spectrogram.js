@@ -1,6 +1,6 @@
 // The spectrogram widget: what joins its controls, the signals, the analysis, the panels and the sound.
 
-import { div, html, memory, resultLine, widget } from "./kit.js";
+import { div, html, memory, paragraph, resultLine, set, span, widget } from "./kit.js";
 import { analysis, decode, describeFrame, describeSpread, firstView, ownSignal, wordsOf } from "./signals.js";
 import { ownSound, soundPlayer } from "./sound.js";
 import { computeFrames, imageRows, levelOf, spectrumDrawing, spreadDrawing } from "./spectrogram_panels.js";
@@ -10,13 +10,13 @@ import { framePowers, peaks, spread } from "./spectrum.js";
 /** Text with its subscripts, as nodes. */
 const subscripted = (text) => text.split(/_(\w)/).map((piece, i) => (i % 2 ? html("sub", {}, piece) : piece));
 
-export default widget("spectrogram", ({ model, el, controls, read, write: put, redraw }) => {
-  const records = Object.entries(model.get("signals"));
+export default widget("spectrogram", ({ model, el, controls, get, read, write: put, redraw, measured }) => {
+  const records = Object.entries(get("signals"));
   const signals = Object.fromEntries(records.map(([name, record]) => [name, decode(name, record)]));
   const once = memory();
   let own = null; // the reader's own sound and how it is looked at; never a trait, so that it stays here
   let shownOwn = false;
-  const current = () => (shownOwn ? own.signal : signals[model.get("signal")]);
+  const current = () => (shownOwn ? own.signal : signals[get("signal")]);
   const view = () => {
     const state = shownOwn ? own.view : read();
     return { ...state, time: player.position() ?? state.time };
@@ -47,8 +47,8 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
   };
   const analyze = () => {
     const state = view();
-    const content = [shownOwn, current().note].join();
-    const key = [content, state.keep_every, state.window, state.window_length, state.hop].join();
+    const content = [shownOwn, current().note];
+    const key = [content, state.keep_every, state.window, state.window_length, state.hop];
     return { content, key, parts: once("parts", key, () => analysis(current(), state)) };
   };
 
@@ -63,11 +63,7 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
     ...{ type: "range", class: "cursor", min: 0, "aria-label": "Current frame", oninput: move },
   });
   const [time, spectrum, spreads] = [timeDrawing(), spectrumDrawing(), spreadDrawing()];
-  const [result, about, spreadLine] = [
-    resultLine(),
-    html("p", { class: "about" }),
-    html("p", { class: "spread-line" }),
-  ];
+  const [result, about, spreadLine] = [resultLine(), paragraph("about"), paragraph("spread-line")];
   const timePanel = div("time-panel", time.picture, time.root, cursor);
   const side = div("side", spreads.root, spectrum.root);
   const duration = (count) => {
@@ -79,12 +75,6 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
   };
   model.on("change:signal", follow);
 
-  // Measured when the widget's width has changed, not in every frame, which would lay the page out twice.
-  let sizes = null;
-  const resized = new ResizeObserver(() => {
-    sizes = null;
-  });
-  resized.observe(el);
   const measure = () => ({
     width: timePanel.clientWidth,
     sideWidth: side.clientWidth,
@@ -101,42 +91,32 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
 
   function draw(state) {
     const signal = current();
-    sizes ??= measure();
-    const { width, sideWidth, narrow } = sizes;
+    const { width, sideWidth, narrow } = measured(measure);
     const { parts, key, content } = analyze();
     const frames = once("frames", key, () => computeFrames(parts, imageRows(state.keep_every)));
     limit(signal, state);
-    once("about", content, () =>
-      about.replaceChildren(...(shownOwn ? [signal.note] : subscripted(signal.note))),
-    );
-    once("axes", [content, width].join(), () => time.axes(signal, width));
-    once("kept", [content, width, state.keep_every, state.show_known].join(), () =>
-      time.kept(signal, state, parts),
-    );
-    once("spectrum", [content, sideWidth, narrow, state.decibels].join(), () =>
-      spectrum.still(signal, state, sideWidth, !narrow),
-    );
-    once("image", [key, width, state.decibels].join(), () =>
-      time.image(signal, state.decibels, parts, frames),
-    );
-    once("spread", [key, sideWidth].join(), () => {
+    const { keep_every, show_known, decibels } = state;
+    const note = shownOwn ? [signal.note] : subscripted(signal.note);
+    once("about", content, () => about.replaceChildren(...note));
+    once("axes", [content, width], () => time.axes(signal, width));
+    once("kept", [content, width, keep_every, show_known], () => time.kept(signal, state, parts));
+    const beside = [sideWidth, !narrow];
+    once("spectrum", [content, beside, decibels], () => spectrum.still(signal, decibels, ...beside));
+    once("image", [key, width, decibels], () => time.image(signal, decibels, parts, frames));
+    once("spread", [key, sideWidth], () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
       spreadLine.replaceChildren(...subscripted(describeSpread(widths, signal.unit)));
     });
-    const power = framePowers(
-      parts.samples,
-      parts.window,
-      [Math.round(state.time * parts.rate)],
-      frames.size,
-    );
+    const middle = Math.round(state.time * parts.rate);
+    const power = framePowers(parts.samples, parts.window, [middle], frames.size);
     const peak = (k) => ({ frequency: (k * parts.rate) / frames.size, level: levelOf(power[Math.round(k)]) });
     const found = peaks(power).map(peak);
     time.move(signal, state.time, parts.window, parts.rate);
     spectrum.move(signal, power, parts.rate, found);
     cursor.max = Math.floor((signal.duration * signal.rate) / state.hop);
     cursor.value = Math.round((state.time * signal.rate) / state.hop);
-    cursor.setAttribute("aria-valuetext", wordsOf(signal).moment(signal.start + state.time));
+    set(cursor, { "aria-valuetext": wordsOf(signal).moment(signal.start + state.time) });
     result.say(describeFrame(signal, state.time, parts.rate, found), player.position() !== null);
     el.dataset.peaks = found.map(({ frequency }) => frequency.toFixed(2)).join(" ");
   }
@@ -145,12 +125,7 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
     layout: [
       ...[choice, about, div("stage", timePanel, side), spreadLine, result],
       div("controls", ...Object.values(settings)),
-      div(
-        "sound",
-        player.button,
-        ...ownSound(adopt, notice),
-        html("span", {}, "Your sound stays on this device."),
-      ),
+      div("sound", player.button, ...ownSound(adopt, notice), span("", "Your sound stays on this device.")),
       notice,
     ],
     texts: {
@@ -169,7 +144,6 @@ export default widget("spectrogram", ({ model, el, controls, read, write: put, r
     },
     draw,
     stop() {
-      resized.disconnect();
       model.off("change:signal", follow);
       player.rest();
       player.close();

@@ -1,6 +1,6 @@
 // The drawings of the spectrogram widget: the image under the waveform, the spectrum, the spreads.
-import { axes, clamp, colormap, div, format, heatMap, html, linear, logarithmic, path } from "./kit.js";
-import { set, sketch, svg, uniqueId } from "./kit.js";
+import { axes, clamp, colormap, div, format, heatMap, html, linear, logarithmic, path, set } from "./kit.js";
+import { sketch, svg, uniqueId } from "./kit.js";
 import { knownFrequency, wordsOf } from "./signals.js";
 import { aliasFrequency, framePowers, powerOfTwo } from "./spectrum.js";
 
@@ -33,12 +33,8 @@ export function computeFrames({ samples, window, hop }, rows) {
   const most = Math.min(MOST_COLUMNS, Math.floor(BUDGET / size / Math.log2(size)));
   const stride = hop * Math.ceil((samples.length / hop + 1) / most);
   const columns = Math.ceil(samples.length / stride) + 1;
-  const power = framePowers(
-    samples,
-    window,
-    Array.from({ length: columns }, (_, m) => m * stride),
-    size,
-  );
+  const middles = Array.from({ length: columns }, (_, m) => m * stride);
+  const power = framePowers(samples, window, middles, size);
   const bits = new Uint32Array(power.buffer); // positive floats have the order of their bits
   const bins = size / 2 + 1;
   const edges = rowEdges(bins, rows);
@@ -86,12 +82,12 @@ export function timeDrawing() {
   const group = { tag: "g" };
   const { element: root, layers } = sketch({
     label: "Waveform and spectrogram",
+    height: HEIGHT,
     layers: {
       ...{ waveAxes: group, imageAxes: group, wave: "path", shape: "path", beyond: group, known: group },
       ...{ casing: "path", frame: "path", head: "path" },
     },
   });
-  set(root, { height: HEIGHT });
   const canvas = html("canvas", { "aria-hidden": "true" });
   const picture = div("picture", canvas);
   /** @type {any} */
@@ -102,9 +98,14 @@ export function timeDrawing() {
     y = linear([0, signal.rate / 2], IMAGE);
     level = linear([-signal.scale, signal.scale], WAVE);
     set(root, { width });
-    axes(layers.waveAxes.element, { x, y: level, xLabel: "", yLabel: "", xTicks: [], yTicks: [0] });
-    const [xLabel, yLabel] = wordsOf(signal).axis;
-    axes(layers.imageAxes.element, { x, y, xLabel, yLabel, xText: String });
+    const waveTicks = { scale: level, label: "", ticks: [0] };
+    axes(layers.waveAxes.element, { scale: x, label: "", ticks: [] }, waveTicks);
+    const [times, frequencies] = wordsOf(signal).axis;
+    axes(
+      layers.imageAxes.element,
+      { scale: x, label: times, text: String },
+      { scale: y, label: frequencies },
+    );
   }
 
   /** The samples that are kept, and what is known of them. */
@@ -173,11 +174,14 @@ export function timeDrawing() {
   return { root, picture, axes: drawAxes, kept, image, move };
 }
 
+const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
 /**
  * Where the texts at points go, the first ones first: above or below the point and to its left if
  * `upright`, else to its right or left, where they cover no other point or text; null without room.
  */
 export function placeLabels(points, upright, width) {
+  const spots = points.map(({ x, y }) => ({ left: x, right: x, top: y, bottom: y }));
   const taken = [];
   return points.map(({ x, y, text }, own) => {
     const boxes = [0, 1].map((second) => {
@@ -187,17 +191,9 @@ export function placeLabels(points, upright, width) {
       const [left, right] = [Math.min(near, far), Math.max(near, far)];
       return { x: x + dx, y: y + dy, before: dx < 0, left, right, top: y + dy - 13, bottom: y + dy + 4 };
     });
-    const free = boxes.find(
-      (box) =>
-        box.left >= (upright ? 0 : LEFT - 4) &&
-        box.right <= width &&
-        !points.some(
-          (p, i) => i !== own && p.x > box.left && p.x < box.right && p.y > box.top && p.y < box.bottom,
-        ) &&
-        !taken.some(
-          (t) => t.left < box.right && box.left < t.right && t.top < box.bottom && box.top < t.bottom,
-        ),
-    );
+    const others = [...spots.toSpliced(own, 1), ...taken];
+    const inside = ({ left, right }) => left >= (upright ? 0 : LEFT - 4) && right <= width;
+    const free = boxes.find((box) => inside(box) && !others.some((other) => overlap(box, other)));
     if (free) taken.push(free);
     return free ?? null;
   });
@@ -223,7 +219,7 @@ export function spectrumDrawing() {
   /** @type {any} */
   let [place, upright, across] = [null, true, 0];
 
-  function still(signal, { decibels }, width, beside) {
+  function still(signal, decibels, width, beside) {
     [upright, across] = [beside, width];
     set(root, { width, height: beside ? HEIGHT - CORNER : 210 });
     const bottom = IMAGE[0] - CORNER;
@@ -233,11 +229,12 @@ export function spectrumDrawing() {
       const at = [level(clamp(db, -decibels, 0)), f(k)];
       return beside ? at : at.reverse();
     };
-    const ticks = [-decibels, -decibels / 2, 0];
-    const levels = "level in dB";
-    const besides = { x: level, y: f, xLabel: levels, yLabel: "", xTicks: ticks, yText: () => "" };
-    const below = { x: f, y: level, xLabel: wordsOf(signal).axis[1], yLabel: levels, yTicks: ticks };
-    axes(layers.axes.element, beside ? besides : { ...below, xText: String, yText: (t) => format(t, 0) });
+    const text = (t) => format(t, 0);
+    const levels = { scale: level, label: "level in dB", ticks: [-decibels, -decibels / 2, 0], text };
+    const frequencies = { scale: f, label: wordsOf(signal).axis[1], text: String };
+    const own = layers.axes.element;
+    if (beside) axes(own, levels, { ...frequencies, label: "", text: () => "" });
+    else axes(own, frequencies, levels);
     layers.gradient(beside ? { x1: 0, x2: 1, y1: 0 } : { x1: 0, x2: 0, y1: 1 });
     const strip = { x: level.range[0], y: bottom, width: level.range[1] - level.range[0], height: 4 };
     layers.legend(beside ? strip : { x: LEFT - 4, y: 18, width: 4, height: 154 });
@@ -253,21 +250,16 @@ export function spectrumDrawing() {
     const floor = [rate / 2, 0].map((k) => place(k, Number.NEGATIVE_INFINITY));
     layers.curve(points);
     layers.area(`${path([...points, ...floor])}Z`);
-    const dots = found
-      .toSorted((a, b) => b.level - a.level)
-      .map(({ frequency, level }) => {
-        const [x, y] = place(frequency, level);
-        return { x, y, text: wordsOf(signal).short(frequency) };
-      });
+    const dot = ({ frequency, level }) => {
+      const [x, y] = place(frequency, level);
+      return { x, y, text: wordsOf(signal).short(frequency) };
+    };
+    const dots = found.toSorted((a, b) => b.level - a.level).map(dot);
     const spots = placeLabels(dots, upright, across).slice(0, 4);
-    const labels = spots.flatMap((spot, i) => (spot ? [{ ...spot, words: dots[i].text }] : []));
+    const anchor = (before) => ({ "text-anchor": before ? "end" : "start" });
+    const name = ({ x, y, before }, i) => ({ x, y, words: dots[i].text, ...anchor(before) });
     layers.peak(dots, ({ x, y }) => ({ cx: x, cy: y }));
-    layers.name(labels, ({ x, y, before, words }) => ({
-      x,
-      y,
-      words,
-      "text-anchor": before ? "end" : "start",
-    }));
+    layers.name(spots.flatMap((spot, i) => (spot ? name(spot, i) : [])));
   }
   return { root, still, move };
 }
@@ -282,12 +274,12 @@ export function spreadDrawing() {
   const { element: root, layers } = sketch({
     label: "The window's σ_t and σ_f on logarithmic axes, and the limit 1/4π",
     name: "spreads",
+    height: CORNER,
     layers: {
       ...{ limit: "path", axis: "path", time: tick, frequency: tick, impossible: tick },
       dot: { tag: "circle", r: 5 },
     },
   });
-  set(root, { height: CORNER });
   const words = { time: "σ_t →", frequency: "↑ σ_f", impossible: "below 1/4π: impossible" };
   for (const [name, text] of Object.entries(words)) layers[name].element.append(...lowered(text));
   function draw(signal, { time, frequency }, width) {

@@ -62,3 +62,6 @@ export const endOf = ({ special }) => special.get("<|end|>") ?? -1;
 
 /** A text as a label: spaces and line breaks are shown. */
 export const visible = (text) => text.replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
+
+/** A label, cut to the room beside a drawing. */
+export const cut = (text) => (text.length > 8 ? `${text.slice(0, 7)}…` : text);

@@ -2,8 +2,8 @@
 //
 // The functions above `GRID` are the mathematics; the tests compare them with primer.networks.
 
-import { between, button, clamp, columns, format, heading, key, panel } from "./kit.js";
-import { resultLine, scientific, sum, widget } from "./kit.js";
+import { between, button, clamp, columns, format, heading, key, mean, panel, resultLine } from "./kit.js";
+import { scientific, widget } from "./kit.js";
 
 export const truth = (x) => Math.sin(4 * x) + x / 2;
 
@@ -104,7 +104,7 @@ const partsOf = (basis, places, degree) =>
 const tableOf = (basis, degree, xs, name) =>
   once(`${basis} ${degree} ${name}`, () => xs.map((x) => features(basis, x, degree)));
 
-const meanSquare = (numbers) => sum(numbers.map((v) => v * v)) / numbers.length;
+const meanSquare = (numbers) => mean(numbers.map((v) => v * v));
 
 function assess(basis, places, y, degree, penalty) {
   const parts = partsOf(basis, places, degree);
@@ -130,7 +130,7 @@ const points = (movePoint) =>
         at: ({ places, y }, i) => [places[i], clamp(y[i], -2.5, 2.5)],
         label: ({ places, y }, i) => `Point ${i + 1}, x ${format(places[i], 2)}, y ${format(y[i], 2)}`,
         move: ([, y], i) => movePoint(i, y),
-        step: (_, dy, i, { y }) => movePoint(i, y[i] + 0.05 * dy),
+        step: [0, 0.05],
         attributes: { r: 12 },
       },
     ],

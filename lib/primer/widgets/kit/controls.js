@@ -1,6 +1,6 @@
 // Single controls: each is { row, input, set(value) } and calls `change(value)` on the reader's input.
 
-import { html, uniqueId } from "./elements.js";
+import { div, html, uniqueId } from "./elements.js";
 
 /** `text(value)` is written beside it; `limit({ min, max, step })` moves its ends. */
 export function slider({ label, min, max, step = 1, value = undefined, text = (x) => `${x}`, change }) {
@@ -19,7 +19,7 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
     change(Number(input.value));
   });
   if (value !== undefined) show(value);
-  const row = html("div", { class: "control" }, html("label", { for: id }, label), input, output);
+  const row = div("control", html("label", { for: id }, label), input, output);
   return { row, input, set: show, limit: (ends) => Object.assign(input, ends) };
 }
 
@@ -35,7 +35,7 @@ export function select({ label, options = [], value = undefined, change }) {
   input.addEventListener("change", () => change(input.value));
   offer(options);
   show(value);
-  const row = html("div", { class: "control" }, html("label", { for: id }, label), input);
+  const row = div("control", html("label", { for: id }, label), input);
   return { row, input, set: show, offer };
 }
 

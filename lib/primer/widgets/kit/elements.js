@@ -37,20 +37,29 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A box of a class. */
-export const div = (name, ...children) => html("div", name ? { class: name } : {}, ...children);
+/** Elements of a class, or of none: a box, a part of a line, a paragraph. */
+const classed =
+  (tag) =>
+  (name, ...children) =>
+    html(tag, name ? { class: name } : {}, ...children);
+export const [div, span, paragraph] = ["div", "span", "p"].map(classed);
 
 /** A heading over a drawing; `key("fit", "the fit")` explains a color in it. */
-export const heading = (...children) => html("p", { class: "heading" }, ...children);
-export const key = (name, text) => html("span", { class: `key ${name}` }, text);
+export const heading = (...children) => paragraph("heading", ...children);
+export const key = (name, text) => span(`key ${name}`, text);
 
 /** What the colors of a drawing mean: { class: text }. */
 export const legend = (names) =>
-  html(
-    "p",
-    { class: "legend" },
-    ...Object.entries(names).map(([name, text]) => html("span", { class: name }, text)),
-  );
+  paragraph("legend", ...Object.entries(names).map(([name, text]) => span(name, text)));
+
+/** What is closed until somebody asks for it. */
+export const details = (summary, ...children) =>
+  html("details", {}, html("summary", {}, summary), ...children);
+
+/** Make a bar so long a part of its track. */
+export function widen(bar, part) {
+  bar.style.width = `${100 * part}%`;
+}
 
 /** Write a text, only if it changed: what stays need not be laid out, or said, again. */
 export function write(element, text) {

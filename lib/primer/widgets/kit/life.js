@@ -10,53 +10,60 @@ export function update(model, changes) {
   model.save_changes();
 }
 
-/**
- * Draw now, and once per frame after any of the traits, the width of `el` or the theme changed; returns the
- * function that ends it.
- */
-export function mount({ model, el, traits, draw }) {
+/** Draws in the next frame, once, when it is asked; at once with now(), after which nothing is left to draw. */
+function drawing(draw) {
   let request = 0;
-  const drawNow = () => {
+  const stop = () => cancelAnimationFrame(request);
+  const now = () => {
+    stop();
     request = 0;
     draw();
   };
-  const redraw = () => {
-    request ||= requestAnimationFrame(drawNow);
+  const ask = () => {
+    request ||= requestAnimationFrame(now);
   };
+  return { ask, now, stop, asked: () => request };
+}
+
+/**
+ * Draw now, and once per frame after any of the traits, the size of `el` or the theme changed; returns the
+ * function that ends it.  `resized()` is called before it is drawn in another size.
+ */
+export function mount({ model, el, traits, draw = null, picture = drawing(draw), resized = () => {} }) {
   // A key moves what it finds drawn: two keys within one frame must not both start from the same place.
-  const catchUp = () => {
-    if (!request) return;
-    cancelAnimationFrame(request);
-    drawNow();
-  };
+  const catchUp = () => picture.asked() && picture.now();
   el.addEventListener("keydown", catchUp, { capture: true });
   el.classList.add("primer-widget");
-  for (const name of traits) model.on(`change:${name}`, redraw);
-  const size = new ResizeObserver(redraw);
+  for (const name of traits) model.on(`change:${name}`, picture.ask);
+  const size = new ResizeObserver(() => {
+    resized();
+    picture.ask();
+  });
   size.observe(el);
-  const theme = new MutationObserver(redraw);
+  const theme = new MutationObserver(picture.ask);
   for (const node of [document.documentElement, document.body]) {
     theme.observe(node, { attributeFilter: ["class", "data-theme", "data-jp-theme-light"] });
   }
-  draw();
+  picture.now();
   el.dataset.ready = "true";
   return () => {
-    cancelAnimationFrame(request);
+    picture.stop();
     el.removeEventListener("keydown", catchUp, { capture: true });
     size.disconnect();
     theme.disconnect();
-    for (const name of traits) model.off(`change:${name}`, redraw);
+    for (const name of traits) model.off(`change:${name}`, picture.ask);
   };
 }
 
 /**
  * The module's `export default`.  `build` gets
  *
- *   model, el      as anywidget hands them over
+ *   model, el      as anywidget hands them over; get(trait) is its value
  *   constants      what the Python class declares besides its traits
  *   controls       { trait: { row, input, … } }, one for each control declared on a trait
  *   write(changes) sets traits
  *   redraw()       draws at once
+ *   measured(f)    f(), asked again only when el has another size: every frame would lay the page out twice
  *
  * and returns { layout: [what html takes as children], draw(state) }, with `state` the values of all traits, and where needed
  * `change(changes)`, instead of write, for what the reader does with a control; `texts`, see bind;
@@ -65,20 +72,27 @@ export function mount({ model, el, traits, draw }) {
 export const widget = (name, build) => ({
   render({ model, el }) {
     const { traits, controls: declared, constants } = model.get("_spec");
-    const read = () => Object.fromEntries(traits.map((trait) => [trait, model.get(trait)]));
+    const get = (trait) => model.get(trait);
+    const read = () => Object.fromEntries(traits.map((trait) => [trait, get(trait)]));
     const write = (changes) => update(model, changes);
     let parts = null;
     const change = (changes) => (parts.change ?? write)(changes);
     const controls = bind(declared, change, (trait, value) => parts.texts?.[trait]?.(value));
-    const redraw = () => {
+    const picture = drawing(() => {
       const state = (parts.read ?? read)();
       settle(controls, declared, state);
       parts.draw(state);
+    });
+    let sizes = null;
+    const measured = (measure) => (sizes ??= measure());
+    const resized = () => {
+      sizes = null;
     };
-    parts = build({ model, el, constants, controls, read, write, redraw });
+    const given = { model, el, constants, controls, get, read, write, redraw: picture.now, measured };
+    parts = build(given);
     el.classList.add(name);
     append(el, ...parts.layout);
-    const end = mount({ model, el, traits, draw: redraw });
+    const end = mount({ model, el, traits, picture, resized });
     return () => {
       parts.stop?.();
       end();

@@ -1,7 +1,8 @@
-/** Returns `once(name, key, make)`: the value made for the name, made anew only when the key changes. */
+/** Returns `once(name, on, make)`: the value made for the name, anew only when what it depends on changes. */
 export function memory() {
   const kept = {};
-  return (name, key, make) => {
+  return (name, on, make) => {
+    const key = Array.isArray(on) ? JSON.stringify(on) : on;
     if (kept[name]?.key !== key) kept[name] = { key, value: make() };
     return kept[name].value;
   };

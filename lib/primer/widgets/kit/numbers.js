@@ -3,6 +3,7 @@
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
 export const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
+export const mean = (numbers) => sum(numbers) / numbers.length;
 
 /** `count` + 1 numbers at equal distances, both ends among them. */
 export const between = (low, high, count) =>

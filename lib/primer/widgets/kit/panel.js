@@ -5,10 +5,10 @@ import { draggable, grip } from "./marks.js";
 import { arrow, decimals, linear, logarithmic, path, ticks } from "./scales.js";
 import { between } from "./numbers.js";
 
-/** Grid, numbers and labels in an SVG <g>; ticks and their texts may be left out. */
-export function axes(g, options) {
-  const { x, y, xLabel, yLabel, xTicks = ticks(...x.domain), yTicks = ticks(...y.domain) } = options;
-  const { xText = decimals(xTicks), yText = decimals(yTicks) } = options;
+/** Grid, numbers and labels in an SVG <g>, of two axes { scale, label, ticks, text }; the last two may be left out. */
+export function axes(g, horizontal, vertical) {
+  const { scale: x, ticks: xTicks = ticks(...x.domain), text: xText = decimals(xTicks) } = horizontal;
+  const { scale: y, ticks: yTicks = ticks(...y.domain), text: yText = decimals(yTicks) } = vertical;
   const [left, right] = x.range;
   const [bottom, top] = y.range;
   const text = (name, px, py, anchor, content) =>
@@ -19,8 +19,8 @@ export function axes(g, options) {
     svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
     ...xTicks.map((t) => text("tick", x(t), bottom + 15, "middle", xText(t))),
     ...yTicks.map((t) => text("tick", left - 6, y(t) + 4, "end", yText(t))),
-    text("label", (left + right) / 2, bottom + 32, "middle", xLabel),
-    text("label", left, top - 9, "start", yLabel),
+    text("label", (left + right) / 2, bottom + 32, "middle", horizontal.label),
+    text("label", left, top - 9, "start", vertical.label),
   );
 }
 
@@ -37,10 +37,11 @@ function single(tag, attributes) {
   return Object.assign(layer, { element });
 }
 
-// As many shapes as there are items: layer(items, (item, i) => attributes); among them `words`, the text of one.
+// As many shapes as there are items: layer(items, (item, i) => attributes), or layer([attributes, …]); among the
+// attributes `words`, the text of one.
 function several(tag, attributes) {
   const element = svg("g");
-  const layer = (items, attributesOf) => {
+  const layer = (items, attributesOf = (item, _i) => item) => {
     while (element.childNodes.length > items.length) element.lastChild.remove();
     while (element.childNodes.length < items.length) element.append(svg(tag, attributes));
     items.forEach((item, i) => {
@@ -63,11 +64,12 @@ function makeLayers(declared) {
 }
 
 /** A drawing without axes: { element, layers }, in the coordinates of its viewBox; hidden without a label. */
-export function sketch({ label = "", name = "", box = null, layers: declared = {} }) {
+export function sketch({ label = "", name = "", box = null, layers: declared = {}, ...attributes }) {
   const layers = makeLayers(declared);
   const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
   const shapes = Object.values(layers).map(({ element }) => element);
-  return { element: svg("svg", { class: name || null, viewBox: box, ...told }, ...shapes), layers };
+  const given = { class: name || null, viewBox: box, ...told, ...attributes };
+  return { element: svg("svg", given, ...shapes), layers };
 }
 
 // One mark, or as many as `count(state)`, as grips over everything else.
@@ -75,11 +77,12 @@ function makeMarks(declared, scales) {
   const element = svg("g");
   const items = [];
   let state = null;
-  const { count = () => 1, at, label, move, step, take, press = {}, attributes = {} } = declared;
+  const { count = () => 1, at, label, move, step, keys, take, press = {}, attributes = {} } = declared;
   const place = (i) => at(state, i);
   const stepBy = (i) => (dx, dy) => {
-    if (typeof step === "function") return step(dx, dy, i, state);
-    const [sx, sy] = Array.isArray(step) ? step : [step, step];
+    if (keys) return keys(dx, dy, i, state);
+    const now = typeof step === "function" ? step(state) : step;
+    const [sx, sy] = Array.isArray(now) ? now : [now, now];
     const [a, b] = place(i);
     move([a + dx * sx, b + dy * sy], i);
   };
@@ -122,7 +125,7 @@ function makeMarks(declared, scales) {
  *   over           the same, neither clipped nor under anything
  *   marks          [{ at(state, i) → [x, y] or null, label(state, i), move([x, y], i), step, count(state),
  *                  take(i), press: { Delete(i) }, attributes, live(state, i) }]: what can be taken hold of;
- *                  step is a length, [dx, dy] or a function (dx, dy, i, state)
+ *                  step is a length, [dx, dy] or a function (state) of them, keys(dx, dy, i, state) replaces it
  *   drag, step     drag([x, y]) takes hold of the whole drawing, step(dx, dy) moves it by keys
  *   draw           (layers, plot, state): `plot` has the scales x and y, width, height and
  *                  at([x, y]), spot(x, y), the middle of a circle, line(points), curve(f, low, high, count),
@@ -188,14 +191,9 @@ export function panel({
 
   function frame({ width, height: high, horizontal, vertical }) {
     const [x, y] = [horizontal.scale, vertical.scale];
-    const options = {
-      ...{ x, y, xLabel: horizontal.label, yLabel: vertical.label },
-      ...{ xTicks: horizontal.ticks, xText: horizontal.text, yTicks: vertical.ticks, yText: vertical.text },
-    };
-    const same = JSON.stringify([width, high, x.domain, y.domain, options]);
+    const same = JSON.stringify([width, high, horizontal, vertical]);
     if (written === same) return;
     written = same;
-    for (const [axis, value] of Object.entries(options)) if (value === undefined) delete options[axis];
     set(drawing, { viewBox: `0 0 ${width} ${high}`, height: high });
     if (widest) drawing.style.maxWidth = `${widest}px`;
     const box = {
@@ -205,7 +203,7 @@ export function panel({
       height: y.range[0] - y.range[1],
     };
     set(inside, { ...box, viewBox: Object.values(box).join(" ") });
-    axes(grid, options);
+    axes(grid, horizontal, vertical);
   }
 
   function draw(state) {
