@@ -4,7 +4,7 @@ import { button, div, format, heading, memory, resultLine, set, widget } from ".
 import { distribution, draw as pick, effectiveChoices, entropy, greedy } from "./choosing.js";
 import { bars, cards, tree } from "./decoding_panels.js";
 import { beamText, continueText, readPrompt } from "./generation.js";
-import { newCache, readModel } from "./language_model.js";
+import { finish, newCache, readModel } from "./language_model.js";
 import { turn } from "./lora.js";
 import { random } from "./random.js";
 import { BYTE_BY_BYTE, textInput } from "./text_input.js";
@@ -35,8 +35,7 @@ export function describe(model, drawn) {
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("decoding", ({ model, controls, constants, write: put, redraw }) => {
-  const get = (name) => model.get(name);
+export default widget("decoding", ({ model, controls, constants, get, write: put, redraw }) => {
   const base = readModel(get("checkpoint"));
   const { tokenizer, config } = base;
   const end = endOf(tokenizer);
@@ -94,7 +93,7 @@ export default widget("decoding", ({ model, controls, constants, write: put, red
     const prompt = shop.job("prompt", key, () => readPrompt(reader.language, tokens, reader));
     if (!prompt.done) return;
     const logits = prompt.result;
-    once("bars", JSON.stringify([key, settings]), () => {
+    once("bars", [key, settings], () => {
       const [whole, drawn] = [distribution(logits), distribution(logits, settings)];
       next.draw(logits, whole, drawn, settings.topK);
       result.say(describe(whole, drawn));
@@ -113,10 +112,9 @@ export default widget("decoding", ({ model, controls, constants, write: put, red
       try {
         const data = changes[change] ?? model.need(["changes", change]);
         reader = once("reader", data, () => {
-          const [language] = [...turn(base, data)];
-          return { language, cache: newCache(base), seen: [] };
+          return { language: finish(turn(base, data)), cache: newCache(base), seen: [] };
         });
-        ({ tokens, words } = once("prompt", `${room} ${text}`, () => readable(tokenizer, text, room)));
+        ({ tokens, words } = once("prompt", [room, text], () => readable(tokenizer, text, room)));
       } catch (error) {
         words = error.message;
       }

@@ -3,34 +3,30 @@
 
 import { ranked } from "./choosing.js";
 import { finalLoop, repeats } from "./generation.js";
-import { div, format, html, percent, set, svg, sum, write } from "./kit.js";
-import { tokenText, visible } from "./tokenizer.js";
+import { div, format, html, paragraph, percent, set, span, sum, svg, widen, write } from "./kit.js";
+import { cut, tokenText, visible } from "./tokenizer.js";
 
 const LEAD = 32; // letters of the prompt before a continuation
 const GRAM = 3; // a repetition is so many tokens that stood in the text before
 
 const share = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : percent(p));
-const widen = (element, part) => {
-  element.style.width = `${100 * part}%`;
-};
 
 // ---------------------------------------------------------------- the next token
 
 /** The most probable tokens: the model's probability, and below it the one that is drawn from. */
 export function bars(tokenizer, shown, append, end) {
-  const span = (name) => html("span", { class: name });
   const rows = Array.from({ length: shown }, () => {
     const [label, value] = [span("token"), span("value")];
     const [model, drawn] = ["model", "drawn"].map((name) => html("i", { class: name }));
-    const track = html("span", { class: "track" }, model, drawn);
     const press = { type: "button", onclick: () => append(row.id) };
-    const row = { id: 0, label, value, model, drawn };
-    return Object.assign(row, { element: html("button", press, label, " ", track, " ", value) });
+    const element = html("button", press, label, " ", span("track", model, drawn), " ", value);
+    const row = { id: 0, label, value, model, drawn, element };
+    return row;
   });
   // The model's probability as a strip from 0 to 100 %: shown and kept, other and kept, cut by k, cut by p.
   const parts = ["shown", "other", "by-k", "by-p"].map((name) => html("i", { class: name }));
   const strip = html("div", { class: "strip", "aria-hidden": "true" }, ...parts);
-  const rest = html("p", { class: "note" });
+  const rest = paragraph("note");
   const whole = (id) => id !== end && !tokenText(tokenizer, id).startsWith("‹");
 
   function draw(logits, p, q, topK) {
@@ -39,14 +35,14 @@ export function bars(tokenizer, shown, append, end) {
     const longest = Math.max(p[order[0]], q[order[0]]);
     rows.forEach((row, rank) => {
       const id = order[rank];
-      const cut = q[id] === 0;
+      const gone = q[id] === 0;
       row.id = id;
       write(row.label, visible(tokenText(tokenizer, id)));
-      write(row.value, cut ? `cut by ${byK(rank) ? "k" : "p"}` : share(q[id]));
+      write(row.value, gone ? `cut by ${byK(rank) ? "k" : "p"}` : share(q[id]));
       widen(row.model, p[id] / longest);
       widen(row.drawn, q[id] / longest);
       row.element.disabled = !whole(id);
-      row.element.classList.toggle("cut", cut);
+      row.element.classList.toggle("cut", gone);
       const words = `${row.label.textContent} ${row.value.textContent}, the model says ${share(p[id])}; append it`;
       set(row.element, { "aria-label": words });
     });
@@ -58,9 +54,8 @@ export function bars(tokenizer, shown, append, end) {
     const others = [...order.subarray(shown)];
     const mass = (from) => share(sum(others.map((id) => from[id])));
     const kept = others.filter((id) => q[id] > 0).length;
-    const fate = kept
-      ? `${kept} of them are kept (light in the strip), with ${mass(q)}`
-      : "all of them are cut";
+    const some = `${kept} of them are kept (light in the strip), with ${mass(q)}`;
+    const fate = kept ? some : "all of them are cut";
     write(rest, `${others.length} other tokens hold ${mass(p)} of the model's probability; ${fate}.`);
   }
   return { element: div("bars", ...rows, strip, rest), draw };
@@ -73,22 +68,23 @@ const ending = (prompt) =>
   prompt.length > LEAD ? `…${prompt.slice(-LEAD).replace(/^\S*(?=\s\S)/, "")}` : prompt;
 
 function card(tokenizer) {
-  const [beginning, text] = ["beginning", "text"].map((name) => html("span", { class: name }));
-  const [title, numbers] = [html("b"), html("p", { class: "note" })];
-  let drawn = { tokens: [], logProbability: null };
+  const [beginning, text] = [span("beginning"), span("text")];
+  const [title, numbers] = [html("b"), paragraph("note")];
+  let drawn = { tokens: [], kinds: [], logProbability: null };
 
   /** Texts mostly grow: only what differs is written anew. */
-  function writeTokens(tokens, repeated, loop) {
+  function writeTokens(tokens, kinds) {
     let same = 0;
-    while (same < drawn.tokens.length && drawn.tokens[same] === tokens[same]) same++;
+    while (same < tokens.length && drawn.tokens[same] === tokens[same]) same++;
     while (text.childNodes.length > same) text.lastChild.remove();
-    tokens.slice(same).forEach((token, i) => {
-      text.append(html("span", { class: repeated[same + i] && "repeat" }, tokenText(tokenizer, token)));
-    });
-    text.childNodes.forEach((one, i) => {
-      const round = loop && i >= loop.start ? Math.floor((i - loop.start) / loop.period) : 1;
-      one.classList.toggle("round", round % 2 === 0);
-    });
+    for (let i = 0; i < same; i++) if (kinds[i] !== drawn.kinds[i]) text.childNodes[i].className = kinds[i];
+    text.append(...tokens.slice(same).map((token, i) => span(kinds[same + i], tokenText(tokenizer, token))));
+  }
+
+  /** What of each token is marked: that it completes a repetition, and every other round of a loop. */
+  function kindsOf(tokens, repeated, loop) {
+    const round = (i) => (loop && i >= loop.start ? Math.floor((i - loop.start) / loop.period) : 1);
+    return tokens.map((_, i) => `${repeated[i] ? "repeat" : ""} ${round(i) % 2 ? "" : "round"}`.trim());
   }
 
   function describe(tokens, logProbability, repeated, loop) {
@@ -105,11 +101,12 @@ function card(tokenizer) {
     write(beginning, ending(prompt));
     if (drawn.tokens.length === tokens.length && drawn.logProbability === logProbability) return;
     const [repeated, loop] = [repeats(tokens, GRAM), finalLoop(tokens)];
-    writeTokens(tokens, repeated, loop);
+    const kinds = kindsOf(tokens, repeated, loop);
+    writeTokens(tokens, kinds);
     write(numbers, describe(tokens, logProbability, repeated, loop));
-    drawn = { tokens: [...tokens], logProbability };
+    drawn = { tokens: [...tokens], kinds, logProbability };
   }
-  return { element: div("continuation", title, html("p", {}, beginning, text), numbers), draw };
+  return { element: div("continuation", title, paragraph("", beginning, text), numbers), draw };
 }
 
 export function cards(tokenizer, samples) {
@@ -131,7 +128,6 @@ export function cards(tokenizer, samples) {
 // ---------------------------------------------------------------- the tree of a beam search
 
 const [COLUMN, ROW] = [78, 40];
-const cutText = (text) => (text.length > 8 ? `${text.slice(0, 7)}…` : text);
 const place = (step, beam) => [COLUMN * (step + 1) + 8, ROW * beam + 20];
 const widthOf = (text) => Math.max(7.9 * text.length, 38); // of a label in its fixed-width letters
 
@@ -162,39 +158,27 @@ export function leaders(steps, { tokens }) {
 export function tree(tokenizer) {
   const [edges, nodes] = [svg("g"), svg("g")];
   const drawing = svg("svg", { "aria-hidden": "true" }, edges, nodes);
-  const element = html(
-    "div",
-    {
-      class: "tree",
-      tabindex: 0,
-      role: "region",
-      "aria-label": "Tree of the beam search; scroll with the arrow keys",
-    },
-    drawing,
-  );
+  const named = { role: "region", "aria-label": "Tree of the beam search; scroll with the arrow keys" };
+  const element = html("div", { class: "tree", tabindex: 0, ...named }, drawing);
   let [drawn, columns] = [null, []];
-  const label = (token) => cutText(visible(tokenText(tokenizer, token)));
+  const label = (token) => cut(visible(tokenText(tokenizer, token)));
 
   function node(step, beam, { parent, token, score }) {
     const [x, y] = place(step, beam);
     const [fromX, fromY] = step ? place(step - 1, parent) : [8, 20];
-    const from =
-      fromX +
-      3 +
-      widthOf(step ? columns[step - 1][parent][1].firstChild.textContent : nodes.firstChild.textContent);
+    const before = step ? columns[step - 1][parent].mark.firstChild : nodes.firstChild;
+    const from = fromX + 3 + widthOf(before.textContent);
     const [to, middle] = [x - 4, x - 12];
-    const edge = svg("path", {
-      d: `M${from} ${fromY}H${Math.max(from, x - 20)}C${middle} ${fromY} ${middle} ${y} ${to} ${y}`,
-    });
-    const mark = svg(
-      "g",
-      { transform: `translate(${x} ${y})` },
+    const bend = `C${middle} ${fromY} ${middle} ${y} ${to} ${y}`;
+    const edge = svg("path", { d: `M${from} ${fromY}H${Math.max(from, x - 20)}${bend}` });
+    const texts = [
       svg("text", { class: "token", y: 1 }, label(token)),
       svg("text", { class: "tick", y: 14 }, format(score, 2)),
-    );
+    ];
+    const mark = svg("g", { transform: `translate(${x} ${y})` }, ...texts);
     edges.append(edge);
     nodes.append(mark);
-    return [edge, mark];
+    return { edge, mark, kind: null };
   }
 
   function start(job, last) {
@@ -215,9 +199,10 @@ export function tree(tokenizer) {
     set(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });
     const [living, first] = [survivors(steps), leaders(steps, best)];
     columns.forEach((column, t) =>
-      column.forEach((marks, beam) => {
+      column.forEach((one, beam) => {
         const kind = first[t] === beam ? "best" : living[t].has(beam) ? "" : "pruned";
-        for (const mark of marks) if (mark.getAttribute("class") !== kind) set(mark, { class: kind });
+        if (one.kind !== kind) for (const part of [one.edge, one.mark]) set(part, { class: kind });
+        one.kind = kind;
       }),
     );
     drawn.marked = job.done;

@@ -1,5 +1,5 @@
 // The loops that write with the book's language model, as primer.inference has them.  Each is a generator that
-// yields after every token the model reads, so that a page can draw between two of them.
+// yields after every layer of the model, nothing, and after every token, so that a page can draw in between.
 //
 //   readPrompt(model, tokens, cache)                        returns logits; reads only what the cache lacks
 //   continueText(model, prompt, nTokens, choose, end)       yields { tokens, logProbability } as it grows
@@ -7,7 +7,7 @@
 // where prompt is { cache, logits }, choose(logits) gives a token id, and end is the token that ends a text.
 
 import { leading, logSoftmax } from "./choosing.js";
-import { copyCache, nextLogits } from "./language_model.js";
+import { copyCache, nextSteps } from "./language_model.js";
 
 const CHUNK = 4; // tokens of a prompt read at once
 
@@ -20,9 +20,8 @@ export function* readPrompt(model, tokens, { cache, seen }) {
   let logits = null;
   for (let from = known; from < tokens.length; from += CHUNK) {
     const part = tokens.slice(from, from + CHUNK);
-    logits = nextLogits(model, part, cache);
+    logits = yield* nextSteps(model, part, cache);
     seen.push(...part);
-    yield null;
   }
   return logits;
 }
@@ -37,7 +36,7 @@ export function* continueText(model, { cache: read, logits: first }, nTokens, ch
     logProbability += logSoftmax(logits)[token];
     tokens.push(token);
     yield { tokens, logProbability };
-    if (tokens.length < nTokens && token !== end) logits = nextLogits(model, [token], cache);
+    if (tokens.length < nTokens && token !== end) logits = yield* nextSteps(model, [token], cache);
   }
 }
 
@@ -103,8 +102,7 @@ export function* beamText(model, { cache, logits }, nTokens, nBeams, end) {
     scores = step.alive.map(({ score }) => score);
     rows = [];
     for (const [i, { token }] of step.alive.entries()) {
-      rows.push(logSoftmax(nextLogits(model, [token], caches[i])));
-      yield { steps, best: now };
+      rows.push(logSoftmax(yield* nextSteps(model, [token], caches[i])));
     }
   }
   return { steps, best };

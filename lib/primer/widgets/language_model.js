@@ -293,9 +293,12 @@ export function* forwardSteps(model, tokens, cache, observe) {
 }
 
 /** Read tokens after those in the cache; the scores of the token to come. */
-export function nextLogits(model, tokens, cache, observe) {
-  const last = forward(model, tokens, cache, observe).slice(-model.config.d_model);
-  return shown(observe, "logits", linear(last, 1, model.embed));
+export const nextLogits = (model, tokens, cache, observe) => finish(nextSteps(model, tokens, cache, observe));
+
+/** The same as a generator that yields after each layer. */
+export function* nextSteps(model, tokens, cache, observe) {
+  const hidden = yield* forwardSteps(model, tokens, cache, observe);
+  return shown(observe, "logits", linear(hidden.slice(-model.config.d_model), 1, model.embed));
 }
 
 /** The scores of all tokens at some places of a text, places × vocab_size, from the last hidden states. */

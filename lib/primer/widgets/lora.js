@@ -5,17 +5,18 @@
 import { readTensors } from "./safetensors.js";
 
 /**
- * A copy of the model, with a Σ Aᵢ Bᵢ over the first `rank` added to its matrices; yields it after each of them.
- * `data` are the bytes of pack_lora; Python has seen that they belong to the model.
+ * The model with a Σ Aᵢ Bᵢ over the first `rank` added to its matrices, of which it gets copies; it shares the rest.
+ * Yields it after each of them.  `data` are the bytes of pack_lora; Python has seen that they belong to the model.
  */
 export function* turn(model, data, strength = 1, rank = Infinity) {
-  const turned = structuredClone(model);
-  yield turned;
+  const turned = { ...model, blocks: model.blocks.map((block) => ({ ...block })) };
   const { tensors } = readTensors(data);
   for (const name of Object.keys(tensors).filter((one) => one.endsWith("unit"))) {
     const [units, A, B] = ["unit", "A", "B"].map((part) => tensors[name.replace("unit", part)].data);
     const [, layer, , part] = name.split(".");
-    const { data: weights, rows, columns } = turned.blocks[layer][part]; // an output in each row
+    const { data: kept, rows, columns } = model.blocks[layer][part]; // an output in each row
+    const weights = kept.slice();
+    turned.blocks[layer][part] = { data: weights, rows, columns };
     for (let i = 0; i < Math.min(rank, units.length); i++) {
       for (let row = 0, at = 0; row < rows; row++) {
         const share = strength * units[i] * B[i * rows + row];

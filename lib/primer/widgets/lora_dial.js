@@ -2,26 +2,11 @@
 //
 // The functions above `reading` are the mathematics; the tests compare them with primer.fine_tuning.
 
-import {
-  button,
-  columns,
-  div,
-  format,
-  heading,
-  html,
-  key,
-  memory,
-  panel,
-  resultLine,
-  set,
-  sum,
-  table,
-  widget,
-  write,
-} from "./kit.js";
+import { button, columns, details, div, format, heading, html, key, mean, memory, panel } from "./kit.js";
+import { paragraph, resultLine, set, span, table, widget, write } from "./kit.js";
 import { distribution, draw as pick, logSoftmax } from "./choosing.js";
 import { continueText, readPrompt } from "./generation.js";
-import { allLogits, newCache, readModel } from "./language_model.js";
+import { forwardSteps, logitsAt, newCache, readModel } from "./language_model.js";
 import { rankOf, turn } from "./lora.js";
 import { random } from "./random.js";
 import { textInput } from "./text_input.js";
@@ -33,23 +18,20 @@ const STRENGTHS = [-0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]; // of a whole
 const DARKEST = 10; // nats
 const TEMPERATURE = 0.7; // of the text that is written
 
-/** The nats of each token but the first; yields after every few tokens. */
+/** The nats of each token but the first; yields after each layer that a few tokens have passed. */
 export function* surprises(model, tokens) {
   const cache = newCache(model);
   const size = model.config.vocab_size;
   const found = [];
   for (let from = 0; from < tokens.length - 1; from += CHUNK) {
     const part = tokens.slice(from, Math.min(from + CHUNK, tokens.length - 1));
-    const logits = allLogits(model, part, undefined, cache);
+    const logits = logitsAt(model, yield* forwardSteps(model, part, cache), [...part.keys()]);
     part.forEach((_, i) => {
       found.push(-logSoftmax(logits.subarray(i * size, (i + 1) * size))[tokens[from + i + 1]]);
     });
-    yield null;
   }
   return found;
 }
-
-export const mean = (numbers) => sum(numbers) / numbers.length;
 
 /** What the result line says. */
 export function describe({ strength, rank }, now, base) {
@@ -64,8 +46,8 @@ export function describe({ strength, rank }, now, base) {
 
 // A passage whose tokens are shaded by their surprise.
 function reading(title, tokenizer, tokens) {
-  const spans = tokens.map((id) => html("span", {}, tokenText(tokenizer, id)));
-  const element = div("reading", html("b", {}, title), html("p", {}, ...spans));
+  const spans = tokens.map((id) => span("", tokenText(tokenizer, id)));
+  const element = div("reading", html("b", {}, title), paragraph("", ...spans));
   const draw = (nats) => {
     nats.forEach((value, i) => {
       spans[i + 1].style.setProperty("--surprise", `${Math.min(60, (60 * value) / DARKEST).toFixed(0)}%`);
@@ -120,11 +102,10 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
     longest: constants.longest,
     change: (text) => put({ text }),
   });
-  const [beginning, more] = [html("span", { class: "beginning" }), html("span")];
-  const written = html("p", { class: "written" }, beginning, more);
+  const [beginning, more] = [span("beginning"), span("")];
+  const written = paragraph("written", beginning, more);
   const [plot, result] = [losses(), resultLine()];
   const list = table({ head: ["strength", "docstring", "speech"] });
-  const details = html("details", {}, html("summary", {}, "The measured points in a table"), list);
   let open = []; // strengths of a curve still to be measured
   const curve = button("Measure the whole curve", () => {
     open = [...STRENGTHS];
@@ -208,7 +189,7 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
       heading(key("docstring", "the docstring"), key("speech", "the speech")),
       plot,
       curve,
-      details,
+      details("The measured points in a table", list),
     ],
     draw(state) {
       input.draw(

@@ -1,6 +1,7 @@
 // Work in small pieces: long computations that leave the page alive.
 
-const BUDGET = 5; // milliseconds of a frame in which they may run
+const BUDGET = 5; // milliseconds of a frame for drawing and work together
+const LEAST = 2; // of them for work, however long the drawing takes
 
 /**
  * Runs generators a few milliseconds in each frame, in turns, and calls `redraw` as they get on.
@@ -10,7 +11,7 @@ const BUDGET = 5; // milliseconds of a frame in which they may run
 export function workshop(redraw) {
   const jobs = new Map();
   const calm = matchMedia("(prefers-reduced-motion: reduce)"); // then texts appear when they are whole
-  let request = 0;
+  let [request, begun] = [0, false]; // and whether a job has begun in this frame
   const open = () => [...jobs.values()].filter(({ done }) => !done);
   function advance(one) {
     const { value, done } = one.steps.next();
@@ -18,24 +19,27 @@ export function workshop(redraw) {
     else one.latest = value ?? one.latest;
     if (done || !calm.matches) one.value = one.latest;
   }
-  function run() {
-    request = 0;
-    const until = performance.now() + BUDGET;
-    let waiting = open();
-    while (waiting.length && performance.now() < until) {
+  function work(until) {
+    for (let waiting = open(); waiting.length && performance.now() < until; waiting = open())
       for (const one of waiting) if (performance.now() < until) advance(one);
-      waiting = open();
-    }
-    if (!calm.matches || !waiting.length) redraw();
-    schedule();
   }
-  function schedule() {
-    if (open().length) request ||= requestAnimationFrame(run);
+  function run() {
+    const start = performance.now();
+    [request, begun] = [0, false];
+    if (!calm.matches || !open().length) redraw(); // first, so that a long drawing leaves less for work
+    if (open().length) schedule();
+    // A frame that answers the reader has enough to draw: what was asked for is begun in the next one.
+    if (!begun) work(Math.max(start + BUDGET, performance.now() + LEAST));
   }
+  const schedule = () => {
+    request ||= requestAnimationFrame(run);
+  };
   function job(name, key, make) {
-    if (jobs.get(name)?.key !== key)
+    if (jobs.get(name)?.key !== key) {
       jobs.set(name, { key, steps: make(), latest: null, value: null, result: null, done: false });
-    schedule();
+      begun = true;
+      schedule();
+    }
     return jobs.get(name);
   }
   return {
