@@ -536,6 +536,61 @@ def test_the_widget_that_contributing_describes_works(make_widget, widget_page):
     assert widget()._repr_mimebundle_()[0]["image/png"]
 
 
+ONCE = """
+import { button, widget } from "./kit.js";
+
+export default widget("counter", ({ el, get, write, redraw }) => ({
+  layout: [button("more", () => {
+    write({ number: get("number") + 1 });
+    redraw();
+  })],
+  draw() {
+    el.dataset.draws = 1 + Number(el.dataset.draws ?? 0);
+  },
+}));
+"""
+
+
+@pytest.mark.browser
+def test_what_is_drawn_at_once_is_not_drawn_again_in_the_next_frame(make_widget, widget_page):
+    page = widget_page(make_widget(script=ONCE)())
+    before = int(frame_passed(page)["draws"])
+    page.evaluate("document.querySelector('button').click()")
+    assert int(frame_passed(page)["draws"]) == before + 1
+
+
+# ---------------------------------------------------------------- long work
+
+WORKSHOP = Path(__file__).with_name("workshop.mjs")
+
+
+@pytest.mark.parametrize("drawing", [0.5, 2, 4, 20])
+def test_work_leaves_the_page_alive_and_comes_to_an_end(javascript, drawing):
+    shape = {"drawing": drawing, "piece": 0.4, "pieces": 60}
+    frames = javascript(WORKSHOP, "frames", shape)
+    assert sum(frame["worked"] for frame in frames) == 60
+    assert max(frame["took"] for frame in frames) <= max(5, drawing + 2) + 0.4
+    assert all(frame["worked"] for frame in frames[:-2])  # however long the drawing takes
+    assert all(frame["drawn"] == 1 for frame in frames)
+    last = frames[-1]
+    assert (last["worked"], last["result"], last["busy"]) == (0, "done", False)
+
+
+def test_a_frame_that_answers_the_reader_does_no_other_work(javascript):
+    shape = {"drawing": 2, "piece": 0.4, "pieces": 60}
+    frames = javascript(WORKSHOP, "frames", {**shape, "again": 3})
+    assert [bool(frame["worked"]) for frame in frames[:6]] == [True] * 3 + [False] + [True] * 2
+    assert frames[3]["took"] == 2  # the drawing, nothing else
+    assert sum(frame["worked"] for frame in frames[3:]) == 60
+
+
+def test_who_wants_calm_sees_work_that_is_done(javascript):
+    shape = {"drawing": 2, "piece": 0.4, "pieces": 60, "calm": True}
+    frames = javascript(WORKSHOP, "frames", shape)
+    assert [frame["drawn"] for frame in frames] == [0] * (len(frames) - 1) + [1]
+    assert frames[-1]["result"] == "done"
+
+
 @pytest.fixture
 def declared(make_widget, widget_page):
     """Show a widget with one control of each kind; return the page and how to ask for a trait."""

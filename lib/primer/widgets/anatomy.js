@@ -2,8 +2,8 @@
 //
 // The functions above `PARTS` are the mathematics; the tests compare them with primer.transformers.
 
-import { compact, div, format, grouped, heading, html, legend, memory as memo, percent } from "./kit.js";
-import { resultLine, sketch, span, sum, svg, table, uniqueId, widen, widget, write } from "./kit.js";
+import { compact, div, format, grouped, heading, html, legend, memory as memo, named } from "./kit.js";
+import { percent, resultLine, sketch, span, sum, svg, table, uniqueId, widen, widget, write } from "./kit.js";
 
 export { compact }; // the tests know it here
 
@@ -142,8 +142,8 @@ function areas(choose) {
     drawing.style.setProperty("--line", Math.min(1, 32 / layers)); // lines between many columns would hide them
     const of = (kind) => stored.filter((weight) => weight.part === kind);
     const share = (kind) => part(parametersOf(of(kind)) / parametersOf(stored));
-    const texts = PARTS.filter((kind) => of(kind).length).map((kind) => [kind, `${kind} ${share(kind)}`]);
-    names.replaceChildren(legend(Object.fromEntries(texts)));
+    const kinds = PARTS.filter((kind) => of(kind).length);
+    names.replaceChildren(legend(named(kinds, (kind) => `${kind} ${share(kind)}`)));
   }
 
   function draw({ model, specimen, chosen }) {

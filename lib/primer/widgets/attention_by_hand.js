@@ -180,13 +180,12 @@ function bar(j, weight) {
 }
 
 function numbers() {
-  const { element, headings, draw } = table({
+  const list = table({
     caption: "Every number on the way",
     head: ["j", "key kⱼ", "score q·kⱼ", "÷ √2", "weight αⱼ", "αⱼvⱼ"],
   });
-  const row =
-    ({ query, key, value, scores, logits, weights, shares }) =>
-    (color, j) => [
+  function draw({ query, key, value, scores, logits, weights, shares, context, scale, temperature }) {
+    const row = (color, j) => [
       { text: `${j + 1}`, class: color },
       pair(key[j]),
       [work(`${query.map((x, i) => product(x, key[j][i])).join(" + ")} = `), short(scores[j])],
@@ -194,15 +193,12 @@ function numbers() {
       bar(j, weights[j]),
       [work(`${writeWeight(weights[j])} · ${pair(value[j])} = `), tuple(shares[j])],
     ];
-  return {
-    element,
-    draw(state) {
-      const { scale, temperature, weights, context } = state;
-      write(headings[3], `${scale ? "÷ √2" : "÷ 1"}${temperature === 1 ? "" : ` ÷ ${short(temperature)}`}`);
-      const total = "sum: all weights, and the context vector z";
-      draw(COLORS.map(row(state)), { foot: [total, format(sum(weights)), tuple(context)] });
-    },
-  };
+    const heat = temperature === 1 ? "" : ` ÷ ${short(temperature)}`;
+    write(list.headings[3], `${scale ? "÷ √2" : "÷ 1"}${heat}`);
+    const total = "sum: all weights, and the context vector z";
+    list.draw(COLORS.map(row), { foot: [total, format(sum(weights)), tuple(context)] });
+  }
+  return { element: list.element, draw };
 }
 
 // ---------------------------------------------------------------- the widget
@@ -221,9 +217,8 @@ export default widget("attention-by-hand", ({ controls, get, write: put }) => {
   );
   const right = valuesPlane((j, point) => replace("value", j, point));
   const [rows, bars, result] = [numbers(), weightBars(), resultLine()];
-  const examples = Object.entries(get("examples")).map(([name, state]) =>
-    button(name, () => put(structuredClone(state))),
-  );
+  const example = ([name, state]) => button(name, () => put(structuredClone(state)));
+  const examples = Object.entries(get("examples")).map(example);
 
   return {
     layout: [

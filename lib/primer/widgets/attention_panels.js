@@ -2,7 +2,7 @@
 //
 // A map is a queries × keys table with NaN where the mask hides a key; `range` is [low, high], the ends of its colors.
 
-import { clamp, div, draggable, format, heatMap, hover, html, radio, set, sketch, span } from "./kit.js";
+import { clamp, div, draggable, format, heatMap, hover, html, lay, radio, set, sketch, span } from "./kit.js";
 import { write } from "./kit.js";
 import { cut } from "./tokenizer.js";
 
@@ -96,8 +96,7 @@ export function pairMap(pick) {
     const extent = Math.max(40, Math.min(width - SIDE - EDGE, 30 * n));
     size = extent / n;
     heatMap(canvas, map, n, range);
-    const [side, top] = [`${extent}px`, `${TOP}px`];
-    Object.assign(grid.style, { left: `${SIDE}px`, top, width: side, height: side });
+    lay(grid, { left: SIDE, top: TOP, width: extent, height: extent });
     const height = TOP + extent + 2;
     set(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });
   }

@@ -2,6 +2,7 @@
 //
 // A table is a Float64Array, queries × keys, one row for each query.
 
+import { named, sum } from "./kit.js";
 import { entropy, softmax } from "./probability.js";
 import { forward, newCache, products } from "./language_model.js";
 
@@ -65,31 +66,26 @@ const KINDS = {
 export function headTargets(tokens) {
   const n = tokens.length;
   const places = Array.from({ length: n * n }, (_, at) => at);
-  const find = (isTarget) => {
-    const pairs = places.filter((at) => isTarget(Math.floor(at / n), at % n, tokens));
+  return named(Object.keys(KINDS), (kind) => {
+    const pairs = places.filter((at) => KINDS[kind](Math.floor(at / n), at % n, tokens));
     return { pairs, queries: new Set(pairs.map((at) => Math.floor(at / n))).size };
-  };
-  return Object.fromEntries(Object.entries(KINDS).map(([name, isTarget]) => [name, find(isTarget)]));
+  });
 }
 
 /**
  * How much of its weight a head gives to keys of each kind, on average over the queries that have such a key:
  * { name: { score, queries } }, the score as primer.attention.head_scores and the number of those queries.
  */
-export function behaviors(weights, targets) {
-  const measure = ({ pairs, queries }) => {
-    const total = pairs.reduce((sum, at) => sum + weights[at], 0);
-    return { score: queries ? total / queries : 0, queries };
-  };
-  return Object.fromEntries(Object.entries(targets).map(([name, target]) => [name, measure(target)]));
-}
+export const behaviors = (weights, targets) =>
+  named(Object.keys(targets), (kind) => {
+    const { pairs, queries } = targets[kind];
+    return { score: queries ? sum(pairs.map((at) => weights[at])) / queries : 0, queries };
+  });
 
 /** How evenly a head's causal weights are spread, as primer.widgets.attention_maps.evenness; 0 where there are too few queries. */
 export function evenness(weights, n) {
   let total = 0;
-  for (let i = 1; i < n; i++) {
-    total += entropy(weights.subarray(i * n, i * n + i + 1)) / Math.log(i + 1);
-  }
+  for (let i = 1; i < n; i++) total += entropy(weights.subarray(i * n, i * n + i + 1)) / Math.log(i + 1);
   return n > QUERIES ? total / (n - 1) : 0;
 }
 

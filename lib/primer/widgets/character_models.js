@@ -5,6 +5,7 @@
 //   logProbabilities(read, at);                       // of the letter that stands at a place, given those before
 //   inputGradients(read, at);                         // the size of its gradient for the vector of each of these
 
+import { named } from "./kit.js";
 import { logSoftmax } from "./probability.js";
 import { readTensors } from "./safetensors.js";
 import {
@@ -38,7 +39,7 @@ export function readModels(data) {
       head: { ...matrix("head.weight"), bias: Float64Array.from(tensors[`${name}/head.bias`].data) },
     };
   };
-  return Object.fromEntries(Object.keys(cells).map((name) => [name, build(name)]));
+  return named(Object.keys(cells), build);
 }
 
 /** The states after each letter of a text; the beginning that it shares with an earlier reading is kept. */

@@ -2,8 +2,8 @@
 //
 // The functions above `drawing` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { button, clamp, div, format, heading, key, mean, panel, percent, play, resultLine } from "./kit.js";
-import { short, sum, widget } from "./kit.js";
+import { button, clamp, div, format, heading, key, mean, panel, paths, percent, play } from "./kit.js";
+import { resultLine, short, sum, widget } from "./kit.js";
 
 const SECONDS = 6; // to read the whole curve
 
@@ -114,7 +114,7 @@ function drawing(highest, samples, count, move) {
     margin: [26, 12, 40, 40],
     x: { domain: [0, samples], label: "sample" },
     y: { domain: [-highest - 0.3, highest + 0.3], label: "x" },
-    layers: { later: "path", past: "path", best: "path", memory: "path", edge: "path" },
+    layers: paths("later", "past", "best", "memory", "edge"),
     marks: [
       {
         count: () => count,

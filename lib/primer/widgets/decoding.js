@@ -46,8 +46,8 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
   const next = bars(tokenizer, constants.shown, (id) => type(get("text") + tokenText(tokenizer, id)), end);
   const [texts, search, result] = [cards(tokenizer, SAMPLES), tree(tokenizer), resultLine()];
   const again = button("Draw again", () => put({ seed: (get("seed") + SAMPLES) % constants.seeds }));
-  const rows = (...names) => names.map((name) => controls[name]);
-  controls.top_k.limit({ high: config.vocab_size });
+  const { change: choice, temperature, top_k, top_p, n_tokens, n_beams, seed } = controls;
+  top_k.limit({ high: config.vocab_size });
 
   const output = div(
     "",
@@ -62,11 +62,11 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
     heading(
       "The next token: above what the model says, below it, blue, what is drawn from; press one to append it",
     ),
-    div("next", next, div("", div("controls", ...rows("temperature", "top_k", "top_p")), result)),
+    div("next", next, div("", div("controls", temperature, top_k, top_p), result)),
     heading(
       "Continuations side by side; marked is what completes three tokens that stood there before, underlined every other round of a loop",
     ),
-    div("controls", ...rows("n_tokens", "n_beams", "seed"), again),
+    div("controls", n_tokens, n_beams, seed, again),
     output,
   );
   let reader = null; // the model with the change that is chosen, the cache and the tokens in it
@@ -104,7 +104,7 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
   }
 
   return {
-    layout: [controls.change, input, panels],
+    layout: [choice, input, panels],
     draw(state) {
       const { text, change, changes, temperature, top_k: topK, top_p: topP } = state;
       const room = config.context_length - state.n_tokens;

@@ -2,8 +2,8 @@
 //
 // The functions above `plane` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { button, clamp, columns, div, format, heading, key, panel, percent, resultLine } from "./kit.js";
-import { short, sum, widget } from "./kit.js";
+import { button, clamp, columns, div, format, heading, key, panel, paths, percent } from "./kit.js";
+import { resultLine, short, sum, widget } from "./kit.js";
 
 // ---------------------------------------------------------------- complex numbers as [real, imaginary]
 
@@ -142,7 +142,7 @@ const course = (label, name, layers, steps) =>
       ticks: [-reach[name], 0, reach[name]],
       text: (t) => short(t, 2),
     }),
-    layers: { zero: "path", ...Object.fromEntries(layers.map((layer) => [layer, "path"])) },
+    layers: { zero: "path", ...paths(...layers) },
     draw({ zero, ...lines }, plot, state) {
       zero(`M${plot.x(0)} ${plot.y(0)}H${plot.x(steps)}`);
       const limit = (value) => clamp(value, -1e4, 1e4);

@@ -2,7 +2,7 @@
 //
 // The functions above `strips` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { clamp, columns, div, heading, key, panel, resultLine, widget } from "./kit.js";
+import { clamp, columns, div, heading, key, named, panel, paths, resultLine, widget } from "./kit.js";
 import { softmax } from "./probability.js";
 
 // ---------------------------------------------------------------- what is computed
@@ -151,7 +151,7 @@ const strips = (names, choose, step) =>
     y: { ...rowsOf(names), label: "" },
     layers: {
       chosen: "rect",
-      ...Object.fromEntries(names.flatMap((name) => [name, `${name}-all`].map((layer) => [layer, "path"]))),
+      ...paths(...names.flatMap((name) => [name, `${name}-all`])),
     },
     drag: ([x]) => choose(Math.floor(x)),
     step,
@@ -177,9 +177,8 @@ const comparison = (names) =>
     x: { domain: [-1.5, 2], label: "answer · value", ticks: [-1, 0, 1, 2] },
     y: { ...rowsOf(names), label: "" },
     layers: {
-      one: "path",
-      others: "path",
-      ...Object.fromEntries(names.map((name) => [name, { tag: "circle", r: 6 }])),
+      ...paths("one", "others"),
+      ...named(names, () => ({ tag: "circle", r: 6 })),
     },
     draw({ one, others, ...rights }, { x, y }, { products, right, place }) {
       one(`M${x(1)} ${y(0)}V${y(names.length)}`);

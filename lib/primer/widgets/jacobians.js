@@ -2,8 +2,8 @@
 //
 // The functions above `plane` are the mathematics; the tests compare them with primer.recurrent.
 
-import { between, button, clamp, columns, div, heading, key, panel, resultLine, scientific } from "./kit.js";
-import { short, widget } from "./kit.js";
+import { between, button, clamp, columns, div, heading, key, panel, paths, resultLine } from "./kit.js";
+import { scientific, short, widget } from "./kit.js";
 
 // ---------------------------------------------------------------- two by two
 
@@ -134,7 +134,7 @@ const chart = (range, steps) =>
       ticks: [1e-6, 1e-4, 1e-2, 1, 1e2, 1e4, 1e6],
       text: (t) => ({ 0.01: "0.01", 1: "1", 100: "100" })[t] ?? scientific(t, 0).slice(2),
     },
-    layers: { one: "path", bound: "path", radius: "path", least: "path", most: "path" },
+    layers: paths("one", "bound", "radius", "least", "most"),
     draw({ one, bound, radius, least, most }, { x, y, line }, { sizes, own, found }) {
       const power = (base) => line(between(0, steps, steps).map((k) => [k, clamp(base ** k, 1e-9, 1e9)]));
       const curve = (i) => line(found.map((pair, k) => [k, clamp(pair[i], 1e-9, 1e9)]));

@@ -86,10 +86,8 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
       {
         count: ({ points }) => points.length,
         at: ({ points }, i) => points[i],
-        label({ points }, i) {
-          const [x, y] = points[i].map((v) => format(v, 2));
-          return `Point ${i + 1}, x ${x}, y ${y}`;
-        },
+        label: ({ points }, i) =>
+          `Point ${i + 1}, x ${format(points[i][0], 2)}, y ${format(points[i][1], 2)}`,
         move: movePoint,
         step: (state) => [hundredth(axesOf(state).x), hundredth(axesOf(state).y)],
         take,
@@ -97,7 +95,7 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
       },
     ],
     draw({ box, fit, own, halo, dot, end }, plot, state) {
-      const { x, y, line } = plot;
+      const { y, line } = plot;
       const { points, frame, assessed, drawn, leverage, chosen, shown } = state;
       const through = (one) => line([frame[0], frame[1]].map((v) => [v, at(one, v)]));
       fit(state.fit && shown.fit ? through(state.fit) : "");
@@ -113,10 +111,8 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
       });
       halo(places, ([cx, cy], i) => ({ cx, cy, r: leverage ? 30 * Math.sqrt(leverage[i]) : 0 }));
       dot(places, ([cx, cy], i) => ({ cx, cy, class: i === chosen ? "dot chosen" : "dot" }));
-      end(shown.own ? ends : [], (_, i) => {
-        const [ex, ey] = endMark(state, i);
-        return { transform: `translate(${x(ex)} ${y(ey)})` };
-      });
+      const moved = (place) => ({ transform: `translate(${plot.at(place).join(" ")})` });
+      end(shown.own ? ends : [], (_, i) => moved(endMark(state, i)));
     },
   });
 }
@@ -126,21 +122,18 @@ function scatter({ ends, movePoint, remove, take, moveEnd }) {
 function map(moveOwn) {
   const steepest = ({ frame: [x0, x1, y0, y1] }) => (1.6 * (y1 - y0)) / (x1 - x0);
   const place = (line, { xs }) => [at(line, mean(xs)), line.slope];
-  const inside = (/** @type {number[]} */ [h, b], state) => {
-    const most = steepest(state);
+  const mark = (line, state) => {
+    const [[h, b], most] = [place(line, state), steepest(state)];
     return [clamp(h, ...axesOf(state).y), clamp(b, -most, most)];
   };
-  const mark = (line, state) => line && inside(place(line, state), state);
+  const slopes = { label: "slope", text: (t) => format(t, 1) };
   return panel({
     label: "Map of all lines: height at the mean of x to the right, slope upwards; rings of equal loss",
     name: "map",
     height: 270,
     margin: [26, 10, 40, 46],
     x: (state) => ({ domain: axesOf(state).y, label: "height of the line at the mean of x" }),
-    y: (state) => {
-      const most = steepest(state);
-      return { domain: [-most, most], label: "slope", text: (t) => format(t, 1) };
-    },
+    y: (state) => ({ ...slopes, domain: [-steepest(state), steepest(state)] }),
     layers: { ring: { tag: "ellipse", many: true }, shrinkage: "path" },
     over: {
       free: { tag: "circle", r: 4.5 },
@@ -207,25 +200,19 @@ function bars() {
 
 // ---------------------------------------------------------------- the numbers
 
-/** Rows of the table: what of a line and its sums is written, with how many decimals. @type {Record<string, any[]>} */
-const ROWS = {
-  intercept: [({ intercept }) => intercept, 2],
-  slope: [({ slope }) => slope, 3],
-  RSS: [({ rss }) => rss, 2],
-  ESS: [({ ess }) => ess, 2],
-  "RSS + ESS − TSS": [({ rss, ess, tss }) => rss + ess - tss, 2],
-  "R²": [({ r2 }) => r2, 3],
-};
+// Rows of the table: what of a line and its sums is written, with how many decimals.
+const DIGITS = { intercept: 2, slope: 3, RSS: 2, ESS: 2, "RSS + ESS − TSS": 2, "R²": 3 };
 
-const rowsOf = (state) =>
-  Object.entries(ROWS).map(([name, [value, digits]]) => [
-    name,
-    ...KINDS.map((kind) => {
-      const number =
-        state[kind] && state.shown[kind] ? value({ ...state[kind], ...state.assessed[kind] }) : null;
-      return number === null ? "–" : format(number, digits);
-    }),
-  ]);
+function rowsOf(state) {
+  const columns = KINDS.map((kind) => {
+    if (!state[kind] || !state.shown[kind]) return {};
+    const { rss, ess, tss, r2 } = state.assessed[kind];
+    return { ...state[kind], RSS: rss, ESS: ess, "RSS + ESS − TSS": rss + ess - tss, "R²": r2 };
+  });
+  const cell = (number, digits) => (Number.isFinite(number) ? format(number, digits) : "–");
+  const row = ([name, digits]) => [name, ...columns.map((column) => cell(column[name], digits))];
+  return Object.entries(DIGITS).map(row);
+}
 
 const written = ({ intercept, slope }) =>
   `ŷ = ${format(intercept, 2)} ${slope < 0 ? "−" : "+"} ${format(Math.abs(slope), 3)} x`;

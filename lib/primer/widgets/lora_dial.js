@@ -3,7 +3,7 @@
 // The functions above `reading` are the mathematics; the tests compare them with primer.fine_tuning.
 
 import { button, columns, details, div, format, heading, html, key, mean, memory, panel } from "./kit.js";
-import { paragraph, resultLine, set, span, table, widget, write } from "./kit.js";
+import { paragraph, paths, resultLine, set, span, table, widget, write } from "./kit.js";
 import { distribution, draw as pick, logSoftmax } from "./choosing.js";
 import { continueText, readPrompt } from "./generation.js";
 import { forwardSteps, logitsAt, newCache, readModel } from "./language_model.js";
@@ -64,7 +64,7 @@ const losses = () =>
     margin: [26, 12, 40, 40],
     x: { domain: [-0.6, 1.6], label: "strength a", ticks: [-0.5, 0, 0.5, 1, 1.5] },
     y: ({ highest }) => ({ domain: [0, highest], label: "nats per token" }),
-    layers: { dial: "path", docstring: "path", speech: "path" },
+    layers: paths("dial", "docstring", "speech"),
     over: { "docstring-dot": { tag: "circle", many: true }, "speech-dot": { tag: "circle", many: true } },
     draw(layers, plot, { points, strength, highest }) {
       const { x, y, line, spot } = plot;

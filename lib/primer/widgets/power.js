@@ -2,8 +2,8 @@
 //
 // The functions above `readout` are the mathematics; the tests compare them with primer.statistics.
 
-import { between, button, clamp, columns, div, format, memory, panel, paragraph, percent } from "./kit.js";
-import { play, resultLine, set, span, sum, widget, write } from "./kit.js";
+import { between, button, clamp, columns, div, format, memory, panel, paragraph, paths } from "./kit.js";
+import { percent, play, resultLine, set, span, sum, widget, write } from "./kit.js";
 import { normal, random } from "./random.js";
 
 const ROOT = Math.sqrt(2 * Math.PI);
@@ -141,10 +141,7 @@ const densities = (range, drag, step) =>
       label: "t statistic",
     }),
     y: { domain: [0, 0.46], label: "density", ticks: [] },
-    layers: {
-      ...{ right: "path", beta: "path", alpha: "path", seen0: "path", seen1: "path" },
-      ...{ null: "path", other: "path", threshold: "path" },
-    },
+    layers: paths("right", "beta", "alpha", "seen0", "seen1", "null", "other", "threshold"),
     over: { without: { tag: "text", class: "name without" }, with: { tag: "text", class: "name with" } },
     drag,
     step,
@@ -168,11 +165,8 @@ const densities = (range, drag, step) =>
       const apart = Math.abs(x(delta) - x(0)) > 76; // room for both names side by side
       const middle = { y: y(0.43), "text-anchor": "middle" };
       layers.without("no effect", { x: x(0), ...middle });
-      layers.with("the effect", {
-        ...middle,
-        x: clamp(x(delta), 46, width - 46),
-        y: apart ? y(0.43) : y(0.43) - 14,
-      });
+      const beside = { x: clamp(x(delta), 46, width - 46), y: apart ? y(0.43) : y(0.43) - 14 };
+      layers.with("the effect", { ...middle, ...beside });
       set(plot.element, {
         ...{ "aria-valuemin": range[0], "aria-valuemax": range[1] },
         ...{ "aria-valuenow": effect, "aria-valuetext": `effect ${format(effect, 2)}` },
@@ -193,7 +187,7 @@ function powerFunction(range, drag) {
       ...{ domain: [0, 1], label: "power function: P(reject)" },
       ...{ ticks: [0, 0.5, 1], text: (t) => format(t, 1) },
     },
-    layers: { size: "path", threshold: "path", curve: "path" },
+    layers: paths("size", "threshold", "curve"),
     over: { label: { tag: "text", class: "tick" }, point: { tag: "circle", r: 6 } },
     drag,
     draw({ size, threshold, curve, label, point }, { x, y, line, spot }, { effect, n, alpha, critical }) {

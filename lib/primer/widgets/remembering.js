@@ -1,7 +1,7 @@
 // What does it remember?  Three networks read a text; what their prediction feels of each letter.
 
 import { inputGradients, logProbabilities, readModels, reading } from "./character_models.js";
-import { clamp, columns, div, html, percent, resultLine, set, widget, write } from "./kit.js";
+import { clamp, columns, div, html, named, percent, resultLine, set, widget, write } from "./kit.js";
 import { textInput } from "./text_input.js";
 
 const OFTEN = 4; // likeliest letters that are named
@@ -82,7 +82,7 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
   const rows = kinds.map((kind) => net(kind, names[kind], choose));
   const result = resultLine();
   /** @type {Record<string, {name?: string, read?: any, found?: any}>} What is known of each network. */
-  const known = Object.fromEntries(kinds.map((kind) => [kind, {}]));
+  const known = named(kinds, () => ({}));
   let later = 0;
   const panels = div("", ...rows, result);
 

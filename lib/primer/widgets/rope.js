@@ -3,8 +3,8 @@
 // First the parts of the drawing, each { element, draw(state) }; then what joins them.
 
 import { arrow, clamp, columns, details, div, format, grouped, heading, html, legend } from "./kit.js";
-import { memory, panel, paragraph, path, play, radio, resultLine, select, set, signed } from "./kit.js";
-import { sketch, slider, span, sum, table, widget, write } from "./kit.js";
+import { memory, panel, paragraph, path, paths, play, radio, resultLine, select, set } from "./kit.js";
+import { signed, sketch, slider, span, sum, table, widget, write } from "./kit.js";
 import { applyRope, lookalike, pairCurve, pairIndices, pairScores, ropeFrequencies } from "./rotation.js";
 import { ropePermutation, scoreCurve } from "./rotation.js";
 
@@ -101,7 +101,7 @@ function circle(pair) {
     layers: {
       ...{ rim: { tag: "circle", r: RADIUS }, wedge: "path" },
       ...{ passedQ: { tag: "path", class: "query trail" }, passedK: { tag: "path", class: "key trail" } },
-      ...{ query: "path", key: "path" },
+      ...paths("query", "key"),
     },
   });
   const [speed, share] = [span("speed"), span("share")];
@@ -185,7 +185,7 @@ function curve(last, goTo) {
       ticks: [-64, -48, -32, -16, 0, 16, 32, 48, 64].filter((t) => width > 500 || t % 32 === 0),
     }),
     y: (state) => ({ domain: curvesOf(state).domain, label: "score" }),
-    layers: { now: "path", part: "path", total: "path" },
+    layers: paths("now", "part", "total"),
     over: {
       alias: { tag: "circle", r: 8 },
       name: { tag: "text", class: "tick" },
@@ -219,24 +219,17 @@ function curve(last, goTo) {
 // ---------------------------------------------------------------- the numbers
 
 function numbers() {
-  const { element, draw } = table({
+  const list = table({
     caption:
       "Every pair in numbers: its speed ω in radians per token, how many radians its arrows have turned, what it adds",
     head: ["Pair", "ω", "query turned", "key turned", "difference", "dot product"],
   });
-  const row =
-    ({ m, n, shares }) =>
-    (w, i) => {
-      const turned = [m * w, n * w, (n - m) * w].map((x) => format(x, 2));
-      return [`${i}`, w.toPrecision(3), ...turned, format(shares[i])];
-    };
-  return {
-    element,
-    draw(state) {
-      const foot = ["score, the sum", format(state.score)];
-      draw(state.frequencies.map(row(state)), { chosen: state.pair, foot });
-    },
-  };
+  function draw({ m, n, pair, frequencies, shares, score }) {
+    const turned = (w) => [m * w, n * w, (n - m) * w].map((x) => format(x, 2));
+    const rows = frequencies.map((w, i) => [`${i}`, w.toPrecision(3), ...turned(w), format(shares[i])]);
+    list.draw(rows, { chosen: pair, foot: ["score, the sum", format(score)] });
+  }
+  return { element: list.element, draw };
 }
 
 // ---------------------------------------------------------------- which coordinates make a pair
@@ -245,7 +238,7 @@ function pairing(title, layout) {
   const { element: drawing, layers } = sketch({
     label: `${title}: arcs join the coordinates of a pair, bars are the query before and after its rotation`,
     layers: {
-      ...{ axis: "path", before: "path", after: "path", arcs: "path", chosen: "path" },
+      ...paths("axis", "before", "after", "arcs", "chosen"),
       name: { tag: "text", many: true, "text-anchor": "middle" },
     },
   });
@@ -300,12 +293,9 @@ function conventions() {
       panels[i].draw({ x, turned: turned[i], order: names, pair, scale, total });
     });
     const gap = (x, y) => format(largest(x.map((v, i) => v - y[i])));
-    write(
-      words,
-      `With other partners, the query turned to position ${m} differs by up to ${gap(turned[0], turned[1])} in a coordinate. ` +
-        `Take its coordinates in the order ${order.join(" ")} first, and the half-split rotation gives the interleaved ` +
-        `result in that order: difference ${gap(reorder(turned[0]), turned[2])}.`,
-    );
+    const first = `With other partners, the query turned to position ${m} differs by up to ${gap(turned[0], turned[1])} in a coordinate.`;
+    const second = `Take its coordinates in the order ${order.join(" ")} first, and the half-split rotation gives the interleaved result in that order: difference ${gap(reorder(turned[0]), turned[2])}.`;
+    write(words, `${first} ${second}`);
   }
   const title =
     "Which coordinates make a pair: the query before its rotation (outline) and after it (filled)";

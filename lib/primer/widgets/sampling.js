@@ -3,8 +3,8 @@
 // The functions above `strip` are the mathematics; the tests compare them with primer.statistics.
 
 import { between, button, clamp, columns, div, format, grouped, legend, mean, memory, panel } from "./kit.js";
-import { paragraph, percent, play, resultLine, scientific, signed, sum, table, widget } from "./kit.js";
-import { write } from "./kit.js";
+import { paragraph, paths, percent, play, resultLine, scientific, signed, sum, table } from "./kit.js";
+import { widget, write } from "./kit.js";
 import { normal, random } from "./random.js";
 
 export const SIZES = [3, 5, 8, 12, 20, 32, 50, 80, 120, 200];
@@ -50,14 +50,13 @@ export function sample(population, n, seed) {
 
 const middle = (s) => (s[(s.length - 1) >> 1] + s[s.length >> 1]) / 2;
 
+const quarter = (s) => Math.floor(s.length / 4);
+
 // An estimator takes a sample as drawn and the same sample in order.
 const ESTIMATORS = {
   mean,
   median: (_, s) => middle(s),
-  "trimmed mean": (x, s) => {
-    const cut = Math.floor(x.length / 4);
-    return mean(s.slice(cut, s.length - cut));
-  },
+  "trimmed mean": (_, s) => mean(s.slice(quarter(s), s.length - quarter(s))),
   midrange: (_, s) => (s[0] + s[s.length - 1]) / 2,
   "first value": (x) => x[0],
   "0.8 × mean": (x) => 0.8 * mean(x),
@@ -72,10 +71,10 @@ const ESTIMATORS = {
 export const estimate = (estimator, x) => ESTIMATORS[estimator](x, Float64Array.from(x).sort());
 
 // How the expectation of an estimator changes with θ; 1 for an unbiased one.
-export const slope = (estimator, n) =>
-  ({ "0.8 × mean": 0.8, "1 / mean": n / (n - 1), "(n − 2) / sum": (n - 2) / (n - 1), maximum: n / (n + 1) })[
-    estimator
-  ] ?? 1;
+export function slope(estimator, n) {
+  const slopes = { "0.8 × mean": 0.8, "1 / mean": n / (n - 1), "(n − 2) / sum": (n - 2) / (n - 1) };
+  return { ...slopes, maximum: n / (n + 1) }[estimator] ?? 1;
+}
 
 // The Cramér–Rao bound ψ′² / (n I₁) at θ = 1.
 export const bound = (population, estimator, n) =>
@@ -90,10 +89,8 @@ export function moments() {
     count += 1;
     const [share, product] = [gap / count, (gap * gap * before) / count];
     center += share;
-    fourth +=
-      product * share * share * (count * count - 3 * count + 3) +
-      6 * share * share * second -
-      4 * share * third;
+    fourth += product * share ** 2 * (count ** 2 - 3 * count + 3);
+    fourth += 6 * share ** 2 * second - 4 * share * third;
     third += product * share * (count - 2) - 3 * share * second;
     second += product;
     squares += (value - 1) ** 2;
@@ -139,8 +136,8 @@ const strip = () =>
     margin: [24, 16, 42, 16],
     x: ({ view }) => ({ domain: view, label: "one sample: observations x" }),
     y: ({ points }) => densityAxis(Math.max(...points.map(([, f]) => f)), "population"),
-    layers: { population: "path", truth: "path" },
-    over: { dots: "path", guess: "path" },
+    layers: paths("population", "truth"),
+    over: paths("dots", "guess"),
     draw({ population, truth, dots, guess }, { x, y, line }, { points, view, values, value }) {
       const inside = (v) => v >= view[0] && v <= view[1];
       const shown = values.filter(inside).map((v) => `M${x(v).toFixed(1)} ${y(0) - 9}v9`);
@@ -160,7 +157,7 @@ const histogram = () =>
     margin: [24, 16, 42, 16],
     x: { domain: [LOW, HIGH], text: (t) => format(t, 1), label: "many samples: estimates of θ" },
     y: ({ peak, shares }) => densityAxis(Math.max(peak, ...shares), "sampling distribution"),
-    layers: { bars: "path", bound: "path", truth: "path" },
+    layers: paths("bars", "bound", "truth"),
     over: { average: "path", note: { tag: "text", class: "tick" } },
     draw(layers, { x, y, curve, width }, { shares, peak, deviation, center, read, outside }) {
       const at = shares.map((_, i) => x(LOW + (i * (HIGH - LOW)) / BINS).toFixed(1));
@@ -193,7 +190,7 @@ const decline = (choose) =>
       ticks: [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10].filter((v) => v >= lowest),
       text: (v) => (v < 0.001 ? scientific(v, 0).replace("1·", "") : String(v)),
     }),
-    layers: { now: "path", bound: "path", whiskers: "path" },
+    layers: paths("now", "bound", "whiskers"),
     over: { dot: { tag: "circle", r: 4, many: true } },
     drag: ([at]) => choose(SIZES.reduce((best, n) => (apart(n, at) < apart(best, at) ? n : best))),
     draw(layers, { x, y, line }, { population, estimator, n, lowest, reads }) {

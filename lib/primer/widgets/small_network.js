@@ -3,7 +3,7 @@
 // The functions above `SIDE` are the mathematics; the tests compare them with primer.networks.
 
 import { between, button, clamp, color, columns, div, format, grouped, heading, html, key } from "./kit.js";
-import { memory, panel, play, putPixels, resultLine, scientific, sum, widget } from "./kit.js";
+import { lay, memory, panel, play, putPixels, resultLine, scientific, sum, widget } from "./kit.js";
 
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 const tanh = (z) => 1 - 2 / (1 + Math.exp(2 * z)); // to 1e-16, in half the time of Math.tanh
@@ -187,26 +187,20 @@ function surface() {
     x: { ...square, label: "x₀" },
     y: { ...square, label: "x₁" },
     layers: { crease: "path", dot: { tag: "circle", r: 3.5, many: true } },
-    draw(layers, { x, y, line, element }, { network, data: { points, labels }, activation }) {
-      const style = canvas.style;
-      style.left = `${x.range[0]}px`;
-      style.top = `${y.range[1]}px`;
-      style.width = `${x.range[1] - x.range[0]}px`;
-      style.height = `${y.range[0] - y.range[1]}px`;
+    draw(layers, { x, y, line, spot, element }, { network, data: { points, labels }, activation }) {
+      const [[left, right], [bottom, top]] = [x.range, y.range];
+      lay(canvas, { left, top, width: right - left, height: bottom - top });
       const names = ["orange", "paper", "blue"].map((name) => color(element, name));
-      const table = once("colors", names.join(), () => mixtures(...names));
+      const table = once("colors", names, () => mixtures(...names));
       const scores = forward(network, PLACES, SIDE * SIDE, activation).at(-1).sums;
       const pixels = Uint32Array.from(scores, (s) => table[clamp(Math.round(255 * sigmoid(s)), 0, 255) || 0]);
       putPixels(canvas, pixels, SIDE);
       const { weights, bias, outputs } = network[0];
       const lines = Array.from(bias, (b, j) => crease(weights[j], weights[outputs + j], b));
       layers.crease(lines.map(line).join(""));
-      once("dots", [points, x.range, y.range].join(), () =>
-        layers.dot(points, ([a, b], i) => ({
-          cx: x(a),
-          cy: y(b),
-          class: `dot ${labels[i] ? "one" : "zero"}`,
-        })),
+      const kind = (i) => ({ class: `dot ${labels[i] ? "one" : "zero"}` });
+      once("dots", [points, x.range, y.range], () =>
+        layers.dot(points, ([a, b], i) => ({ ...spot(a, b), ...kind(i) })),
       );
     },
   });

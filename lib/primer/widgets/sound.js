@@ -21,9 +21,7 @@ async function record() {
   const recorder = new MediaRecorder(stream);
   const pieces = [];
   recorder.ondataavailable = (event) => pieces.push(event.data);
-  const ended = new Promise((resolve) => {
-    recorder.onstop = resolve;
-  });
+  const ended = new Promise((resolve) => recorder.addEventListener("stop", resolve));
   recorder.start();
   setTimeout(() => recorder.stop(), 1000 * RECORDED);
   await ended;

@@ -1,6 +1,6 @@
 // The spectrogram widget: what joins its controls, the signals, the analysis, the panels and the sound.
 
-import { div, html, memory, paragraph, resultLine, set, span, widget } from "./kit.js";
+import { div, html, memory, named, paragraph, resultLine, set, span, widget } from "./kit.js";
 import { analysis, decode, describeFrame, describeSpread, firstView, ownSignal, wordsOf } from "./signals.js";
 import { ownSound, soundPlayer } from "./sound.js";
 import { computeFrames, imageRows, levelOf, spectrumDrawing, spreadDrawing } from "./spectrogram_panels.js";
@@ -11,8 +11,8 @@ import { framePowers, peaks, spread } from "./spectrum.js";
 const subscripted = (text) => text.split(/_(\w)/).map((piece, i) => (i % 2 ? html("sub", {}, piece) : piece));
 
 export default widget("spectrogram", ({ model, el, controls, get, read, write: put, redraw, measured }) => {
-  const records = Object.entries(get("signals"));
-  const signals = Object.fromEntries(records.map(([name, record]) => [name, decode(name, record)]));
+  const records = get("signals");
+  const signals = named(Object.keys(records), (name) => decode(name, records[name]));
   const once = memory();
   let own = null; // the reader's own sound and how it is looked at; never a trait, so that it stays here
   let shownOwn = false;
@@ -59,9 +59,8 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   choice.row.lastChild.hidden = true;
   const move = () =>
     player.move(Math.min(current().duration, (Number(cursor.value) * view().hop) / current().rate));
-  const cursor = html("input", {
-    ...{ type: "range", class: "cursor", min: 0, "aria-label": "Current frame", oninput: move },
-  });
+  const frame = { type: "range", class: "cursor", min: 0, "aria-label": "Current frame" };
+  const cursor = html("input", { ...frame, oninput: move });
   const [time, spectrum, spreads] = [timeDrawing(), spectrumDrawing(), spreadDrawing()];
   const [result, about, spreadLine] = [resultLine(), paragraph("about"), paragraph("spread-line")];
   const timePanel = div("time-panel", time.picture, time.root, cursor);

@@ -1,6 +1,6 @@
 // The drawings of the spectrogram widget: the image under the waveform, the spectrum, the spreads.
-import { axes, clamp, colormap, div, format, heatMap, html, linear, logarithmic, path, set } from "./kit.js";
-import { sketch, svg, uniqueId } from "./kit.js";
+import { axes, clamp, colormap, div, format, heatMap, html, lay, linear, logarithmic, path } from "./kit.js";
+import { paths, set, sketch, svg, uniqueId } from "./kit.js";
 import { knownFrequency, wordsOf } from "./signals.js";
 import { aliasFrequency, framePowers, powerOfTwo } from "./spectrum.js";
 
@@ -84,8 +84,8 @@ export function timeDrawing() {
     label: "Waveform and spectrogram",
     height: HEIGHT,
     layers: {
-      ...{ waveAxes: group, imageAxes: group, wave: "path", shape: "path", beyond: group, known: group },
-      ...{ casing: "path", frame: "path", head: "path" },
+      ...{ waveAxes: group, imageAxes: group, ...paths("wave", "shape"), beyond: group, known: group },
+      ...paths("casing", "frame", "head"),
     },
   });
   const canvas = html("canvas", { "aria-hidden": "true" });
@@ -98,14 +98,14 @@ export function timeDrawing() {
     y = linear([0, signal.rate / 2], IMAGE);
     level = linear([-signal.scale, signal.scale], WAVE);
     set(root, { width });
-    const waveTicks = { scale: level, label: "", ticks: [0] };
-    axes(layers.waveAxes.element, { scale: x, label: "", ticks: [] }, waveTicks);
     const [times, frequencies] = wordsOf(signal).axis;
+    const along = { scale: x, label: times, text: String };
     axes(
-      layers.imageAxes.element,
-      { scale: x, label: times, text: String },
-      { scale: y, label: frequencies },
+      layers.waveAxes.element,
+      { ...along, label: "", ticks: [] },
+      { scale: level, label: "", ticks: [0] },
     );
+    axes(layers.imageAxes.element, along, { scale: y, label: frequencies });
   }
 
   /** The samples that are kept, and what is known of them. */
@@ -126,14 +126,11 @@ export function timeDrawing() {
   function image(signal, decibels, { hop, rate }, frames) {
     const columnWidth = (frames.stride / rate / signal.duration) * (x.range[1] - x.range[0]);
     const { rows } = frames;
-    const pixels = (sizes) => Object.fromEntries(Object.entries(sizes).map(([k, v]) => [k, `${v}px`]));
     heatMap(canvas, frames.levels, frames.columns, [-decibels, 0]);
-    const place = { left: LEFT, width: x.range[1] - LEFT, top: IMAGE[0] - rows, height: rows };
-    Object.assign(picture.style, pixels(place));
-    Object.assign(canvas.style, {
-      ...pixels({ left: -columnWidth / 2, width: columnWidth * frames.columns }),
-      imageRendering: frames.stride === hop && columnWidth > 3 ? "pixelated" : "auto", // a large hop is seen as steps
-    });
+    lay(picture, { left: LEFT, width: x.range[1] - LEFT, top: IMAGE[0] - rows, height: rows });
+    lay(canvas, { left: -columnWidth / 2, width: columnWidth * frames.columns });
+    const steps = frames.stride === hop && columnWidth > 3; // a large hop is seen as steps
+    canvas.style.imageRendering = steps ? "pixelated" : "auto";
   }
 
   function drawKnown(known, signal, rate) {
@@ -209,7 +206,7 @@ export function spectrumDrawing() {
       gradient: { tag: "linearGradient", id, x2: 0, y2: 0 },
       axes: { tag: "g", class: "spectrum-axes" },
       legend: { tag: "rect", class: null, fill: `url(#${id})` },
-      ...{ area: "path", curve: "path" },
+      ...paths("area", "curve"),
       peak: { tag: "circle", many: true, r: 3.5 },
       name: { tag: "text", many: true },
     },
@@ -276,7 +273,7 @@ export function spreadDrawing() {
     name: "spreads",
     height: CORNER,
     layers: {
-      ...{ limit: "path", axis: "path", time: tick, frequency: tick, impossible: tick },
+      ...{ ...paths("limit", "axis"), time: tick, frequency: tick, impossible: tick },
       dot: { tag: "circle", r: 5 },
     },
   });

@@ -2,7 +2,8 @@
 //
 // The functions above `valley` are the mathematics; the tests compare them with primer.optimization.
 
-import { clamp, columns, format, heading, key, panel, play, resultLine, scientific, widget } from "./kit.js";
+import { clamp, columns, format, heading, key, panel, paths, play, resultLine, scientific } from "./kit.js";
+import { widget } from "./kit.js";
 
 const STEPS = 100;
 const START = [-2, 1];
@@ -56,9 +57,7 @@ const valley = () =>
     y: { domain: [-HIGH, HIGH], label: "w₂, the steep direction" },
     layers: {
       ring: { tag: "ellipse", many: true },
-      trace: "path",
-      dots: "path",
-      lowest: "path",
+      ...paths("trace", "dots", "lowest"),
       now: { tag: "circle", r: 6 },
     },
     draw({ ring, trace, dots, lowest, now }, { x, y, at, spot }, { path, curvature, shown }) {
@@ -87,7 +86,7 @@ const errors = () =>
       ticks: [1e-6, 1e-4, 1e-2, 1, 100],
       text: (t) => ({ 1: "1", 100: "100" })[t] ?? scientific(t, 0).slice(2),
     },
-    layers: { flat: "path", steep: "path", cursor: "path" },
+    layers: paths("flat", "steep", "cursor"),
     draw({ flat, steep, cursor }, { x, y, line }, { path, shown }) {
       [flat, steep].forEach((curve, i) =>
         curve(line(path.map((w, t) => [t, Math.max(Math.abs(w[i]), 1e-9)]))),

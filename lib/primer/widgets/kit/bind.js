@@ -1,6 +1,7 @@
 // The controls that a widget's Python class declares on its traits, joined to the model in both directions.
 
 import { checkbox, radio, select, slider } from "./controls.js";
+import { named } from "./memory.js";
 import { clamp, format, grouped, short, significant } from "./numbers.js";
 
 const FORMS = { fixed: format, grouped, short, significant };
@@ -88,19 +89,16 @@ function choiceControl(declared, change) {
  * `text(trait, value)` may write a number in other words than those declared.
  */
 export function bind(declared, change, text = (_trait, _value) => undefined) {
-  const make = (name, one) => {
+  const make = (name) => {
+    const one = declared[name];
     const tell = (value) => change({ [name]: value });
     if (one.kind === "number") return numberControl(one, tell, (value) => text(name, value));
     if (one.kind === "switch") return checkbox({ label: one.label, change: tell });
     return choiceControl(one, tell);
   };
-  return Object.fromEntries(
-    Object.entries(declared).map(([name, one]) => {
-      const control = make(name, one);
-      control.row.dataset.trait = name;
-      return [name, control];
-    }),
-  );
+  const controls = named(Object.keys(declared), make);
+  for (const [name, { row }] of Object.entries(controls)) row.dataset.trait = name;
+  return controls;
 }
 
 /** Bring controls to a state, and switch off those that have no effect in it. */

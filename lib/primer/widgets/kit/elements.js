@@ -31,11 +31,8 @@ export const html = (tag, attributes = {}, ...children) =>
   append(set(document.createElement(tag), attributes), ...children);
 
 /** @returns {any} */
-export function svg(tag, attributes = {}, ...children) {
-  const element = set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
-  element.append(...children);
-  return element;
-}
+export const svg = (tag, attributes = {}, ...children) =>
+  append(set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes), ...children);
 
 /** Elements of a class, or of none: a box, a part of a line, a paragraph. */
 const classed =
@@ -55,6 +52,11 @@ export const legend = (names) =>
 /** What is closed until somebody asks for it. */
 export const details = (summary, ...children) =>
   html("details", {}, html("summary", {}, summary), ...children);
+
+/** Lay an element where a drawing has room for it: { left, top, width, height } in pixels. */
+export function lay(element, box) {
+  for (const [side, pixels] of Object.entries(box)) element.style[side] = `${pixels}px`;
+}
 
 /** Make a bar so long a part of its track. */
 export function widen(bar, part) {

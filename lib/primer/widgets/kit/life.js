@@ -3,6 +3,7 @@
 import { bind, settle } from "./bind.js";
 import { button } from "./controls.js";
 import { append } from "./elements.js";
+import { named } from "./memory.js";
 
 /** Set traits, { name: value, … }, and tell Python. */
 export function update(model, changes) {
@@ -73,7 +74,7 @@ export const widget = (name, build) => ({
   render({ model, el }) {
     const { traits, controls: declared, constants } = model.get("_spec");
     const get = (trait) => model.get(trait);
-    const read = () => Object.fromEntries(traits.map((trait) => [trait, get(trait)]));
+    const read = () => named(traits, get);
     const write = (changes) => update(model, changes);
     let parts = null;
     const change = (changes) => (parts.change ?? write)(changes);

@@ -1,3 +1,6 @@
+/** An object with a member for each name. */
+export const named = (names, of) => Object.fromEntries(names.map((name) => [name, of(name)]));
+
 /** Returns `once(name, on, make)`: the value made for the name, anew only when what it depends on changes. */
 export function memory() {
   const kept = {};

@@ -2,6 +2,7 @@
 
 import { div, set, svg, write } from "./elements.js";
 import { draggable, grip } from "./marks.js";
+import { named } from "./memory.js";
 import { arrow, decimals, linear, logarithmic, path, ticks } from "./scales.js";
 import { between } from "./numbers.js";
 
@@ -54,22 +55,22 @@ function several(tag, attributes) {
 }
 
 // { name: "path" }, { name: { tag: "circle", r: 6 } } or { name: { tag: "circle", many: true } }
-function makeLayers(declared) {
-  const make = ([name, one]) => {
+const makeLayers = (declared) =>
+  named(Object.keys(declared), (name) => {
+    const one = declared[name];
     const { tag, many = false, ...attributes } = typeof one === "string" ? { tag: one } : one;
-    const given = { class: name, ...attributes };
-    return [name, many ? several(tag, given) : single(tag, given)];
-  };
-  return Object.fromEntries(Object.entries(declared).map(make));
-}
+    return (many ? several : single)(tag, { class: name, ...attributes });
+  });
+
+/** Layers that are paths. */
+export const paths = (...names) => named(names, () => "path");
 
 /** A drawing without axes: { element, layers }, in the coordinates of its viewBox; hidden without a label. */
 export function sketch({ label = "", name = "", box = null, layers: declared = {}, ...attributes }) {
   const layers = makeLayers(declared);
   const told = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
-  const shapes = Object.values(layers).map(({ element }) => element);
   const given = { class: name || null, viewBox: box, ...told, ...attributes };
-  return { element: svg("svg", given, ...shapes), layers };
+  return { element: svg("svg", given, ...Object.values(layers)), layers };
 }
 
 // One mark, or as many as `count(state)`, as grips over everything else.
@@ -150,19 +151,17 @@ export function panel({
   draw: drawLayers,
 }) {
   const [under, over] = [makeLayers(declared), makeLayers(declaredOver)];
-  const elements = (layers) => Object.values(layers).map(({ element }) => element);
   const grid = svg("g");
-  const inside = svg("svg", {}, ...elements(under));
+  const inside = svg("svg", {}, ...Object.values(under));
   let plot = null;
   const marks = declaredMarks.map((one) => makeMarks(one, () => plot));
-  const grips = marks.map(({ element }) => element);
   const drawing = svg(
     "svg",
     { class: `panel ${name}`.trim(), role: declaredMarks.length ? "group" : role, "aria-label": label },
     grid,
     inside,
-    ...elements(over),
-    ...grips,
+    ...Object.values(over),
+    ...marks,
   );
   if (drag) {
     const invert = (fx, fy) => [plot.x.invert(fx * plot.width), plot.y.invert(fy * plot.height)];
