@@ -1,3 +1,5 @@
+// What is kept by name.
+
 /** An object with a member for each name. */
 export const named = (names, of) => Object.fromEntries(names.map((name) => [name, of(name)]));
 
