@@ -28,8 +28,13 @@ from primer.book.browser import ARGUMENTS, find_chromium
 from primer.book.registry import Book, read_book
 
 TITLE = "A Runnable Primer"
-BACK = {"notation": "Notation", "conventions": "Conventions", "glossary": "Glossary"}
-"""The pages of the appendix that a reader of paper turns to; the others live by their links."""
+BACK = {
+    "one-token": "One token",
+    "glossary": "Glossary",
+    "notation": "Notation",
+    "conventions": "Conventions",
+}
+"""The pages of the appendix that are read on paper, too; the others live by their links."""
 SITE, TARGET = Path("_build/html"), Path("_build/pdf")
 
 _LINK = re.compile(r'href="([^"#:]*)#([^"]+)"')
@@ -94,13 +99,13 @@ class Sheet:
 
 
 def sheets_of(book: Book) -> list[Sheet]:
-    """List what is printed: what comes first, the chapters, and what a reader of paper looks up."""
+    """List what is printed, in the order of the contents: what comes first, chapters, appendix."""
     titles = {name: name.replace("-", " ").capitalize() for name in book.opening}
     opening = [Sheet(f"chapters/{name}", titles[name], f"{titles[name][0]}-") for name in titles]
     chapters = [Sheet(one.page, one.heading, f"{one.number}-") for one in book.written]
-    back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in BACK]
-    there = {page for pages in book.appendix.values() for page in pages}
-    return opening + chapters + [sheet for sheet in back if posixpath.basename(sheet.page) in there]
+    pages = [page for group in book.appendix.values() for page in group if page in BACK]
+    back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in pages]
+    return opening + chapters + back
 
 
 def wanted_places(site: Path, sheets: Iterable[Sheet]) -> dict[str, set[str]]:
