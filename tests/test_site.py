@@ -246,8 +246,11 @@ def test_links_lead_somewhere(site: Path, documents: dict[str, LexborHTMLParser]
     }
     dead = []
     for name, page in documents.items():
-        for tag in page.css("a, link, script, img"):
-            reference = tag.attributes.get("href") or tag.attributes.get("src")
+        for tag in page.css("a, link, script, img, source"):
+            names = ("href", "src", "srcset")
+            reference = next(
+                (tag.attributes[one] for one in names if tag.attributes.get(one)), None
+            )
             if not reference or urlsplit(reference).scheme or reference == "#":
                 continue
             path, anchor = urldefrag(unquote(urljoin(name, reference)))
@@ -473,6 +476,42 @@ def test_what_has_the_focus_can_be_seen(chromium: Browser, address: str) -> None
         page.keyboard.press("Tab")
         unseen.append(page.evaluate(FOCUSED))
     assert [name for name in unseen if name] == []
+    context.close()
+
+
+STOP = """() => {
+  const here = document.activeElement;
+  const needless =
+    here.matches(".popup a") || // where its own link leads, these links stand, too
+    here.matches(".cell_output > .output > .highlight *") || // what code printed
+    (here.matches("pre, div") &&
+      here.scrollWidth <= here.clientWidth &&
+      here.scrollHeight <= here.clientHeight);
+  return [here.closest("article") !== null, needless, here.outerHTML.slice(0, 120)];
+}"""
+
+
+def test_the_tab_key_stops_only_where_something_can_be_done(
+    chromium: Browser, address: str
+) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/chapters/08-positions.html", address).page
+    page.wait_for_function("() => document.documentElement.dataset.markedAt")
+    page.evaluate("""() => {
+      const title = document.querySelector("article h1");
+      title.tabIndex = -1;
+      title.focus();
+    }""")
+    stops = []
+    while True:
+        page.keyboard.press("Tab")
+        inside, needless, what = page.evaluate(STOP)
+        if not inside:
+            break
+        assert not needless, what
+        stops.append(what)
+    print(f"chapter 8: {len(stops)} tab stops in the text")
+    assert 100 < len(stops) <= 220
     context.close()
 
 
