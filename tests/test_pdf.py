@@ -380,6 +380,8 @@ def test_a_real_chapter(chromium: Browser) -> None:
     assert 25 <= len(pages) <= 55
     assert [page[:20] for page in pages if page.startswith("✓")] == [], "checks left their section"
     assert min(map(len, pages[:-1])) > 250, "a page is empty but for its foot or a picture"
+    titles = [page[-60:] for page in pages if re.search(r"Exercise 8\.\d \([^)]*\)$", page)]
+    assert titles == [], "the title of a solution or an exercise is left alone"
     headings = [
         line.removeprefix("#").strip("# ")
         for cell in nbformat.read(BOOK / f"{CHAPTER}.ipynb", as_version=4).cells

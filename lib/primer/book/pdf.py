@@ -176,9 +176,10 @@ def contents(sheets: Iterable[Sheet], book: Book) -> str:
     """Write the pages in front of the whole book: its title, and where its chapters begin."""
     about = {chapter.page: chapter.about for chapter in book.written}
     rows = "".join(
-        f'<tr><td style="padding: 0.3rem 0"><a href="{sheet.page}.html">'
-        f"{html.escape(sheet.title)}</a> {html.escape(about.get(sheet.page, ''))}</td>"
-        f'<td style="text-align: right; white-space: nowrap">{sheet.prefix}1</td></tr>'
+        f'<tr><td style="padding: 0.4rem 0"><a href="{sheet.page}.html" style="font-weight: 650">'
+        f"{html.escape(sheet.title)}</a><br>{html.escape(about.get(sheet.page, ''))}</td>"
+        f'<td style="text-align: right; vertical-align: top; white-space: nowrap; '
+        f'padding: 0.4rem 0">{sheet.prefix}1</td></tr>'
         for sheet in sheets
     )
     return _COVER.format(title=TITLE, about=_ABOUT, rows=rows)
