@@ -6,7 +6,9 @@ These tests look at ``_build/html``; ``make test`` builds it first.
 from __future__ import annotations
 
 import gzip
+import json
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -426,6 +428,17 @@ def test_search_shows_the_library_last(searching: Visit) -> None:
         assert f"chapters/appendix/{page}" in searching.page.evaluate(titles, query)[:3], query
 
 
+def test_search_shows_words_and_no_markup(site: Path) -> None:
+    script = (site / "_static/search-documents.js").read_text("utf-8")
+    documents = json.loads(script[script.index("[") : script.rindex("]") + 1])
+    marked = [
+        f"{one['page']}, {one['heading']}: {found[0]}"
+        for one in documents
+        for found in re.finditer(r"\{\w+\}|\\[a-z]+|… …", f"{one['heading']} {one['text']}")
+    ]
+    assert marked == []
+
+
 @from_disk
 def test_search_says_what_it_cannot_answer(searching: Visit) -> None:
     told = {
@@ -562,6 +575,25 @@ def assert_learner_first(page: Page, name: str) -> None:
     assert form["output"] < 0.1
 
 
+def test_the_choices_of_an_exercise_are_written_once(
+    documents: dict[str, LexborHTMLParser],
+) -> None:
+    asked = 0
+    for name in CHAPTERS:
+        for form in documents[name].css("form.page-answer:has(fieldset)"):
+            exercise = form.prev
+            while exercise is not None and "exercise" not in (exercise.attributes or {}).get(
+                "class", ""
+            ):
+                exercise = exercise.prev
+            assert exercise is not None, name
+            letters = [label.text() for label in form.css("label")]
+            assert letters == [f"({letter})" for letter in "abcdef"[: len(letters)]], name
+            assert all(letter in exercise.text() for letter in letters), name
+            asked += 1
+    assert asked >= len(CHAPTERS)
+
+
 def test_a_row_of_the_source_map_opens_its_check(
     chromium: Browser, address: str, documents: dict[str, LexborHTMLParser]
 ) -> None:
@@ -589,6 +621,15 @@ def assert_notebook_can_be_downloaded(page: Page, name: str) -> None:
     first = next(cell for cell in notebook.cells if cell["cell_type"] == "code")
     assert first["id"] == NEEDS_THE_BOOK
     page.keyboard.press("Escape")
+
+
+def test_the_first_screen_holds_the_widget(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/index.html", address).page
+    box = page.locator(".widget-view").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= WIDTHS["desk"]["height"]
+    context.close()
 
 
 def test_map_links_what_is_written_and_only_that(documents: dict[str, LexborHTMLParser]) -> None:
