@@ -276,6 +276,36 @@ def test_nothing_points_outside_without_addresses(
     assert not (site / "sitemap.xml").exists()
 
 
+COPIED = """() => {
+  const [theorem, sentence] = document.querySelectorAll("article :is(.proof, .proof ~ p)");
+  const range = document.createRange();
+  // from the middle of the formula to the end of the sentence behind it
+  range.setStart(theorem.querySelector(".katex-html .mrel").firstChild, 0);
+  range.setEndAfter(sentence);
+  getSelection().addRange(range);
+  const clipboardData = new DataTransfer();
+  document.dispatchEvent(new ClipboardEvent("copy", { clipboardData }));
+  return clipboardData.getData("text/plain");
+}"""
+
+
+@pytest.mark.browser
+def test_a_formula_is_copied_as_it_was_written(
+    chromium: Browser, without_addresses: tuple[Path, BeautifulSoup]
+) -> None:
+    page = chromium.new_context().new_page()
+    page.goto((without_addresses[0] / f"{CHAPTER}.html").as_uri())
+    page.wait_for_function("() => document.documentElement.dataset.markedAt")
+    seen = "document.querySelector('article').innerHTML"
+    before = page.evaluate(seen)
+    words = page.evaluate(COPIED)
+    assert words.count("a = b") == 1
+    assert words.startswith("$$a = b$$")
+    assert "See (8.1), Theorem 8.1, RoFormer" in " ".join(words.split())
+    assert page.evaluate(seen) == before
+    page.context.close()
+
+
 def test_figures_are_a_pair_with_a_description(
     without_addresses: tuple[Path, BeautifulSoup],
 ) -> None:
