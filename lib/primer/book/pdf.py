@@ -47,6 +47,10 @@ _COVER = """<main class="bd-article"><section style="break-after: page">
 <h1 style="display: block; margin-top: 32vh; font-size: 3.2rem">{title}</h1><p>{about}</p>
 </section><section><h1 style="display: block">Contents</h1>
 <table style="width: 100%">{rows}</table></section></main>"""
+_ROW = """<tr style="line-height: 1.3; vertical-align: top">
+<td style="padding: 0.22rem 0"><a href="{page}.html" style="font-weight: 650">{title}</a><br>
+<small>{about}</small></td>
+<td style="padding: 0.22rem 0; text-align: right; white-space: nowrap">{number}</td></tr>"""
 _ABOUT = (
     "An interactive introduction to the mathematics of language models. On the site its widgets "
     "move and its code runs; on paper a widget is its picture, and solutions stand at the end of "
@@ -176,10 +180,12 @@ def contents(sheets: Iterable[Sheet], book: Book) -> str:
     """Write the pages in front of the whole book: its title, and where its chapters begin."""
     about = {chapter.page: chapter.about for chapter in book.written}
     rows = "".join(
-        f'<tr><td style="padding: 0.4rem 0"><a href="{sheet.page}.html" style="font-weight: 650">'
-        f"{html.escape(sheet.title)}</a><br>{html.escape(about.get(sheet.page, ''))}</td>"
-        f'<td style="text-align: right; vertical-align: top; white-space: nowrap; '
-        f'padding: 0.4rem 0">{sheet.prefix}1</td></tr>'
+        _ROW.format(
+            page=sheet.page,
+            title=html.escape(sheet.title),
+            about=html.escape(about.get(sheet.page, "")),
+            number=f"{sheet.prefix}1",
+        )
         for sheet in sheets
     )
     return _COVER.format(title=TITLE, about=_ABOUT, rows=rows)
