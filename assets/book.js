@@ -33,6 +33,14 @@
       addEventListener(act, () => stay.disconnect(), { once: true, passive: true, capture: true });
     }
   }
+  // A figure has a second drawing for dark pages; paper is white.
+  const drawings = document.querySelectorAll("picture > source");
+  const choose = () => {
+    const dark = document.documentElement.dataset.theme === "dark";
+    for (const drawing of drawings) drawing.media = dark ? "screen" : "not all";
+  };
+  choose();
+  new MutationObserver(choose).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   // What the theme's buttons do: a page's policy lets no script stand in an attribute.
   const deeds = { print: () => print(), "full-screen": () => window.toggleFullScreen() };
   for (const button of document.querySelectorAll("[data-press]")) {

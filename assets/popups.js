@@ -68,10 +68,11 @@
     box.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
     for (const inner of box.querySelectorAll("a[href]")) {
       inner.href = new URL(inner.getAttribute("href"), one.href);
+      inner.tabIndex = -1; // Tab goes on in the text; where Enter leads, these links stand, too
     }
     link = one;
     link.removeAttribute("title"); // the pop-up says it better
-    link.after(box); // so that Tab leads from the link into it
+    link.after(box); // there it is read behind the link
     link.setAttribute("aria-describedby", box.id);
     box.showPopover();
     place();

@@ -1,5 +1,5 @@
-// Before a page is printed: a widget becomes its picture, and the solutions move to the end, where they
-// give nothing away. Afterwards all is as it was.
+// Before a page is printed: it takes the colors of white paper, a widget becomes its picture, and the
+// solutions move to the end, where they give nothing away. Afterwards all is as it was.
 (() => {
   "use strict";
   let undo = [];
@@ -8,6 +8,13 @@
     const node = Object.assign(document.createElement(name), properties);
     node.append(...children);
     return node;
+  };
+
+  const whiten = () => {
+    const { dataset } = document.documentElement;
+    const { theme } = dataset;
+    dataset.theme = "light";
+    undo.push(() => Object.assign(dataset, { theme }));
   };
 
   // Where no script runs, a picture stands for each widget; it stands beside it, as text.
@@ -60,6 +67,7 @@
 
   addEventListener("beforeprint", () => {
     if (undo.length) return;
+    whiten();
     pictures();
     solutions();
   });

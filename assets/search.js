@@ -121,6 +121,9 @@
     const pieces = text.split(/(?<= )/u);
     const first = Math.max(0, pieces.findIndex(hit) - 8);
     const shown = pieces.slice(first, first + 28);
+    const isFormula = (piece) => piece?.trim() === "…"; // one beside the dots of the cut says nothing
+    while (first > 0 && isFormula(shown[0])) shown.shift();
+    while (first + 28 < pieces.length && isFormula(shown.at(-1))) shown.pop();
     const made = element("span", "excerpt");
     if (first > 0) made.append("… ");
     for (const piece of shown)

@@ -202,17 +202,30 @@ def test_every_button_above_a_chapter_shows_its_focus(
 
 
 @pytest.mark.browser
-def test_a_dark_figure_is_hidden_where_there_are_no_styles(
+def test_a_figure_is_met_once_and_drawn_for_the_theme(
     chromium: Browser, without_addresses: tuple[Path, BeautifulSoup]
 ) -> None:
-    figures = without_addresses[1].select("img.figure.only-light, img.figure.only-dark")
-    assert [figure.has_attr("hidden") for figure in figures] == [False, True]
-    for scheme, seen in (("light", [True, False]), ("dark", [False, True])):
-        page = chromium.new_context(color_scheme=scheme).new_page()
-        page.goto((without_addresses[0] / f"{CHAPTER}.html").as_uri())
-        shown = [figure.is_visible() for figure in page.locator("img.figure:not(.on-paper)").all()]
-        assert shown == seen
-        page.context.close()
+    site, text = without_addresses
+    assert str(text.select_one("article")).count("a blue square") == 1
+    picture = text.select_one("article picture")
+    assert picture is not None
+    light, dark = picture.select("img")[0]["src"], picture.select("source")[0]["srcset"]
+    page = chromium.new_context(color_scheme="light").new_page()
+    page.goto((site / f"{CHAPTER}.html").as_uri())
+    page.get_by_role("img", name="a blue square").scroll_into_view_if_needed()  # there is but one
+
+    def assert_drawn(file: object) -> None:
+        name = str(file).rpartition("/")[2]
+        page.wait_for_function(
+            "(name) => document.querySelector('picture img').currentSrc.endsWith(name)", arg=name
+        )
+
+    assert_drawn(light)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert_drawn(dark)
+    page.emulate_media(media="print")
+    assert_drawn(light)
+    page.context.close()
 
 
 @pytest.mark.browser
@@ -263,15 +276,45 @@ def test_nothing_points_outside_without_addresses(
     assert not (site / "sitemap.xml").exists()
 
 
+COPIED = """() => {
+  const [theorem, sentence] = document.querySelectorAll("article :is(.proof, .proof ~ p)");
+  const range = document.createRange();
+  // from the middle of the formula to the end of the sentence behind it
+  range.setStart(theorem.querySelector(".katex-html .mrel").firstChild, 0);
+  range.setEndAfter(sentence);
+  getSelection().addRange(range);
+  const clipboardData = new DataTransfer();
+  document.dispatchEvent(new ClipboardEvent("copy", { clipboardData }));
+  return clipboardData.getData("text/plain");
+}"""
+
+
+@pytest.mark.browser
+def test_a_formula_is_copied_as_it_was_written(
+    chromium: Browser, without_addresses: tuple[Path, BeautifulSoup]
+) -> None:
+    page = chromium.new_context().new_page()
+    page.goto((without_addresses[0] / f"{CHAPTER}.html").as_uri())
+    page.wait_for_function("() => document.documentElement.dataset.markedAt")
+    seen = "document.querySelector('article').innerHTML"
+    before = page.evaluate(seen)
+    words = page.evaluate(COPIED)
+    assert words.replace(" ", "").replace("\n", "").count("a=b") == 1, words
+    assert words.startswith("$$a = b$$")
+    assert "See (8.1), Theorem 8.1, RoFormer" in " ".join(words.split())
+    assert page.evaluate(seen) == before
+    page.context.close()
+
+
 def test_figures_are_a_pair_with_a_description(
     without_addresses: tuple[Path, BeautifulSoup],
 ) -> None:
     site, page = without_addresses
-    light, dark = page.select("img.figure.only-light, img.figure.only-dark")
-    for image, color in ((light, LIGHT["blue"]), (dark, DARK["blue"])):
-        assert image["alt"] == "a blue square"
-        assert image["loading"] == "lazy"
-        drawing = (site / "chapters" / str(image["src"])).resolve().read_text()
+    dark, light = page.select("picture > source, picture > img.figure")
+    assert light["alt"] == "a blue square"
+    assert light["loading"] == "lazy"
+    for file, color in ((light["src"], LIGHT["blue"]), (dark["srcset"], DARK["blue"])):
+        drawing = (site / "chapters" / str(file)).resolve().read_text()
         assert drawing == SVG.replace(LIGHT["blue"], color)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,10 +20,19 @@ from written import BOOK
 from primer.book import pdf
 from primer.book.bind import Part, finish, page_of
 from primer.book.pages import SITE
-from primer.book.registry import read_book
+from primer.book.registry import REGISTRY, read_book
 
 pytestmark = pytest.mark.browser
 
+IN_ORDER = [
+    "before-you-start",
+    "08-positions",
+    "one-token",
+    "glossary",
+    "notation",
+    "conventions",
+]
+"""The files of the small book, as its contents list them."""
 PIXEL = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/"
     "HwADAgH/p9ZyXwAAAABJRU5ErkJggg=="
@@ -69,11 +79,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         new_markdown_cell(behind, id="behind"),
     ]
     pages = {
+        "chapters/before-you-start": "# Before you start\n\nEnough?\n\n## Vectors\n\nTwo.\n",
+        "chapters/appendix/one-token": "# One token, one chapter\n\n## The keyboard\n\nA line.\n",
         "chapters/appendix/glossary": READING_GLOSSARY,
         "chapters/appendix/notation": READING_NOTATION,
         "chapters/appendix/conventions": "# Conventions\n\nWords.\n",
     }
-    return build_book(tmp_path_factory.mktemp("paper"), chapter_of(cells), pages)
+    folder = tmp_path_factory.mktemp("paper")
+    built = build_book(folder, chapter_of(cells), pages)
+    registry = (folder / REGISTRY).read_text("utf-8")
+    assert "opening = []" in registry
+    opening = registry.replace("opening = []", 'opening = ["before-you-start"]')
+    (folder / REGISTRY).write_text(opening, encoding="utf-8")
+    return built
 
 
 def run(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
@@ -90,9 +108,11 @@ def printed(chromium: Browser, site: Path) -> Path:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert [line.partition(",")[0] for line in lines[:4]] == [f"{i} of 4" for i in (1, 2, 3, 4)]
-    assert "_build/pdf/08-positions.pdf, " in lines[0]
-    assert "_build/pdf/runnable-primer.pdf, " in lines[4]
+    for number, (name, line) in enumerate(zip(IN_ORDER, lines, strict=False), 1):
+        assert line.startswith(f"{number} of {len(IN_ORDER)}, ")
+        assert f"_build/pdf/{name}.pdf, " in line
+    (whole,) = lines[len(IN_ORDER) :]
+    assert "_build/pdf/runnable-primer.pdf, " in whole
     return site.parents[1] / "_build/pdf"
 
 
@@ -195,25 +215,40 @@ def test_the_links_of_a_chapter_lead_nowhere_on_this_machine(printed: Path) -> N
 
 def test_in_the_whole_they_lead_from_chapter_to_chapter(printed: Path) -> None:
     whole = PdfReader(printed / "runnable-primer.pdf")
-    names = ["08-positions", "notation", "conventions", "glossary"]
-    counts = [len(PdfReader(printed / f"{name}.pdf").pages) for name in names]
-    front = len(whole.pages) - sum(counts)
+    counts = {name: len(PdfReader(printed / f"{name}.pdf").pages) for name in IN_ORDER}
+    front = len(whole.pages) - sum(counts.values())
     assert front == 2
-    assert whole.page_labels[:3] == ["i", "ii", "8-1"]
-    assert whole.page_labels[-1] == f"G-{counts[-1]}"
-    assert bookmarks(printed / "runnable-primer.pdf")[0] == "8 Positions"
-    assert "Contents 8 Positions" in " ".join(whole.pages[1].extract_text().split())
+    numbers = [
+        f"{letter}-{1 + page}"
+        for letter, count in zip("B8OGNC", counts.values(), strict=True)
+        for page in range(count)
+    ]
+    assert whole.page_labels == ["i", "ii", *numbers]
+    marked = [mark for name in IN_ORDER for mark in bookmarks(printed / f"{name}.pdf")]
+    assert bookmarks(printed / "runnable-primer.pdf") == marked
+    # in this book's contents these pages stand in the part of the chapter, and are numbered
+    words = [mark.lstrip("0123456789. ") for mark in marked]
+    assert words[:3] == ["Before you start", "Vectors", "Positions"]
+    assert {"One token, one chapter", "The keyboard"} < set(words)
+    listed = " ".join(whole.pages[1].extract_text().split())
+    titles = ["Before you start", "8 Positions", "One token", "Glossary", "Notation", "Conventions"]
+    places = [listed.find(title) for title in ["Contents", *titles]]
+    assert -1 not in places
+    assert places == sorted(places)
     assert [
         address(link) for link in links(printed / "runnable-primer.pdf") if "file:" in address(link)
     ] == []
+    starts, start = {}, front
+    for name, count in counts.items():
+        starts[name] = range(start, start := start + count)
     number_of = {page.indirect_reference.idnum: i for i, page in enumerate(whole.pages)}  # type: ignore[union-attr]
     led = set()
-    for page in whole.pages[front : front + counts[0]]:
+    chapter = starts["08-positions"]
+    for page in whole.pages[chapter.start : chapter.stop]:
         for entry in page.get("/Annots", []):
             if "/Dest" in (link := entry.get_object()):
                 led.add(number_of[link["/Dest"][0].idnum])
-    glossary = range(len(whole.pages) - counts[-1], len(whole.pages))
-    assert led & set(glossary), "no link of the chapter leads to the glossary"
+    assert led & set(starts["glossary"]), "no link of the chapter leads to the glossary"
     assert whole.metadata is not None
     assert whole.metadata.title == "A Runnable Primer"
 
@@ -280,6 +315,19 @@ def test_after_printing_the_page_is_as_before(on_paper: Page) -> None:
     assert on_paper.evaluate(body) == before
 
 
+def test_a_dark_page_is_printed_in_the_colors_of_paper(on_paper: Page) -> None:
+    ink = """getComputedStyle(document.querySelector(".bd-article p")).color"""
+    on_paper.evaluate("document.documentElement.dataset.theme = 'light'")
+    black = on_paper.evaluate(ink)
+    on_paper.evaluate("document.documentElement.dataset.theme = 'dark'")
+    white = on_paper.evaluate(ink)
+    assert white != black
+    on_paper.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert on_paper.evaluate(ink) == black
+    on_paper.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert on_paper.evaluate(ink) == white
+
+
 # ---------------------------------------------------------------- what is missing is said
 
 
@@ -307,7 +355,17 @@ def test_a_page_that_is_not_printed_is_named(tmp_path: Path) -> None:
         list(pdf.print_book(tmp_path, tmp_path, ["8"], read_book(BOOK)))
 
 
-# ---------------------------------------------------------------- a chapter of the book
+# ---------------------------------------------------------------- the book itself
+
+
+def test_the_book_is_printed_in_the_order_of_its_contents() -> None:
+    contents = re.findall(r"- file: (\S+)", (BOOK / "_toc.yml").read_text("utf-8"))
+    pages = [sheet.page for sheet in pdf.sheets_of(read_book(BOOK))]
+    assert [page for page in contents if page in pages] == pages
+    assert pages[0] == "chapters/before-you-start"
+    assert "chapters/appendix/one-token" in pages
+    prefixes = [sheet.prefix for sheet in pdf.sheets_of(read_book(BOOK))]
+    assert len(set(prefixes)) == len(prefixes), "two pages of the whole would have one number"
 
 
 def test_a_real_chapter(chromium: Browser) -> None:
@@ -322,6 +380,8 @@ def test_a_real_chapter(chromium: Browser) -> None:
     assert 25 <= len(pages) <= 55
     assert [page[:20] for page in pages if page.startswith("✓")] == [], "checks left their section"
     assert min(map(len, pages[:-1])) > 250, "a page is empty but for its foot or a picture"
+    titles = [page[-60:] for page in pages if re.search(r"Exercise 8\.\d \([^)]*\)$", page)]
+    assert titles == [], "the title of a solution or an exercise is left alone"
     headings = [
         line.removeprefix("#").strip("# ")
         for cell in nbformat.read(BOOK / f"{CHAPTER}.ipynb", as_version=4).cells

@@ -6,7 +6,9 @@ These tests look at ``_build/html``; ``make test`` builds it first.
 from __future__ import annotations
 
 import gzip
+import json
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -246,8 +248,11 @@ def test_links_lead_somewhere(site: Path, documents: dict[str, LexborHTMLParser]
     }
     dead = []
     for name, page in documents.items():
-        for tag in page.css("a, link, script, img"):
-            reference = tag.attributes.get("href") or tag.attributes.get("src")
+        for tag in page.css("a, link, script, img, source"):
+            names = ("href", "src", "srcset")
+            reference = next(
+                (tag.attributes[one] for one in names if tag.attributes.get(one)), None
+            )
             if not reference or urlsplit(reference).scheme or reference == "#":
                 continue
             path, anchor = urldefrag(unquote(urljoin(name, reference)))
@@ -423,6 +428,17 @@ def test_search_shows_the_library_last(searching: Visit) -> None:
         assert f"chapters/appendix/{page}" in searching.page.evaluate(titles, query)[:3], query
 
 
+def test_search_shows_words_and_no_markup(site: Path) -> None:
+    script = (site / "_static/search-documents.js").read_text("utf-8")
+    documents = json.loads(script[script.index("[") : script.rindex("]") + 1])
+    marked = [
+        f"{one['page']}, {one['heading']}: {found[0]}"
+        for one in documents
+        for found in re.finditer(r"\{\w+\}|\\[a-z]+|… …", f"{one['heading']} {one['text']}")
+    ]
+    assert marked == []
+
+
 @from_disk
 def test_search_says_what_it_cannot_answer(searching: Visit) -> None:
     told = {
@@ -476,6 +492,42 @@ def test_what_has_the_focus_can_be_seen(chromium: Browser, address: str) -> None
     context.close()
 
 
+STOP = """() => {
+  const here = document.activeElement;
+  const needless =
+    here.matches(".popup a") || // where its own link leads, these links stand, too
+    here.matches(".cell_output > .output > .highlight *") || // what code printed
+    (here.matches("pre, div") &&
+      here.scrollWidth <= here.clientWidth &&
+      here.scrollHeight <= here.clientHeight);
+  return [here.closest("article") !== null, needless, here.outerHTML.slice(0, 120)];
+}"""
+
+
+def test_the_tab_key_stops_only_where_something_can_be_done(
+    chromium: Browser, address: str
+) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/chapters/08-positions.html", address).page
+    page.wait_for_function("() => document.documentElement.dataset.markedAt")
+    page.evaluate("""() => {
+      const title = document.querySelector("article h1");
+      title.tabIndex = -1;
+      title.focus();
+    }""")
+    stops = []
+    while True:
+        page.keyboard.press("Tab")
+        inside, needless, what = page.evaluate(STOP)
+        if not inside:
+            break
+        assert not needless, what
+        stops.append(what)
+    print(f"chapter 8: {len(stops)} tab stops in the text")
+    assert 100 < len(stops) <= 220
+    context.close()
+
+
 def test_theme_can_be_chosen_and_is_kept(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], color_scheme="light")
     page = visit(context, f"{address}/index.html", address).page
@@ -523,6 +575,25 @@ def assert_learner_first(page: Page, name: str) -> None:
     assert form["output"] < 0.1
 
 
+def test_the_choices_of_an_exercise_are_written_once(
+    documents: dict[str, LexborHTMLParser],
+) -> None:
+    asked = 0
+    for name in CHAPTERS:
+        for form in documents[name].css("form.page-answer:has(fieldset)"):
+            exercise = form.prev
+            while exercise is not None and "exercise" not in (exercise.attributes or {}).get(
+                "class", ""
+            ):
+                exercise = exercise.prev
+            assert exercise is not None, name
+            letters = [label.text() for label in form.css("label")]
+            assert letters == [f"({letter})" for letter in "abcdef"[: len(letters)]], name
+            assert all(letter in exercise.text() for letter in letters), name
+            asked += 1
+    assert asked >= len(CHAPTERS)
+
+
 def test_a_row_of_the_source_map_opens_its_check(
     chromium: Browser, address: str, documents: dict[str, LexborHTMLParser]
 ) -> None:
@@ -550,6 +621,15 @@ def assert_notebook_can_be_downloaded(page: Page, name: str) -> None:
     first = next(cell for cell in notebook.cells if cell["cell_type"] == "code")
     assert first["id"] == NEEDS_THE_BOOK
     page.keyboard.press("Escape")
+
+
+def test_the_first_screen_holds_the_widget(chromium: Browser, address: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
+    page = visit(context, f"{address}/index.html", address).page
+    box = page.locator(".widget-view").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= WIDTHS["desk"]["height"]
+    context.close()
 
 
 def test_map_links_what_is_written_and_only_that(documents: dict[str, LexborHTMLParser]) -> None:

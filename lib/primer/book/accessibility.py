@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from docutils import nodes
@@ -17,8 +16,6 @@ REPAIRS = {
     # the label of a hidden cell hides the words that are seen
     '<summary aria-label="Toggle hidden content">': "<summary>",
 }
-DARK_COPY = re.compile(r'<img((?: [\w-]+="[^"]*")*? class="[^"]*\bonly-dark\b)')
-"""Each figure stands on the page twice; where no style chooses, one is enough."""
 
 
 def repair(body: str) -> str:
@@ -28,12 +25,10 @@ def repair(body: str) -> str:
     --------
     >>> repair('<div role="list" class="citation-list"><div role="doc-biblioentry">')
     '<div class="citation-list"><div>'
-    >>> repair('<img alt="a wave" class="figure only-dark" src="wave.svg">')
-    '<img hidden alt="a wave" class="figure only-dark" src="wave.svg">'
     """
     for broken, whole in REPAIRS.items():
         body = body.replace(broken, whole)
-    return DARK_COPY.sub(r"<img hidden\1", body)
+    return body
 
 
 def repair_page(

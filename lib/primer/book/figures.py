@@ -1,17 +1,23 @@
-"""MyST-NB renderer: figures in a light and a dark copy, with their descriptions.
+"""Sphinx extension and MyST-NB renderer: figures in a light and a dark drawing, and described.
 
 A chapter draws each figure once, in the light colors of :mod:`primer.palette`.  On the site an SVG
-becomes two files: the second has every light color replaced by the dark one of the same name.  The
-theme shows the one that fits.  The description that ``primer.notebook.show`` stored beside a figure
-becomes its alternative text.
+becomes two files: the second has every light color replaced by the dark one of the same name.  On
+the page it is one ``<picture>`` with one image, so that whoever reads the page without looking at
+it meets the figure once; :file:`book.js` says which drawing fits the theme.  The description that
+``primer.notebook.show`` stored beside a figure becomes its alternative text.
 """
 
 from __future__ import annotations
 
+import html
+import posixpath
 import re
+from typing import Any
+from urllib.parse import quote
 
 from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
+from sphinx.application import Sphinx
 
 from primer.palette import DARK, LIGHT
 
@@ -30,6 +36,20 @@ def darken(svg: str) -> str:
     return _LIGHT_COLOR.sub(lambda match: _DARK_OF[match[0].lower()], svg)
 
 
+class themed(nodes.General, nodes.Element):  # type: ignore[misc]
+    """A figure in two drawings, the light one and the dark one: one image on the page."""
+
+
+def visit_themed(self: Any, node: themed) -> None:
+    """Write the light drawing as the image, and the dark one as what may stand in for it."""
+    light, dark = node.children
+    file = posixpath.join(self.builder.imgpath, quote(self.builder.images[dark["uri"]]))
+    self.body.append(f'<picture><source media="not all" srcset="{html.escape(file)}">')
+    light.walkabout(self)
+    self.body.append("</picture>\n")
+    raise nodes.SkipNode
+
+
 class ThemedFigure:
     """MyST-NB's renderer of images, entry point ``myst_nb.mime_renderers``."""
 
@@ -39,7 +59,7 @@ class ThemedFigure:
     def handle_mime(
         renderer: NbElementRenderer, data: MimeData, inline: bool
     ) -> list[nodes.Element] | None:
-        """Render an SVG as a pair and a PNG with its description; leave all else to MyST-NB.
+        """Render an SVG in two drawings and a PNG as it is; leave all else to MyST-NB.
 
         Parameters
         ----------
@@ -53,20 +73,26 @@ class ThemedFigure:
         Returns
         -------
         list of Element or None
-            The images; None when the output is no figure.
+            The figure; None when the output is none.
         """
-        if data.mime_type == "image/svg+xml":
-            copies = {"only-light": data.content, "only-dark": darken(str(data.content))}
-        elif data.mime_type == "image/png":
-            copies = {"on-paper": data.content}
-        else:
+        if data.mime_type not in {"image/svg+xml", "image/png"}:
             return None
-        images = []
-        for theme, content in copies.items():
-            copy = MimeData(**{**vars(data), "content": content})
-            (image,) = renderer.render_image(copy)
-            image["classes"] = [*image.get("classes", []), "figure", theme]
-            image["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
-            image["loading"] = "lazy"
-            images.append(image)
-        return images
+
+        def image(content: str | bytes, kind: str) -> nodes.Element:
+            (node,) = renderer.render_image(MimeData(**{**vars(data), "content": content}))
+            node["classes"] = [*node.get("classes", []), "figure", kind]
+            node["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
+            node["loading"] = "lazy"
+            return node
+
+        if data.mime_type == "image/png":
+            return [image(data.content, "on-paper")]
+        # by its class "dark-light" the theme knows that it need not change the image's colors
+        copies = (data.content, darken(str(data.content)))
+        return [themed("", *(image(content, "dark-light") for content in copies))]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register what a figure is on a page; the renderer is an entry point."""
+    app.add_node(themed, html=(visit_themed, None))
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -118,7 +118,7 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
 
 
 def form(exercise: PageExercise) -> str:
-    """Write the form of an exercise as HTML."""
+    """Write the form of an exercise as HTML; its text has said what the letters of choices mean."""
     data = html.escape(json.dumps(sentences(exercise), ensure_ascii=False))
     name = f"answer-{exercise.number.replace('.', '-')}"
     if isinstance(exercise, ChoiceExercise):
@@ -126,8 +126,9 @@ def form(exercise: PageExercise) -> str:
             [
                 "<fieldset><legend>Your answer</legend>",
                 *(
-                    f'<label><input type="radio" name="{name}" value="{html.escape(letter)}">'
-                    f"<span>({html.escape(letter)}) {html.escape(text)}</span></label>"
+                    f'<label><input type="radio" name="{name}" value="{html.escape(letter)}" '
+                    f'aria-label="({html.escape(letter)}) {html.escape(text)}">'
+                    f"({html.escape(letter)})</label>"
                     for letter, text in exercise.choices.items()
                 ),
                 "</fieldset>",

@@ -28,8 +28,13 @@ from primer.book.browser import ARGUMENTS, find_chromium
 from primer.book.registry import Book, read_book
 
 TITLE = "A Runnable Primer"
-BACK = {"notation": "Notation", "conventions": "Conventions", "glossary": "Glossary"}
-"""The pages of the appendix that a reader of paper turns to; the others live by their links."""
+BACK = {
+    "one-token": "One token",
+    "glossary": "Glossary",
+    "notation": "Notation",
+    "conventions": "Conventions",
+}
+"""The pages of the appendix that are read on paper, too; the others live by their links."""
 SITE, TARGET = Path("_build/html"), Path("_build/pdf")
 
 _LINK = re.compile(r'href="([^"#:]*)#([^"]+)"')
@@ -42,6 +47,10 @@ _COVER = """<main class="bd-article"><section style="break-after: page">
 <h1 style="display: block; margin-top: 32vh; font-size: 3.2rem">{title}</h1><p>{about}</p>
 </section><section><h1 style="display: block">Contents</h1>
 <table style="width: 100%">{rows}</table></section></main>"""
+_ROW = """<tr style="line-height: 1.3; vertical-align: top">
+<td style="padding: 0.22rem 0"><a href="{page}.html" style="font-weight: 650">{title}</a><br>
+<small>{about}</small></td>
+<td style="padding: 0.22rem 0; text-align: right; white-space: nowrap">{number}</td></tr>"""
 _ABOUT = (
     "An interactive introduction to the mathematics of language models. On the site its widgets "
     "move and its code runs; on paper a widget is its picture, and solutions stand at the end of "
@@ -94,13 +103,13 @@ class Sheet:
 
 
 def sheets_of(book: Book) -> list[Sheet]:
-    """List what is printed: what comes first, the chapters, and what a reader of paper looks up."""
+    """List what is printed, in the order of the contents: what comes first, chapters, appendix."""
     titles = {name: name.replace("-", " ").capitalize() for name in book.opening}
     opening = [Sheet(f"chapters/{name}", titles[name], f"{titles[name][0]}-") for name in titles]
     chapters = [Sheet(one.page, one.heading, f"{one.number}-") for one in book.written]
-    back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in BACK]
-    there = {page for pages in book.appendix.values() for page in pages}
-    return opening + chapters + [sheet for sheet in back if posixpath.basename(sheet.page) in there]
+    pages = [page for group in book.appendix.values() for page in group if page in BACK]
+    back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in pages]
+    return opening + chapters + back
 
 
 def wanted_places(site: Path, sheets: Iterable[Sheet]) -> dict[str, set[str]]:
@@ -171,9 +180,12 @@ def contents(sheets: Iterable[Sheet], book: Book) -> str:
     """Write the pages in front of the whole book: its title, and where its chapters begin."""
     about = {chapter.page: chapter.about for chapter in book.written}
     rows = "".join(
-        f'<tr><td style="padding: 0.3rem 0"><a href="{sheet.page}.html">'
-        f"{html.escape(sheet.title)}</a> {html.escape(about.get(sheet.page, ''))}</td>"
-        f'<td style="text-align: right; white-space: nowrap">{sheet.prefix}1</td></tr>'
+        _ROW.format(
+            page=sheet.page,
+            title=html.escape(sheet.title),
+            about=html.escape(about.get(sheet.page, "")),
+            number=f"{sheet.prefix}1",
+        )
         for sheet in sheets
     )
     return _COVER.format(title=TITLE, about=_ABOUT, rows=rows)

@@ -112,6 +112,9 @@ def prose(node: nodes.Node) -> str:
     >>> text += nodes.math("", "\\bar x")
     >>> prose(nodes.section("", nodes.title("", "Means"), text, nodes.literal_block("", "x = 1")))
     'the mean of n numbers: …'
+    >>> exercise = addnodes.pending_xref("", nodes.Text("{number} A clock"), reftype="numref")
+    >>> prose(nodes.paragraph("", "", exercise))  # its number is not known yet
+    'A clock'
     """
     pieces: list[str] = []
 
@@ -120,6 +123,9 @@ def prose(node: nodes.Node) -> str:
             return
         if isinstance(one, nodes.math):  # a letter can be read, a formula not
             pieces.append(one.astext() if one.astext().isalnum() else "…")
+            return
+        if isinstance(one, addnodes.pending_xref) and one.get("reftype") == "numref":
+            pieces.append(one.astext().replace("{number}", "").strip())
             return
         if isinstance(one, nodes.Text):
             pieces.append(str(one))
@@ -130,7 +136,7 @@ def prose(node: nodes.Node) -> str:
 
     for child in node.children:
         collect(child)
-    return " ".join("".join(pieces).split())
+    return re.sub("…(?: …)+", "…", " ".join("".join(pieces).split()))
 
 
 def _is_section(node: nodes.Node) -> bool:

@@ -91,4 +91,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_css_file("print.css", priority=920)
     app.add_js_file("book.js", defer="defer")
     app.add_js_file("print.js", defer="defer")
+    app.add_js_file("copy.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
