@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import traitlets
 from drawn import Drawn, as_lines, changed, describe
@@ -120,8 +121,10 @@ def moved(widget: Widget) -> Widget:
     return widget
 
 
+@matplotlib.rc_context()
 def states(name: str) -> dict[str, Drawn]:
     """Describe a widget's controls and its picture, as it opens and with the controls moved."""
+    matplotlib.rcdefaults()  # whatever style the caller has chosen
     widget = getattr(widgets, name)()
     opened = of_figure(widget.picture())
     controls = type(widget).spec()["controls"].items()

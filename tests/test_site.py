@@ -639,6 +639,8 @@ def test_map_links_what_is_written_and_only_that(documents: dict[str, LexborHTML
         assert linked == set(CHAPTERS)
         assert len(drawing.css(".chapter")) == 16
         assert len(drawing.css(".to-come")) == 16 - len(linked)
+        times = {text.text() for text in drawing.css(".written .state")}
+        assert times == {"1 h", "1¼ h", "1½ h", "2 h"}
 
 
 def test_every_notebook_says_how_to_run_it(documents: dict[str, LexborHTMLParser]) -> None:

@@ -2,21 +2,24 @@
 
 ``{chapter-map}`` draws the registry twice, wide for a desk and tall for a telephone; the style
 sheet shows one.  The colors are CSS properties, so the drawing follows the page from light to dark.
-A chapter that is a page of the site is a link; the others say that they are to come.
+A chapter that is a page of the site is a link and says how long it is read, as its opening does;
+the others say that they are to come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from primer.book.kept import reading_time
 from primer.book.registry import REGISTRY, Book, Chapter, read_book
 
 
@@ -60,8 +63,29 @@ def _edge(drawing: Drawing, source: Chapter, target: Chapter) -> str:
     return f'<path class="edge" marker-end="url(#{drawing.name}-tip)" d="{path}"/>'
 
 
-def _box(drawing: Drawing, chapter: Chapter, color: str, address: str | None) -> str:
-    """Draw a chapter: its number, its title and, if it is not written, that it is to come."""
+SHORT = {
+    "an hour": "1 h",
+    "an hour and a quarter": "1¼ h",
+    "an hour and a half": "1½ h",
+    "two hours": "2 h",
+}
+"""Times as a box has room for them."""
+
+
+def in_short(time: str) -> str:
+    """Shorten what a chapter says of its reading time.
+
+    Examples
+    --------
+    >>> in_short("about an hour and a quarter"), in_short("about ten minutes"), in_short("")
+    ('1¼ h', 'ten minutes', '')
+    """
+    words = time.removeprefix("about ")
+    return SHORT.get(words, words)
+
+
+def _box(drawing: Drawing, chapter: Chapter, color: str, address: str | None, time: str) -> str:
+    """Draw a chapter: its number, its title, and how long it takes or that it is to come."""
     x, y = drawing.corner(chapter)
     width, height = drawing.box
 
@@ -73,14 +97,14 @@ def _box(drawing: Drawing, chapter: Chapter, color: str, address: str | None) ->
         f'style="--part: var(--primer-{color})">'
         f'<rect x="{x:g}" y="{y:g}" width="{width}" height="{height}" rx="8"/>'
         + text("number", 11, 20, f"{chapter.number:02d}")
-        + ("" if address else text("state", width - 10, 20, "to come"))
+        + text("state", width - 10, 20, time if address else "to come")
         + text("title", 11, 39, chapter.title)
         + "</g>"
     )
     return f'<a href="{escape(address)}">{drawn}</a>' if address else drawn
 
 
-def draw(book: Book, drawing: Drawing, addresses: dict[str, str]) -> str:
+def draw(book: Book, drawing: Drawing, addresses: dict[str, str], times: Mapping[str, str]) -> str:
     """Draw the map.
 
     Parameters
@@ -91,6 +115,8 @@ def draw(book: Book, drawing: Drawing, addresses: dict[str, str]) -> str:
         ``WIDE`` or ``TALL``.
     addresses : dict
         The address of each written chapter's page by the chapter's name.
+    times : mapping
+        How long each of them is read, by the same name.
 
     Returns
     -------
@@ -106,7 +132,13 @@ def draw(book: Book, drawing: Drawing, addresses: dict[str, str]) -> str:
         for earlier in chapter.builds_on
     ]
     boxes = [
-        _box(drawing, chapter, book.parts[chapter.part], addresses.get(chapter.name))
+        _box(
+            drawing,
+            chapter,
+            book.parts[chapter.part],
+            addresses.get(chapter.name),
+            times.get(chapter.name, ""),
+        )
         for chapter in book.chapters
     ]
     return (
@@ -149,16 +181,22 @@ class ChapterMapDirective(SphinxDirective):
             for chapter in book.chapters
             if chapter.page in self.env.found_docs
         }
+        times = {name: self.reading_time(root / f"{book[name].page}.ipynb") for name in addresses}
         legend = "".join(
             f'<li style="--part: var(--primer-{color})">{part}</li>'
             for part, color in book.parts.items()
         )
         figure = (
-            f'<figure class="chapter-map">{draw(book, WIDE, addresses)}'
-            f"{draw(book, TALL, addresses)}"
+            f'<figure class="chapter-map">{draw(book, WIDE, addresses, times)}'
+            f"{draw(book, TALL, addresses, times)}"
             f'<figcaption><ul class="parts">{legend}</ul></figcaption></figure>'
         )
         return [nodes.raw("", figure, format="html")]
+
+    def reading_time(self, path: Path) -> str:
+        """Read how long a chapter takes from its opening."""
+        self.env.note_dependency(str(path))
+        return in_short(reading_time(nbformat.read(path, 4).cells[0].source))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
