@@ -38,6 +38,8 @@ class Drawing:
         return 2 + column * self.step[0], 2 + row * self.step[1]
 
 
+SIDE = 14
+"""How far an arrow goes beside a column of boxes: a curve reaches three quarters of its handles."""
 WIDE = Drawing("wide", step=(188, 74), box=(156, 50), sideways=True)
 TALL = Drawing("tall", step=(178, 76), box=(156, 50), sideways=False)
 
@@ -46,7 +48,12 @@ def _edge(drawing: Drawing, source: Chapter, target: Chapter) -> str:
     """Draw an arrow from what comes first to what builds on it."""
     (x0, y0), (x1, y1) = drawing.corner(source), drawing.corner(target)
     width, height = drawing.box
-    if x0 == x1:  # straight down, or straight up
+    if x0 == x1 and abs(y1 - y0) > drawing.step[1]:  # around the boxes between them
+        right = x0 > drawing.box[0]
+        side, out = (x0 + width, SIDE / 0.75) if right else (x0, -SIDE / 0.75)
+        start, end = (side, y0 + height / 2), (side + (3 if right else -3), y1 + height / 2)
+        first, second = (start[0] + out, start[1]), (end[0] + out, end[1])
+    elif x0 == x1:  # straight down, or straight up
         start, end = (x0 + width / 2, y0 + height), (x1 + width / 2, y1 - 3)
         if y1 < y0:
             start, end = (start[0], y0), (end[0], y1 + height + 3)
@@ -126,6 +133,7 @@ def draw(book: Book, drawing: Drawing, addresses: dict[str, str], times: Mapping
     corners = [drawing.corner(chapter) for chapter in book.chapters]
     width = max(x for x, _ in corners) + drawing.box[0] + 2
     height = max(y for _, y in corners) + drawing.box[1] + 2
+    left = 0 if drawing.sideways else SIDE + 2
     edges = [
         _edge(drawing, book[earlier], chapter)
         for chapter in book.chapters
@@ -142,8 +150,9 @@ def draw(book: Book, drawing: Drawing, addresses: dict[str, str], times: Mapping
         for chapter in book.chapters
     ]
     return (
-        f'<svg class="chapter-map {drawing.name}" viewBox="0 0 {width:g} {height:g}" role="group" '
-        f'aria-label="{escape(describe(book, addresses))}">'
+        f'<svg class="chapter-map {drawing.name}" '
+        f'viewBox="{-left:g} 0 {left + width + left:g} {height:g}" '
+        f'role="group" aria-label="{escape(describe(book, addresses))}">'
         f'<defs><marker id="{drawing.name}-tip" viewBox="0 0 8 8" refX="6" refY="4" '
         'markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0,1 L7,4 L0,7 Z"/>'
         "</marker></defs>" + "".join(edges + boxes) + "</svg>"

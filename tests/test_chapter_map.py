@@ -1,0 +1,41 @@
+"""The map of the chapters: no arrow goes behind a box, and every box says how long it is read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from primer.book.chapter_map import TALL, WIDE, Drawing, draw
+from primer.book.registry import read_book
+
+BOOK = read_book(Path(__file__).parents[1])
+ADDRESSES = {chapter.name: f"{chapter.page}.html" for chapter in BOOK.chapters}
+
+
+@pytest.mark.parametrize("drawing", [WIDE, TALL], ids=lambda drawing: drawing.name)
+def test_no_arrow_goes_behind_a_box(drawing: Drawing) -> None:
+    svg = BeautifulSoup(draw(BOOK, drawing, ADDRESSES, {}), "html.parser")
+    left, top, width, height = map(float, svg.svg["viewbox"].split())
+    corners = np.array([[float(box["x"]), float(box["y"])] for box in svg.select("rect")])
+    t = np.linspace(0, 1, 200)[1:-1, None]
+    edges = svg.select("path.edge")
+    assert len(edges) == sum(len(chapter.builds_on) for chapter in BOOK.chapters)
+    for edge in edges:
+        a, b, c, d = np.reshape([float(x) for x in re.findall(r"-?[\d.]+", edge["d"])], (4, 2))
+        curve = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+        within = curve[:, None] - corners
+        assert not ((within > 0) & (within < drawing.box)).all(-1).any(), edge["d"]
+        assert (curve > (left, top)).all()
+        assert (curve < (left + width, top + height)).all()
+
+
+def test_a_box_says_how_long_its_chapter_is_read() -> None:
+    times = dict.fromkeys(ADDRESSES, "1 h")
+    svg = BeautifulSoup(draw(BOOK, WIDE, ADDRESSES, times), "html.parser")
+    assert [text.text for text in svg.select(".written .state")] == ["1 h"] * len(ADDRESSES)
+    svg = BeautifulSoup(draw(BOOK, WIDE, {}, times), "html.parser")
+    assert {text.text for text in svg.select(".to-come .state")} == {"to come"}
