@@ -54,7 +54,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
 
   const notice = resultLine();
   const player = soundPlayer({ current, view, write, notice, kept: () => analyze().parts, redraw });
-  const { signal: choice, ...settings } = controls;
+  const { signal: choice, window: shape, window_length: size, ...settings } = controls;
   choice.row.classList.add("signals");
   choice.row.lastChild.hidden = true;
   const move = () =>
@@ -83,9 +83,9 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   /** The sliders reach as far as the signal is long. */
   function limit({ samples }, state) {
     const octaves = Math.log2(samples.length);
-    settings.window_length.limit({ high: 2 ** (Math.floor(4 * (octaves - 1)) / 4) });
+    size.limit({ high: 2 ** (Math.floor(4 * (octaves - 1)) / 4) });
     settings.hop.limit({ high: 2 ** Math.floor(Math.min(10, octaves - 2)) });
-    for (const name of ["window_length", "hop"]) settings[name].set(state[name]);
+    for (const name of ["window_length", "hop"]) controls[name].set(state[name]);
   }
 
   function draw(state) {
@@ -122,7 +122,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
 
   return {
     layout: [
-      ...[choice, about, div("stage", timePanel, side), spreadLine, result],
+      ...[choice, about, div("controls", size, shape), div("stage", timePanel, side), spreadLine, result],
       div("controls", ...Object.values(settings)),
       div("sound", player.button, ...ownSound(adopt, notice), span("", "Your sound stays on this device.")),
       notice,
