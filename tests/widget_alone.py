@@ -105,6 +105,8 @@ def answer_to_a_key(page: Page) -> None:
         page.keyboard.press("Tab")
         page.keyboard.press(KEYS.get(page.evaluate(FOCUSED), "ArrowRight"))
         settle(page)
+        # each key begins a computation anew: on a slow machine none would ever come to its end
+        page.wait_for_selector("[aria-busy=true]", state="detached", timeout=PATIENCE)
         if page.evaluate(said) != before:
             return
     raise AssertionError("no key changed what the widget says")
