@@ -1,5 +1,6 @@
 """Models of counts against dictionaries written from the papers, nltk and closed forms."""
 
+import itertools
 import math
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -142,6 +143,18 @@ def test_kneser_ney_is_what_dictionaries_and_fractions_give(texts, order, discou
         gram = data.draw(st.tuples(*[st.integers(0, V - 1)] * order))
         ours = model.probabilities(np.array([as_key(gram)]))[0]
         assert ours == pytest.approx(float(brute_force(texts, order, gram, discount)), abs=1e-14)
+
+
+def test_a_discount_of_exactly_nothing_is_a_discount():
+    def found(*n):
+        return lm.kneser_ney_discounts(np.repeat([1, 2, 3, 4], n)).tolist()
+
+    assert found(5, 2, 9, 1) == found(2, 1, 1, 3) == [0, 0.5, 1, 1.5]  # D_2 < 0, and D_3 < 0
+    assert found(6, 3, 4, 6) == [0, 0.5, 0, 0]
+    for n_1, n_2 in itertools.product(range(1, 30), repeat=2):
+        n_3, rest = divmod(2 * (n_1 + 2 * n_2) * n_2, 3 * n_1)
+        if not rest:  # then D_2 is 0; floats come out less than 0 in one of ten cases
+            assert found(n_1, n_2, n_3, 1)[2] == 0
 
 
 def test_the_estimated_discounts_are_used_where_a_corpus_has_all_counts():

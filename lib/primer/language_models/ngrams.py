@@ -253,8 +253,8 @@ def kneser_ney_discounts(values: Codes) -> Float[np.ndarray, "4"]:
     .. math:: Y = \frac{n_1}{n_1 + 2n_2}, \qquad
               D_c = c - (c + 1)\,Y\,\frac{n_{c+1}}{n_c}, \quad c = 1, 2, 3
 
-    Where one of :math:`n_1, \dots, n_4` is 0, or a discount does not lie between 0 and its count,
-    as happens with few symbols or little text, ½, 1 and 1½ are taken.
+    Where one of :math:`n_1, \dots, n_4` is 0, or a discount is less than 0, as happens with few
+    symbols or little text, ½, 1 and 1½ are taken.
 
     Parameters
     ----------
@@ -275,13 +275,12 @@ def kneser_ney_discounts(values: Codes) -> Float[np.ndarray, "4"]:
     >>> kneser_ney_discounts(np.repeat([1, 2, 3, 4], [40, 10, 6, 3])).round(3).tolist()
     [0.0, 0.667, 0.8, 1.667]
     """
-    n = np.bincount(np.minimum(values, 5), minlength=6)[1:5].astype(float)
-    if n.all():
-        y = n[0] / (n[0] + 2 * n[1])
-        c = np.arange(1, 4)
-        estimated = c - (c + 1) * y * n[1:] / n[:3]
-        if ((estimated >= 0) & (estimated <= c)).all():
-            return np.concatenate([[0.0], estimated])
+    n = np.bincount(np.minimum(values, 5), minlength=6)[1:5]
+    c = np.arange(1, 4)
+    below = (n[0] + 2 * n[1]) * n[:3]
+    above = c * below - (c + 1) * n[0] * n[1:]  # whole numbers: 0 is 0, not a little less
+    if n.all() and (above >= 0).all():
+        return np.concatenate([[0.0], above / below])
     return np.array([0.0, 0.5, 1.0, 1.5])
 
 
