@@ -63,7 +63,7 @@ pdf: $(READY)  ## print the built site: a PDF of each chapter and of the whole (
 	$(BIN)/python -m primer.book.pdf $(CHAPTER)
 
 lab: $(READY)  ## open the chapters in JupyterLab
-	$(BIN)/jupyter lab --notebook-dir=. --LabApp.app_settings_dir=binder/lab chapters
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters --LabApp.app_settings_dir=binder/lab
 
 # ---------------------------------------------------------------- check
 
