@@ -80,11 +80,12 @@ def tiny_chapter() -> nbformat.NotebookNode:
                 ("Widget()", widget, ["figure"]),
                 ("verify()", check, ["check"]),
                 ("verify_that()", table, ["check"]),
+                ("print('plain')", plain, ["figure"]),
             ],
             1,
         )
     ]
-    solution = new_code_cell("answer = 1", execution_count=6, id="solution")
+    solution = new_code_cell("answer = 1", execution_count=7, id="solution")
     solution.metadata["tags"] = ["solution"]
     chapter = chapter_of([new_markdown_cell(TEXT, id="text"), *cells, solution])
     chapter.metadata["widgets"] = {
@@ -351,10 +352,11 @@ def test_a_figure_shows_its_picture_and_a_solution_nothing(
     without_addresses: tuple[Path, BeautifulSoup],
 ) -> None:
     page = without_addresses[1]
-    figure, widget = page.select("details.fold-figure")
+    figure, widget, printed = page.select("details.fold-figure")
     assert figure.text.split() == ["Code", "of", "this", "figure", "show()"]
     assert figure.find_parent(class_="cell").select_one("img.figure").find_parent("details") is None
     assert "Widget()" in widget.text
+    assert printed.select_one("summary").text == "Code of this output"
     (solution,) = page.select("details.fold-solution")
     assert "answer = 1" in solution.text
     assert not solution.has_attr("open")

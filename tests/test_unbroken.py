@@ -43,3 +43,15 @@ def test_punctuation_stays_with_its_formula(parts, together):
 def test_other_formulas_stay_as_they_are(parts):
     paragraph = arrange(*parts)
     assert [node.astext() for node in paragraph] == [part.removeprefix("$") for part in parts]
+
+
+def test_a_number_stays_with_its_percent() -> None:
+    assert arrange("from 91 % to 95 % of").astext() == "from 91\u00a0% to 95\u00a0% of"
+
+
+@pytest.mark.parametrize("kind", [nodes.raw, nodes.literal_block, nodes.literal])
+def test_code_and_data_keep_their_spaces(kind: type[nodes.TextElement]) -> None:
+    document = new_document("page")
+    document += kind("", '{"replies": "91 % of 5"}')
+    keep_together(None, document)
+    assert document.astext() == '{"replies": "91 % of 5"}'

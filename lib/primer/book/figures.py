@@ -1,7 +1,8 @@
 """Sphinx extension and MyST-NB renderer: figures in a light and a dark drawing, and described.
 
 A chapter draws each figure once, in the light colors of :mod:`primer.palette`.  On the site an SVG
-becomes two files: the second has every light color replaced by the dark one of the same name.  On
+becomes two files: the second has every light color replaced by the dark one of the same name, and
+in its rasters (maps of numbers) what was light on paper is dark.  On
 the page it is one ``<picture>`` with one image, so that whoever reads the page without looking at
 it meets the figure once; :file:`book.js` says which drawing fits the theme.  The description that
 ``primer.notebook.show`` stored beside a figure becomes its alternative text.
@@ -9,13 +10,18 @@ it meets the figure once; :file:`book.js` says which drawing fits the theme.  Th
 
 from __future__ import annotations
 
+import base64
 import html
+import io
 import posixpath
 import re
 from typing import Any
 from urllib.parse import quote
 
+import matplotlib.image
+import numpy as np
 from docutils import nodes
+from matplotlib.colors import to_rgb
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
 
@@ -25,15 +31,66 @@ _DARK_OF = {LIGHT[name].lower(): DARK[name] for name in LIGHT}
 _LIGHT_COLOR = re.compile("|".join(map(re.escape, _DARK_OF)), re.IGNORECASE)
 
 
+_RASTER = re.compile(r"(?<=data:image/png;base64,)[^\"]+")
+_LUMA = np.array([0.2126, 0.7152, 0.0722])
+_PAPER_LEAST = 0.93
+"""A pixel whose every channel reaches this share is paper: the zero of a map such as *Blues*."""
+
+
 def darken(svg: str) -> str:
     """Replace every light color of the palette by the dark one of the same name.
+
+    Rasters that have paper in them are turned by :func:`darken_pixels`.
 
     Examples
     --------
     >>> darken('<path fill="#0A62A8" stroke="#123456"/>')
     '<path fill="#6cb8f0" stroke="#123456"/>'
     """
+    svg = _RASTER.sub(lambda match: _darken_raster(match[0]), svg)
     return _LIGHT_COLOR.sub(lambda match: _DARK_OF[match[0].lower()], svg)
+
+
+def _darken_raster(encoded: str) -> str:
+    """Turn an embedded PNG for dark paper, if there is paper in it; else leave it as it is."""
+    pixels = matplotlib.image.imread(io.BytesIO(base64.b64decode(encoded)), format="png")
+    seen = pixels[..., :3].min(axis=-1)[pixels[..., 3] > 0] if pixels.ndim == 3 else np.zeros(0)
+    if not np.any(seen >= _PAPER_LEAST):  # a map such as *viridis*, the same on any paper
+        return encoded
+    written = io.BytesIO()
+    matplotlib.image.imsave(written, darken_pixels(pixels), format="png")
+    return base64.b64encode(written.getvalue()).decode()
+
+
+def darken_pixels(pixels: np.ndarray) -> np.ndarray:
+    r"""Mirror the lightness of pixels and keep their hue: white becomes dark paper.
+
+    With the luma :math:`L = 0.2126 R + 0.7152 G + 0.0722 B` of a pixel each channel :math:`c`
+    becomes :math:`c + 1 - 2L`, whose luma is :math:`1 - L`; then 0 is drawn as the dark palette's
+    paper and 1 as its ink.
+
+    Parameters
+    ----------
+    pixels : (rows, columns, 4) ndarray
+        Red, green, blue and opacity, from 0 to 1.
+
+    Returns
+    -------
+    (rows, columns, 4) ndarray
+        The pixels for dark paper, equally opaque.
+
+    Examples
+    --------
+    >>> white, black = darken_pixels(np.array([[[1.0, 1, 1, 1], [0, 0, 0, 1]]]))[0]
+    >>> bool(np.allclose(white[:3], to_rgb(DARK["paper"])))
+    True
+    >>> bool(np.allclose(black[:3], to_rgb(DARK["ink"])))
+    True
+    """
+    colors = pixels[..., :3]
+    turned = np.clip(colors + 1 - 2 * (colors @ _LUMA)[..., None], 0, 1)
+    paper, ink = np.array(to_rgb(DARK["paper"])), np.array(to_rgb(DARK["ink"]))
+    return np.concatenate([paper + (ink - paper) * turned, pixels[..., 3:]], axis=-1)
 
 
 class themed(nodes.General, nodes.Element):  # type: ignore[misc]

@@ -22,6 +22,7 @@ from primer.book.form import FOLDED
 SUMMARIES = {
     "setup": "The setup: imports and settings",
     "figure": "Code of this figure",
+    "printed": "Code of this output",
     "solution": "Solution",
 }
 
@@ -162,13 +163,14 @@ def fold_cells(app: Sphinx, document: nodes.document) -> None:
         source = cell[0]
         cell.remove(source)
         if not quotes_the_library(source.astext()):
-            cell += closed("figure", SUMMARIES["figure"], source)
+            drawn = any(True for kind in (nodes.image, nodes.raw) for _ in cell.findall(kind))
+            cell += closed("figure", SUMMARIES["figure" if drawn else "printed"], source)
     _fold_checks(app, document)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the fold; it works on pages that are read, so that its anchors can be linked to."""
-    assert set(SUMMARIES) | {"check"} == set(FOLDED)
+    assert set(SUMMARIES) - {"printed"} | {"check"} == set(FOLDED)
     app.add_node(fold, html=(visit_fold, depart_fold))
     app.connect("doctree-read", fold_cells)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """Sphinx extension: ``{library-index}``, a line for each page of the library.
 
 The line is the first of the package's own docstring, read from its file: nobody keeps a second one.
+The pages themselves leave out what Python, and not we, says of a field of a named tuple.
 """
 
 from __future__ import annotations
@@ -94,7 +95,26 @@ class LibraryIndex(SphinxDirective):
         return nodes.definition_list_item("", term, nodes.definition("", text))
 
 
+def without_aliases(
+    app: Sphinx | None, kind: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out "Alias for field number 0": the class describes its fields.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class Pair(NamedTuple):
+    ...     first: int
+    >>> without_aliases(None, "class", "first", Pair.first, False, None)
+    True
+    """
+    said = getattr(member, "__doc__", None) or ""
+    return True if said.startswith("Alias for field number") else None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("library-index", LibraryIndex)
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-skip-member", without_aliases)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

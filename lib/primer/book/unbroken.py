@@ -1,7 +1,7 @@
-"""Sphinx extension: a short formula stays on one line with the punctuation at its sides.
+"""Sphinx extension: a line does not begin with a comma, nor with the sign of a percentage.
 
-A browser may break a line between a formula, which is a box to it, and the comma that follows; on a
-narrow page the comma then begins the next line.
+A browser may break a line between a formula, which is a box to it, and the comma that follows: so a
+short formula stays together with the punctuation at its sides.  And a number stays with its "%".
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 SHORT = 24
-"""The most characters of TeX: a longer formula may have to break inside."""
+"""The most signs a reader sees: a longer formula may have to break inside."""
+
+_COMMAND = re.compile(r"\\[A-Za-z]+|\\.")
+_UNSEEN = re.compile(
+    r"\\(?:math[a-z]+|operatorname|text|left|right|[bB]igg?[lr]?)(?![A-Za-z])|\\[,;!: ]"
+)
+_PERCENT = re.compile(r"(?<=\d) (?=%)")
+
+_VERBATIM = (nodes.raw, nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block)
+"""What is no prose: HTML with an exercise's data in it, code, formulas."""
 
 _OPENING = re.compile(r"[(\[‘“]+$")
 _CLOSING = re.compile(r"[,.;:!?)\]’”]+")
@@ -22,8 +31,24 @@ _CLOSING = re.compile(r"[,.;:!?)\]’”]+")
 def keep_together(app: Sphinx | None, document: nodes.document) -> None:
     """Put short formulas and their punctuation into elements of the class ``unbroken``."""
     for formula in list(document.findall(nodes.math)):
-        if len(formula.astext()) <= SHORT:
+        if signs(formula.astext()) <= SHORT:
             _wrap(formula)
+    for text in list(document.findall(nodes.Text)):
+        joined = _PERCENT.sub("\u00a0", text)
+        if joined != text and not isinstance(text.parent, _VERBATIM):
+            text.parent.replace(text, nodes.Text(joined))
+
+
+def signs(formula: str) -> int:
+    r"""Count about how many signs a reader sees of a formula in TeX.
+
+    Examples
+    --------
+    >>> signs(r"\hat\theta_{n+1} \le \operatorname{max}(x)")
+    12
+    """
+    seen = _COMMAND.sub("x", _UNSEEN.sub("", formula))
+    return len(re.sub(r"[{}^_\s]", "", seen))
 
 
 def _wrap(formula: nodes.math) -> None:
