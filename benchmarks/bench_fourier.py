@@ -16,9 +16,9 @@ def rows() -> Iterator[Row]:
     """Yield the lines of the table."""
     random = np.random.default_rng(0)
     for length, name in [
-        (2**10, "2^10"),
-        (2**16, "2^16"),
-        (2**20, "2^20"),
+        (2**10, "2¹⁰"),
+        (2**16, "2¹⁶"),
+        (2**20, "2²⁰"),
         (65537, "the prime 65537"),
     ]:
         x = random.normal(size=length) + 1j * random.normal(size=length)

@@ -15,7 +15,7 @@ from primer.book import speed
 
 ROWS = {
     "Transforms beside SciPy's": [
-        table.Row("FFT of 2^10, complex", 2e-3, 1e-3, "scipy.fft.fft"),
+        table.Row("FFT of 2¹⁰, complex", 2e-3, 1e-3, "scipy.fft.fft"),
         table.Row("a commas, and “quotes”", 5.0, 10.0, "budget", "kB"),
     ],
     "Writing text": [table.Row("one token", 1500.0, 750.0, "Hugging Face", "tokens/s")],
@@ -72,7 +72,7 @@ def test_the_page_shows_every_line_or_says_what_is_missing(tmp_path: Path, kept:
     assert ("2 ms" in page and "1,500 tokens/s" in page) == kept
     assert page.count("<table") == 2 * kept
     assert ("2 (goal ≤\u00a01.5)" in page and "2 (goal ≥\u00a02)" in page) == kept
-    assert ("FFT of 2^10, complex</em>: <strong>calls</strong> of NumPy" in page) == kept
+    assert ("FFT of 2¹⁰, complex</em>: <strong>calls</strong> of NumPy" in page) == kept
     assert "modules" not in page  # a goal that is met needs no reason
 
 

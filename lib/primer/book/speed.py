@@ -103,7 +103,7 @@ def goal_of(line: Line, goals: Iterable[Goal]) -> Goal | None:
     Examples
     --------
     >>> fft = Goal("FFT", "≤", 5.0, "calls of NumPy")
-    >>> slow = Line("Fourier", "FFT of 2^10", 0.0123, 0.001, "s", "scipy.fft.fft")
+    >>> slow = Line("Fourier", "FFT of 2¹⁰", 0.0123, 0.001, "s", "scipy.fft.fft")
     >>> goal_of(slow, [fft]) is fft, fft.met(slow)
     (True, False)
     """

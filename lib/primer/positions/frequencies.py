@@ -123,7 +123,7 @@ def angles_at(
     Returns
     -------
     Tensor of shape (\*positions, pairs)
-        Radians.  They are kept in double precision: at position 100 000 a single-precision angle is
+        Radians.  They are kept in double precision: at position 100,000 a single-precision angle is
         already off by up to 0.004 radians.
 
     Raises
