@@ -27,7 +27,8 @@ function shape(element, add) {
   if (tag === "text") add("n", [1]);
   for (const name of GEOMETRY)
     if (element.hasAttribute(name)) add(name, [Number.parseFloat(element.getAttribute(name))]);
-  if (element.hasAttribute("transform")) add("transform", numbers(element.getAttribute("transform")));
+  for (const [, name, given] of (element.getAttribute("transform") ?? "").matchAll(/(\w+)\(([^)]*)\)/g))
+    numbers(given).forEach((value, i) => add(`${name} ${"xy"[i] ?? i}`, [value]));
   if (tag === "path" && element.getAttribute("d")) {
     const length = element.getTotalLength();
     for (let k = 0; k <= LINE; k++) {
@@ -76,6 +77,8 @@ function look() {
     const add = (name, values) => {
       marks[name] = [...(marks[name] ?? []), ...values];
     };
+    const family = [...element.parentElement.children]; // what comes later lies above, or below
+    if (family.some((other) => named(other) !== named(element))) add("nth", [family.indexOf(element)]);
     if (element instanceof SVGElement) shape(element, add);
     else if (element.tagName === "CANVAS") pixels(element, add);
     else box(element, add);

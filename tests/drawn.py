@@ -46,8 +46,13 @@ MOVES = {
 HEARD = ("SpectrogramExplorer", "▶ Play")
 """A sound keeps the machine's own time; its widget's tests listen to it."""
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-PIXELS, SHARE, PLACE = 0.6, 0.01, 0.01
-"""How far a number may lie off: pixels, of 255 steps of a color; its hundredth; of a mean place."""
+PIXELS, SHARE, PLACE = 0.5, 0.001, 0.01
+"""How far a number may lie off: pixels, and a share of the greatest; of a mean place."""
+COLORS = ("fill", "stroke", "edge", "red", "green", "blue", "ink", "opacity", "image")
+STEPS = 3
+"""What is described as a color, of 255 steps, and how far it may lie off."""
+WRITTEN = 0.01
+"""How far a number in words may lie off, as a share of itself."""
 FEW = 3
 """Of controls alike but for a number in their label, and of buttons, so many are moved."""
 
@@ -152,22 +157,22 @@ def same_text(text: str, other: str) -> bool:
         return False
     pairs = zip(NUMBER.findall(text), NUMBER.findall(other), strict=True)
     for one, two in pairs:
-        last = 10.0 ** -len(one.partition(".")[2])
-        if abs(float(one) - float(two)) > max(1.01 * last, SHARE * float(one)):
+        digits = len(one.partition(".")[2])
+        if digits != len(two.partition(".")[2]):
+            return False
+        if abs(float(one) - float(two)) > max(1.01 * 10.0**-digits, WRITTEN * float(one)):
             return False
     return True
 
 
-def same(now: Any, kept: Any) -> bool:
-    """Compare two descriptions of one kind of marks."""
+def same(now: Any, kept: Any, kind: str = "") -> bool:
+    """Compare two descriptions of one kind of marks, which ends with the name of an attribute."""
     if isinstance(now, str) or isinstance(kept, str) or now is None or kept is None:
-        return now == kept or (
-            isinstance(now, str) and isinstance(kept, str) and same_text(now, kept)
-        )
-    sizes = max(abs(value) for value in kept[1:4])
-    near = all(
-        abs(a - b) <= PIXELS + SHARE * sizes for a, b in zip(now[1:4], kept[1:4], strict=True)
-    )
+        written = isinstance(now, str) and isinstance(kept, str) and "tick" not in kind
+        return now == kept or (written and same_text(now, kept))
+    color = any(word in COLORS for word in kind.split()[-2:])
+    room = STEPS if color else PIXELS + SHARE * max(abs(value) for value in kept[1:4])
+    near = all(abs(a - b) <= room for a, b in zip(now[1:4], kept[1:4], strict=True))
     return now[0] == kept[0] and near and abs(now[4] - kept[4]) <= PLACE
 
 
@@ -183,7 +188,7 @@ def differences(now: dict[str, Drawn], kept: dict[str, Drawn]) -> list[str]:
         found += [
             f"{title}: {key}: {have.get(key)} now, {want.get(key)} kept"
             for key in {**want, **have}
-            if not same(have.get(key), want.get(key))
+            if not same(have.get(key), want.get(key), key)
         ]
     return found
 

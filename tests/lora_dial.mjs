@@ -20,6 +20,10 @@ export function matrix(file, change, strength, rank, layer, part) {
   return Array.from(data);
 }
 
+/** How often the page can breathe while the model is turned. */
+export const breaths = (file, change) =>
+  [...turn(readModel(readFileSync(file)), readFileSync(change))].length;
+
 /** The nats of each token but the first. */
 export const nats = (file, change, strength, rank, tokens) =>
   finish(surprises(turnedModel(file, change, strength, rank), tokens));

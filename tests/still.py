@@ -49,7 +49,7 @@ def shapes(axes: Axes) -> Iterator[tuple[str, Transform, Any]]:
             for path in collection.get_paths():
                 yield kind, collection.get_transform(), path.vertices
     for text in axes.texts:
-        yield "text", text.get_transform(), text.get_position()
+        yield f"text {to_hex(text.get_color())}", text.get_transform(), text.get_position()
 
 
 def shades(axes: Axes) -> Iterator[tuple[str, Any]]:
@@ -81,6 +81,8 @@ def of_panel(axes: Axes) -> Drawn:
         "title": [axes.get_title(loc) for loc in ("left", "center", "right")],
         "axes": [axes.get_xlabel(), axes.get_ylabel()],
         "ticks": [t.get_text() for t in (*axes.get_xticklabels(), *axes.get_yticklabels())],
+        "colors": [to_hex(one.get_color()) for one in (axes.title, axes.xaxis.label)],
+        "grid": [str(line.get_visible()) for line in axes.get_xgridlines()[:1]],
         "texts": [text.get_text() for text in axes.texts],
         "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
     }

@@ -42,6 +42,15 @@ def test_the_cache_is_the_librarys(javascript, name, tokens, texts, size):
     assert got == texts * cache_bytes(specimens()[name].config, tokens, size)
 
 
+def test_a_matrix_is_no_vector(javascript):
+    weights = dissect(specimens()[NAMES[0]])["weights"]
+    for weight in weights:
+        said = javascript(MODULE, "describe", weights, weight["name"])
+        form = "a vector of" if len(weight["shapes"][0]) == 1 else "a matrix of"
+        assert form in said
+    assert {len(weight["shapes"][0]) for weight in weights} == {1, 2}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_areas_are_shares_of_the_parameters(javascript, name):
     weights = dissect(specimens()[name])["weights"]

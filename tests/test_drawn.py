@@ -44,19 +44,26 @@ def test_there_is_a_drawing_for_each_widget_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("now", "kept", "equal"),
     [
-        ([9, 0, 100, 50, 0.5], [9, 0.4, 101, 50.6, 0.505], True),
+        ([9, 0, 100, 50, 0.5], [9, 0.4, 100.5, 50.4, 0.505], True),
+        ([9, 0, 300, 50, 0.5], [9, 0, 301, 50, 0.5], False),  # a pixel higher
         ([9, 0, 100, 50, 0.5], [8, 0, 100, 50, 0.5], False),  # a bar less
         ([9, 0, 100, 50, 0.5], [9, 0, 100, 53, 0.5], False),
         ([9, 0, 100, 50, 0.5], [9, 0, 100, 50, 0.53], False),  # the other way round
         (None, [1, 0, 0, 0, 0], False),
         ("power 0.465", "power 0.466", True),
         ("power 0.465", "power 0.485", False),
+        ("power 0.465", "power 0.4650", False),
         ("power 0.465", "Power 0.465", False),
         ("−5 | 0 | 5", "−5 | 0", False),
     ],
 )
 def test_what_counts_as_the_same(now: Any, kept: Any, equal: bool) -> None:
     assert drawn.same(now, kept) == equal
+
+
+def test_the_numbers_of_an_axis_are_exact() -> None:
+    assert drawn.same("0 | 20", "1 | 20", "p text")
+    assert not drawn.same("0 | 20", "1 | 20", "svg text.tick text")
 
 
 def test_marks_are_described_by_size_and_order() -> None:

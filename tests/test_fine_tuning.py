@@ -275,6 +275,18 @@ def test_fine_tuning_lowers_the_loss_and_only_changes_what_it_may() -> None:
             assert torch.equal(weight, frozen[name])
 
 
+def test_the_rate_warms_up_for_an_eighth_and_falls_to_zero(monkeypatch) -> None:
+    rates: list[float] = []
+
+    def step(self: torch.optim.AdamW) -> None:
+        rates.append(self.param_groups[0]["lr"])
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", step)
+    fine_tune(tiny(), torch.arange(2000, dtype=torch.int32) % 7, 1.0, steps=80, length=12)
+    falling = [(80 - step) / 71 for step in range(9, 80)]
+    assert rates == pytest.approx([*(step / 10 for step in range(1, 10)), *falling])
+
+
 def test_no_docstring_is_nearly_learned() -> None:
     parts = split_docstrings()
     assert len(parts.training) > 250

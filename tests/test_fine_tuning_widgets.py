@@ -12,6 +12,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load
 from scipy.stats import entropy
 from widget_page import complaints, settle
 
@@ -187,9 +188,21 @@ def test_the_page_is_as_surprised_as_the_library(javascript, dial_files, strengt
         assert np.mean(got) == pytest.approx(float(expected.mean()), abs=2e-5)
 
 
+@pytest.mark.parametrize("length", [4, 5, 6])
+def test_every_token_but_the_first_surprises(javascript, dial_files, length):
+    tokens = list(range(100, 100 + length))
+    assert len(javascript(DIAL, "nats", *dial_files[1:], 1.0, RANK, tokens)) == length - 1
+
+
 def test_the_page_counts_the_directions(javascript, dial_files):
     change, _, file = dial_files
     assert javascript(DIAL, "directions", file) == {"docstrings": 8, "aligned": 4}[change]
+
+
+def test_the_page_breathes_after_every_matrix(javascript, dial_files):
+    _, checkpoint, change = dial_files
+    matrices = sum(name.endswith("unit") for name in load(Path(change).read_bytes()))
+    assert javascript(DIAL, "breaths", checkpoint, change) == matrices > 10
 
 
 def test_nobody_trained_on_the_passages():

@@ -121,3 +121,11 @@ def test_a_forgetful_model_sees_its_last_tokens_only(laboratory):
 def test_results_of_another_file_are_empty(tmp_path):
     assert read_results(tmp_path / "none.csv") == {}
     assert RESULTS.exists()
+
+
+def test_of_two_final_loops_the_shorter_round_is_told() -> None:
+    text = torch.tensor(3 * ([2] + 30 * [1]))
+    assert [one.period for one in loops(text) if one.end == len(text)] == [31, 1]
+    found = final_loop(text)
+    assert found is not None
+    assert found.period == 1

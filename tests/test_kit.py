@@ -18,6 +18,7 @@ import pytest
 import traitlets
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 from widget_page import settle
 
@@ -321,11 +322,15 @@ def test_an_axis_without_length_has_no_ticks(javascript, low, high):
 
 
 def test_colormap_is_viridis(javascript):
-    from matplotlib import colormaps
-
     for t in np.linspace(0, 1, 21):
         got = np.array(javascript("kit.js", "colormap", t)) / 255
         np.testing.assert_allclose(got, to_rgb(colormaps["viridis"](t)), atol=0.06)
+
+
+@pytest.mark.parametrize("tenth", range(11))
+def test_every_tenth_color_is_exact(javascript, tenth):
+    exact = [round(255 * part) for part in to_rgb(colormaps["viridis"](tenth / 10))]
+    assert javascript("kit/maps.js", "colormap", tenth / 10) == exact
 
 
 def test_path_lifts_the_pen_at_a_gap(javascript):
@@ -452,10 +457,11 @@ def test_draggable_reports_fractions_and_keys_and_takes_text_as_text(widget_page
     spot = page.get_by_text("<b>drag me</b>")
     spot.click(position={"x": 75, "y": 25})
     assert frame_passed(page)["at"] == "0.75 0.50"
-    spot.press("ArrowLeft")
-    assert frame_passed(page)["step"] == "-1 0"
-    spot.press("PageUp")
-    assert frame_passed(page)["step"] == "0 10"
+    steps = {"Left": "-1 0", "Right": "1 0", "Up": "0 1", "Down": "0 -1"}
+    keys = {f"Arrow{to}": step for to, step in steps.items()}
+    for key, step in (keys | {"PageUp": "0 10", "PageDown": "0 -10"}).items():
+        spot.press(key)
+        assert frame_passed(page)["step"] == step
 
 
 @pytest.mark.browser

@@ -252,6 +252,12 @@ def wrong_class(classes):
     return lambda: networks.cross_entropy(Variable(np.zeros((2, 3))), classes)
 
 
+@pytest.mark.parametrize("classes", [[-1, 2], [0, 3]])
+def test_one_class_out_of_range_is_enough(classes):
+    with pytest.raises(ValueError, match="classes must lie between 0 and 2"):
+        wrong_class(classes)()
+
+
 GRAPH = networks.Layer(np.ones((2, 2)), np.zeros(2))
 BAD = {
     "letters": (lambda: networks.relu(["a"]), "z must hold numbers"),

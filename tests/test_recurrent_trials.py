@@ -9,7 +9,7 @@ from torch.nn.functional import mse_loss
 
 from primer.recurrent import trials
 from primer.recurrent.layers import run
-from primer.recurrent.tasks import adding_problem
+from primer.recurrent.tasks import adding_problem, reversal
 
 
 @pytest.mark.parametrize("variant", trials.CELLS)
@@ -66,3 +66,15 @@ def test_an_unknown_question_is_refused():
         trials.main(["colors"])
     with pytest.raises(ValueError, match="question must be one of"):
         trials.load_trials("colors")
+
+
+def test_the_writer_reads_sixty_four_strings_a_step(monkeypatch):
+    sizes = []
+
+    def counted(count, *rest):
+        sizes.append(count)
+        return reversal(count, *rest)
+
+    monkeypatch.setattr(trials, "reversal", counted)
+    trials.learn_reversal(None, 0.01, 0, steps=3)
+    assert sizes == [64] * 3

@@ -81,6 +81,7 @@ def test_published_tables():
     printed = np.array([row.parameters for row in GPT3_FAMILY])
     counted = np.array([row.counted for row in GPT3_FAMILY])
     assert abs(counted / printed - 1).max() < 0.02
+    assert {row.tokens for row in GPT3_FAMILY} == {300e9}  # "All models were trained for …"
     assert [row.name for row in GPT3_FAMILY if not row.adds_up] == ["XL", "13B"]
     config = TransformerConfig(
         **{"vocab_size": 50_257, "n_layers": 12, "d_model": 768, "n_heads": 12},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import re
 import struct
 
 import numpy as np
@@ -516,6 +517,18 @@ def test_touch_on_a_telephone(open_widget):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize(("time", "inner"), [(0.0, 1), (1.0, 0)])
+def test_a_frame_at_the_end_of_the_signal_stays_in_its_axes(open_widget, time, inner):
+    page = open_widget(time=time)
+    settle(page)
+    drawn = page.locator("svg .frame").first.get_attribute("d")
+    edges = [float(left) for left in re.findall(r"M([\d.]+) ", drawn)]
+    head = float(re.match(r"M([\d.]+) ", page.locator("svg .head").first.get_attribute("d"))[1])
+    assert edges[1 - inner] == head
+    assert 5 < abs(edges[inner] - head) < 100
+
+
+@pytest.mark.browser
 def test_own_wav_is_shown_and_a_bad_one_changes_nothing(open_widget):
     page = open_widget()
     tone = np.cos(2 * np.pi * 2500 * np.arange(12000) / 16000)
@@ -552,7 +565,10 @@ SILENCE = """() => {
   window.AudioContext = class {
     get currentTime() { return performance.now() / 1000; }
     async resume() {}
-    createBuffer() { return { copyToChannel() {} }; }
+    createBuffer(_channels, length, rate) {
+      window.played = { length, rate };
+      return { copyToChannel() {} };
+    }
     close() {}
   };
   window.AudioBufferSourceNode = class { connect() {} start() {} stop() {} };
@@ -588,6 +604,15 @@ def test_play_moves_the_playhead_and_pause_keeps_it(player, name, seconds):
     assert stopped == pytest.approx(0.4 * duration, rel=0.2)
     page.clock.run_for(100)
     assert page.evaluate("state.time") == stopped
+
+
+@pytest.mark.browser
+def test_a_slow_recording_is_played_at_a_rate_that_loudspeakers_know(player):
+    page, duration = player("chirp", 0.0)
+    page.wait_for_function("window.played")
+    played, recorded = page.evaluate("played"), SpectrogramExplorer().signals["chirp"]["rate"]
+    assert recorded < 32000 <= played["rate"] < 64000
+    assert played["length"] == pytest.approx(duration * played["rate"])
 
 
 @pytest.mark.browser

@@ -70,6 +70,12 @@ def test_sample_size_says_when_there_is_none(javascript):
     assert javascript(POWER, "sampleSize", 0.01, 0.8, 0.05, "two-sided", 1000) is None
 
 
+@pytest.mark.parametrize(("variance", "said"), [(1.0, "0.50 ± 0.02"), (1e3, "0.00")])
+def test_efficiency_is_written_with_its_error(javascript, variance, said):
+    read = {"variance": variance, "varianceError": 0.02}
+    assert javascript(SAMPLING, "efficiency", read, 0.5) == said
+
+
 # --- the mathematics of sampling, against primer --------------------------------------------------
 
 

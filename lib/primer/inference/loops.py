@@ -77,7 +77,7 @@ def loops(tokens: Int[Tensor, " seq"]) -> list[Loop]:
 
 @checked
 def final_loop(tokens: Int[Tensor, " seq"]) -> Loop | None:
-    """Return the loop that a text ends in, or None.
+    """Return the loop that a text ends in, of several the one of the shortest period, or None.
 
     Parameters
     ----------

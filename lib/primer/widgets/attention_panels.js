@@ -146,7 +146,8 @@ export function arcs(pick) {
   const x = (i) => (i + 0.5) * size;
   const arc = (i, j) => {
     if (i === j) return `M${x(i)} ${base}v-8`;
-    const top = base - (4 / 3) * Math.min(base - 6, 14 + (base - 20) * Math.sqrt(Math.abs(i - j) / n));
+    const height = 14 + (base - 20) * Math.sqrt(Math.abs(i - j) / n); // below base - 6, as |i - j| < n
+    const top = base - (4 / 3) * height;
     return `M${x(i)} ${base}C${x(i)} ${top} ${x(j)} ${top} ${x(j)} ${base}`;
   };
   function drawBundle(layer, queries, wanted = (_i, _j) => true) {

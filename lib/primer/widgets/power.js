@@ -269,7 +269,7 @@ export default widget("power", ({ controls, constants: { wanted }, get, write: p
       tiles[1].draw(1 - found, runs - hits, runs);
       tiles[2].draw(found, hits, runs);
       const goal = `power of ${format(wanted, 1)}`;
-      const none = `No sample of up to 10 000 finds this effect with a ${goal}.`;
+      const none = `No sample of up to 10,000 finds this effect with a ${goal}.`;
       write(needed, smallest === null ? none : `A ${goal} for this effect needs n = ${smallest}.`);
       plot.draw({ effect, n, delta, critical, counts });
       curve.draw({ effect, n, alpha, critical });

@@ -209,7 +209,7 @@ const decline = (choose) =>
   });
 
 // The bound's share of the variance, with twice its standard error.
-function efficiency({ variance, varianceError }, limit) {
+export function efficiency({ variance, varianceError }, limit) {
   const share = limit / variance;
   if (share < 0.005) return "0.00";
   return `${format(share, 2)} ± ${format((2 * share * varianceError) / variance, 2)}`;
