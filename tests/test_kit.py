@@ -373,6 +373,7 @@ import { checkbox, color, draggable, heatMap, html, mount, play, radio, update }
 
 function render({ model, el }) {
   const map = html("canvas");
+  const taller = html("canvas");
   const spot = html("div", { style: "width: 100px; height: 50px" }, "<b>drag me</b>");
   const change = (number) => update(model, { number: Number(number) });
   const odd = checkbox({ label: "odd", value: false, change });
@@ -392,6 +393,9 @@ function render({ model, el }) {
     el.dataset.blue = color(el, "blue");
     pick.set(model.get("number"));
     heatMap(map, [10, 11, 12, 0, NaN, 2], 3, [0, 17]);
+    heatMap(taller, [1, 2, 3], 3, [0, 17]);
+    heatMap(taller, [1, 2, 3, 4, 5, 6], 3, [0, 17]);
+    el.dataset.taller = `${taller.width} ${taller.height}`;
   } });
 }
 export default { render };
@@ -449,6 +453,11 @@ def test_kit_redraws_when_the_theme_changes(widget_page, panel):
         assert frame_passed(page)["blue"] == getattr(palette, name)["blue"]
     page.evaluate("document.body.classList.add('vscode-dark')")
     assert frame_passed(page)["blue"] == palette.DARK["blue"]
+
+
+@pytest.mark.browser
+def test_a_map_grows_by_a_row(widget_page, panel):
+    assert frame_passed(widget_page(panel))["taller"] == "3 2"
 
 
 @pytest.mark.browser

@@ -207,7 +207,8 @@ def test_points_lines_and_controls_answer_to_the_keyboard(widget_page):
     assert page.evaluate("model.get('slope')") == pytest.approx(0.01)
     assert page.evaluate(height) == pytest.approx(kept)  # it turns about the mean of x
     page.get_by_role("button", name="Your line: height").press("ArrowUp")
-    assert page.evaluate("model.get('slope')") > 0.02
+    fiftieth = 1.6 * (y1 - y0) / (x1 - x0) / 50  # of the steepest line that the map has room for
+    assert page.evaluate("model.get('slope')") == pytest.approx(0.01 + fiftieth)
 
 
 @pytest.mark.browser
