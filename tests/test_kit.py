@@ -314,6 +314,12 @@ def test_ticks_are_round_even_and_inside(javascript, low, width, count):
         assert np.isclose(leading, [1, 2, 5], rtol=1e-5).any()
 
 
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_between_has_equal_distances_and_both_ends(javascript, count):
+    expected = np.linspace(-2, 5, count + 1)
+    np.testing.assert_allclose(javascript("kit/numbers.js", "between", -2, 5, count), expected)
+
+
 @pytest.mark.parametrize(
     ("low", "high"), [(1, 0), (2, 2), (0, 0), (1, 1 + 1e-15), (-1.7e308, 1.7e308), (0, "nothing")]
 )
@@ -486,6 +492,27 @@ def test_play_respects_reduced_motion(widget_page, panel, motion):
     assert sum(frames) == pytest.approx(2, abs=0.6)
     assert len(frames) >= 3
     assert (min(frames) >= 0.5) == (motion == "reduce")
+
+
+LAST_FRAME = """
+import { mount, play } from "./kit.js";
+
+function render({ model, el }) {
+  let left = 3;
+  el.append(play({ frame: () => --left > 0, end() { el.dataset.left = left; } }).button);
+  return mount({ model, el, traits: ["number"], draw() {} });
+}
+export default { render };
+"""
+
+
+@pytest.mark.browser
+def test_play_ends_with_the_last_frame(widget_page, make_widget):
+    page = widget_page(make_widget(script=LAST_FRAME)(number=0), clock=True)
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(4000)
+    assert page.evaluate("widget.dataset.left") == "0"
+    assert page.get_by_role("button").inner_text() == "▶ Play"
 
 
 # ---------------------------------------------------------------- declared controls in a browser
