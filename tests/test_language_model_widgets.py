@@ -597,7 +597,9 @@ def test_maps_answer_to_touch_on_a_telephone(widget_page):
 def test_any_text_is_shown(widget_page, text):
     page = widget_page(AttentionMaps(text=text))
     count = len(AttentionMaps().encoding().encode(text))
-    assert f"{count} token" in page.locator(".controls").inner_text()
+    said = page.locator(".controls").inner_text()
+    assert f"{count} token" in said
+    assert ("the first 48 are read" in said) == (count > 48)
     assert page.locator(".map").is_visible() == bool(text)
     assert "NaN" not in page.locator("#widget").inner_text()
     assert page.locator("#widget b").count() == 16  # the reader's markup is text

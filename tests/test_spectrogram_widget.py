@@ -529,6 +529,16 @@ def test_a_frame_at_the_end_of_the_signal_stays_in_its_axes(open_widget, time, i
 
 
 @pytest.mark.browser
+def test_on_a_telephone_a_high_level_is_drawn_high(open_widget):
+    page = open_widget(width=390, time=0.5)
+    assert len(displayed_peaks(page)) == 1
+    curve = re.findall(r"([\d.]+) ([\d.]+)", page.locator("svg .curve").first.get_attribute("d"))
+    heights = [float(y) for _, y in curve]
+    assert 18 <= min(heights) < 40 < np.median(heights)
+    assert max(heights) == pytest.approx(172)
+
+
+@pytest.mark.browser
 def test_own_wav_is_shown_and_a_bad_one_changes_nothing(open_widget):
     page = open_widget()
     tone = np.cos(2 * np.pi * 2500 * np.arange(12000) / 16000)
