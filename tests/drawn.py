@@ -46,7 +46,7 @@ MOVES = {
 HEARD = ("SpectrogramExplorer", "▶ Play")
 """A sound keeps the machine's own time; its widget's tests listen to it."""
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-PIXELS, SHARE, PLACE = 0.5, 0.001, 0.01
+PIXELS, SHARE, PLACE = 0.4, 0.0003, 0.01
 """How far a number may lie off: pixels, and a share of the greatest; of a mean place."""
 COLORS = ("fill", "stroke", "edge", "red", "green", "blue", "ink", "opacity", "image")
 STEPS = 3

@@ -294,11 +294,7 @@ class _Module:
             for part in re.split(r"^(?=def |class |@)", text, flags=re.MULTILINE)
             if (found := re.search(r"^(?:def|class) (\w+)", part, re.MULTILINE))
         }
-        self.callers = set(self.names)
-        known = -1
-        while known < len(self.callers):
-            known = len(self.callers)
-            self.callers |= {name for name, part in parts.items() if _says(self.callers, part)}
+        self.callers = _users(self.names, parts)
 
     def rank(self, item: pytest.Item) -> int | None:
         """Return the nearness of a test."""
@@ -345,21 +341,34 @@ class _Script:
     def __init__(self, path: Path, mutant: Mutant) -> None:
         from primer import widgets
 
-        above = _read(path).encode()[: mutant.start].decode()
-        names = re.findall(r"^(?:export )?(?:const|function\*?|class) (\w+)", above, re.MULTILINE)
-        self.name = names[-1] if names else path.name
-        users = [file for file in sorted(WIDGETS.glob("*.js")) if path in _imports(file)]
-        self.scripts = [path.name, *(file.name for file in users)]
-        modules = {Path(inspect.getfile(getattr(widgets, n))).stem: n for n in widgets.__all__}
-        entries = [modules[Path(name).stem] for name in self.scripts if Path(name).stem in modules]
-        draw = random.Random(mutant.start)
-        self.classes = draw.sample(entries, min(self.SOME, len(entries)))
-        if len(entries) > len(self.classes):  # the kit, say
-            self.scripts = [
-                path.name,
-                *(f"{stem}.js" for stem, name in modules.items() if name in self.classes),
-            ]
+        text = _read(path)
+        above = text.encode()[: mutant.start].decode()
+        parts = {
+            found[1]: part
+            for part in re.split(r"^(?=(?:export )?(?:const|function|class) )", text, flags=re.M)
+            if (found := re.match(r"(?:export )?(?:const|function|class)\*? (\w+)", part))
+        }
+        before = re.findall(r"^(?:export )?(?:const|function|class)\*? (\w+)", above, re.MULTILINE)
+        self.names = _users(before[-1:], parts) or {path.name}
         self.kit = path.parent.name == "kit" or path.stem == "kit"
+        users = [file for file in sorted(WIDGETS.glob("*.js")) if path in _imports(file)]
+        modules = {Path(inspect.getfile(getattr(widgets, n))).stem: n for n in widgets.__all__}
+        entries = [file for file in [path, *users] if file.stem in modules]
+        if len(entries) > self.SOME:  # the kit, say: rather those that name what is changed
+            naming = [file for file in entries if self._names_it(file)]
+            rest = [file for file in entries if file not in naming]
+            draw = random.Random(mutant.start)
+            entries = (draw.sample(naming, len(naming)) + draw.sample(rest, len(rest)))[: self.SOME]
+            users = entries
+        self.classes = [modules[file.stem] for file in entries]
+        harnesses = [] if self.kit else Path("tests").glob("*.mjs")
+        through = [file for file in harnesses if path in _imports(file)]
+        self.scripts = [path.name, *(file.name for file in [*users, *through])]
+
+    def _names_it(self, entry: Path) -> bool:
+        """Say whether a widget's own scripts, without the kit, name what is changed."""
+        own = [file for file in _imports(entry) if file.parent == WIDGETS and file.stem != "kit"]
+        return any(_says(self.names, _read(file)) for file in [entry, *own])
 
     def rank(self, item: pytest.Item) -> int | None:
         """Return the nearness of a test: Node is quick, then the drawing, then other pages."""
@@ -367,7 +376,9 @@ class _Script:
             return None
         text, file = _text(item), _read(item.path)
         if not _in_browser(item):
-            if f'"{self.name}"' in text or (self.kit and item.path.stem == "test_kit"):
+            if any(f'"{name}"' in text for name in self.names) or (
+                self.kit and item.path.stem == "test_kit"
+            ):
                 return 0
             return 1 if any(f'"{name}"' in file for name in self.scripts) else None
         if item.path.stem == "test_drawn":
@@ -379,9 +390,19 @@ class _Script:
         return 5 if _says(self.classes, file) and "_widget." in item.path.name else None
 
 
+def _users(names: Iterable[str], parts: dict[str, str]) -> set[str]:
+    """Return names and those of the parts of a file that use them, directly or through others."""
+    found, known = set(names), -1
+    while known < len(found):
+        known = len(found)
+        found |= {name for name, part in parts.items() if _says(found, part)}
+    return found
+
+
 @functools.cache
 def _imports(script: Path) -> frozenset[Path]:
-    """Return the scripts that a script imports, directly or through others."""
+    """Return the widgets' scripts that a script imports, directly or through others."""
     own = re.findall(r'from "(\.[^"]+)"', _read(script))
-    direct = [Path(os.path.normpath(script.parent / name)) for name in own]
+    files = (Path(os.path.normpath(script.parent / name)) for name in own)
+    direct = [file for file in files if file.is_relative_to(WIDGETS)]  # no package's, in circles
     return frozenset(direct).union(*(_imports(file) for file in direct))

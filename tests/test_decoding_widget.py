@@ -14,7 +14,7 @@ import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
-from widget_page import complaints, settle
+from widget_page import complaints, settle, show_widget
 
 from primer.book.pages import serve
 from primer.inference import (
@@ -429,6 +429,32 @@ def test_readers_who_want_calm_see_whole_texts(widget_page):
     page.get_by_label("Prompt", exact=True).last.fill("My lord")
     finished(page)
     assert len([text for text in page.evaluate("[...seen]") if text]) <= 2
+
+
+# Frames wait until they are let go: what has been drawn by then is what the widget begins with.
+HELD = """(() => {
+  const [waiting, frame] = [[], window.requestAnimationFrame.bind(window)];
+  window.requestAnimationFrame = (call) => waiting.push(call);
+  window.letGo = () => {
+    window.requestAnimationFrame = frame;
+    waiting.forEach((call) => frame(call));
+  };
+})()"""
+
+
+@pytest.mark.browser
+def test_before_the_prompt_is_read_no_token_can_be_pressed(chromium):
+    page = chromium.new_page()
+    page.evaluate(HELD)
+    show_widget(page, Decoding())
+    rows = page.locator(".bars button")
+    assert rows.count() == Decoding.constants["shown"]
+    assert page.locator(".bars button:disabled").count() == rows.count()
+    assert page.locator(".bars button[aria-label]").count() == rows.count()
+    page.evaluate("letGo()")
+    expect(rows.first).to_be_enabled()
+    assert "append it" in rows.first.get_attribute("aria-label")
+    page.close()
 
 
 @pytest.mark.browser

@@ -44,8 +44,8 @@ def test_there_is_a_drawing_for_each_widget_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("now", "kept", "equal"),
     [
-        ([9, 0, 100, 50, 0.5], [9, 0.4, 100.5, 50.4, 0.505], True),
-        ([9, 0, 300, 50, 0.5], [9, 0, 301, 50, 0.5], False),  # a pixel higher
+        ([9, 0, 100, 50, 0.5], [9, 0.3, 100.4, 50.3, 0.505], True),
+        ([9, 0, 1300, 50, 0.5], [9, 0, 1301, 50, 0.5], False),  # a pixel higher
         ([9, 0, 100, 50, 0.5], [8, 0, 100, 50, 0.5], False),  # a bar less
         ([9, 0, 100, 50, 0.5], [9, 0, 100, 53, 0.5], False),
         ([9, 0, 100, 50, 0.5], [9, 0, 100, 50, 0.53], False),  # the other way round

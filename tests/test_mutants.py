@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import mutants
+import mutants_session
 import pytest
 from mutate import Mutant
 from mutate import mutants as found_in
@@ -198,6 +199,43 @@ def test_verdicts_on_a_small_library(tmp_path) -> None:
     assert all("itself" not in record["by"] for record in records)
     assert any("22" in line for line in said)
     assert said[-1].startswith("5 of 5, 1 survived")
+
+
+class Asked:
+    """A test as the plugin sees it: where it stands and what it says."""
+
+    def __init__(self, file: str, name: str, *fixtures: str) -> None:
+        self.path, self.name, self.fixturenames = ROOT / "tests" / file, name, fixtures
+        self.nodeid = f"tests/{file}::{name}"
+
+
+def script_of(monkeypatch, name: str, text: str) -> mutants_session._Script:
+    """Return what belongs to a change of a script behind a text."""
+    monkeypatch.chdir(ROOT)
+    path = Path("lib/primer/widgets") / name
+    start = path.read_bytes().index(text.encode()) + len(text.encode())
+    return mutants_session._Script(path, Mutant(start, start + 1, "", "", 1))
+
+
+def test_what_is_read_through_a_harness_belongs_to_a_script(monkeypatch) -> None:
+    script = script_of(monkeypatch, "attention_scores.js", "KINDS = {")
+    assert {"KINDS", "headTargets"} <= script.names
+    assert "language_model.mjs" in script.scripts
+    assert script.rank(Asked("test_language_model_widgets.py", "test_a")) == 1
+    assert script.rank(Asked("test_least_squares_widget.py", "test_a")) is None
+
+
+def test_of_many_widgets_those_are_tried_that_name_what_is_changed(monkeypatch) -> None:
+    script = script_of(monkeypatch, "kit/numbers.js", "between =")
+    assert len(script.classes) == script.SOME
+    sources = [
+        (ROOT / "lib/primer/widgets" / name).read_text("utf-8") for name in script.scripts[1:]
+    ]
+    assert all(mutants_session._says(script.names, text) for text in sources)
+    assert script.rank(Asked("test_kit.py", "test_a")) == 0
+    drawn = [f"test_each[{name}]" for name in (*script.classes, "NoSuchWidget")]
+    got = [script.rank(Asked("test_drawn.py", name, "chromium")) for name in drawn]
+    assert got == [2, 2, 2, None]
 
 
 def test_the_command_says_what_it_takes() -> None:

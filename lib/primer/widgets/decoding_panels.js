@@ -8,6 +8,7 @@ import { cut, tokenText, visible } from "./tokenizer.js";
 
 const LEAD = 32; // letters of the prompt before a continuation
 const GRAM = 3; // a repetition is so many tokens that stood in the text before
+const UNREAD = "A token, when the prompt has been read"; // the name of a row that shows none yet
 
 const share = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : percent(p));
 
@@ -18,7 +19,7 @@ export function bars(tokenizer, shown, append, end) {
   const rows = Array.from({ length: shown }, () => {
     const [label, value] = [span("token"), span("value")];
     const [model, drawn] = ["model", "drawn"].map((name) => html("i", { class: name }));
-    const press = { type: "button", onclick: () => append(row.id) };
+    const press = { type: "button", onclick: () => append(row.id), disabled: true, "aria-label": UNREAD };
     const element = html("button", press, label, " ", span("track", model, drawn), " ", value);
     const row = { id: 0, label, value, model, drawn, element };
     return row;
