@@ -60,7 +60,8 @@ check_shapes = ChoiceExercise(
         "a": "that is entry (i, j) of Q Kᵀ, the product of row i of Q and row j of K; here rows of "
         "the first factor are columns of Q",
         "b": "Each entry sums over all 64 tokens, so the mask hides coordinates, not tokens, and "
-        "every output has seen the future: a square shape is no proof of a right formula.",
+        "every output between the first and the last depends on later tokens: a square shape is no "
+        "proof of a right formula.",
         "c": "swapped roles would be K Qᵀ, whose entries still belong to two tokens; here the sum "
         "runs over the tokens",
     },

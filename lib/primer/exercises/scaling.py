@@ -45,7 +45,7 @@ check_rounding = NumberExercise(
 check_missing = ChoiceExercise(
     "13.4",
     choices={
-        "a": "The table of embeddings, which 12Ld² leaves out.",
+        "a": "The table of embeddings, which 12 × layers × d² leaves out.",
         "b": "Biases and the gains of the norms.",
         "c": "One more matrix of d × d in each layer, for relative positions.",
         "d": "A feed-forward layer wider than 4d.",

@@ -30,7 +30,7 @@ class Task(NamedTuple):
 
 GLUE = (
     Task("CoLA", "is this sentence grammatical?", 8_551, 1_063, "Matthews"),
-    Task("SST-2", "is this review kind?", 67_349, 1_821, "accuracy"),
+    Task("SST-2", "is this review positive?", 67_349, 1_821, "accuracy"),
     Task("MRPC", "do these say the same?", 3_668, 1_725, "F1"),
     Task("STS-B", "how alike are these, 0 to 5?", 5_749, 1_379, "Spearman"),
     Task("QQP", "are these the same question?", 363_846, 390_965, "F1"),
