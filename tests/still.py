@@ -105,36 +105,46 @@ def elsewhere(control: Any, value: Any) -> Any:
     if isinstance(control, Choice):
         options = list(control.values)
         return options[(options.index(value) + 1) % len(options)]
-    low, high = control.low, control.high
+    low, high = control.control["low"], control.control["high"]
     start = value if value is not None and value < high else low
     moved = start + 0.4 * (high - start)
     return round(moved) if isinstance(control, Whole) else round(moved, 3)
 
 
-def moved(widget: Widget) -> Widget:
-    """Move every control that can be moved from where it stands."""
-    for name in type(widget).state_names():
-        control = type(widget).__dict__.get(name)
-        if isinstance(control, (Choice, Number, Switch, Whole)):
-            try:
-                setattr(widget, name, elsewhere(control, getattr(widget, name)))
-            except traitlets.TraitError:
-                continue  # another control forbids it where it stands now
+def controls(widget: type[Widget]) -> list[str]:
+    """Name the controls that can be moved."""
+    kinds = (Choice, Number, Switch, Whole)
+    return [n for n in widget.spec()["controls"] if isinstance(getattr(widget, n), kinds)]
+
+
+def moved(widget: Widget, names: list[str]) -> Widget:
+    """Move controls from where they stand."""
+    for name in names:
+        control = getattr(type(widget), name)
+        try:
+            setattr(widget, name, elsewhere(control, getattr(widget, name)))
+        except traitlets.TraitError:
+            continue  # another control forbids it where it stands now
     return widget
 
 
 @matplotlib.rc_context()
 def states(name: str) -> dict[str, Drawn]:
-    """Describe a widget's controls and its picture, as it opens and with the controls moved."""
+    """Describe a widget's controls and its picture: as it opens, and with controls moved.
+
+    Each is moved by itself, and then all together.
+    """
     matplotlib.rcdefaults()  # whatever style the caller has chosen
-    widget = getattr(widgets, name)()
-    opened = of_figure(widget.picture())
-    controls = type(widget).spec()["controls"].items()
-    return {
-        "controls": {f"{name} {key}": str(said) for name, c in controls for key, said in c.items()},
-        "opened": opened,
-        "moved": changed(of_figure(moved(widget).picture()), opened),
+    kind: type[Widget] = getattr(widgets, name)
+    declared = kind.spec()["controls"].items()
+    opened = of_figure(kind().picture())
+    alone = {f"{one} moved": [one] for one in controls(kind)}
+    pictures = {
+        title: changed(of_figure(moved(kind(), names).picture()), opened)
+        for title, names in {**alone, "moved": controls(kind)}.items()
     }
+    said = {f"{name} {key}": str(said) for name, c in declared for key, said in c.items()}
+    return {"controls": said, "opened": opened, **pictures}
 
 
 def file_of(name: str) -> Path:

@@ -4,8 +4,10 @@ The answers stand in ``answers``, in a module with the topic's name.
 """
 
 import importlib
+import json
 import pkgutil
 
+import asked
 import pytest
 
 from primer import exercises
@@ -35,6 +37,18 @@ def test_right_answers_pass(check, answer, capsys):
 def test_wrong_answers_are_named(check, answer, sentence):
     with pytest.raises(Mistake, match=sentence):
         check(answer)
+
+
+@pytest.mark.parametrize(("name", "check", "answer"), [*asked.answers()])
+def test_a_check_asks_what_it_asked(name, check, answer):
+    kept = json.loads(asked.FILE.read_text("utf-8"))[name]
+    now = asked.asked(check, answer)
+    assert asked.near(now, kept), f"{now}, not {kept}; if it is meant: python tests/asked.py"
+
+
+def test_of_each_check_that_asks_it_is_kept_what():
+    kept = json.loads(asked.FILE.read_text("utf-8"))
+    assert kept.keys() == {name for name, _, _ in asked.answers()}
 
 
 @pytest.mark.parametrize("check", CHECKS)

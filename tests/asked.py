@@ -1,0 +1,117 @@
+"""What the check of an exercise asks a reader's function, as numbers: the data that it is given.
+
+``python tests/asked.py`` writes what all checks ask now into ``tests/asked.json``; look at the
+difference before you commit it.  Of the arguments in each place of a call, over all calls of a
+check, the file keeps how many numbers there were and two sums: a plain one and a weighted one, so
+that neither a number nor their order changes unseen.  Words, functions and the like are counted.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+
+from primer import exercises
+from primer.notebook import ChoiceExercise, NumberExercise
+
+FILE = Path(__file__).with_suffix(".json")
+DRAWS = np.random.default_rng
+"""Without a seed a check asks something else each time: here it gets one."""
+TOPICS = [module.name for module in pkgutil.iter_modules(exercises.__path__)]
+
+
+def numbers(value: Any) -> Iterator[float]:
+    """Yield all numbers that an argument holds; a text yields its length."""
+    if isinstance(value, str):
+        yield len(value)
+    elif isinstance(value, torch.Tensor):
+        yield from numbers(value.detach().cpu().numpy())
+    elif isinstance(value, np.ndarray):
+        yield from value.shape
+        flat = value.ravel()
+        parts = [flat.real, flat.imag] if np.iscomplexobj(flat) else [flat]
+        yield from np.nan_to_num(np.concatenate(parts).astype(float), posinf=1e9, neginf=-1e9)
+    elif isinstance(value, dict):
+        yield from numbers([*value, *value.values()])
+    elif isinstance(value, list | tuple | range):
+        yield len(value)
+        for part in value:
+            yield from numbers(part)
+    elif isinstance(value, bool | int | float | np.number | np.bool_):
+        yield float(value)
+
+
+class Witness:
+    """Stands before a reader's function and notes what it is asked."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.places: dict[str, list[float]] = {}
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Note the arguments and hand them on."""
+        for place, value in {**dict(enumerate(arguments)), **named}.items():
+            self.places.setdefault(str(place), []).extend(numbers(value))
+        return self.function(*arguments, **named)
+
+
+def described(places: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Return for each place how many numbers there were, their sum and a weighted sum."""
+    found = {}
+    for place, seen in places.items():
+        x = np.array(seen)
+        sums = x.sum(), x @ np.cos(1 + np.arange(len(x)) % 1009)
+        found[place] = [len(x), *(float(f"{total:.9g}") for total in sums)]
+    return found
+
+
+def answers() -> Iterator[tuple[str, Callable[[Any], None], Any]]:
+    """Yield the name of each check that calls a function, the check, and a right function."""
+    for topic in TOPICS:
+        checks = vars(importlib.import_module(f"primer.exercises.{topic}"))
+        names = {id(check): name for name, check in checks.items() if name.startswith("check_")}
+        seen = set()
+        for check, answer in importlib.import_module(f"answers.{topic}").RIGHT:
+            simple = isinstance(check, NumberExercise | ChoiceExercise)
+            if not simple and callable(answer) and id(check) not in seen:
+                seen.add(id(check))
+                yield f"{topic}.{names[id(check)]}", check, answer
+
+
+def asked(check: Callable[[Any], None], answer: Callable[..., Any]) -> dict[str, list[float]]:
+    """Describe what a check asks a right answer."""
+    witness = Witness(answer)
+    if not isinstance(answer, type):
+        functools.update_wrapper(witness, answer)
+    with mock.patch("numpy.random.default_rng", lambda seed=0: DRAWS(seed)):
+        check(witness)
+    return described(witness.places)
+
+
+def near(now: dict[str, list[float]], kept: dict[str, list[float]]) -> bool:
+    """Say whether a check asks what it asked, but for what another machine rounds differently."""
+    return now.keys() == kept.keys() and all(
+        now[place][0] == kept[place][0]
+        and np.allclose(now[place], kept[place], rtol=1e-6, atol=1e-6 * max(1, kept[place][0]))
+        for place in kept
+    )
+
+
+def main() -> None:
+    """Keep what all checks ask now."""
+    found = {name: asked(check, answer) for name, check, answer in answers()}
+    lines = (f" {json.dumps(name)}: {json.dumps(places)}" for name, places in found.items())
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
