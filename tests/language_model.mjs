@@ -15,6 +15,7 @@ import {
   nextLogits,
   readModel,
 } from "../lib/primer/widgets/language_model.js";
+import { readPrompt } from "../lib/primer/widgets/generation.js";
 import { decode, encode, readTokenizer, tokenText } from "../lib/primer/widgets/tokenizer.js";
 import { readLetters } from "../lib/primer/widgets/two_layers.js";
 
@@ -67,6 +68,15 @@ export function afterBranch(file, kept, other, ids) {
   return [nextLogits(model(file), ids.slice(2), branch), nextLogits(model(file), ids, cache)].map((one) =>
     Array.from(one),
   );
+}
+
+/** Prompts read into one cache one after the other: how many breaths each takes, and what is known then. */
+export function reading(file, prompts) {
+  const state = { cache: newCache(model(file)), seen: [] };
+  return prompts.map((ids) => {
+    const steps = [...readPrompt(model(file), ids, state)].length;
+    return [steps, [...state.seen], state.cache.length];
+  });
 }
 
 export function greedy(file, ids, count) {

@@ -271,6 +271,8 @@ def test_the_line_under_the_dial(javascript):
         "Strength 1.00, rank 4: 3.00 nats per token on the docstring (−4.00), 4.50 on the speech "
         "(+0.50)."
     )
+    same = javascript("lora_dial.js", "describe", {"strength": 1.0, "rank": 4}, [3, 4], [3, 4])
+    assert same.count("(+0.00)") == 2  # what did not move has not fallen
     assert say(0.0, 4).startswith("Without the change: 3.00 nats per token on the docstring, 4.50")
 
 

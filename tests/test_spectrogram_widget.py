@@ -581,7 +581,12 @@ SILENCE = """() => {
     }
     close() {}
   };
-  window.AudioBufferSourceNode = class { connect() {} start() {} stop() {} };
+  window.sounding = 0;
+  window.AudioBufferSourceNode = class {
+    connect() {}
+    start() { window.sounding += 1; }
+    stop() { window.sounding -= 1; }
+  };
 }"""
 
 
@@ -614,6 +619,7 @@ def test_play_moves_the_playhead_and_pause_keeps_it(player, name, seconds):
     assert stopped == pytest.approx(0.4 * duration, rel=0.2)
     page.clock.run_for(100)
     assert page.evaluate("state.time") == stopped
+    assert page.evaluate("sounding") == 0
 
 
 @pytest.mark.browser
