@@ -74,26 +74,34 @@ def described(places: dict[str, list[float]]) -> dict[str, list[float]]:
     return found
 
 
-def answers() -> Iterator[tuple[str, Callable[[Any], None], Any]]:
-    """Yield the name of each check that calls a function, the check, and a right function."""
+def first_answers() -> dict[str, tuple[Callable[[Any], None], Any]]:
+    """Return for each check the first of its right answers, by the check's name."""
+    found: dict[str, tuple[Callable[[Any], None], Any]] = {}
     for topic in TOPICS:
         checks = vars(importlib.import_module(f"primer.exercises.{topic}"))
         names = {id(check): name for name, check in checks.items() if name.startswith("check_")}
-        seen = set()
         for check, answer in importlib.import_module(f"answers.{topic}").RIGHT:
-            simple = isinstance(check, NumberExercise | ChoiceExercise)
-            if not simple and callable(answer) and id(check) not in seen:
-                seen.add(id(check))
-                yield f"{topic}.{names[id(check)]}", check, answer
+            found.setdefault(f"{topic}.{names[id(check)]}", (check, answer))
+        found |= {
+            f"{topic}.{name}": (checks[name], checks[name].right)
+            for name in names.values()
+            if isinstance(checks[name], NumberExercise | ChoiceExercise)
+        }
+    return found
 
 
-def asked(check: Callable[[Any], None], answer: Callable[..., Any]) -> dict[str, list[float]]:
-    """Describe what a check asks a right answer."""
+def asked(check: Callable[[Any], None], answer: Any) -> dict[str, list[float]]:
+    """Let a check ask a right answer; describe what it asks, or the numbers that it declares."""
+    if isinstance(check, NumberExercise | ChoiceExercise):
+        check(answer)
+        plain = [value for value in vars(check).values() if isinstance(value, int | float)]
+        wrong = check.wrong if isinstance(check, NumberExercise) else {}
+        return described({"declared": [*numbers(plain), *numbers([*wrong])]})
     witness = Witness(answer)
-    if not isinstance(answer, type):
+    if callable(answer) and not isinstance(answer, type):
         functools.update_wrapper(witness, answer)
     with mock.patch("numpy.random.default_rng", lambda seed=0: DRAWS(seed)):
-        check(witness)
+        check(witness if callable(answer) else answer)
     return described(witness.places)
 
 
@@ -108,7 +116,7 @@ def near(now: dict[str, list[float]], kept: dict[str, list[float]]) -> bool:
 
 def main() -> None:
     """Keep what all checks ask now."""
-    found = {name: asked(check, answer) for name, check, answer in answers()}
+    found = {name: asked(*case) for name, case in first_answers().items()}
     lines = (f" {json.dumps(name)}: {json.dumps(places)}" for name, places in found.items())
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 

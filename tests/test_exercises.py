@@ -27,10 +27,17 @@ ON_PAGE = [check for check in DECLARED if isinstance(check, NumberExercise | Cho
 CHECKS = [check for check in DECLARED if check not in ON_PAGE]
 
 
+FIRST = asked.first_answers()
+KEPT = json.loads(asked.FILE.read_text("utf-8"))
+
+
 @pytest.mark.parametrize(("check", "answer"), RIGHT)
-def test_right_answers_pass(check, answer, capsys):
-    check(answer)
+def test_right_answers_pass_and_are_asked_what_they_were_asked(check, answer, capsys):
+    now = asked.asked(check, answer)
     assert "is solved" in capsys.readouterr().out
+    for name in [name for name, case in FIRST.items() if case == (check, answer)]:
+        same = asked.near(now, KEPT[name])
+        assert same, f"{now}, not {KEPT[name]}; if it is meant: python tests/asked.py"
 
 
 @pytest.mark.parametrize(("check", "answer", "sentence"), WRONG)
@@ -39,16 +46,8 @@ def test_wrong_answers_are_named(check, answer, sentence):
         check(answer)
 
 
-@pytest.mark.parametrize(("name", "check", "answer"), [*asked.answers()])
-def test_a_check_asks_what_it_asked(name, check, answer):
-    kept = json.loads(asked.FILE.read_text("utf-8"))[name]
-    now = asked.asked(check, answer)
-    assert asked.near(now, kept), f"{now}, not {kept}; if it is meant: python tests/asked.py"
-
-
-def test_of_each_check_that_asks_it_is_kept_what():
-    kept = json.loads(asked.FILE.read_text("utf-8"))
-    assert kept.keys() == {name for name, _, _ in asked.answers()}
+def test_of_each_check_it_is_kept_what_it_asks():
+    assert KEPT.keys() == FIRST.keys()
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -61,6 +60,12 @@ def test_every_check_is_tried(check):
 def test_every_check_waits_for_an_answer(check, capsys):
     check(lambda *arguments: ...)
     assert "waits for your answer" in capsys.readouterr().out
+
+
+def test_what_is_answered_on_the_page_is_declared_as_it_was(capsys):
+    for name, (check, right) in FIRST.items():
+        if check in ON_PAGE:
+            assert asked.near(asked.asked(check, right), KEPT[name]), f"{name}: see tests/asked.py"
 
 
 @pytest.mark.parametrize("check", ON_PAGE, ids=lambda check: check.number)

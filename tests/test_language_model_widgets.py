@@ -261,10 +261,10 @@ def test_a_cache_is_shortened_and_copied(javascript, model_file, held_out):
 
 def test_a_longer_prompt_reads_only_what_is_new(javascript, model_file, book, held_out):
     layers, text = book[0].config.n_layers, held_out[0][:22]
-    read = javascript(HARNESS, "reading", model_file, [text[:17], text, text[:9] + [5]])
+    read = javascript(HARNESS, "reading", model_file, [text[:17], text, [*text[:9], 5]])
     # in fours, with a breath after each layer; the last token is read anew, for its logits
     assert [steps for steps, *_ in read] == [5 * layers, 2 * layers, layers]
-    assert [seen for _, seen, _ in read] == [text[:17], text, text[:9] + [5]]
+    assert [seen for _, seen, _ in read] == [text[:17], text, [*text[:9], 5]]
     assert [length for *_, length in read] == [17, 22, 10]
 
 

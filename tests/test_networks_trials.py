@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import load_digits
+from torch import nn
 
 from primer.networks import trials, vision
 from primer.networks.trials import QUESTIONS, SEEDS, Trial
@@ -119,3 +123,198 @@ def test_a_shift_moves_the_columns():
 def test_bad_input_is_refused_with_a_sentence(call, sentence, as_readers_run_it):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+# --- what each trial does, with few steps ---------------------------------------------------------
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Train three steps instead of what is asked for; note how many those would have been."""
+    asked = []
+
+    def classifier(model, X, classes, rate, steps, seed):
+        asked.append(steps)
+        vision.train_classifier(model, X, classes, rate, 3, seed)
+
+    def denoiser(X, kind, rate, steps, seed):
+        asked.append(steps)
+        return vision.train_denoiser(X, kind, rate, 3, seed)
+
+    monkeypatch.setattr(trials, "train_classifier", classifier)
+    monkeypatch.setattr(trials, "train_denoiser", denoiser)
+    return asked
+
+
+def errors_of(model, x, y, parts):
+    return [(model(x[part]).argmax(1) != y[part]).double().mean().item() for part in parts]
+
+
+KEPT, OTHERS = slice(300, 600), slice(600, 1797)
+
+
+def test_digits_are_sklearns_in_another_order():
+    images, classes = load_digits(return_X_y=True)
+    order = np.random.default_rng(7).permutation(1797)
+    x, y = trials.shuffled_digits(7)
+    centered = images[order] - images.mean(axis=0)
+    torch.testing.assert_close(
+        x.double(), torch.tensor(centered / centered.std()), atol=1e-3, rtol=0
+    )
+    assert y.tolist() == classes[order].tolist()
+
+
+@pytest.mark.parametrize("variant", ["convolutional", "fully connected"])
+@pytest.mark.parametrize("case", ["natural", "shuffled"])
+def test_a_network_learns_three_hundred_digits_and_is_judged_by_the_others(variant, case, short):
+    x, y = trials.shuffled_digits(4)
+    if case == "shuffled":
+        x = x[:, torch.randperm(64, generator=torch.Generator().manual_seed(4))]
+    layers = nn.Sequential(nn.Linear(64, 50), nn.ReLU(), nn.Linear(50, 10))
+    model = vision.convolutional() if variant == "convolutional" else layers
+    torch.manual_seed(4)
+    for layer in model:
+        if hasattr(layer, "reset_parameters"):
+            layer.reset_parameters()
+    vision.train_classifier(model, x[:300], y[:300], 0.01, 3, 4)
+    tuning, test = errors_of(model, x, y, [KEPT, OTHERS])
+    first, *shifted = trials.pixel_trial(variant, case, 0.01, 4)
+    assert first == (variant, case, 0.01, 4, pytest.approx(tuning), pytest.approx(test))
+    assert short == [300]
+    assert len(shifted) == (2 if case == "natural" else 0)
+    for pixels, found in enumerate(shifted, 1):
+        moved = np.roll(x.reshape(-1, 8, 8).numpy(), pixels, axis=2).reshape(-1, 64)
+        [error] = errors_of(model, torch.tensor(moved), y, [OTHERS])
+        settings = (variant, f"shifted {pixels}", 0.01, 4)
+        assert found == (*settings, pytest.approx(tuning), pytest.approx(error))
+
+
+@pytest.mark.parametrize(("variant", "kink"), [("SiLU", nn.SiLU), ("ReLU", nn.ReLU)])
+def test_a_kink_stands_between_two_hidden_layers_of_fifty(variant, kink, short):
+    x, y = trials.shuffled_digits(2)
+    torch.manual_seed(2)
+    model = nn.Sequential(
+        *(nn.Linear(64, 50), kink(), nn.Linear(50, 50), kink(), nn.Linear(50, 10))
+    )
+    vision.train_classifier(model, x[:300], y[:300], 0.02, 3, 2)
+    errors = errors_of(model, x, y, [KEPT, OTHERS])
+    [found] = trials.kink_trial(variant, "natural", 0.02, 2)
+    assert found == (variant, "natural", 0.02, 2, *map(pytest.approx, errors))
+    assert short == [300]
+
+
+@pytest.mark.parametrize("variant", ["mask", "noise", "pixels"])
+def test_features_come_from_a_denoiser_that_saw_a_thousand_digits(variant, short, monkeypatch):
+    probed = []
+
+    def noted(name, features, y, rate, seed):
+        probed.append((name, features.clone(), y, rate, seed))
+        return iter([Trial(name, "10", rate, seed, 0.0, 0.0)])
+
+    monkeypatch.setattr(trials, "_probe", noted)
+    found = list(trials.label_trial(variant, "", 0.003, 1))
+    x, y = trials.shuffled_digits(1)
+    features = [x]
+    if variant != "pixels":
+        model = vision.train_denoiser(x[:1000], variant, 0.003, 3, 1)
+        losses = ((model(x) - x) ** 2).mean(dim=1)
+        wanted = [losses[part].mean().item() for part in (slice(1000, 1300), slice(1300, 1797))]
+        assert found.pop(0) == (variant, "loss", 0.003, 1, *map(pytest.approx, wanted))
+        features = [(x @ model[0].weight.T + model[0].bias).relu()]
+        assert short == [1500]
+    if variant == "mask":
+        hidden = vision.damage(x, "mask", torch.Generator().manual_seed(1))
+        features.append((hidden @ model[0].weight.T + model[0].bias).relu())
+    names = {"mask": ["mask", "mask left on"]}.get(variant, [variant])
+    assert [(t.variant, t.case) for t in found] == [(name, "10") for name in names]
+    for name, wanted, (called, given, classes, rate, seed) in zip(
+        names, features, probed, strict=True
+    ):
+        assert (called, rate, seed) == (name, 0.003, 1)
+        torch.testing.assert_close(given, wanted.detach())
+        assert torch.equal(classes, y)
+
+
+def test_stored_errors_of_the_pixels_are_found_again(monkeypatch):
+    """With few labels, which come first; the penalties and the draws are those of the table."""
+    monkeypatch.setattr(trials, "LABELS", trials.LABELS[:2])
+    stored = {t[:4]: t for t in trials.load_trials("labels")}
+    for again in trials.label_trial("pixels", "", 0.0, 0):
+        assert again.tuning == pytest.approx(stored[again[:4]].tuning, abs=2e-3)
+        assert again.test == pytest.approx(stored[again[:4]].test, abs=2e-3)
+
+
+def test_labeled_digits_are_as_many_of_each_class_and_none_twice():
+    classes = np.repeat(np.arange(10), 9)
+    some = trials._some_of_each(classes, 40, np.random.default_rng(0))
+    assert np.bincount(classes[some]).tolist() == [4] * 10
+    assert len(set(some.tolist())) == 40
+
+
+def test_a_fold_is_judged_at_points_of_the_whole_line(monkeypatch):
+    asked = []
+
+    def trained(target, sizes, rate, steps, seeds):
+        asked.append((sizes, rate, steps, seeds))
+        assert target(torch.tensor([[0.25], [0.875]])).flatten().tolist() == [1.0, 0.5]
+        return lambda x: torch.stack([k * x for k in range(seeds)])
+
+    monkeypatch.setattr(trials, "train_on_line", trained)
+    found = list(trials.fold_trial("trained", "2", 0.003, 0))
+    assert asked == [([32] * 5, 0.003, 1000, 3)]
+    x = np.arange(1025) / 1024
+    folded = 1 - np.abs(1 - 2 * (1 - np.abs(1 - 2 * x)))
+    for k, trial in enumerate(found):
+        error = np.mean((k * x - folded) ** 2)
+        assert trial == ("trained", "2", 0.003, k, *[pytest.approx(error, rel=1e-4)] * 2)
+    assert len(found) == 3
+
+
+# --- what is stored and what is missing -----------------------------------------------------------
+
+
+def test_what_is_stored_is_what_the_settings_ask_for():
+    for question in ("pixels", "kinks"):
+        stored = [t[:4] for t in trials.load_trials(question) if "shifted" not in t.case]
+        assert sorted(stored) == sorted(trials.settings(question))
+    shifted = [t for t in trials.load_trials("pixels") if "shifted" in t.case]
+    assert {(t.variant, t.case) for t in shifted} == set(
+        itertools.product(("convolutional", "fully connected"), ("shifted 1", "shifted 2"))
+    )
+    folds = [(t.case, t.rate) for t in trials.load_trials("folds") if t.seed == SEEDS - 1]
+    assert sorted(folds) == sorted((case, rate) for _, case, rate, _ in trials.settings("folds"))
+    assert {setting[3] for setting in trials.settings("folds")} == {0}
+    labels = trials.load_trials("labels")
+    own = {(t.variant, "", t.rate, t.seed) for t in labels if t.variant != "mask left on"}
+    assert own == set(trials.settings("labels"))
+    assert {t.variant for t in labels} == set(trials.FEATURES)
+    assert {t.case for t in labels} == {"loss", *map(str, trials.LABELS)}
+
+
+@pytest.mark.parametrize("question", ["kinks", "labels"])
+def test_an_answer_trains_what_is_missing_and_counts_it(question, tmp_path, monkeypatch):
+    trained = []
+
+    def made(variant, case, rate, seed):
+        trained.append((variant, case, rate, seed))
+        for name in [case] if question == "kinks" else ["10", "20"]:
+            yield Trial(variant, name, rate, seed, 1 / 3, 2 / 3)
+
+    monkeypatch.setattr(trials, "HERE", tmp_path)
+    monkeypatch.setattr(trials, "kink_trial", made)
+    monkeypatch.setattr(trials, "label_trial", made)
+    wanted = trials.settings(question)
+    assert trials.answer(question) == len(wanted)
+    assert trained == wanted
+    file = tmp_path / f"trials-{question}.csv"
+    head, *lines = file.read_text("utf-8").splitlines()
+    assert head == "variant,case,rate,seed,tuning,test"
+    assert lines[0].endswith(",0,0.333333,0.666667")
+    assert len(lines) == len(wanted) * (1 if question == "kinks" else 2)
+    assert trials.answer(question) == 0
+    assert file.read_text("utf-8").splitlines() == [head, *lines]
+    lost = 1 if question == "kinks" else 2
+    file.write_text("\n".join([head, *lines[lost:]]) + "\n", "utf-8")
+    assert trials.answer(question) == 1
+    assert trained[-1] == wanted[0]
+    assert file.read_text("utf-8").splitlines() == [head, *lines[lost:], *lines[:lost]]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 from torch import nn
 from torch.nn.functional import mse_loss
 
+from primer.networks.trials import Trial
 from primer.recurrent import trials
 from primer.recurrent.layers import run
+from primer.recurrent.seq2seq import EncoderDecoder
 from primer.recurrent.tasks import adding_problem, reversal
 
 
@@ -78,3 +82,149 @@ def test_the_writer_reads_sixty_four_strings_a_step(monkeypatch):
     monkeypatch.setattr(trials, "reversal", counted)
     trials.learn_reversal(None, 0.01, 0, steps=3)
     assert sizes == [64] * 3
+
+
+def test_descent_is_clipped_adam_for_each_network_at_its_own_rate():
+    """The gradients are long, short, and next to nothing: only the long one is shortened."""
+    torch.manual_seed(0)
+    lengths, rates = [100.0, 0.5, 1e-7], [0.1, 0.01, 0.2]
+    shapes = [(3, 2, 4), (3, 4, 1), (3, 1, 1)]
+    together = [nn.Parameter(torch.randn(shape, dtype=torch.float64)) for shape in shapes]
+    apart = [[nn.Parameter(p[k].detach().clone()) for p in together] for k in range(3)]
+    optimizers = [torch.optim.Adam(own, rate) for own, rate in zip(apart, rates, strict=True)]
+    descend = trials.adam_steps(together, torch.tensor(rates, dtype=torch.float64))
+    for t in range(1, 9):
+        for p in together:
+            p.grad = torch.randn_like(p) * torch.tensor(lengths)[:, None, None] / p[0].numel()
+        for k, (own, optimizer) in enumerate(zip(apart, optimizers, strict=True)):
+            for mine, p in zip(own, together, strict=True):
+                mine.grad = p.grad[k].clone()
+            nn.utils.clip_grad_norm_(own, 1.0)
+            optimizer.step()
+        descend(t)
+        assert all(p.grad is None for p in together)
+    for k, own in enumerate(apart):
+        for mine, p in zip(own, together, strict=True):
+            torch.testing.assert_close(p[k], mine, rtol=1e-5, atol=1e-9)
+
+
+def test_cells_begin_as_their_names_say():
+    torch.manual_seed(0)
+    cells = {name: build() for name, build in trials.CELLS.items()}
+    squares = {
+        name: cell.state_weight[:, :32] @ cell.state_weight[:, :32].T
+        for name, cell in cells.items()
+    }
+    torch.testing.assert_close(squares["Elman, orthogonal"], torch.eye(32), atol=1e-5, rtol=0)
+    assert (squares["Elman"] - torch.eye(32)).abs().max() > 0.1
+    for forget in (0.0, 1.0):
+        bias = cells[f"LSTM, bias {forget:.0f}"].bias
+        assert bias[:32].tolist() == [forget] * 32
+        assert not bias[32:].any()
+    assert {cell.input_weight.shape[0] for cell in cells.values()} == {2}
+
+
+def test_a_stored_adding_trial_is_found_again(monkeypatch):
+    """The first look at the cheapest cell, at every rate and seed."""
+    monkeypatch.setattr(trials, "LOOKS", trials.LOOKS[:1])
+    stored = {t[:4]: t for t in trials.load_trials("adding")}
+    for again in trials.adding_trials("Elman"):
+        assert again.tuning == pytest.approx(stored[again[:4]].tuning, rel=0.02)
+        assert again.test == pytest.approx(stored[again[:4]].test, rel=0.02)
+
+
+def test_a_writer_is_trained_by_torchs_adam_on_strings_of_its_seed():
+    found = trials.learn_reversal("bilinear", 0.02, 3, steps=4)
+    assert not found.training
+    torch.manual_seed(3)
+    random = torch.Generator().manual_seed(3)
+    model = EncoderDecoder(6, 32, "bilinear")
+    optimizer = torch.optim.Adam(model.parameters(), 0.02)
+    for _ in range(4):
+        length = torch.randint(2, 9, (1,), generator=random).item()
+        optimizer.zero_grad()
+        model.loss(*reversal(64, length, 6, random)).backward()
+        optimizer.step()
+    for name, weight in found.state_dict().items():
+        torch.testing.assert_close(weight, model.state_dict()[name])
+
+
+def test_a_writer_reads_four_hundred_batches_of_two_to_eight_letters(monkeypatch):
+    lengths = []
+
+    class Counting(EncoderDecoder):
+        def loss(self, source, target):
+            lengths.append(source.shape[1])
+            return next(self.parameters()).sum()
+
+    monkeypatch.setattr(trials, "EncoderDecoder", Counting)
+    trials.learn_reversal(None, 0.01, 0)
+    assert len(lengths) == 400
+    assert set(lengths) == set(range(2, 9))
+
+
+def test_a_reversal_trial_is_the_share_of_letters_that_are_wrong(monkeypatch):
+    """A writer who copies is right where a string is its own mirror image."""
+    asked = []
+
+    class Copying:
+        def write(self, source, length):
+            assert source.shape == (500, length)
+            return source, None
+
+    def learned(*settings):
+        asked.append(settings)
+        return Copying()
+
+    monkeypatch.setattr(trials, "learn_reversal", learned)
+    found = list(trials.reversal_trials("attention"))
+    assert asked == [("bilinear", rate, seed) for rate in (0.004, 0.008) for seed in range(3)]
+    random = torch.Generator().manual_seed(1000)
+    for k, length in enumerate((2, 4, 6, 8, 12, 16)):
+        wrong = []
+        for _ in range(2):
+            source, _ = reversal(500, length, 6, random)
+            wrong.append((source != source.flip(1)).double().mean().item())
+        for place, (_, rate, seed) in enumerate(asked):
+            case = ("attention", f"length {length}", rate, seed)
+            assert found[6 * place + k] == (*case, *map(pytest.approx, wrong))
+
+
+@pytest.mark.parametrize(
+    ("question", "cases", "rates"),
+    [
+        ("adding", [f"{steps} steps" for steps in trials.LOOKS], trials.ADDING_RATES),
+        ("reversal", [f"length {length}" for length in trials.LENGTHS], trials.REVERSAL_RATES),
+    ],
+)
+def test_what_is_stored_is_what_the_constants_say(question, cases, rates):
+    stored = trials.load_trials(question)
+    variants = trials.QUESTIONS[question][1]
+    wanted = itertools.product(variants, cases, rates, range(trials.SEEDS))
+    assert sorted(t[:4] for t in stored) == sorted(wanted)
+
+
+def test_an_answer_trains_what_is_missing_and_keeps_the_rest(tmp_path, monkeypatch):
+    trained = []
+
+    def made(variant):
+        trained.append(variant)
+        yield Trial(variant, "easy", 0.5, len(trained), 1 / 3, 2 / 3)
+
+    monkeypatch.setattr(trials, "HERE", tmp_path)
+    monkeypatch.setattr(trials, "QUESTIONS", {"adding": (made, ("a", "b"))})
+    trials.answer("adding")
+    file = tmp_path / "trials-adding.csv"
+    lines = ["variant,case,rate,seed,tuning,test"]
+    lines += ["a,easy,0.5,1,0.333333,0.666667", "b,easy,0.5,2,0.333333,0.666667"]
+    assert file.read_text("utf-8").splitlines() == lines
+    assert trials.load_trials("adding")[1] == Trial("b", "easy", 0.5, 2, 0.333333, 0.666667)
+    file.write_text("\n".join([lines[0], lines[2]]) + "\n", "utf-8")
+    trials.answer("adding")
+    trials.answer("adding")
+    assert trained == ["a", "b", "a"]
+    assert file.read_text("utf-8").splitlines() == [
+        lines[0],
+        lines[2],
+        lines[1].replace(",1,", ",3,"),
+    ]

@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+import torch
 
 from primer.scaling import sweep
 from primer.scaling.sweep import (
@@ -27,6 +28,7 @@ from primer.scaling.sweep import (
     save_results,
     workers,
 )
+from primer.train import Batches
 from primer.transformers import Transformer
 
 SMALL = """
@@ -189,3 +191,91 @@ def test_stored_results_are_whole():
     results = load_results()
     sizes = [size for size in SIZES if any(result.size == size for result in results)]
     assert [size for size in sizes if missing_trials(results, size)] == []
+
+
+def test_the_plays_are_read_as_bytes_and_none_of_those_that_are_held_out(monkeypatch):
+    plays = {"one": "To be", "two": "é"}, {"three": "or not"}
+    monkeypatch.setattr(sweep, "split_plays", lambda: plays)
+    training, held_out = sweep._streams.__wrapped__()
+    assert training.tolist() == [256, *b"To be", 256, *"é".encode(), 256]
+    assert held_out.tolist() == [256, *b"or not", 256]
+
+
+def test_a_trial_is_a_plain_loop_with_torchs_adamw(monkeypatch):
+    stream = torch.randint(257, (40_000,), generator=torch.Generator().manual_seed(0))
+    monkeypatch.setattr(sweep, "_streams", lambda: (stream, stream.flip(0)))
+    torch.manual_seed(3)
+    model = Transformer(SIZES["4x2"].config)
+    flat = [p for p in model.parameters() if p.ndim < 2]
+    deep = [p for p in model.parameters() if p.ndim >= 2]
+    groups = [{"params": deep, "weight_decay": 0.1}, {"params": flat, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.95))
+    steps, lengths = 20, []
+    for step in range(steps):
+        for group in optimizer.param_groups:  # two steps up, eighteen along a cosine to 0
+            group["lr"] = 0.1 * (
+                (step + 1) / 2 if step < 2 else (1 + math.cos(math.pi * (step - 2) / 17)) / 2
+            )
+        batch = Batches(stream, 64, 16, 3).at(step)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(batch[:, :-1]).mT, batch[:, 1:]).backward()
+        lengths.append(float(torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)))
+        optimizer.step()
+    windows = torch.linspace(0, (40_000 - 1) // 64 - 1, 512, dtype=torch.float64).long()
+    rows = stream.flip(0)[windows[:, None] * 64 + torch.arange(65)]
+    with torch.no_grad():
+        nats = torch.nn.functional.cross_entropy(model(rows[:, :-1]).mT, rows[:, 1:])
+    before = torch.get_rng_state()
+    result = sweep.run_trial(Trial("4x2", steps * 1024 + 1023, 0.1, 3))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert result[:4] == ("4x2", steps * 1024 + 1023, 0.1, 3)
+    assert result.nats == pytest.approx(float(nats), abs=1e-4)
+    characters = int(((rows[:, 1:] < 256) & (rows[:, 1:] // 64 != 2)).sum())  # two bits say it
+    bits = float(nats) * rows[:, 1:].numel() / characters / math.log(2)
+    assert result.bits_per_character == pytest.approx(bits, abs=1e-4)
+    assert all(round(number, 5) == number for number in result[4:])
+
+
+def test_heads_are_sixteen_wide_and_at_least_one():
+    heads = {name: size.config.n_heads for name, size in SIZES.items()}
+    assert [heads[name] for name in sweep.FAMILY] == [1, 1, 1, 2, 4]
+    assert (heads["48x1"], heads["128x4"], SIZES["128x4"].config.context_length) == (3, 8, 64)
+
+
+def test_the_log_sums_up_what_is_stored():
+    said = sweep.report(load_results()).splitlines()
+    stored = sweep.LOG.read_text(encoding="utf-8").splitlines()
+    assert [said[0], *said[2:]] == [stored[0], *stored[2:]]  # the second tells of the machine
+
+
+def test_what_is_stored_stands_in_a_fixed_order(tmp_path):
+    save_results(reversed(load_results()), tmp_path / "sweep.csv")
+    assert (tmp_path / "sweep.csv").read_bytes() == RESULTS.read_bytes()
+
+
+def test_cheap_runs_come_first_and_every_one_is_stored_at_once(tmp_path, monkeypatch, capsys):
+    sizes = {
+        "64x2": Size(64, 2, 0.02, (1024, 2048), seeds=2),
+        "4x2": Size(4, 2, 0.2, (1024, 2048), seeds=2),
+    }
+    monkeypatch.setattr(sweep, "TUNED_AT", 2048)
+    monkeypatch.setattr(sweep, "SIZES", sizes)
+    file, trained = tmp_path / "sweep.csv", []
+
+    def loss(trial: Trial) -> Result:
+        assert len(load_results(file)) == len(trained)
+        trained.append(trial)
+        nats = 2 + abs(math.log2(trial.rate / sizes[trial.size].rate))
+        return Result(*trial, nats, nats)
+
+    monkeypatch.setattr(sweep, "run_trial", loss)
+    with workers() as parallel:
+        results = sweep.sweep(["64x2", "4x2"], parallel, file)
+    assert [result.trial for result in results] == trained
+    tuning = [(size, 2048, 0) for size in ("4x2", "64x2") for _ in range(3)]
+    first = [("4x2", 1024, 0), ("64x2", 1024, 0)]
+    second = [(size, tokens, 1) for size, tokens in [("4x2", 1024), ("4x2", 2048)]]
+    second += [("64x2", 1024, 1), ("64x2", 2048, 1)]
+    assert [(t.size, t.tokens, t.seed) for t in trained[:12]] == [*tuning, *first, *second]
+    assert "models trained: 100%" in (said := capsys.readouterr().err)
+    assert f"{len(trained)}/{len(trained)} " in said.splitlines()[-1].split("\r")[-1]

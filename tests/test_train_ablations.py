@@ -6,13 +6,14 @@ import itertools
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from primer.train import ablations
+from primer.train import Batches, ablations
 from primer.train.ablations import (
     COMMON,
     KEY_HEADS,
@@ -29,7 +30,7 @@ from primer.train.ablations import (
     save_points,
     tuned_losses,
 )
-from primer.transformers import RMSNorm
+from primer.transformers import RMSNorm, Transformer
 
 
 @pytest.fixture
@@ -222,3 +223,110 @@ def test_stored_runs_show_that_the_setting_decides_about_post_norm() -> None:
     ends = ablations.final_losses(points)
     for seed in range(SEEDS):
         assert ends[Run("post-norm", *COMMON, seed)] - max(losses["post-norm"]) > 1.5
+
+
+def test_the_log_sums_up_what_is_stored() -> None:
+    said = ablations.report(load_points()).splitlines()
+    stored = ablations.LOG.read_text(encoding="utf-8").splitlines()
+    assert [said[0], *said[2:]] == [stored[0], *stored[2:]]  # the second tells of the machine
+
+
+def test_what_is_read_is_stored_as_it_was(tmp_path: Path) -> None:
+    save_points(load_points(), tmp_path / "ablations.csv")
+    assert (tmp_path / "ablations.csv").read_bytes() == ablations.RESULTS.read_bytes()
+
+
+@pytest.mark.parametrize("layer", ["attention", "feed_forward"])
+@torch.no_grad()
+def test_a_layer_that_is_taken_out_is_one_that_says_nothing(
+    layer: str, tokens: torch.Tensor
+) -> None:
+    without, silent = ablations.without(layer), VARIANTS["modern"]()
+    silent.load_state_dict(without.state_dict(), strict=False)
+    for block in silent.blocks:
+        for parameter in getattr(block, layer).parameters():
+            parameter.zero_()
+    torch.testing.assert_close(without(tokens), silent(tokens))
+
+
+@torch.no_grad()
+def test_without_residual_each_layer_hands_on_its_own_result(tokens: torch.Tensor) -> None:
+    torch.manual_seed(0)
+    model = ablations.with_unit_start(VARIANTS["no residual"]())
+    logits = model(tokens, observe=(seen := {}).__setitem__)
+    for number, block in enumerate(model.blocks):
+        heard = seen[f"blocks.{number}.attention.output"]
+        x = block.feed_forward(block.norm2(heard))
+        torch.testing.assert_close(seen[f"blocks.{number}.after"], x)
+    torch.testing.assert_close(logits, model.norm(x) @ model.embed.weight.T)
+
+
+def spread(model: nn.Module) -> dict[str, float]:
+    """Measure how widely the numbers of a model's matrices are spread."""
+    return {
+        name: float(matrix.detach().std())
+        for name, matrix in model.named_parameters()
+        if matrix.ndim == 2
+    }
+
+
+def test_first_weights_are_small_or_keep_vectors_of_size_one() -> None:
+    torch.manual_seed(0)
+    for name, deviation in spread(VARIANTS["no residual"]()).items():
+        last = name.endswith(("attention.output.weight", "down.weight"))
+        assert deviation == pytest.approx(0.02 / 8**0.5 if last else 0.02, rel=0.05)
+    model = VARIANTS["no residual, unit start"]()
+    for name, deviation in spread(model).items():
+        columns = model.get_parameter(name).shape[1]
+        expected = 0.02 if name.startswith("embed") else columns**-0.5
+        assert deviation == pytest.approx(expected, rel=0.05)
+
+
+def test_training_is_a_plain_loop_with_torchs_adamw(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = replace(ablations.MODERN, n_layers=1, d_model=8, n_heads=2, context_length=8)
+    stream = torch.randint(256, (6000,), generator=torch.Generator().manual_seed(0))
+    unseen = torch.randint(97, 123, (6000,), generator=torch.Generator().manual_seed(1))
+    monkeypatch.setattr(ablations, "_streams", lambda: (stream, unseen))
+    monkeypatch.setattr(ablations, "MODERN", small)
+    monkeypatch.setattr(ablations, "LOG_EVERY", 6)
+    torch.manual_seed(3)
+    model = Transformer(small)
+    flat = [p for p in model.parameters() if p.ndim < 2]
+    deep = [p for p in model.parameters() if p.ndim >= 2]
+    groups = [{"params": deep, "weight_decay": 0.1}, {"params": flat, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.95))
+    windows = torch.linspace(0, (6000 - 1) // 8 - 1, 512, dtype=torch.float64).long()
+    rows = unseen[windows[:, None] * 8 + torch.arange(9)]
+    bits, expected = [], []
+    for step in range(14):
+        for group in optimizer.param_groups:  # four steps up, ten along a cosine to 0
+            group["lr"] = 0.1 * (
+                (step + 1) / 4 if step < 4 else (1 + math.cos(math.pi * (step - 4) / 9)) / 2
+            )
+        batch = Batches(stream, 8, 16, 3).at(step)
+        loss = nn.functional.cross_entropy(model(batch[:, :-1]).mT, batch[:, 1:])
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        bits.append(loss.item() / math.log(2))
+        if step in (5, 11):
+            with torch.no_grad():
+                held_out = nn.functional.cross_entropy(model(rows[:, :-1]).mT, rows[:, 1:])
+            mean = sum(bits[step - 5 :]) / 6
+            expected.append((step + 1, mean, held_out.item() / math.log(2)))
+    points = ablations.train_variant(Run("modern", 0.1, 4, seed=3), steps=14)
+    assert [point[:4] for point in points] == [("modern", 0.1, 4, 3)] * 2
+    for point, wanted in zip(points, expected, strict=True):
+        assert point[4:] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_a_run_ends_with_what_was_measured_last() -> None:
+    settings = {(2e-3, 60): 2.5, (2e-3, 250): 2.25, (4e-3, 60): math.nan}
+    points = [
+        Point("modern", *setting, 0, step, 3.0, loss)
+        for setting, end in settings.items()
+        for step, loss in ((100, 1.0), (500, end))
+    ]
+    assert ablations.tuned(points, "modern") == (2e-3, 250)
+    assert tuned_losses(points) == {"modern": [2.25]}
