@@ -100,9 +100,12 @@ class Trials:
         self, path: Path, mutant: Mutant, source: bytes
     ) -> list[tuple[FunctionType, CodeType]]:
         """Pair the functions that a mutant changes with their new code."""
-        before, after = compile(source, path, "exec"), compile(path.read_bytes(), path, "exec")
+        texts = source, path.read_bytes()
+        before, after = ([*_codes(compile(text, path, "exec"))] for text in texts)
+        if len(before) != len(after):
+            return []  # the mutant takes a function away
         found = []
-        for old, new in zip(_codes(before), _codes(after), strict=True):
+        for old, new in zip(before, after, strict=True):
             if old.co_qualname == mutant.inside and old.co_code + repr(old.co_consts).encode() != (
                 new.co_code + repr(new.co_consts).encode()
             ):

@@ -139,6 +139,14 @@ def test_repeats_are_those_that_distinct_ngrams_counts(javascript, tokens, n):
     assert 1 - share == pytest.approx(distinct_ngrams(torch.tensor(tokens), n))
 
 
+@pytest.mark.parametrize(("tokens", "period"), [(29, 1), (30, 1), (29, 2), (32, 11), (33, 11)])
+def test_a_loop_takes_three_rounds_and_thirty_tokens(javascript, tokens, period):
+    text = [i % period for i in range(tokens)]
+    looped = tokens >= max(3 * period, 30)
+    assert (javascript(GENERATION, "finalLoop", text) is not None) == looped
+    assert (final_loop(torch.tensor(text)) is not None) == looped
+
+
 @given(
     st.lists(st.integers(0, 2), max_size=12),
     st.lists(st.integers(0, 2), min_size=1, max_size=14),

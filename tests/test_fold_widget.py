@@ -57,6 +57,21 @@ def test_what_the_chapter_says_of_it_holds():
     assert steps.tolist() == [1] * 5  # one more with each layer, as if it were one wide layer
 
 
+def test_of_too_many_corners_each_column_shows_the_lowest_and_the_highest(javascript):
+    few = {"x": [0, 0.5, 1], "y": [0, 1, 0]}
+    assert javascript("fold.js", "outline", few, 2) == [[0, 0], [0.5, 1], [1, 0]]
+    draw = np.random.default_rng(0)
+    x, y = np.sort(draw.uniform(size=100)), draw.uniform(size=100)
+    x[-1] = 1.0  # the last corner stands at the end of the last column
+    shown = javascript("fold.js", "outline", {"x": x.tolist(), "y": y.tolist()}, 4)
+    column = np.minimum(np.floor(4 * x), 3)
+    for k in range(4):
+        inside = y[column == k]
+        assert shown[2 * k : 2 * k + 2] == [
+            [(k + 0.5) / 4, v] for v in (inside.min(), inside.max())
+        ]
+
+
 def test_the_result_line_says_what_is_seen(javascript):
     line = javascript("fold.js", "describe", 5, 2, 0, 32)
     assert line.startswith("5 layers of 2 units: 32 straight pieces. One layer with the same 10")

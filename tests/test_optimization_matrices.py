@@ -149,6 +149,11 @@ def test_at_the_base_width_all_parametrizations_are_one():
             torch.testing.assert_close(a, b)
 
 
+def test_an_unknown_parametrization_is_refused(as_readers_run_it):
+    with pytest.raises(ValueError, match=r"parametrization must be one of .*got 'sp'"):
+        opt.Mlp(8, "sp")
+
+
 def test_each_parametrization_changes_what_it_says():
     spread, rates = {}, {}
     for name in get_args(Parametrization):

@@ -191,3 +191,20 @@ def test_it_trains_pauses_and_opens_trained(widget_page):
     page.get_by_label("Learning rate").press("ArrowRight")  # goes on from here
     page.clock.run_for(100)
     assert result.inner_text() == settled
+
+
+@pytest.mark.browser
+def test_who_leaves_while_it_trains_ends_the_training(widget_page):
+    page = widget_page(SmallNetwork(), clock=True)
+    page.get_by_role("button", name="Train").click()
+    page.clock.run_for(300)
+    page.evaluate("""() => {
+      const frame = window.requestAnimationFrame;
+      window.asked = 0;
+      window.requestAnimationFrame = (call) => (window.asked++, frame(call));
+    }""")
+    page.clock.run_for(300)
+    assert page.evaluate("asked") > 5
+    page.evaluate("unmount(); asked = 0")
+    page.clock.run_for(300)
+    assert page.evaluate("asked") <= 1  # one that was on its way

@@ -60,7 +60,7 @@ export function countPieces({ x, y }) {
 }
 
 // Corners as points; where there are more than a screen has columns, the lowest and the highest in each.
-function outline({ x, y }, most = 700) {
+export function outline({ x, y }, most = 700) {
   if (x.length <= 2 * most) return x.map((place, i) => [place, y[i]]);
   const ends = Array.from({ length: most }, () => [1, 0]);
   x.forEach((place, i) => {
