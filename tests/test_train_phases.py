@@ -129,6 +129,35 @@ def test_share_that_is_none_or_cannot_repeat() -> None:
     RepeatingBatches(plain, 0.0, "text", 10)
 
 
+@pytest.mark.parametrize("repeats", ["text", "random", "both"])
+def test_repeating_sequences_are_those_of_a_plain_loop(repeats: str) -> None:
+    plain = Batches(torch.arange(900) ** 2, 48, 12, seed=9)
+    seen = RepeatingBatches(plain, 0.6, repeats, vocab_size=90).at(7)
+    rows = plain.at(7).tolist()
+    draw = torch.Generator().manual_seed(9 * 2**32 + 2**31 + 7)
+    for number, row in enumerate(rows):
+        if torch.rand((), generator=draw) >= 0.6:
+            continue
+        length = round(48 / 16 * 8 ** float(torch.rand((), generator=draw)))
+        coin = bool(torch.rand((), generator=draw) < 0.5)  # it is tossed, whatever it decides
+        random = coin if repeats == "both" else repeats == "random"
+        if random:
+            piece = torch.randint(90, (length,), generator=draw).tolist()
+        else:
+            start = int(torch.randint(900 - length, (), generator=draw))
+            piece = [at**2 for at in range(start, start + length)]
+        rows[number] = [piece[at % length] for at in range(len(row))]
+    assert seen.tolist() == rows
+
+
+def test_the_shortest_context_of_a_repetition_and_the_shares_at_the_ends() -> None:
+    plain = Batches(torch.arange(100), 16, 2, seed=0)
+    rows = RepeatingBatches(plain, 1.0, "text", 10).at(0)
+    assert rows.shape == (2, 17)
+    with pytest.raises(ValueError, match=r"share between 0 and 1, got -0\.1"):
+        RepeatingBatches(plain, -0.1, "text", 10)
+
+
 # ── first weights ────────────────────────────────────────────────────────────────────────────────
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from primer.train import recipes
+from primer.train import PLAYS_2, read_configuration, recipes
 from primer.train.editions import Measures
+from primer.train.log import LogLine
 from primer.train.recipes import RECIPES, SEEDS, Run, configuration_of, cost_of_even_weights
 from primer.transformers import Transformer, TransformerConfig, load_pretrained
 from primer.transformers.checkpoint import PRETRAINED
@@ -102,3 +105,79 @@ def test_a_finished_training_is_only_measured(
     assert run.measures == MEASURED
     assert run.even_weights > 1
     assert run.tokens > 20_000_000
+
+
+def test_what_is_read_is_stored_as_it_was(tmp_path: Path) -> None:
+    runs = recipes.load_runs()
+    recipes.save_runs(runs, tmp_path / "recipes.csv")
+    assert (tmp_path / "recipes.csv").read_bytes() == recipes.RESULTS.read_bytes()
+    recipes.save_runs(runs[::-1], tmp_path / "recipes.csv")
+    assert recipes.load_runs(tmp_path / "recipes.csv") == runs
+    assert recipes.load_runs(tmp_path / "none.csv") == []
+
+
+def test_one_seed_of_all_recipes_comes_before_the_next() -> None:
+    runs = [run for run in recipes.load_runs() if run.seed != 2 or run.recipe == "and repetition"]
+    assert recipes.missing(runs) == [("text alone", 2), ("and a shared vector", 2)]
+    assert [seed for _, seed in recipes.missing([])] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+def test_a_run_is_the_second_editions_with_its_own_seed() -> None:
+    second = read_configuration(PLAYS_2)
+    repeating = configuration_of("and repetition", 7)
+    assert repeating.training == replace(second.training, seed=7, steps=1125)
+    assert [phase.steps for phase in repeating.phases] == [
+        min(phase.steps, 1500) for phase in second.phases
+    ]
+    assert [replace(phase, steps=1500) for phase in repeating.phases] == [
+        replace(phase, steps=1500) for phase in second.phases
+    ]
+
+
+@torch.no_grad()
+def test_even_weights_are_those_of_a_layer_whose_scores_are_all_nothing() -> None:
+    torch.manual_seed(0)
+    config = TransformerConfig(vocab_size=20, n_layers=2, d_model=16, n_heads=2, context_length=12)
+    model, text = Transformer(config), torch.randint(20, (4, 13))
+
+    def loss() -> float:
+        logits = model(text[:, :-1])
+        return float(torch.nn.functional.cross_entropy(logits.mT, text[:, 1:]))
+
+    for layer in (0, 1):
+        model.blocks[layer].attention.key.weight *= 50  # so that it chooses
+        before, cost = loss(), cost_of_even_weights(model, text, layer)
+        default = cost_of_even_weights(model, text)
+        model.blocks[layer].attention.query.weight.zero_()
+        assert cost == pytest.approx(loss() - before, abs=1e-6)
+        assert abs(cost) > 1e-5
+        assert (default == cost) == (layer == 0)
+
+
+@pytest.mark.parametrize(
+    ("there", "trained"),
+    [([], True), ([".safetensors", "-state.pt"], True), ([".safetensors"], False)],
+)
+def test_a_training_that_was_stopped_goes_on_and_is_measured_on_what_was_held_out(
+    there: list[str], trained: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    calls = []
+    configuration = configuration_of("and a shared vector", 3)
+    name = "and-a-shared-vector-3"
+    for end in there:
+        (tmp_path / f"{name}{end}").touch()
+    lines = [LogLine(1, 10, 2.5, 0.1, 3.0, 3.0, 3.0), LogLine(2, 20, 5.5, 0.1, 3.0, 3.0, 3.0)]
+    corpus = SimpleNamespace(tokenizer="its tokens")
+    monkeypatch.setattr(recipes, "train", lambda *given: calls.append(given))
+    monkeypatch.setattr(recipes, "load_checkpoint", {tmp_path / f"{name}.safetensors": "m"}.get)
+    monkeypatch.setattr(recipes, "read_log", {tmp_path / f"{name}-log.csv": lines}.get)
+    monkeypatch.setattr(recipes, "read_corpus", lambda *_: corpus)
+    monkeypatch.setattr(recipes, "split_plays", lambda: ("seen", "held out"))
+    monkeypatch.setattr(recipes, "token_stream", lambda *given: given)
+    monkeypatch.setattr(recipes, "cut_windows", lambda *given: given)
+    monkeypatch.setattr(recipes, "cost_of_even_weights", lambda *given: given)
+    monkeypatch.setattr(recipes, "measure", lambda *given: given)
+    run = recipes.run_recipe("and a shared vector", 3, tmp_path)
+    assert calls == [(configuration, tmp_path, name)] * trained
+    pages = (("held out", "its tokens"), configuration.model.context_length, 24)
+    assert run == ("and a shared vector", 3, 20, 5.5, ("m", pages), ("m", "its tokens"))

@@ -1,12 +1,15 @@
 """The typed model of chapter 09 with a line changed: the edits fit, the runs are tuned alike."""
 
 import csv
+import inspect
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 
 from primer.train import typed
 from primer.train.typed import EDITS, LIMITS, RATES, SEEDS, Run
@@ -126,3 +129,30 @@ def test_what_is_finished_is_not_trained_again(
     wanted = [*((rate, 0) for rate in RATES), seeds[0], *seeds]  # the interrupted one twice
     assert [run[1:3] for run in trained] == wanted
     assert "one layer, no luck" in capsys.readouterr().out
+
+
+def test_what_is_read_is_stored_as_it_was(tmp_path: Path) -> None:
+    typed.save_runs(typed.load_runs(), tmp_path / "typed.csv")
+    assert (tmp_path / "typed.csv").read_bytes() == typed.RESULTS.read_bytes()
+
+
+def test_a_variant_is_trained_with_its_seed_on_what_is_not_held_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = {"one": "to be or not to be, " * 60, "two": "that is " * 60}
+    new = {"three": "it is not the question or that, " * 30}
+    monkeypatch.setattr(typed, "split_plays", lambda: (seen, new))
+    names = {"math": math, "seen_text": "\n".join(seen.values()), "new_text": new["three"]}
+    exec(typed.edited("one layer"), names)
+    torch.manual_seed(4)
+    model = names["LanguageModel"](len(set(names["seen_text"] + names["new_text"])))
+    bits = names["bits"](names["train"](model, 3, 0.01))
+    assert typed.train_typed("one layer", 0.01, 4, steps=3) == float(bits)
+    assert typed.train_typed("one layer", 0.01, 5, steps=3) != float(bits)
+    assert typed.train_typed("one layer", 0.02, 4, steps=3) != float(bits)
+
+
+def test_the_chapter_trains_its_model_for_as_many_steps() -> None:
+    cells = {cell.id: cell.source for cell in nbformat.read(typed.CHAPTER, as_version=4).cells}
+    (steps,) = re.findall(r"train\(LanguageModel\(.*steps=(\d+)\)", cells["whole-run"])
+    assert inspect.signature(typed.train_typed).parameters["steps"].default == int(steps)
