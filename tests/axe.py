@@ -19,9 +19,11 @@ LOOKS: list[Look] = [
     ("dark", "desk", COLORS),
 ]
 # Enough for pages whose template another page shows in all looks: for chapters, each rule at each
-# width and in each scheme; for what has neither widgets nor boxes of its own, at a desk alone.
+# width and in each scheme; for what has neither widgets nor boxes of its own, at a desk alone; for
+# the library, which Sphinx writes from docstrings, in one scheme.
 CROSSED: list[Look] = [("light", "desk", ""), ("dark", "telephone", "")]
 FEW_LOOKS: list[Look] = [("light", "desk", ""), ("dark", "desk", COLORS)]
+ONE_LOOK: list[Look] = [("light", "desk", "")]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of
 # code and results, of which all of a kind look alike, and strokes of icons. A word stands in for
 # each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind.

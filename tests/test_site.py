@@ -16,7 +16,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import nbformat
 import pytest
-from axe import CROSSED, FEW_LOOKS, LOOKS, WIDTHS, Look, violations_on
+from axe import CROSSED, FEW_LOOKS, LOOKS, ONE_LOOK, WIDTHS, Look, violations_on
 from by_keyboard import answer_the_exercises, make_the_guesses
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 from selectolax.lexbor import LexborHTMLParser
@@ -156,7 +156,7 @@ def looks(name: str) -> list[Look]:
     read in all.
     """
     alike = [page for page in PAGES if Path(page).parent == Path(name).parent]
-    templated = {"chapters": CROSSED, "errata": FEW_LOOKS, "library": FEW_LOOKS}
+    templated = {"chapters": CROSSED, "errata": FEW_LOOKS, "library": ONE_LOOK}
     return LOOKS if name == alike[0] else templated.get(Path(name).parent.name, LOOKS)
 
 
