@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -24,6 +28,8 @@ from primer.fine_tuning import (
     between,
     completion_loss,
     completion_mask,
+    docstring_tokens,
+    docstrings,
     fine_tune,
     fold_ia3,
     keep_largest,
@@ -35,6 +41,7 @@ from primer.fine_tuning import (
     magnitude_masks,
     matrix_of,
     merge_lora,
+    numpy_docstrings,
     principal_factors,
     prune,
     rank_for,
@@ -44,6 +51,8 @@ from primer.fine_tuning import (
     update_spectrum,
     windows_of,
 )
+from primer.language_models import BytePairEncoding
+from primer.train import token_stream
 from primer.transformers import Transformer, TransformerConfig
 
 TINY = TransformerConfig(vocab_size=20, n_layers=2, d_model=16, n_heads=2, context_length=12)
@@ -300,6 +309,50 @@ def test_no_docstring_is_nearly_learned() -> None:
         flat = " ".join(text.split())
         pieces = {flat[i : i + 40] for i in range(len(flat) - 39)}
         assert len(pieces & learned) < 0.8 * len(pieces)
+
+
+def test_a_docstring_of_which_more_than_a_quarter_was_seen_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A text of 79 letters has 40 stretches of 40; 49 letters of another hold 10 of its own."""
+    letters = iter(random.Random(0).choices("abcdefghijklmnopqrstuvwxyz", k=5000))
+
+    def fresh(n: int) -> str:
+        return "".join(itertools.islice(letters, n))
+
+    first = fresh(79)
+    texts = {"first": first, "a quarter": first[-49:] + fresh(30), "more": first[-50:] + fresh(29)}
+    texts["of 40"] = fresh(40)
+    texts |= {f"of {k}": fresh(60) for k in range(1, 15)}
+    spaced = fresh(9) + " " + fresh(60)
+    texts |= {"spaced": spaced, "lined": spaced.replace(" ", "\n    ")}
+    monkeypatch.setattr(docstrings, "numpy_docstrings", lambda: texts)
+    found = split_docstrings()
+    kept = [name for name in texts if name not in ("more", "lined")]
+    everything = found.training | found.tuning | found.test
+    assert set(everything) == set(kept)
+    assert all(texts[name] == text for name, text in everything.items())
+    assert list(found.tuning) == kept[3::8]
+    assert list(found.test) == kept[7::8]
+    tokens = docstring_tokens(BytePairEncoding([]))
+    for row, part in zip(tokens, found, strict=True):
+        assert torch.equal(row, token_stream(part, BytePairEncoding([])))
+
+
+def test_docstrings_are_those_of_public_names_long_enough_and_tidied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def thing(text: object) -> object:
+        return SimpleNamespace(__doc__=text)
+
+    long = "x" * 100 + "\n\n        " + "y" * 98
+    inner = SimpleNamespace(b=thing(long), a=thing("z" * 199), c=thing(3), os=itertools)
+    outer = SimpleNamespace(inner=inner, b=thing("w" * 200), _hidden=thing("h" * 300))
+    monkeypatch.setattr(docstrings, "np", SimpleNamespace(lib=outer, a=thing("q" * 250)))
+    monkeypatch.setattr(docstrings, "NAMESPACES", ("lib.inner", "", "lib"))
+    tidy = "x" * 100 + "\n\n" + "y" * 98 + "\n"
+    wanted = {"a": "q" * 250 + "\n", "lib.b": "w" * 200 + "\n", "lib.inner.b": tidy}
+    assert list(numpy_docstrings().items()) == list(wanted.items())
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,44 @@ def test_blocks_by_hand(seed: int, codebook: Codebook, block: int, n: int) -> No
         np.testing.assert_allclose(error, np.abs(nearest - piece), atol=1e-12)
 
 
+def test_a_codebook_of_two_numbers_is_read_back() -> None:
+    signs = Codebook("signs", (-1, 1))
+    x = torch.tensor([4.0, -1.0, 0.0, -2.0, 0.5])
+    assert quantize(x, signs, None).dequantize().tolist() == [4.0, -4.0, 4.0, -4.0, 4.0]
+
+
+def test_no_code_needs_no_byte() -> None:
+    none = torch.zeros(0, dtype=torch.uint8)
+    for bits in range(2, 9):
+        assert pack(none, bits).shape == (0,)
+        assert unpack(none, bits, 0).shape == (0,)
+
+
+def test_one_block_is_as_long_as_the_tensor_and_the_usual_one_has_64() -> None:
+    x = torch.randn(3, 50, dtype=torch.float64)
+    whole, usual = quantize(x, NF4, None), quantize(x, NF4)
+    assert torch.equal(whole.scales(), x.abs().max()[None])
+    assert usual.scales().tolist() == [part.abs().max() for part in x.flatten().split(64)]
+    assert (whole.block_size, whole.shape, whole.numel()) == (150, (3, 50), 150)
+    assert whole.stored_bytes() == 75 + 8
+    assert usual.bits_per_weight == pytest.approx(4 + 3 * 64 / 150)
+    assert usual.dequantize().dtype == torch.float32
+    assert usual.dequantize(torch.float64).dtype == torch.float64
+
+
+def test_constants_are_quantized_less_their_mean_in_blocks_of_their_own() -> None:
+    q = quantize(torch.randn(40 * 8) ** 3, NF4, 8)
+    twice = double_quantize(q, 10, integer_codebook(8))
+    constants = q.scales()
+    assert twice.mean == pytest.approx(constants.mean().item())
+    for part, got in zip(constants.split(10), twice.scales().split(10), strict=True):
+        unit = (part - constants.mean()).abs().max() / 127
+        rounded = ((part - constants.mean()) / unit).round() * unit + constants.mean()
+        torch.testing.assert_close(got, rounded)
+    assert (twice.shape, twice.block_size, twice.codebook) == (q.shape, 8, NF4)
+    assert twice.stored_bytes() == 40 * 8 / 2 + 40 + 4 * 4
+
+
 def test_a_block_of_zeros_stays_zero() -> None:
     x = torch.cat([torch.zeros(64), torch.ones(64)])
     assert torch.equal(quantize(x, NF4).dequantize(), x)
@@ -222,6 +260,9 @@ def test_lloyd_never_makes_it_worse(seed: int, bits: int) -> None:
         (lambda: quantize(torch.ones(3), NF4, 0), "block_size"),
         (lambda: double_quantize(double_quantize(quantize(torch.randn(128), NF4))), "already"),
         (lambda: pack(torch.tensor([4], dtype=torch.uint8), 2), "does not fit"),
+        (lambda: pack(torch.tensor([1], dtype=torch.uint8), 1), "from 2 to 8"),
+        (lambda: pack(torch.tensor([1], dtype=torch.uint8), 9), "from 2 to 8"),
+        (lambda: unpack(torch.zeros(1, dtype=torch.uint8), 1, 3), "from 2 to 8"),
         (lambda: unpack(torch.zeros(1, dtype=torch.uint8), 4, 3), "do not hold"),
         (lambda: lloyd_codebook(torch.tensor([2.0])), "divide by the largest"),
         (lambda: QuantizedLinear(nn.LayerNorm(3)), "no plain matrix"),

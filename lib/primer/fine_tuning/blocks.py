@@ -114,7 +114,7 @@ class Quantized:
 
     def codes(self) -> UInt8[Tensor, " n"]:
         """Unpack the codes."""
-        return unpack(self.packed, self.codebook.bits, self.numel())
+        return unpack(self.packed, max(self.codebook.bits, 2), self.numel())
 
     def scales(self) -> Float[Tensor, " blocks"]:
         """Return the constant of each block, dequantized where it is quantized."""
