@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from widget_page import complaints, settle
 
+from primer.alignment.first_replies import first_replies
+from primer.alignment.overoptimization import read_results
 from primer.notebook.figures import png
 from primer.widgets.be_the_rater import (
     NAMES,
@@ -20,6 +22,7 @@ from primer.widgets.be_the_rater import (
     PRIOR,
     BeTheRater,
     features,
+    frames,
     pool,
     telling_pairs,
     the_chapters_rater,
@@ -92,6 +95,95 @@ def test_the_pairs_tell_more_than_the_first_twelve():
     assert told(differences()) > told((seen[::2] - seen[1::2])[:PAIRS]) + 1
 
 
+def test_each_pair_raises_the_determinant_most():
+    seen = [np.array(features(text)) for text in pool()]
+    apart = [seen[2 * at] - seen[2 * at + 1] for at in range(len(seen) // 2)]
+    information, left, chosen = PRIOR * np.eye(len(NAMES)), set(range(len(apart))), []
+    for _ in range(12):
+        told = {
+            at: np.linalg.slogdet(information + np.outer(apart[at], apart[at]) / 4)[1]
+            for at in sorted(left)
+        }
+        best = max(told.values())
+        chosen.append(min(at for at in told if told[at] > best - 1e-9))
+        left.remove(chosen[-1])
+        information = information + np.outer(apart[chosen[-1]], apart[chosen[-1]]) / 4
+    assert telling_pairs() == chosen
+
+
+def test_pairs_are_the_two_replies_to_their_prompts():
+    constants = BeTheRater.constants
+    assert (constants["names"], constants["prior"]) == (list(NAMES), 0.5)
+    assert [pair["at"] // 2 for pair in constants["pairs"]] == telling_pairs()
+    for pair in constants["pairs"]:
+        both = constants["pool"][pair["at"] : pair["at"] + 2]
+        assert (pair["prompt"], *both) in [tuple(entry) for entry in first_replies()]
+    assert len(constants["pool"]) == 2 * len(first_replies()) == 400
+
+
+def test_the_chapters_rater_counts_marks_and_nothing_else():
+    worth = {0: 0, 1: 1, 2: 2, 3: 1, 4: 0}
+    answers = []
+    for at in telling_pairs():
+        first, second = (worth.get(text.count("!"), -1) for text in pool()[2 * at : 2 * at + 2])
+        answers.append(2 if first == second else 0 if first > second else 1)
+    assert the_chapters_rater() == answers == BeTheRater.constants["rater"]
+    assert {*answers} == {0, 1, 2}
+
+
+def test_frames_are_the_record_of_one_run_without_a_leash():
+    rows = [row for row in read_results() if row["run"] == "no leash" and row["seed"] == "0"]
+    found = frames()
+    assert [frame["step"] for frame in found] == [int(row["step"]) for row in rows]
+    assert [frame["step"] for frame in found] == sorted({frame["step"] for frame in found})
+    for frame, row in zip(found, rows, strict=True):
+        assert [frame[name] for name in ("gold", "proxy", "kl")] == [
+            float(row[name]) for name in ("gold", "proxy", "kl")
+        ]
+        assert " | ".join(frame["replies"]) == row["replies"]
+        assert len(frame["replies"]) == 4
+    assert BeTheRater(frame=len(found) - 1).frame == len(found) - 1
+    with pytest.raises(traitlets.TraitError):
+        BeTheRater(frame=len(found))
+
+
+def test_the_policies_are_those_of_their_formulas():
+    widget = BeTheRater(answers=the_chapters_rater(), beta=0.5, draws=3)
+    reward = np.array([features(text) for text in pool()]) @ widget.fit().weights
+    tilted, best = widget.policies()
+    np.testing.assert_allclose(tilted, np.exp(reward / 0.5) / np.exp(reward / 0.5).sum(), atol=1e-8)
+    below = np.array([(np.round(reward, 9) < r).sum() for r in np.round(reward, 9)]) / len(reward)
+    up_to = np.array([(np.round(reward, 9) <= r).sum() for r in np.round(reward, 9)]) / len(reward)
+    share = np.round((up_to - below) * len(reward))  # of those that are equally good
+    np.testing.assert_allclose(best, (up_to**3 - below**3) / share, atol=1e-9)
+
+
+def test_the_covariance_is_the_inverse_of_the_curvature():
+    answers = [0, 1, 2, 2, 0, 1]
+    found, apart = BeTheRater(answers=answers).fit(), differences()[:6]
+    chance = 1 / (1 + np.exp(-apart @ found.weights))
+    curvature = PRIOR * np.eye(4) + (apart.T * chance * (1 - chance)) @ apart
+    np.testing.assert_allclose(found.covariance, np.linalg.inv(curvature), rtol=1e-4, atol=1e-7)
+
+
+def test_the_picture_shows_weights_and_what_holds_95_percent():
+    widget = BeTheRater(answers=[0, 1, 2, 0, 0])
+    found = widget.fit()
+    (axes,) = widget.picture().axes
+    dots = axes.lines[0]
+    np.testing.assert_allclose(dots.get_xdata(), found.weights)
+    assert list(dots.get_ydata()) == [0, 1, 2, 3]
+    bars = np.array(axes.collections[0].get_segments())
+    reach = 1.959964 * np.sqrt(np.diag(found.covariance))
+    np.testing.assert_allclose(bars[:, 0, 0], found.weights - reach, atol=1e-4)
+    np.testing.assert_allclose(bars[:, 1, 0], found.weights + reach, atol=1e-4)
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first feature stands on top
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(NAMES)
+    assert axes.get_xlim() == (-3.5, 3.5)
+    assert axes.get_title() == "Your reward after 5 of 12 choices"
+    assert list(axes.lines[-1].get_xdata()) == [0, 0]
+
+
 def test_what_is_said_of_the_choices(javascript):
     def say(answered, weights, deviations):
         fit = {"weights": weights, "deviations": deviations}
@@ -110,6 +202,8 @@ def test_what_is_said_of_the_choices(javascript):
     "state",
     [
         {"answers": [3]},
+        {"answers": [-1]},
+        {"answers": [1.0]},
         {"answers": [0] * (PAIRS + 1)},
         {"answers": [True]},
         {"beta": 0.0},

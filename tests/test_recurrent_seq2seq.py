@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from primer.recurrent import (
     EncoderDecoder,
+    Recurrent,
     adding_problem,
     agreement,
     attend,
@@ -23,6 +24,82 @@ from primer.recurrent import (
 )
 
 KINDS = [(None, "current"), *itertools.product(("dot", "bilinear", "mlp"), ("current", "previous"))]
+
+
+@pytest.mark.parametrize(("score", "query"), KINDS)
+@torch.no_grad()
+def test_reading_and_writing_are_torchs_gru_and_a_plain_loop(score: str | None, query: str) -> None:
+    torch.manual_seed(5)
+    d, model = 6, EncoderDecoder(4, 6, score, query)
+    source, target = torch.randint(4, (2, 5)), torch.randint(5, (2, 3))
+    if score == "bilinear":
+        model.weight += torch.randn(d, d) / 3
+    theirs = torch.nn.GRU(d, d, batch_first=True)
+    model.encoder.load_state_dict(Recurrent.from_torch(theirs).state_dict())
+    keys, last = theirs(model.embed(source))
+    found = model.encode(source)
+    torch.testing.assert_close(found[0], keys)
+    torch.testing.assert_close(found[1], last[0])
+
+    def mean(h: torch.Tensor) -> torch.Tensor:
+        if score == "dot":
+            scores = torch.einsum("bd,bnd->bn", h, keys)
+        elif score == "bilinear":
+            scores = torch.einsum("bd,dk,bnk->bn", h, model.weight, keys)
+        else:
+            both = torch.cat([h[:, None].expand_as(keys), keys], dim=-1)
+            scores = torch.tanh(both @ model.weight) @ model.readout
+        return torch.einsum("bn,bnd->bd", scores.softmax(-1), keys)
+
+    state, logits = last[0], []
+    for token in torch.cat([torch.full((2, 1), 4), target], dim=1).T:
+        x = model.embed(token)
+        if score is None:
+            x = torch.cat([x, last[0]], dim=-1)
+        elif query == "previous":
+            x = torch.cat([x, mean(state)], dim=-1)
+        (state,) = model.decoder(x, (state,))
+        read = state
+        if score is not None and query == "current":
+            read = torch.tanh(model.combine(torch.cat([state, mean(state)], dim=-1)))
+        logits.append(model.head(read))
+    torch.testing.assert_close(model(source, target), torch.stack(logits, dim=1))
+    wanted = torch.cat([target, torch.full((2, 1), 4)], dim=1)
+    loss = torch.nn.functional.cross_entropy(torch.stack(logits, dim=2), wanted)
+    torch.testing.assert_close(model.loss(source, target), loss)
+
+
+def test_scores_begin_at_the_dot_product_and_at_sums_of_size_one() -> None:
+    torch.manual_seed(6)
+    assert torch.equal(EncoderDecoder(3, 7).weight, torch.eye(7))  # bilinear, unless said otherwise
+    assert EncoderDecoder(3, 7).query == "current"
+    model = EncoderDecoder(3, 400, "mlp").requires_grad_(False)
+    assert model.weight.shape == (800, 400)
+    assert float(model.weight.std()) == pytest.approx(800**-0.5, rel=0.02)
+    assert float(model.readout.std()) == pytest.approx(400**-0.5, rel=0.12)
+    assert abs(float(model.readout.mean())) < 4 / 400
+
+
+def test_the_mark_may_be_read_and_nothing_above_it() -> None:
+    model = EncoderDecoder(3, 4)
+    assert model(torch.tensor([[3, 0]]), torch.tensor([[3]])).shape == (1, 2, 4)
+    assert model(torch.tensor([[1, 0]]), torch.zeros(1, 0).long()).shape == (1, 1, 4)
+    with pytest.raises(ValueError, match="between 0 and 3, got 0 … 4 in the source"):
+        model(torch.tensor([[0, 4]]), torch.tensor([[1]]))
+    with pytest.raises(ValueError, match="between 0 and 3, got -1 … 3 in the target"):
+        model(torch.tensor([[0, 1]]), torch.tensor([[3, -1]]))
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_what_has_another_shape_is_refused() -> None:
+    model = EncoderDecoder(3, 4)
+    with pytest.raises(ValueError, match=r"the source must have shape .*, got \(2,\)"):
+        model.encode(torch.tensor([0, 1]))
+    with pytest.raises(ValueError, match=r"the target must have shape .*, got \(2,\)"):
+        model(torch.tensor([[0, 1]]), torch.tensor([0, 1]))
+    keys = torch.zeros(3, 4)
+    with pytest.raises(ValueError, match=r"2 . 4 rows .* got \(7, 5\) and \(5,\)"):
+        mlp_score(torch.zeros(2), keys, torch.zeros(7, 5), torch.zeros(5))
 
 
 @given(st.integers(0, 99))
