@@ -270,3 +270,34 @@ def test_bad_input_is_refused_with_a_sentence(name, as_readers_run_it):
     call, sentence = BAD[name]
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+def test_walks_are_counted_up_to_two_to_the_62():
+    """Also where most pairs of nodes have none: one large number is enough to be refused."""
+    chain = np.diag([2**30, 3], 1)
+    assert networks.count_walks(chain, 2)[0, 2] == 3 * 2**30
+    assert networks.count_walks([[2**31]], 1).tolist() == [[2**31]]
+    almost = [[0, 2**31, 0], [0, 0, 2**31 - 1], [0, 0, 0]]
+    found = networks.count_walks(almost, 2)
+    assert found[0, 2] == 2**62 - 2**31
+    assert found.dtype == np.int64
+    for large in (2**31, 2**40):
+        with pytest.raises(ValueError, match="more walks of length 2"):
+            networks.count_walks([[0, 2**31, 0], [0, 0, large], [0, 0, 0]], 2)
+    with pytest.raises(ValueError, match="more walks of length 2000"):  # beyond floating point
+        networks.count_walks([[9, 0], [0, 1]], 2000)
+
+
+def test_messages_of_edges_with_weights_are_weighted():
+    A = np.array([[0.0, -2.0, 0.5], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
+    v = np.array([[1.0], [2.0], [-4.0]])
+    for reduce, wanted in {"sum": [-6, 0, 3], "mean": [-3, 0, 3], "max": [-2, 0, 3]}.items():
+        assert networks.message_passing(A, v, reduce).ravel().tolist() == wanted
+
+
+def test_probabilities_that_are_sure_are_refused_and_labels_in_halves():
+    for p in (0.0, 1.0, -0.1, 1.1):
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            networks.binary_cross_entropy([1, 0], [0.5, p])
+    with pytest.raises(ValueError, match="labels must be 0 or 1"):
+        networks.binary_cross_entropy([1, 0.5], [0.5, 0.5])

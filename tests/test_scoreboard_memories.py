@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.nn.functional import softplus
 
+from primer.attention import MultiHeadAttention
+from primer.beyond_attention import LinearAttention, SelectiveLayer
 from primer.scoreboard import memories, stored_memories, train_memories
 from primer.scoreboard.memories import MODELS, SHAPE, MixedCache, build, with_memories
 from primer.scoreboard.stored_memories import WEIGHTS, add_model, read_model, tokenizer
@@ -25,7 +29,7 @@ from primer.scoreboard.train_memories import (
     save_results,
 )
 from primer.train import Configuration, held_out_loss, loop, read_corpus, read_log, train
-from primer.transformers import Transformer, TransformerConfig
+from primer.transformers import Transformer, TransformerConfig, load_pretrained
 
 TINY = TransformerConfig(vocab_size=257, n_layers=3, d_model=8, n_heads=2, context_length=16)
 RESULTS = load_results()
@@ -192,3 +196,71 @@ def test_models_are_read_as_they_were_stored(tmp_path: Path) -> None:
 def test_the_file_is_small() -> None:
     assert WEIGHTS.stat().st_size < 500_000
     assert stored_memories.UNIT == "/unit"
+
+
+# ---------------------------------------------------------------- what is small and decides
+
+
+def test_first_steps_are_spread_evenly_on_a_scale_of_factors() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(1, 4000).double()
+    memories.start_steps(layer)
+    steps = torch.nn.functional.softplus(layer.bias).log10()
+    assert -3 <= steps.min() < -2.99
+    assert -1.01 < steps.max() <= -1
+    torch.testing.assert_close(steps.quantile(0.5).item(), -2.0, atol=0.05, rtol=0)
+
+
+def test_each_layer_has_the_memory_of_its_name() -> None:
+    kinds = {"softmax": MultiHeadAttention, "linear": LinearAttention, "selective": SelectiveLayer}
+    assert MODELS["hybrid"] == ("selective", "softmax", "selective")
+    for names in MODELS.values():
+        model = with_memories(Transformer(TINY), names)
+        for block, name in zip(model.blocks, names, strict=True):
+            assert type(block.attention) is kinds[name]
+            if name == "selective":
+                assert block.attention.dt_proj.out_features == TINY.d_model
+                assert softplus(block.attention.dt_proj.bias.detach()).min().item() > 1e-3 * 0.999
+            if name == "linear":
+                assert block.attention.n_heads == TINY.n_heads
+
+
+def test_matrices_are_stored_in_eight_bits_and_all_else_in_sixteen(tmp_path: Path) -> None:
+    path, model = tmp_path / "models.safetensors", build("selective")(SHAPE)
+    with torch.no_grad():
+        model.blocks[0].attention.dt_proj.bias += 1000.1234
+    add_model("selective", model.state_dict(), path)
+    stored = load_file(path)
+    assert not any("head.weight" in key for key in stored)
+    for name, weight in model.state_dict().items():
+        if name == "head.weight":
+            continue
+        part = stored[f"selective/{name}"]
+        assert part.dtype == (torch.int8 if weight.ndim == 2 else torch.float16), name
+        assert (f"selective/{name}/unit" in stored) == (weight.ndim == 2)
+        if weight.ndim != 2:
+            assert torch.equal(part, weight.half())
+    again = read_model("selective", path)
+    assert not again.training
+    assert torch.equal(again.head.weight, again.embed.weight)
+    with pytest.raises(ValueError, match="model"):
+        read_model("delta", path)
+
+
+def test_the_tokens_are_the_first_of_the_books() -> None:
+    book, own = load_pretrained("plays")[1], tokenizer()
+    assert own.merges == book.merges[: len(own.merges)]
+    assert own.vocab_size == 512 == SHAPE.vocab_size
+
+
+def test_a_stored_model_is_measured_with_its_own_tokens() -> None:
+    text = "To be, or not to be? " * 30
+    ids = torch.tensor([[511, *tokenizer().encode(text), 511]])
+    model, nats = read_model("hybrid"), 0.0
+    with torch.no_grad():
+        for start in range(0, ids.shape[1] - 1, 128):
+            part = ids[:, start : start + 129]
+            log_p = model(part[:, :-1]).log_softmax(-1)[0]
+            nats -= float(log_p[torch.arange(len(log_p)), part[0, 1:]].sum())
+    found = stored_memories.memory_model("hybrid")({}, {"a": text})
+    assert found.bits["a"] == pytest.approx(nats / math.log(2), rel=1e-5)

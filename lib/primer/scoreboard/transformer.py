@@ -29,7 +29,9 @@ def score(model: Transformer, tokenizer: BytePairEncoding, held_out: Plays) -> S
     for title, text in held_out.items():
         stream = torch.tensor([end, *tokenizer.encode(text), end])
         whole = (len(stream) - 1) // length
-        windows = list(stream[: whole * length + 1].unfold(0, length + 1, length).split(32))
+        windows = []
+        if whole:
+            windows += stream[: whole * length + 1].unfold(0, length + 1, length).split(32)
         if len(stream) - 1 > whole * length:
             windows.append(stream[None, whole * length :])
         nats = sum(
