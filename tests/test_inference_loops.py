@@ -129,3 +129,16 @@ def test_of_two_final_loops_the_shorter_round_is_told() -> None:
     found = final_loop(text)
     assert found is not None
     assert found.period == 1
+
+
+def test_a_loop_has_three_rounds_and_thirty_tokens() -> None:
+    def found(*text: int) -> list[tuple[int, int, int]]:
+        return [tuple(one) for one in loops(torch.tensor(text))]
+
+    assert found(*[1] * 29) == []
+    assert found(*[1] * 30) == [(0, 30, 1)]
+    assert found(7, *[1, 2] * 15, 8) == [(1, 31, 2)]
+    assert found(7, *[1, 2] * 14, 1, 8) == []
+    assert found(*[*range(40)] * 2, *range(39)) == []
+    assert found(*[*range(40)] * 3) == [(0, 120, 40)]
+    assert found(*[1] * 30, *range(50, 90), *[2, 3] * 20) == [(0, 30, 1), (70, 110, 2)]

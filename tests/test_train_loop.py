@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -266,3 +267,64 @@ def test_random_segments_are_drawn_from_the_whole_vocabulary_of_the_data(
     assert (second.vocab_size, second.share) == (300, 0.5)
     assert [first.batches.seed, second.batches.seed] == [2**32 - 1, 7918]
     assert (first.batches.context_length, first.batches.batch_size) == (16, 2)
+
+
+class Shared(torch.nn.Module):
+    """What shares gradients among processes, without any other process."""
+
+    def __init__(self, model: Transformer, *, find_unused_parameters: bool) -> None:
+        super().__init__()
+        self.model, self.finds, self.waits = model, find_unused_parameters, 0
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.model(tokens)
+
+    def no_sync(self) -> Any:
+        self.waits += 1
+        return nullcontext()
+
+
+@pytest.mark.parametrize("experts", [None, 2])
+def test_processes_average_once_a_batch_and_ask_for_what_is_unused_where_there_are_experts(
+    experts: int | None, small: Configuration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "DistributedDataParallel", Shared)
+    model = replace(small.model, n_experts=experts, dropout=0.0)
+    settings = replace(small.training, accumulate=4, batch_size=8)
+    corpus = read_corpus(small.data.texts, 300)
+    process = loop.Process(1, 2, torch.device("cpu"))
+    given = replace(small, model=model, training=settings)
+    run = loop._Run(given, corpus, process, Transformer)
+    assert isinstance(run.shared, Shared)
+    assert run.shared.finds == (experts is not None)
+    batch = Batches(corpus.training, 16, 8, 3).at(0)
+    loss = run.add_gradients(batch)
+    assert run.shared.waits == 3
+    gradients = [weight.grad.clone() for weight in run.model.parameters()]
+    run.optimizer.zero_grad()
+    whole = cross_entropy(run.model(batch[:, :-1]).mT, batch[:, 1:])
+    whole.backward()
+    torch.testing.assert_close(loss, whole.detach())
+    for gradient, weight in zip(gradients, run.model.parameters(), strict=True):
+        torch.testing.assert_close(gradient, weight.grad, atol=1e-6, rtol=1e-4)
+
+
+def test_each_process_reads_every_second_row_with_dropout_of_its_own(
+    small: Configuration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "DistributedDataParallel", Shared)
+    corpus = read_corpus(small.data.texts, 300)
+    for rank in (0, 1):
+        run = loop._Run(small, corpus, loop.Process(rank, 2, torch.device("cpu")), Transformer)
+        seen = []
+
+        def add_gradients(batch: torch.Tensor, seen: list[Any] = seen) -> torch.Tensor:
+            seen.append((batch, torch.initial_seed()))
+            return torch.zeros(())
+
+        monkeypatch.setattr(run, "add_gradients", add_gradients)
+        rate, _ = run.step(3, [0])
+        assert rate == learning_rate(3, peak=1e-2, final=1e-3, warmup_steps=2, total_steps=6)
+        ((batch, drawn),) = seen
+        assert torch.equal(batch, Batches(corpus.training, 16, 4, 3).at(3)[rank::2])
+        assert drawn == 3 * 2**32 + 3 * 2 + rank
