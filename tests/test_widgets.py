@@ -218,6 +218,19 @@ def test_rope_offers_as_many_dimensions_as_both_vectors_have(widget_page):
 
 
 @pytest.mark.browser
+def test_rope_moves_both_to_the_end_and_begins_anew(widget_page):
+    page = widget_page(RopeRotation(m=3, n=62), clock=True)
+    positions = "[model.get('m'), model.get('n')]"
+    page.get_by_role("button", name="Play").click()
+    seen = []
+    for _ in range(80):
+        page.clock.run_for(50)
+        now = page.evaluate(positions)
+        seen += [now] if now not in seen[-1:] else []
+    assert seen[:5] == [[3, 62], [4, 63], [5, 64], [0, 59], [1, 60]]
+
+
+@pytest.mark.browser
 def test_rope_answers_to_the_keyboard(widget_page):
     page = widget_page(RopeRotation())
     page.keyboard.press("Tab")
