@@ -149,3 +149,8 @@ def test_resampling_gives_up_after_three_tries_for_each():
     with pytest.raises(ValueError, match="cannot be fitted: never"):
         scaling.bootstrap(fail, [1.0, 2.0], resamples=4)
     assert len(tries) == 12
+
+
+def test_a_floor_under_losses_that_rise_is_refused():
+    with pytest.raises(ValueError, match="does not fall with size"):
+        scaling.fit_power_law([1e3, 1e4, 1e5, 1e6], [1.0, 2.0, 3.0, 4.0], floor=True)

@@ -55,7 +55,8 @@ def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLa
     Raises
     ------
     ValueError
-        When there are fewer runs than constants, or all have one size.
+        When there are fewer runs than constants, all have one size, or there is to be a floor and
+        the losses rise.
 
     Examples
     --------
@@ -70,6 +71,8 @@ def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLa
     slope, offset = np.polyfit(log_size, log_loss, 1)
     if not floor:
         return PowerLaw(float(np.exp(-offset / slope)), float(-slope))
+    if slope >= 0:
+        raise ValueError("the loss of these runs does not fall with size: no such law fits them")
     lowest = losses.min()
 
     centered = log_size - log_size.mean()

@@ -108,7 +108,7 @@ class TrainingSettings:
         not_negative("shared_vector", self.shared_vector)
         for name in ("beta1", "beta2"):
             fraction(name, getattr(self, name))
-        if not 0 <= self.seed < 1 << 32:  # with the step behind it, torch's 64 bits are full
+        if not 0 <= self.seed < 1 << 32:  # with the step behind it, 64 bits are full
             raise ValueError(f"seed must lie between 0 and {(1 << 32) - 1}, got {self.seed}")
 
 

@@ -235,7 +235,8 @@ class _Run:
         for module in self.model.modules():
             if isinstance(module, nn.Dropout):
                 module.p = phase.dropout
-        # dropout too is a function of the step, so that an interruption leaves no trace
+        # dropout too is a function of the step, so that an interruption leaves no trace; on a CPU
+        # torch reads the lower 32 bits of a seed, so there the masks are the same for every seed
         torch.manual_seed((settings.seed << 32) + step * process.world_size + process.rank)
         batch = self.batches[number].at(since)
         loss = self.add_gradients(batch[process.rank :: process.world_size].to(process.device))

@@ -61,7 +61,8 @@ class RepeatingBatches:
         rows = self.batches.at(step)
         if self.share == 0:
             return rows
-        # of another seed than the epochs' orders, which are drawn from neighbouring numbers
+        # of another seed than the epochs' orders, which are drawn from neighbouring numbers; torch
+        # reads the lower 32 bits on a CPU, so which rows repeat is the same for every seed there
         draw = torch.Generator().manual_seed((self.batches.seed << 32) + (1 << 31) + step)
         for row in range(len(rows)):
             if float(torch.rand((), generator=draw)) < self.share:
