@@ -65,14 +65,14 @@ def growth(found: list[Held]) -> Held:
     return Held(*(min(b) - max(a) for a, b in zip(first, second, strict=True)))
 
 
-def what_grows(page: Page, most: int = MOST) -> dict[str, float]:
+def what_grows(page: Page, most: int = MOST, seconds: float = SECONDS) -> dict[str, float]:
     """Go on until nothing has grown; what still does after so many rounds is named.
 
     A state that comes and goes (the attempts that one drawing of a token needed, the step at which
     a play was stopped) is no growth, and four rounds may happen to end in the larger one; what is
     kept in each round is more after any number of them.
     """
-    until, found = time.monotonic() + SECONDS, []
+    until, found = time.monotonic() + seconds, []
     for state in rounds(page):
         found.append(state)
         if len(found) < FEWEST or time.monotonic() < until:
@@ -113,4 +113,4 @@ def test_a_widget_keeps_nothing(page: Page, name: str) -> None:
 def test_what_grows_is_found(page: Page, leak: str, what: str) -> None:
     show_widget(page, widgets.NormBall())
     page.evaluate(f"window.kept = []; document.addEventListener('input', () => {{ {leak}; }})")
-    assert [*what_grows(page, most=2 * FEWEST)] == [what]
+    assert [*what_grows(page, most=2 * FEWEST, seconds=0)] == [what]

@@ -54,7 +54,8 @@ check_diagnose = ChoiceExercise(
     right="a",
     replies={
         "a": "Addition treats all pairs alike; the delta rule, here with a rate well below 1, "
-        "favors the newest and pays with the oldest. Their means over all ages say nothing of that.",
+        "favors the newest and pays with the oldest. Their means over all ages say nothing of "
+        "that.",
         "b": "A does not care how old a pair is; the delta rule does: with rate 1 its newest pair "
         "is exact",
         "c": "other random keys move all ages alike; from 0.55 to 0.98 is a trend in age",
