@@ -9,6 +9,7 @@ import pkgutil
 
 import asked
 import pytest
+from written import CHAPTERS
 
 from primer import exercises
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise
@@ -35,7 +36,7 @@ KEPT = json.loads(asked.FILE.read_text("utf-8"))
 def test_right_answers_pass_and_are_asked_what_they_were_asked(check, answer, capsys):
     now = asked.asked(check, answer)
     assert "is solved" in capsys.readouterr().out
-    for name in [name for name, case in FIRST.items() if case == (check, answer)]:
+    for name in [n for n, case in FIRST.items() if case == (check, answer) and n in KEPT]:
         same = asked.near(now, KEPT[name])
         assert same, f"{now}, not {KEPT[name]}; if it is meant: python tests/asked.py"
 
@@ -46,8 +47,10 @@ def test_wrong_answers_are_named(check, answer, sentence):
         check(answer)
 
 
-def test_of_each_check_it_is_kept_what_it_asks():
-    assert KEPT.keys() == FIRST.keys()
+def test_of_each_check_of_a_written_chapter_it_is_kept_what_it_asks():
+    topics = {name.partition("-")[2].replace("-", "_") for name in CHAPTERS}
+    owed = {name for name in FIRST if name.partition(".")[0] in topics}
+    assert owed <= KEPT.keys() <= FIRST.keys(), "python tests/asked.py writes it"
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -64,7 +67,7 @@ def test_every_check_waits_for_an_answer(check, capsys):
 
 def test_what_is_answered_on_the_page_is_declared_as_it_was(capsys):
     for name, (check, right) in FIRST.items():
-        if check in ON_PAGE:
+        if check in ON_PAGE and name in KEPT:
             assert asked.near(asked.asked(check, right), KEPT[name]), f"{name}: see tests/asked.py"
 
 

@@ -233,7 +233,8 @@ def test_the_committed_rates_are_a_factor_of_two_around_the_middle_and_those_fol
         others = {r.rate for r in runs if r.way == way and r.seed in SEEDS[1:]}
         wanted = {best_rate(way, runs), *FOLLOWED.get(way, ())}
         assert sorted(others) == pytest.approx(sorted(wanted), rel=1e-3)
-    assert {r.rate for r in runs if r.way == "all but the embedding"} == {2.5e-4, 5e-4, 1e-3, 2e-3}
+    closed = {r.rate for r in runs if r.way == "all but the embedding"}
+    assert sorted(closed) == list(FOLLOWED["all but the embedding"])
     assert {r.seed for r in runs} == set(SEEDS)
 
 
