@@ -8,6 +8,8 @@ import {
   reading,
 } from "../lib/primer/widgets/character_models.js";
 
+import { times, timesTransposed } from "../lib/primer/widgets/recurrent_cells.js";
+
 const files = new Map();
 function models(file) {
   if (!files.has(file)) files.set(file, readModels(readFileSync(file)));
@@ -26,3 +28,9 @@ export const alignment = (file, tokens, forced) =>
     token,
     weights: Array.from(weights),
   }));
+
+/** A row times a matrix, and a row times its transpose. */
+export function products(x, y, matrix) {
+  const W = { data: Float64Array.from(matrix.flat()), rows: matrix.length, columns: matrix[0].length };
+  return [times(Float64Array.from(x), W), timesTransposed(Float64Array.from(y), W)].map((row) => Array.from(row));
+}

@@ -285,6 +285,15 @@ def numbers(page, number):
 
 
 @pytest.mark.browser
+def test_of_a_long_prompt_the_last_words_stand_before_what_continues_it(widget_page):
+    text = "If it were done when it is done, then it were well it were done quickly: if the trammel"
+    page = widget_page(Decoding(text=text, n_tokens=3, n_beams=1))
+    finished(page)
+    begins = page.locator(".continuation .beginning").first.inner_text()
+    assert begins == "… done quickly: if the trammel"
+
+
+@pytest.mark.browser
 def test_greedy_and_beam_write_what_the_library_writes(widget_page):
     widget = Decoding(n_tokens=30, n_beams=3)
     page = widget_page(widget)

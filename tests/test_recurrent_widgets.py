@@ -40,6 +40,15 @@ ALPHABET = DOUBLE["rnn"].alphabet
 texts = st.text(st.sampled_from(ALPHABET), min_size=2, max_size=LONGEST)
 
 
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 99))
+def test_a_row_times_a_matrix_and_times_its_transpose(javascript, rows, columns, seed):
+    draw = np.random.default_rng(seed)
+    x, y, W = draw.normal(size=rows), draw.normal(size=columns), draw.normal(size=(rows, columns))
+    got = javascript(PAGE_MODELS, "products", x, y, W)
+    np.testing.assert_allclose(got[0], x @ W, atol=1e-5)
+    np.testing.assert_allclose(got[1], W @ y, atol=1e-5)
+
+
 # --- what does it remember? -----------------------------------------------------------------------
 
 

@@ -218,6 +218,16 @@ def test_rope_offers_as_many_dimensions_as_both_vectors_have(widget_page):
 
 
 @pytest.mark.browser
+def test_rope_draws_arrows_as_long_as_the_pairs(widget_page):
+    page = widget_page(RopeRotation(query=[3.0, 0, 0, 1], key=[0, 2.0, 2, 0], dim=4, m=0, n=0))
+    arrows = "path.query:not(.trail), path.key:not(.trail)"
+    tips = page.evaluate(rf"""[...document.querySelectorAll("{arrows}")]
+      .map((e) => e.getAttribute("d").match(/L(\S+) ([^M]+)M/).slice(1).map(Number))""")
+    lengths = np.hypot(*np.array(tips).T)  # query and key of pair 0, then of pair 1
+    np.testing.assert_allclose(lengths / lengths[0], [1, 2 / 3, 1 / 3, 2 / 3], atol=1e-3)
+
+
+@pytest.mark.browser
 def test_rope_moves_both_to_the_end_and_begins_anew(widget_page):
     page = widget_page(RopeRotation(m=3, n=62), clock=True)
     positions = "[model.get('m'), model.get('n')]"
