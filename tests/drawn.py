@@ -26,8 +26,9 @@ from widget_page import show_widget
 from primer import widgets
 
 FOLDER = Path(__file__).with_name("drawn")
-WIDTH, TICK = 1400, 120
-"""Pixels of the window; milliseconds that pass between two looks."""
+WIDTH, TICK = 1400, 8 * 16
+"""Pixels of the window; milliseconds that pass between two looks, whole frames of the page's clock:
+however often one looks, what plays then shows as many frames."""
 
 Drawn = dict[str, Any]
 """For each kind of mark its description, for each place of a text the text."""
@@ -43,6 +44,8 @@ MOVES = {
     "select": ["ArrowDown"],
 }
 """The keys that move a control; the second where the first leads nowhere, at an edge."""
+CHOICES = 3
+"""So many of a list are chosen, one after the other."""
 HEARD = ("SpectrogramExplorer", "▶ Play")
 """A sound keeps the machine's own time; its widget's tests listen to it."""
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -112,18 +115,21 @@ def states(name: str, page: Page) -> Iterator[tuple[str, Drawn]]:
         control = page.locator(f"[data-control='{number}']")
         if not control.count() or not control.is_visible() or control.is_disabled():
             continue
-        for key in MOVES[kind]:
-            control.focus()
-            page.keyboard.press(key)
-            page.clock.run_for(TICK)
-            if kind == "button" and "Pause" in control.inner_text():  # it plays: a moment of it
-                page.clock.run_for(400)
-                control.press("Enter")
-            now = settled(page)
-            if now != before:
-                break
-        yield f"{kind}: {label}"[:60], now
-        before = now
+        for turn in range(CHOICES if kind == "select" else 1):
+            for key in MOVES[kind]:
+                control.focus()
+                page.keyboard.press(key)
+                page.clock.run_for(TICK)
+                if kind == "button" and "Pause" in control.inner_text():  # it plays: a moment of it
+                    page.clock.run_for(400)
+                    control.press("Enter")
+                now = settled(page)
+                if now != before:
+                    break
+            if turn and now == before:
+                break  # the list has no more
+            yield f"{kind}: {label}"[:60], now
+            before = now
 
 
 def changes(
