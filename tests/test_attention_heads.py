@@ -182,6 +182,17 @@ def test_texts_repeat_with_their_own_period():
     assert periods == set(range(induction.SHORTEST, induction.LONGEST + 1))
 
 
+@pytest.mark.parametrize("distance", [0, 1, 3])
+def test_a_distance_has_a_bias_of_its_own(distance):
+    model = induction.AttentionOnly(n_layers=2)
+    with torch.no_grad():
+        model.distance_bias[1, 0, distance] = 50.0
+        _, weights = model(torch.arange(8)[None])
+    looked = weights[1][0, 0].argmax(dim=1)[distance:]
+    assert looked.tolist() == [i - distance for i in range(distance, 8)]
+    assert weights[1][0, 0].diagonal(-distance).min() > 0.99
+
+
 def test_two_layers_learn_to_copy_and_one_does_not():
     two, one = (induction.train(layers, steps=101, batch=32) for layers in (2, 1))
     assert two.repeated[-1] < 0.4 * one.repeated[-1]

@@ -147,6 +147,13 @@ def test_a_loop_takes_three_rounds_and_thirty_tokens(javascript, tokens, period)
     assert (final_loop(torch.tensor(text)) is not None) == looped
 
 
+def test_two_rounds_of_many_tokens_are_no_loop(javascript):
+    text = [*range(100, 120), *range(15), *range(15)]
+    assert javascript(GENERATION, "finalLoop", text) is None
+    assert final_loop(torch.tensor(text)) is None
+    assert javascript(GENERATION, "finalLoop", [*text, *range(15)]) == {"start": 20, "period": 15}
+
+
 @given(
     st.lists(st.integers(0, 2), max_size=12),
     st.lists(st.integers(0, 2), min_size=1, max_size=14),
