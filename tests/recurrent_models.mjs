@@ -32,5 +32,7 @@ export const alignment = (file, tokens, forced) =>
 /** A row times a matrix, and a row times its transpose. */
 export function products(x, y, matrix) {
   const W = { data: Float64Array.from(matrix.flat()), rows: matrix.length, columns: matrix[0].length };
-  return [times(Float64Array.from(x), W), timesTransposed(Float64Array.from(y), W)].map((row) => Array.from(row));
+  return [times(Float64Array.from(x), W), timesTransposed(Float64Array.from(y), W)].map((row) =>
+    Array.from(row),
+  );
 }
