@@ -190,6 +190,8 @@ def test_points_lines_and_controls_answer_to_the_keyboard(widget_page):
     before = points(page)
     mark = page.get_by_role("button", name="Point 1,")
     mark.focus()
+    settle(page)
+    assert "Point 1 (" in page.locator(".result").inner_text()
     mark.press("ArrowUp")
     mark.press("PageUp")
     mark.press("ArrowRight")

@@ -66,6 +66,11 @@ def test_what_the_chapter_says_of_it_holds():
     assert clean["polynomials"] < 1e-9 < 1e6 < clean["cosines"]  # noise, or what no cosine can do
 
 
+def test_a_direction_that_is_nearly_none_gets_no_weight(javascript):
+    parts = {"u": [[1, 0], [0, 1]], "v": [[0, 1], [1, 0]], "s": [2.0, 1e-14]}
+    assert javascript("too_many.js", "solve", parts, [3.0, 1.0], 0) == [0, 1.5]
+
+
 def test_the_result_line_says_what_is_seen(javascript):
     state = {"train": 0.0, "test": 12345.6, "smallest": 4.2e-7}
     line = javascript("too_many.js", "describe", 19, 20, state)

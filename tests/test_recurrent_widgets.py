@@ -337,6 +337,7 @@ def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
     said = page.locator(".said").all_inner_texts()
     assert [text.split()[-1] for text in said] == wanted
     assert page.evaluate(RESULT).startswith("“e” after 37 letters")
+    assert not page.locator(".asked").first.get_attribute("style")  # it is not read yet
     page.get_by_label("Letter to predict").press("ArrowLeft")
     settle(page)
     assert page.evaluate("model.get('letter')") == 36
@@ -390,6 +391,14 @@ def test_jacobians_answer_to_keys_and_buttons(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_of_a_short_word_the_last_letter_is_the_last_to_be_chosen(widget_page):
+    page = widget_page(Alignment(word="abc", row=9))
+    slider = page.get_by_label("Letter written", exact=True)
+    assert slider.input_value() == slider.get_attribute("max")
+    assert int(slider.input_value()) < 9
 
 
 @pytest.mark.browser

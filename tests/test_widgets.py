@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -225,6 +226,15 @@ def test_rope_draws_arrows_as_long_as_the_pairs(widget_page):
       .map((e) => e.getAttribute("d").match(/L(\S+) ([^M]+)M/).slice(1).map(Number))""")
     lengths = np.hypot(*np.array(tips).T)  # query and key of pair 0, then of pair 1
     np.testing.assert_allclose(lengths / lengths[0], [1, 2 / 3, 1 / 3, 2 / 3], atol=1e-3)
+
+
+@pytest.mark.browser
+def test_rope_says_that_other_partners_give_the_same_in_another_order(widget_page):
+    page = widget_page(RopeRotation(query=[3.0, 0, 0, 1], key=[0, 2.0, 2, 0], dim=4, m=2, n=0))
+    words = page.locator("#widget").evaluate("(e) => e.textContent")
+    apart = float(re.search(r"differs by up to (\S+) in a coordinate", words)[1])
+    again = float(re.search(r"in that order: difference ([\d.]+?)\.(?!\d)", words)[1])
+    assert apart > 1 > 1e-9 > again
 
 
 @pytest.mark.browser
