@@ -21,7 +21,7 @@ from widget_page import show_widget
 from primer import widgets
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
-FEWEST, MOST, STEPS = 4, 32, 24 if SECONDS else 6
+FEWEST, MOST, STEPS = 4, 32, 24 if SECONDS else 4
 """Rounds with each widget, however quickly they pass; rounds after which what has grown in all of
 them counts as growth; places of a slider on its way."""
 SOAK = Path(__file__).with_name("soak.mjs")
