@@ -51,6 +51,34 @@ def test_a_matrix_is_no_vector(javascript):
     assert {len(weight["shapes"][0]) for weight in weights} == {1, 2}
 
 
+@pytest.mark.parametrize(
+    ("parameters", "share"),
+    [(4, "under 0.01%"), (7, "0.01%"), (990, "0.99%"), (996, "1.0%"), (25_000, "25.0%")],
+)
+def test_shares_are_written_as_exactly_as_they_are_small(javascript, parameters, share):
+    part = {"name": "gate", "shapes": [[3, 4]], "copies": 1, "flops": 0, "parameters": parameters}
+    rest = {**part, "name": "rest", "parameters": 100_000 - parameters}
+    assert javascript(MODULE, "describe", [part, rest], "gate") == (
+        f"gate: a matrix of 3 × 4: {parameters:,} parameters, {share} of the model"
+        "; looked up, added or multiplied number by number: no matrix product."
+    )
+
+
+def test_what_is_said_of_a_weight_with_a_bias_in_many_layers_and_of_a_tied_one(javascript):
+    weights = [
+        {"name": "up", "shapes": [[2, 3000], [3000]], "copies": 2, "flops": 6000, "parameters": 9},
+        {"name": "head", "shapes": [[5, 2]], "copies": 0, "flops": 20, "parameters": 0},
+    ]
+    assert javascript(MODULE, "describe", weights, "up") == (
+        "up: a matrix of 2 × 3,000 with a bias of 3,000, in each of 2 layers: 9 parameters, 100.0% "
+        "of the model; 6.00 kFLOP for each token."
+    )
+    assert javascript(MODULE, "describe", weights, "head") == (
+        "head: a matrix of 5 × 2: the embedding once more, so that no parameter is added; "
+        "20 FLOP for each token."
+    )
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_areas_are_shares_of_the_parameters(javascript, name):
     weights = dissect(specimens()[name])["weights"]
@@ -185,6 +213,9 @@ def test_blocks_have_the_proportions_of_their_matrices(widget_page):
     for block in page.locator(".matrix").all():
         box = block.bounding_box()
         sizes[block.inner_text()] = (box["height"], box["width"])
+    assert sizes["query"] == pytest.approx((52, 52))
+    line = page.locator(".areas svg").evaluate("(e) => e.style.getPropertyValue('--line')")
+    assert float(line) == 1
     unit = sizes["query"][0] / 4096
     for name in ("gate", "up"):
         np.testing.assert_allclose(sizes[name], [4096 * unit, 11008 * unit], rtol=0.01)
@@ -202,6 +233,22 @@ def test_length_batch_and_format_act_at_once(widget_page):
     settle(page)
     flops = sum(flops_by_part(specimens()["GPT-3"].config, 1).values())
     assert tiles.all_inner_texts() == ["174.6 B", f"{flops / 1e9:.1f} GFLOP", "18.9 MB", "698.4 GB"]
+    notes = page.locator(".tile .note").all_inner_texts()
+    assert notes[2] == "9.44 MB a token; 0.00 times the weights"
+    assert notes[3] == "4 bytes a number"
+    page.get_by_label("Stored as").select_option("int8")
+    settle(page)
+    assert page.locator(".tile .note").last.inner_text() == "1 byte a number"
+    # lines between 96 columns are a third as strong
+    line = page.locator(".areas svg").evaluate("(e) => e.style.getPropertyValue('--line')")
+    assert float(line) == pytest.approx(1 / 3)
+    query, room = page.locator(".matrix", has_text="query"), "widget.clientWidth"
+    beside = 390 - page.evaluate(room)
+    for width, side in ((380, 52), (379, 46)):  # on a small telephone matrices are smaller
+        page.set_viewport_size({"width": width + beside, "height": 800})
+        settle(page)
+        assert page.evaluate(room) == width
+        assert query.evaluate("(e) => [e.style.width, e.style.height]") == [f"{side}px"] * 2
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

@@ -96,6 +96,19 @@ def test_weights_that_are_hardly_any_are_called_nothing(javascript, weight, text
     assert javascript(MODULE, "writeWeight", weight) == text
 
 
+def test_the_result_line_says_who_is_read(javascript):
+    def line(weights, *words):
+        found = {"weights": weights, "context": [8.5, -0.5]}
+        return javascript(MODULE, "describe", found, words)
+
+    assert line([0.25, 0.5, 0.25]) == (
+        "The query reads key 1 with weight 0.250, key 2 with 0.500, key 3 with 0.250: "
+        "effectively 2.83 of 3 keys. The context vector is z = (8.50, −0.50)."
+    )
+    assert "reads “b” alone: effectively 1.03 of 3" in line([0.002, 0.996, 0.002], *"abc")
+    assert "reads “a” with weight 0.003, “b” with 0.994," in line([0.003, 0.994, 0.003], *"abc")
+
+
 @given(seeds, st.booleans(), st.booleans())
 @settings(max_examples=30)
 def test_the_planes_show_all_points_and_no_more_than_they_need(javascript, seed, near, far):
@@ -153,6 +166,8 @@ def test_it_shows_the_worked_example_in_numbers(widget_page):
     assert [row[3] for row in rows] == ["20.51", "53.03", "85.56"]
     assert rows[2][4].strip() == "1.000"
     assert "z = (8.50, 0.50)" in page.locator(".result").inner_text()
+    shares = [page.locator(f"path.share.k{j}").get_attribute("visibility") for j in (1, 2, 3)]
+    assert shares == ["hidden", "hidden", None]  # there is nothing to draw
     page.get_by_label("divide by √d").uncheck()
     settle(page)
     assert page.locator("tbody tr td:nth-child(4)").first.inner_text() == "29.00"
@@ -212,6 +227,59 @@ def test_points_are_dragged_by_mouse_and_touch(widget_page, touch):
     assert second < 0
     assert second == round(second, 1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+def test_letters_stand_outwards_where_there_is_room(widget_page):
+    page = widget_page(AttentionByHand(words=[], far=False))
+    left, right = page.locator("svg.panel").all()
+    width = float(left.get_attribute("viewBox").split()[2])
+    read = """(svg, which) => ["x", "y", "cx", "cy", "text-anchor"].map((name) =>
+      svg.querySelector(which).getAttribute(name))"""
+    inner = left.locator(":scope > svg")
+    x0, y0, w, h = (float(inner.get_attribute(n)) for n in ("x", "y", "width", "height"))
+
+    def letter(px, py):
+        """Put the query there, in pixels; return where its letter stands, and its anchor."""
+        at = [(px - x0) / w * 8 - 4, 4 - (py - y0) / h * 8]
+        page.evaluate("(at) => model.set('query', at)", at)
+        settle(page)
+        x, y, *_, anchor = left.evaluate(read, ".letter_q, .letter.q")
+        return round(float(x) - px, 3), round(float(y) - py, 3), anchor
+
+    middle = y0 + h / 2
+    assert letter(x0 + w / 2, middle) == (12, -7, "start")
+    assert letter(x0 + w / 2 - 1, middle) == (-12, -7, "end")
+    assert letter(width - 32.5, middle) == (12, -7, "start")
+    assert letter(width - 31.5, middle) == (-12, -7, "end")
+    assert letter(x0 + 32.5, middle) == (-12, -7, "end")
+    assert letter(x0 + 31.5, middle) == (12, -7, "start")
+    assert letter(x0 + w / 2, y0 + 1) == (12, 11, "start")  # below the edge
+    # A query of length 0 has no direction: the keys drop nowhere.
+    letter(x0 + w / 2, middle)
+    assert page.evaluate("model.get('query')") == pytest.approx([0, 0], abs=1e-9)
+    page.evaluate("model.set('query', [0, 0])")
+    settle(page)
+    for path in ("along", "drop.k1", "drop.k3"):
+        assert left.locator(f"path.{path}").evaluate("(e) => e.getTotalLength()") == 0
+    assert "0.333, key 2 with 0.333" in page.locator(".result").inner_text()
+
+    def z(above):
+        """Lay all values, and so z, so many pixels above the lower edge; return its letter."""
+        value = [[1, -2 + 6 * above / h]] * 3
+        page.evaluate("(value) => model.set('value', value)", value)
+        settle(page)
+        (x, y, *_), (_, _, cx, cy, _) = (
+            right.evaluate(read, which) for which in (".letter.z", ".tip")
+        )
+        assert float(cy) == pytest.approx(y0 + h - above)
+        return round(float(x) - float(cx), 3), round(float(y) - float(cy), 3)
+
+    assert z(24.5) == (-6, 20)
+    assert z(23.5) == (-6, -10)
+    assert [mark.get_attribute("aria-label")[:8] for mark in right.locator(".grip").all()] == [
+        f"Value {j}," for j in (1, 2, 3)
+    ]
 
 
 @pytest.mark.browser

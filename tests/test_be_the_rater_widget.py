@@ -192,6 +192,13 @@ def test_what_is_said_of_the_choices(javascript):
     flat = math.sqrt(2)
     assert say(0, [0] * 4, [flat] * 4).endswith("anything between −2.8 and 2.8.")
     assert say(1, [0.5, 0, 0, 0], [1] * 4).startswith("After 1 choice no wish is sure of its sign")
+    falls = say(2, [-0.5, 0.1, 0, 0], [1] * 4)
+    assert falls == (
+        "After 2 choices no wish is sure of its sign; the surest is that "
+        f"{NAMES[0]} is worth −0.5, between −2.5 and 1.5."
+    )
+    assert "surest wish" in say(2, [1.97, 0, 0, 0], [1] * 4)
+    assert "no wish is sure" in say(2, [1.95, 0, 0, 0], [1] * 4)
     line = say(5, [0.1, 2, 0, 0], [1, 0.5, 1, 1])
     assert line == (
         "After 5 choices the surest wish: ten characters is worth +2.0, between 1.0 and 3.0."

@@ -135,6 +135,22 @@ def test_what_the_chapter_says_of_the_curve_holds():
     assert abs(jump[::2]).max() < 0.01 < 0.3 < abs(jump[1])
 
 
+def test_the_result_line_says_how_much_is_missed(javascript):
+    def line(size, *shares):
+        return javascript("curve_memory.js", "describe", {"size": size, "now": 90}, *shares)
+
+    assert line(8, 0.1173, 0.04) == (
+        "After 90 samples 8 numbers miss 11.7% of the variance of the past; "
+        "the best fit of 8 numbers misses 4.0%."
+    )
+    assert "1 number miss 0.1% of" in line(1, 0.001, 0.0009)
+    assert line(1, 0.001, 0.0009).endswith("the best fit of 1 number misses less than 0.1%.")
+
+
+def test_of_a_curve_that_stands_still_nothing_is_missed(javascript):
+    assert javascript("curve_memory.js", "missed", [0.5, 0.25], [0.5, 0.5]) == 0
+
+
 # --- eigenvalues in hand --------------------------------------------------------------------------
 
 mode = st.tuples(st.floats(*DECAY), st.floats(*TURN)).map(list)
@@ -179,6 +195,51 @@ def test_a_discrete_eigenvalue_is_that_of_the_matrix(javascript, state):
         A_bar, B_bar = widget.discretized(*mode)
         np.testing.assert_allclose(found["turn"], A_bar[:, 0], atol=1e-9)
         np.testing.assert_allclose(found["gain"], B_bar, atol=1e-9)
+
+
+@pytest.mark.parametrize("z", [-9e-4, -1.1e-3, 0.0])
+def test_a_mode_that_hardly_fades_loses_no_digits(javascript, z):
+    found = javascript("eigenvalues_in_hand.js", "discretized", [z, 0], 1, "hold")
+    expected = np.expm1(z) / z if z else 1.0
+    assert found["gain"][0] == pytest.approx(expected, rel=1e-14 if abs(z) < 1e-3 else 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "around"),
+    [
+        ([1 - 1e-13, 0], None, None),
+        ([1 - 1e-11, 0], 6.93e10, None),
+        ([0, 0], None, None),
+        ([0.5, 0], 1, None),
+        ([-0.5, 0], 1, 2),
+        ([0, 0.25], 0.5, 4),
+        ([1, 1e-10], None, None),
+    ],
+)
+def test_the_fate_of_a_mode(javascript, value, half, around):
+    found = javascript("eigenvalues_in_hand.js", "story", value)
+    assert found["size"] == pytest.approx(np.hypot(*value))
+    assert [found["half"], found["around"]] == [
+        expected and pytest.approx(expected, rel=1e-3) for expected in (half, around)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "end"),
+    [
+        ([0.01], 0.05),
+        ([0.051], 0.1),
+        ([1, -2], 2),
+        ([2.01], 5),
+        ([-5.5], 10),
+        ([10], 10),
+        ([11], 20),
+        ([21], 25),
+        ([1e9], 25),
+    ],
+)
+def test_the_end_of_an_axis(javascript, values, end):
+    assert javascript("eigenvalues_in_hand.js", "reachOf", values) == pytest.approx(end)
 
 
 def test_what_the_chapter_says_of_the_modes_holds():

@@ -169,6 +169,15 @@ def test_a_loop_at_the_end_is_the_librarys(javascript, before, piece, rounds, mo
         assert got == {"start": expected.start, "period": expected.period}
 
 
+def test_the_result_line_compares_both_distributions(javascript):
+    model, drawn = [0.5, 0.25, 0.125, 0.125], [0.5, 0.5, 0, 0]
+    assert javascript("decoding.js", "describe", model, drawn) == (
+        "The model's distribution has 1.21 nats of entropy, like 3.4 equally probable tokens; the "
+        "one drawn from has 0.69 nats of entropy, like 2.0 equally probable tokens, and keeps 2 of "
+        "4."
+    )
+
+
 # --- the Python side ------------------------------------------------------------------------------
 
 
@@ -296,8 +305,15 @@ def test_of_a_long_prompt_the_last_words_stand_before_what_continues_it(widget_p
     text = "If it were done when it is done, then it were well it were done quickly: if the trammel"
     page = widget_page(Decoding(text=text, n_tokens=3, n_beams=1))
     finished(page)
-    begins = page.locator(".continuation .beginning").first.inner_text()
-    assert begins == "… done quickly: if the trammel"
+    begins = page.locator(".continuation .beginning").first
+    assert begins.inner_text() == "… done quickly: if the trammel"
+    whole = "I have done the deed. Didst thou"
+    assert len(whole) == 32  # as many letters as there is room for
+    for text, shown in ((whole, whole), (f"{whole}?", "… have done the deed. Didst thou?")):
+        page.get_by_role("textbox", name="Prompt").fill(text)
+        settle(page)
+        expect(begins).to_have_text(shown)
+    finished(page)
 
 
 @pytest.mark.browser
@@ -376,8 +392,12 @@ def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
     finished(page)
     texts = page.evaluate(TEXTS)
     assert texts[2] == texts[3] == texts[4] == texts[0]  # drawn from one token: greedy
+    tree = page.locator(".tree")
+    tree.evaluate("(e) => { e.scrollLeft = 90; }")
+    assert tree.evaluate("(e) => e.scrollLeft") == 90
     page.locator(".bars button").first.press("Enter")
     finished(page)
+    assert tree.evaluate("(e) => e.scrollLeft") == 0  # another tree is seen from its beginning
     text = page.evaluate("model.get('text')")
     assert text.startswith("My lord, I")
     assert len(text) > len("My lord, I")

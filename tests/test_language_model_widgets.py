@@ -383,6 +383,16 @@ def test_evenness_is_the_share_of_the_largest_entropy(javascript, n, sharpness, 
     assert got == pytest.approx(expected if n > QUERIES else 0, abs=1e-5)
 
 
+def test_the_read_out_says_weights_scores_and_what_is_masked(javascript):
+    def said(value, normalized):
+        return javascript(
+            "attention_maps.js", "readOut", "to", "be", value, {"normalized": normalized}
+        )
+
+    assert said(0.25, True) == "query “to” → key “be”: weight 0.250"
+    assert said(-2.5, False) == "query “to” → key “be”: score −2.500"
+
+
 def test_heads_of_the_books_model_have_the_names_that_the_chapter_tells():
     for text in AttentionMaps.EXAMPLES:
         widget = AttentionMaps(text=text)

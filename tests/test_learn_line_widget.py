@@ -57,7 +57,13 @@ def test_what_is_said(javascript):
     assert "as does gradient descent after one step" in line
     assert "20 layers say" in javascript(MODULE, "describe", {**state, "layers": 20})
     beyond = javascript(MODULE, "describe", {**state, "layers": 20, "rate": 2})
-    assert "as does gradient descent" in beyond
+    assert "a number beyond all points, as does gradient descent after 20 steps." in beyond
+    assert "best single step on random lines is η = 0.71." in line
+    assert "best" not in javascript(MODULE, "describe", {**state, "layers": 2})
+    high = {**state, "points": [[1, 99.5], [1, 98]], "query": 1.0, "rate": 1.0}
+    assert "one layer says 98.750," in javascript(MODULE, "describe", high)
+    high["points"] = [[1, 100], [1, 99]]
+    assert "a number beyond all points" in javascript(MODULE, "describe", high)
     assert "a mean of heights between −1.9 and 1.7" in javascript(
         MODULE, "describe", {**state, "attention": "softmax"}
     )
@@ -118,3 +124,16 @@ def test_layers_rates_and_points(widget_page, width):
 def test_nothing_leaves_a_narrow_page(widget_page, theme):
     page = widget_page(LearnLine(layers=20, rate=2.0), width=390, theme=theme)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    # beyond all points the curve goes on, three times as far as there is room
+    top, height = (
+        float(page.locator("svg.plane > svg").get_attribute(name)) for name in ("y", "height")
+    )
+    seen = "(e) => { const { y, height } = e.getBBox(); return [y, height]; }"
+    curve = page.locator("svg.plane path.answers").evaluate(seen)
+    assert curve == pytest.approx([top - height, 3 * height], rel=1e-4)
+    # but what is said of the question stays in sight
+    page.evaluate("model.set('query', 2.5)")
+    settle(page)
+    grip = page.get_by_role("button", name="The question 2.5: ")
+    for mark in (page.locator("svg.plane circle.said"), grip):
+        assert float(mark.get_attribute("cy")) == pytest.approx(top + height)

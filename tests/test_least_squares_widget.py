@@ -100,6 +100,37 @@ def test_equal_y_have_no_r_squared(javascript):
     assert (got["r2"], got["tss"]) == (None, 0)
 
 
+def test_the_result_line_compares_the_two_lines(javascript):
+    state = {
+        "fit": {"intercept": 1.0, "slope": 0.5},
+        "free": {"intercept": 0.5, "slope": 1.0},
+        "assessed": {"fit": {"rss": 2.0, "residuals": [0.25, -1.5]}, "own": {"rss": 5.0}},
+        "shown": {"fit": True, "own": True},
+        "points": [[1, 2], [3, 4]],
+        "leverage": [0.6, 0.4321],
+    }
+
+    def line(**more):
+        return javascript(MODULE, "describe", {**state, "penalty": 0, "chosen": None, **more})
+
+    found = "Least squares: ŷ = 1.00 + 0.500 x, RSS 2.00."
+    assert line() == f"{found} Your line: RSS 5.00, 2.50 times the least."
+    assert line(shown={"fit": True, "own": False}) == found
+    assert line(chosen=1, shown={"fit": True, "own": False}) == (
+        f"{found} Point 2 (3.00, 4.00): residual −1.50, leverage 0.432."
+    )
+    assert line(penalty=3) == (
+        "Ridge: ŷ = 1.00 + 0.500 x, RSS 2.00. The slope is 50% of that without penalty. "
+        "Your line: RSS 5.00."
+    )
+    assert line(shown={"fit": False, "own": True}, chosen=1) == "Your line: RSS 5.00."
+    falling = {"intercept": 1.0, "slope": -0.5}
+    assert "ŷ = 1.00 − 0.500 x" in line(fit=falling)
+    through = {**state["assessed"], "fit": {"rss": 0, "residuals": [0, 0]}}
+    assert line(assessed=through).endswith("Your line: RSS 5.00.")  # no multiple of nothing
+    assert line(fit=None).startswith("All x are equal: every slope fits equally well.")
+
+
 # --- the Python side ------------------------------------------------------------------------------
 
 
@@ -264,6 +295,55 @@ def test_anscombes_sets_agree_in_the_numbers_and_differ_in_the_squares(widget_pa
         assert "ŷ = 3.00 + 0.500 x" in page.locator(".result").inner_text()
         seen.add(page.locator(".box").nth(2).get_attribute("height"))
     assert len(seen) == 4
+
+
+@pytest.mark.browser
+def test_what_can_be_moved_is_named_and_stays_in_the_frame(widget_page):
+    given = [[0, 1], [2, 3.14159], [4, 5]]
+    page = widget_page(LeastSquaresByHand(given, intercept=1.0, slope=0.25))
+    names = [mark.get_attribute("aria-label") for mark in page.locator(".grip").all()]
+    low, high = np.interp([0.12, 0.88], [0, 1], page.evaluate("model.get('frame')")[:2])
+    assert names == [
+        f"The left end of your line, at height {1 + low / 4:.2f}",
+        f"The right end of your line, at height {1 + high / 4:.2f}",
+        "Point 1, x 0.00, y 1.00",
+        "Point 2, x 2.00, y 3.14",
+        "Point 3, x 4.00, y 5.00",
+        "Your line: height 1.50, slope 0.25",
+    ]
+    page.get_by_role("button", name="The left end").press("ArrowUp")
+    settle(page)
+    _, _, y0, y1 = page.evaluate("model.get('frame')")
+    ends = [page.get_by_role("button", name=f"The {side} end") for side in ("left", "right")]
+    heights = [float(end.get_attribute("aria-label").split()[-1]) for end in ends]
+    assert heights == pytest.approx([1 + low / 4 + (y1 - y0) / 100, 1 + high / 4], abs=0.006)
+    page.evaluate("model.set('slope', 100)")
+    settle(page)
+    for svg, marks in (("scatter", [0, 1]), ("map", [5])):
+        edge = page.locator(f"svg.{svg} > svg").bounding_box()
+        for i in marks:
+            _, y = center(page.locator(".grip").nth(i))
+            assert edge["y"] - 0.5 <= y <= edge["y"] + edge["height"] + 0.5
+    bars = page.locator("svg.bars rect")
+    widths = lambda: [float(bar.get_attribute("width")) for bar in bars.all()]  # noqa: E731
+    longest = page.locator("svg.bars").evaluate("(e) => e.clientWidth") - 46
+    assert sum(widths()[3:]) == pytest.approx(longest)  # the longest of the three takes it all
+    page.evaluate("model.set('show_own', false)")
+    settle(page)
+    assert widths()[3:] == [0, 0]
+    assert widths()[0] == pytest.approx(longest)
+    assert page.locator("svg.scatter rect.end").count() == 0
+    assert page.locator("tbody td:nth-child(3)").all_inner_texts() == ["–"] * 6
+    for _ in range(2):
+        page.get_by_role("button", name="Point 1,").press("Delete")
+    assert len(points(page)) == 2  # no line can be fitted to fewer
+    page.get_by_role("button", name="Add a point").press("Enter")
+    x0, x1, y0, y1 = page.evaluate("model.get('frame')")
+    np.testing.assert_allclose(points(page)[2], [(x0 + x1) / 2, (y0 + y1) / 2])
+    assert "Point 3 (" in page.locator(".result").inner_text()
+    page.get_by_role("button", name="Remove it").press("Enter")
+    assert len(points(page)) == 2
+    assert page.get_by_role("button", name="Remove it").is_disabled()
 
 
 @pytest.mark.browser

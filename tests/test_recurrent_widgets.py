@@ -210,6 +210,29 @@ def test_the_result_line_tells_the_course(javascript):
     assert "1.3·10³⁰ at step 100" in line(**CASES["a hidden direction"])
 
 
+@pytest.mark.parametrize(
+    ("lengths", "top", "below"),
+    [
+        ([1, 3, 3, 0.5, 0.25], 1, 3),
+        ([1, 2, 0.5, 1, 0.5], 1, 4),
+        ([1, 0.5, 1], 0, None),
+        ([1, 1 + 1e-10, 1 - 1e-10], 0, None),  # what rounding makes is no rise and no fall
+        ([1, 1 + 1e-8, 1 - 1e-8], 1, 2),
+    ],
+)
+def test_the_course_of_a_product(javascript, lengths, top, below):
+    assert javascript("jacobians.js", "story", lengths) == {"top": top, "below": below}
+
+
+@pytest.mark.parametrize(
+    ("radius", "text"), [(0.01, "0.01"), (0.0099, "9.9·10⁻³"), (9999, "9999"), (10_000, "1.0·10⁴")]
+)
+def test_sizes_far_from_1_are_written_as_powers(javascript, radius, text):
+    state = {"radius": radius, "turn": 0, "shear": 0, "squeeze": 1, "tanh": False, "loudness": 0}
+    line = javascript("jacobians.js", "describe", state, [[0, 0]])
+    assert line.startswith(f"Largest eigenvalue {text} in size, largest singular value {text}.")
+
+
 # --- alignment ------------------------------------------------------------------------------------
 
 words = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_size=20)
@@ -225,6 +248,33 @@ def test_what_is_written_is_the_librarys(javascript, word, forced):
     spelled = [MARK if s["token"] == LETTERS else chr(ord("a") + s["token"]) for s in steps]
     assert "".join(spelled) == text
     np.testing.assert_allclose([s["weights"] for s in steps], weights, atol=1e-6)
+
+
+def test_of_a_text_the_first_letters_from_a_to_z_are_read(javascript):
+    assert javascript("alignment.js", "readable", "A Pizza-Ω {`~ 3!", 20) == list("apizza")
+    assert javascript("alignment.js", "readable", "Pizza", 3) == list("piz")
+
+
+def test_the_result_line_says_where_it_looks(javascript):
+    def line(row, most):
+        weights = [0.125] * 4
+        weights[most] = 0.625
+        return javascript(
+            "alignment.js",
+            "describe",
+            list("abcd"),
+            list("dxb*"),
+            2,
+            {"p": 0.875, "weights": weights},
+            row,
+        )
+
+    begins = "2 of 4 letters right. Writing “x” (88%), it looks most at"
+    assert line(1, 2) == f"{begins} “c”, letter 3, with weight 0.63, its own place."
+    assert "“d”, letter 4, with weight 0.63, 1 to the right of its own place." in line(1, 3)
+    assert "“a”, letter 1, with weight 0.63, 2 to the left of its own place." in line(1, 0)
+    assert line(3, 0).endswith("with weight 0.63, its own place.")
+    assert line(4, 0).endswith("with weight 0.63.")  # the mark at the end has no place
 
 
 def test_the_widgets_writing_is_the_models():

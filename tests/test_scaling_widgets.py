@@ -124,6 +124,9 @@ def test_what_is_said_of_a_test(javascript):
     assert say(0.1, 0.2, 0.25).startswith("Right answers come at 1 M")
     line = javascript(EMERGENCE, "describe", "tokens right", 10, [0.1, 0.2, 0.9], sizes)
     assert line.startswith("tokens right goes from 10.0% to 90.0%")
+    line = javascript(EMERGENCE, "describe", "log likelihood", 10, [-9.876, -3, -0.123], sizes)
+    assert line.startswith("log likelihood goes from −9.88 to −0.12, a little with every step")
+    assert say(0, 0, 0.254).endswith("and the largest gets 25%.")
 
 
 # --- the Python side --------------------------------------------------------------------------
