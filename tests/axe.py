@@ -26,7 +26,8 @@ FEW_LOOKS: list[Look] = [("light", "desk", ""), ("dark", "desk", COLORS)]
 ONE_LOOK: list[Look] = [("light", "desk", "")]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of
 # code and results, of which all of a kind look alike, and strokes of icons. A word stands in for
-# each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind.
+# each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind; the
+# words of a name in code lie in elements of their own that have no style.
 SHORTEN = """() => {
   const wide = [...document.querySelectorAll(".formula .katex")];
   const widths = wide.map((formula) => formula.getBoundingClientRect().width);
@@ -36,8 +37,9 @@ SHORTEN = """() => {
   });
   for (const formula of document.querySelectorAll("span.math")) formula.replaceWith("formula");
   for (const stroke of document.querySelectorAll(".copybtn path, .copybtn rect")) stroke.remove();
+  for (const word of document.querySelectorAll("span.pre")) word.replaceWith(word.textContent);
   const seen = {};
-  for (const word of document.querySelectorAll("pre span[class]")) {
+  for (const word of document.querySelectorAll("pre span[class], dt.sig span[class]")) {
     seen[word.className] = (seen[word.className] ?? 0) + 1;
     if (seen[word.className] > 20) word.replaceWith(word.textContent);
   }

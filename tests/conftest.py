@@ -20,6 +20,7 @@ from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
 from jaxtyping import config
 from playwright.sync_api import Browser, Page, sync_playwright
+from threadpoolctl import threadpool_limits
 from tiny_book import CHAPTER, reading_book
 from widget_page import show_widget
 
@@ -28,8 +29,11 @@ from primer.book.pages import serve
 from primer.widgets.base import Widget
 
 # Tests run in as many processes as there are cores, and small models gain nothing from threads; a
-# second thread in each would only wait. The variable is for the kernels and trainings they start.
+# second thread in each would only wait, and NumPy's threads wait by counting on the spot: on a busy
+# machine a fit of milliseconds then takes a minute. The variable is for the kernels and trainings
+# that tests start.
 torch.set_num_threads(1)
+threadpool_limits(1)
 os.environ["OMP_NUM_THREADS"] = "1"
 
 # Timings never decide a test. `make test` tries the same examples everywhere, so that nobody's

@@ -1,7 +1,8 @@
 """Sphinx extension: ``{library-index}``, a line for each page of the library.
 
 The line is the first of the package's own docstring, read from its file: nobody keeps a second one.
-The pages themselves leave out what Python, and not we, says of a field of a named tuple.
+The pages themselves leave out what Python, and not we, says of a field of a named tuple, and the
+numbers that a widget hands to its script, of which there are thousands.
 """
 
 from __future__ import annotations
@@ -95,26 +96,30 @@ class LibraryIndex(SphinxDirective):
         return nodes.definition_list_item("", term, nodes.definition("", text))
 
 
-def without_aliases(
+def needless(
     app: Sphinx | None, kind: str, name: str, member: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Leave out "Alias for field number 0": the class describes its fields.
+    """Leave out "Alias for field number 0", for the class describes its fields, and constants.
 
     Examples
     --------
     >>> from typing import NamedTuple
     >>> class Pair(NamedTuple):
     ...     first: int
-    >>> without_aliases(None, "class", "first", Pair.first, False, None)
+    >>> needless(None, "class", "first", Pair.first, False, None)
+    True
+    >>> from primer.widgets import NormBall
+    >>> needless(None, "class", "constants", NormBall.constants, False, None)
     True
     """
     said = getattr(member, "__doc__", None) or ""
-    return True if said.startswith("Alias for field number") else None
+    of_a_widget = kind == "class" and name == "constants"
+    return True if of_a_widget or said.startswith("Alias for field number") else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("library-index", LibraryIndex)
     app.setup_extension("sphinx.ext.autodoc")
-    app.connect("autodoc-skip-member", without_aliases)
+    app.connect("autodoc-skip-member", needless)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
