@@ -89,6 +89,20 @@ def test_a_crowded_line_is_the_pages_too(javascript, seed, rate):
     assert (got["inputs"], got["counted"]) == (rows.inputs, rows.counted)
 
 
+@pytest.mark.parametrize("objective", ["spans", "cut", "infill"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_of_the_shortest_line_something_is_hidden(javascript, objective, seed):
+    """A twentieth of four words is nearer to none than to one."""
+    chosen = {"objective": objective, "rate": 0.05, "length": 1, "seed": seed}
+    given = GIVEN | {"tokens": TOKENS[:4], "others": OTHERS[:1]}
+    rows = javascript(MODULE, "prepare", chosen, given)
+    if objective == "spans":
+        assert sum(rows["counted"]) == 1
+    else:
+        read = rows["inputs"][: rows["inputs"].index(START)]
+        assert sum(word in TOKENS[:4] for word in read) == 3
+
+
 def test_random_numbers_are_uniform_and_differ_by_seed():
     draws = [list(itertools.islice(mulberry(seed), 2000)) for seed in range(3)]
     assert all(kstest(row, "uniform").pvalue > 1e-3 for row in draws)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -157,6 +158,10 @@ def test_it_answers_to_the_keyboard_and_to_a_finger(widget_page, width):
     page = widget_page(SmallNetwork(), width=width, has_touch=True)
     result = page.locator(".result")
     assert "Step 0: loss 0.707" in result.inner_text()
+    canvas, axes = (
+        page.locator(f".map {part}").first.bounding_box() for part in ("canvas", "path.axis")
+    )
+    assert canvas == pytest.approx(axes, abs=5)  # the colors fill the square of the axes
     page.get_by_role("button", name="One step").press("Enter")
     settle(page)
     assert result.inner_text().startswith("Step 1:")
@@ -191,6 +196,20 @@ def test_it_trains_pauses_and_opens_trained(widget_page):
     page.get_by_label("Learning rate").press("ArrowRight")  # goes on from here
     page.clock.run_for(100)
     assert result.inner_text() == settled
+
+
+@pytest.mark.browser
+def test_a_slow_machine_takes_one_step_a_frame(widget_page):
+    page = widget_page(SmallNetwork(depth=1, width=1), clock=True)
+    page.evaluate("{ let time = 0; performance.now = () => (time += 10); }")
+    page.get_by_role("button", name="Train").click()
+    steps = []
+    for _ in range(12):
+        page.clock.run_for(16)
+        said = page.locator(".result").inner_text()
+        steps.append(int(re.match(r"Step (\d+)", said)[1]))
+    assert max(np.diff(steps[2:])) == 1
+    assert steps[-1] >= 10
 
 
 @pytest.mark.browser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 
 import numpy as np
 import pytest
@@ -266,6 +267,31 @@ def test_laboratory_grows_while_it_plays(widget_page):
     assert (count - 400) % 12 == 0  # a frame draws twelve
     variance = float(page.locator("tbody tr:nth-child(2) td").first.inner_text())
     assert variance == pytest.approx(1 / 12, rel=0.3)
+
+
+@pytest.mark.browser
+def test_each_population_is_shown_where_its_observations_are(widget_page):
+    page = widget_page(SamplingLaboratory())
+    numbered = """[...document.querySelectorAll(".strip .tick")]
+      .map((e) => [e.getAttribute("x"), e.textContent.replace("−", "-")].map(Number))"""
+    for population, law, few in (
+        ("normal", scipy.stats.norm(1), [0.00135, 0.00135]),
+        ("Laplace", scipy.stats.laplace(1), [0.0034, 0.0034]),
+        ("Cauchy", scipy.stats.cauchy(1), [0.04, 0.04]),
+        ("exponential", scipy.stats.expon(), [0, 0.0067]),
+        ("uniform", scipy.stats.uniform(), [0, 0]),
+    ):
+        page.evaluate("(name) => model.set('population', name)", population)
+        settle(page)
+        places, numbers = np.transpose(page.evaluate(numbered))
+        axis = re.split("[MVH ]", page.locator(".strip .axis").get_attribute("d"))
+        at = np.polynomial.Polynomial.fit(places, numbers, 1)
+        low, high = at(float(axis[1])), at(float(axis[-1]))
+        assert [law.cdf(low), law.sf(high)] == pytest.approx(few, rel=0.05), population
+        if few[0] == 0:  # half a unit where nothing can fall
+            assert low == pytest.approx(-0.5, abs=0.05)
+        if few[1] == 0:
+            assert high == pytest.approx(1.5, abs=0.05)
 
 
 @pytest.mark.browser

@@ -75,6 +75,15 @@ def test_the_page_computes_what_torch_computes(javascript, packed_file, text):
     np.testing.assert_allclose(np.reshape(got, expected.shape), expected, atol=1e-3, rtol=1e-4)
 
 
+def test_the_page_reads_a_narrower_model(javascript, tmp_path):
+    """The book's own has as many numbers for a letter as there are letters."""
+    file = tmp_path / "narrow.bin"
+    file.write_bytes(pack(sharp_model(d_model=32)))
+    expected = letter_products(unpack(file.read_bytes()), encode("abcab"))
+    got = javascript(HARNESS, "letterProducts", str(file), "abcab")
+    np.testing.assert_allclose(np.reshape(got, expected.shape), expected, atol=1e-3, rtol=1e-4)
+
+
 def test_what_has_no_letter_is_left_out_on_both_sides(javascript, packed_file):
     text = "a-b\nc🎭d"
     assert encode(text) == [0, 1, 2, 3]

@@ -338,6 +338,11 @@ def test_rope_plays_and_pauses(widget_page, mover):
 @pytest.mark.browser
 def test_rope_follows_changes_from_python_and_lets_go(widget_page):
     page = widget_page(RopeRotation(pair=3))
+    chosen = page.locator("label:has(:checked) .pair b")
+    assert chosen.all_text_contents() == ["Pair 3"]
+    page.evaluate("model.set('pair', 1)")
+    result(page)
+    assert chosen.all_text_contents() == ["Pair 1"]
     page.evaluate("model.set('query', [1, 0]); model.set('dim', 2); model.set('pair', 0)")
     assert result(page).startswith("m = 3, n = 8")
     assert page.locator(".pair").count() == 1
