@@ -590,6 +590,23 @@ def test_the_mouse_reads_out_the_map_and_the_arcs_and_moves_neither(widget_page)
     strongest = AttentionMaps(text=TEXT).maps()[0, 0, query, : query + 1].argmax()
     assert 0 < query < n - 1
     assert key == strongest
+    for where, last in ((".grid", [n - 1, n - 1]), (".arcs", [n - 1])):  # drawn beyond the edges
+        page.locator(where).scroll_into_view_if_needed()
+        box = page.locator(where).bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        for x, y, place in (
+            (box["x"] + box["width"] + 50, box["y"] + box["height"] + 50, last),
+            (box["x"] - 50, box["y"] - 50, [0] * len(last)),
+        ):
+            page.mouse.move(x, y)
+            settle(page)
+            now = page.evaluate("[model.get('query'), model.get('key')]")
+            assert now[: len(last)] == place
+        page.mouse.up()
+    for key in ("ArrowUp", "ArrowLeft"):
+        page.locator(".grid").press(key)
+        assert page.evaluate("[model.get('query'), model.get('key')]") == [0, 0]
 
 
 @pytest.mark.browser
@@ -609,6 +626,15 @@ def test_maps_answer_to_touch_on_a_telephone(widget_page):
     page.locator(".arcs").tap(position={"x": 4, "y": 80})
     settle(page)
     assert page.evaluate("[model.get('query'), model.get('key')]") == [0, 0]
+    assert page.locator(".arcs").bounding_box()["height"] == 90 + 64  # no lower, and the names
+    weights = AttentionMaps(text=QUOTE).maps()[1, 2].nan_to_num().flatten().numpy()
+    levels = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8]
+    counts = np.histogram(weights, [*levels, 1.1])[0].tolist()
+    arcs = page.locator(".arcs path.all")
+    drawn = [(arc.get_attribute("d") or "").count("M") for arc in arcs.all()]
+    assert drawn == counts
+    strengths = arcs.evaluate_all("a => a.map((e) => +e.style.getPropertyValue('--strength'))")
+    assert strengths == pytest.approx([level + 0.1 for level in levels])
 
 
 @pytest.mark.browser
@@ -632,6 +658,20 @@ def test_maps_follow_changes_from_python_and_let_go(widget_page):
     settle(page)
     assert page.get_by_label("Text", exact=True).last.input_value() == json.loads(example)
     assert page.locator(".title").inner_text().startswith("Layer 2, head 2")
+    page.evaluate("model.set('layer', 4); model.set('head', 4)")  # there are none such: the last
+    page.evaluate("model.set('query', 99); model.set('key', -1)")
+    settle(page)
+    assert page.locator(".title").inner_text().startswith("Layer 3, head 3")
+    assert page.locator(".result").inner_text().startswith("query “ion” → key “To”")
+    page.evaluate("model.set('text', 'T'); model.set('normalized', false)")
+    score = read_out(page)
+    low, high = map(float, page.locator(".legend").inner_text().split())
+    assert [low, high] == pytest.approx([score, score + 1], abs=0.051)  # a single score has no end
+    measures = page.locator(".measures").inner_text()
+    assert measures.count("at 0 queries") == 3
+    assert measures.count("at 1 query") == 1
+    assert "Entropy" not in measures  # of too few weights
+    assert "1 token." in page.locator(".controls").inner_text()
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
 
