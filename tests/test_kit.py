@@ -300,6 +300,57 @@ def test_format_is_python_fixed_point_with_a_minus_sign(javascript, x, digits):
     assert len(text.partition(".")[2]) == digits
 
 
+@pytest.mark.parametrize(
+    ("function", "given", "written"),
+    [
+        ("signed", [1.5, 2], "+1.50"),
+        ("signed", [-0.2, 2], "−0.20"),
+        ("signed", [0], "+0"),
+        ("short", [5], "5"),
+        ("short", [0.5], "0.5"),
+        ("short", [-2.25], "−2.25"),
+        ("short", [100], "100"),
+        ("short", [0.126], "0.13"),
+        ("significant", [0.5], "0.500"),
+        ("significant", [-12.34], "−12.3"),
+        ("grouped", [12345.6], "12,346"),
+        ("percent", [0.125], "12.5%"),
+        ("percent", [0.13, 0], "13%"),
+        ("scientific", [4.8e-9], "4.8·10⁻⁹"),
+        ("scientific", [-1.25e10, 2], "−1.25·10¹⁰"),
+        ("compact", [124_412_345], "124.4 M"),
+        ("compact", [999], "999"),
+        ("compact", [1000], "1.00 k"),
+        ("compact", [9994], "9.99 k"),
+        ("compact", [9996], "10.0 k"),
+        ("compact", [250_000], "250.0 k"),
+        ("compact", [999_700], "1000 k"),
+        ("compact", [0], "0"),
+        ("compact", [2e15], "2000 T"),
+        ("tuple", [[1, -2.5]], "(1.00, −2.50)"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(javascript, function, given, written):
+    assert javascript("kit/numbers.js", function, *given) == written
+
+
+@pytest.mark.parametrize(("length", "head"), [(100, 9), (18, 9), (4, 2)])
+@pytest.mark.parametrize("turn", [0, 0.5, 2, -3])
+def test_an_arrow_ends_in_a_head_of_two_strokes(javascript, length, head, turn):
+    begin, along = np.array([3, -2]), np.array([math.cos(turn), math.sin(turn)])
+    tip = begin + length * along
+    drawn = javascript("kit/scales.js", "arrow", begin, tip)
+    points = np.reshape([float(part) for part in re.findall(r"[-\d.]+", drawn)], (-1, 2))
+    *shaft, left, top, right = points
+    np.testing.assert_allclose([*shaft, top], [begin, tip, tip], atol=0.006)
+    for side in (left, right):
+        assert np.linalg.norm(side - tip) == pytest.approx(head, abs=0.02)
+        back = (tip - side) @ along / head
+        assert math.degrees(math.acos(back)) == pytest.approx(26, abs=1.5)
+    across = np.array([-along[1], along[0]])
+    assert (left - tip) @ across == pytest.approx(-(right - tip) @ across, abs=0.02)
+
+
 @given(low=st.floats(-1e4, 1e4), width=st.floats(1e-3, 1e4), count=st.integers(2, 12))
 @example(low=1, width=4005, count=2)
 def test_ticks_are_round_even_and_inside(javascript, low, width, count):

@@ -109,6 +109,94 @@ def test_interpolation_is_that_of_scipy(javascript, seed, power, factor):
     )
 
 
+@pytest.mark.parametrize(
+    ("rate", "count", "expected"),
+    [
+        (8000, 16000, (256, 32)),
+        (16000, 32000, (512, 64)),
+        (192_000, 100_000, (4096, 512)),  # no window is longer
+        (16000, 640, (128, 16)),  # a short sound has several windows
+        (16000, 64, (8, 1)),
+        (100, 2500, (8, 1)),
+    ],
+)
+def test_an_own_sound_is_first_seen_through_a_window_of_a_fortieth_of_a_second(
+    javascript, rate, count, expected
+):
+    own = javascript("signals.js", "ownSignal", "own.wav", [0.5, -0.25] * (count // 2), rate)
+    assert (own["window_length"], own["hop"]) == expected
+    assert own["duration"] == min(count / rate, 10)
+    assert (min(own["samples"]), max(own["samples"])) == (-0.5, 1)
+    assert (own["lines"], own["instants"], own["start"]) == ([], [], 0)
+    view = javascript("signals.js", "firstView", own)
+    assert view == {
+        **{"window_length": expected[0], "hop": expected[1], "keep_every": 1},
+        **{"decibels": 70, "time": own["duration"] / 2},
+    }
+
+
+def test_silence_stays_silent(javascript):
+    own = javascript("signals.js", "ownSignal", "own.wav", [0] * 64, 100)
+    assert (own["scale"], own["samples"]) == (1, [0] * 64)
+
+
+def test_a_known_line_goes_from_point_to_point_and_nowhere_else(javascript):
+    line = {"points": [[1, 100], [2, 300], [4, 200]]}
+    known = [
+        javascript("signals.js", "knownFrequency", line, t) for t in (0.9, 1, 1.5, 2, 3, 4, 4.1)
+    ]
+    assert known == [None, 100, 200, 300, 250, 200, None]
+
+
+def test_what_is_said_of_a_frame(javascript):
+    def said(unit, rate, lines=(), found=(), start=0, time=0.25):
+        lines = [{"label": "", "points": [[0, f], [1, f]]} for f in lines]
+        found = [{"frequency": f, "level": level} for f, level in found]
+        signal = {"unit": unit, "start": start, "lines": lines}
+        return javascript("signals.js", "describeFrame", signal, time, rate, found)
+
+    assert said("s", 1000) == "At 0.250 s: silence."
+    four = [(5.25, 0), (0, -3), (250, -9.6), (99.9, -1)]
+    assert said("s", 1000, found=four) == (
+        "At 0.250 s: 4 peaks: 5.25 Hz (0 dB); 0 Hz (−3 dB); 250 Hz (−10 dB); 99.9 Hz (−1 dB)."
+    )
+    assert said("s", 1000, found=[*four, (1, 0)]).endswith("99.9 Hz (−1 dB); ….")
+    assert said("years", 1, found=[(0.0913, 0), (0, -6)], start=1700, time=8) == (
+        "In 1708: 2 peaks: 0.0913 per year, a period of 11.0 years (0 dB); 0.00 per year (−6 dB)."
+    )
+    folded = said("s", 1000, lines=[400, 500, 600.5, 700, 800])
+    assert folded == (
+        "At 0.250 s: silence. "
+        "600.5 Hz is above fₛ/2 = 500 Hz and appears at 399.5 Hz. "
+        "700 Hz is above fₛ/2 = 500 Hz and appears at 300 Hz."
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "frequency", "unit", "words"),
+    [
+        (0.005, 20, "s", "σ_t = 5.00 ms, σ_f = 20.0 Hz, σ_t·σ_f = 0.1000 = 1.26 × 1/4π"),
+        (0.0005, 200, "s", "σ_t = 0.500 ms, σ_f = 200 Hz, σ_t·σ_f = 0.1000 = 1.26 × 1/4π"),
+        (2, 0.5, "s", "σ_t = 2.00 s, σ_f = 0.500 Hz, σ_t·σ_f = 1.0000 = 12.57 × 1/4π"),
+        (0.9996, 1, "s", "σ_t = 1.000 s, σ_f = 1.00 Hz, σ_t·σ_f = 0.9996 = 12.56 × 1/4π"),
+        (20, 0.01, "years", "σ_t = 20.0 years, σ_f = 0.0100 per year, σ_t·σ_f = 0.2000 = 2.51"),
+    ],
+)
+def test_the_spreads_are_said_in_units_that_are_read_easily(
+    javascript, time, frequency, unit, words
+):
+    given = {"time": time, "frequency": frequency}
+    assert javascript("signals.js", "describeSpread", given, unit).startswith(words)
+
+
+@pytest.mark.parametrize("every", [2, 12])
+def test_the_shortest_window_and_hop_that_are_left(javascript, every):
+    signal = {"samples": noise(3, 200), "rate": 8000}
+    state = {"window": "Hann", "window_length": 8, "hop": 1, "keep_every": every}
+    got = javascript("signals.js", "analysis", signal, state)
+    assert (len(got["window"]), got["hop"]) == (4, 1)
+
+
 @pytest.mark.parametrize("name", sorted(WINDOWS))
 @pytest.mark.parametrize("every", [1, 2, 3, 5, 12])
 def test_both_sides_analyze_the_same(javascript, name, every):
@@ -491,6 +579,28 @@ def test_mouse_and_keys_move_the_frame_along_the_chirp(open_widget):
 
 
 @pytest.mark.browser
+def test_a_large_hop_is_seen_as_steps(open_widget):
+    """Columns wider than three pixels, unless the image has fewer of them than there are hops."""
+    page = open_widget()
+    seen = """[document.querySelector("canvas")].map((canvas) =>
+      [canvas.clientWidth / canvas.width, getComputedStyle(canvas).imageRendering])[0]"""
+    for hop, length, wide, rendering in (
+        (40, 256, (2, 3), "auto"),
+        (56, 256, (3, 4), "pixelated"),
+        (512, 256, (20, 50), "pixelated"),
+        (32, 2048, (4, 10), "auto"),
+    ):
+        set_both = (
+            "([hop, length]) => { model.set('hop', hop); model.set('window_length', length) }"
+        )
+        page.evaluate(set_both, [hop, length])
+        settle(page)
+        width, found = page.evaluate(seen)
+        assert wide[0] < width < wide[1]
+        assert found == rendering
+
+
+@pytest.mark.browser
 def test_signals_keep_their_order_though_a_notebook_sorts_their_names(widget_page):
     widget = SpectrogramExplorer()
     names = list(widget.signals)
@@ -570,6 +680,57 @@ def test_a_refused_microphone_is_a_sentence(open_widget):
     assert displayed_peaks(page) == [pytest.approx(1900, abs=20)]
 
 
+# A microphone that hands out a file, and a clock on which three seconds are soon over.
+MICROPHONE = """(bytes) => {
+  const [after, failures] = [setTimeout, ["NotFoundError", "NotAllowedError"]];
+  window.heard = { released: 0 };
+  window.setTimeout = (call, milliseconds) => {
+    heard.milliseconds = milliseconds;
+    after(call, 10);
+  };
+  const stream = { getTracks: () => [{ stop() { heard.released += 1; } }] };
+  const getUserMedia = async () => {
+    if (failures.length) throw new DOMException("no", failures.shift());
+    return stream;
+  };
+  Object.defineProperty(navigator, "mediaDevices", { value: { getUserMedia } });
+  window.MediaRecorder = class extends EventTarget {
+    start() { heard.disabled = document.querySelector(".sound button:last-of-type").disabled; }
+    stop() {
+      this.ondataavailable({ data: new Blob([Uint8Array.from(bytes)]) });
+      this.dispatchEvent(new Event("stop"));
+    }
+  };
+}"""
+
+
+@pytest.mark.browser
+def test_three_seconds_are_recorded_and_shown(open_widget):
+    page = open_widget()
+    tone = np.cos(2 * np.pi * 500 * np.arange(8000) / 16000)
+    page.evaluate(MICROPHONE, list(wav(FORMATS["i2"](tone), 16000)))
+    record = page.get_by_role("button", name="Record 3 s")
+    for sentence in ("There is no microphone.", "The browser did not allow the microphone."):
+        record.click()
+        page.get_by_text(f"Microphone: {sentence} The signal shown is still").wait_for()
+    record.click()
+    page.get_by_text("Microphone: 0.50 s at 16000 Hz").wait_for()
+    assert displayed_peaks(page) == [pytest.approx(500, abs=5)]
+    assert page.evaluate("heard") == {"released": 1, "disabled": True, "milliseconds": 3000}
+    assert record.is_enabled()
+    assert page.locator(".sound + .result").inner_text() == ""
+    page.evaluate("""() => {
+      const input = document.querySelector("input[type=file]");
+      const large = { name: "large.wav", size: 65 * 2 ** 20 };
+      Object.defineProperty(input, "files", { value: [large] });
+      input.dispatchEvent(new Event("change"));
+      window.AudioContext = class { constructor() { throw new Error("It is broken."); } };
+    }""")
+    page.get_by_text("large.wav: The file has 65 MB; at most 64 are read.").wait_for()
+    page.get_by_role("button", name="Play").click()
+    page.get_by_text("The browser plays no sound: It is broken.").wait_for()
+
+
 # A loudspeaker whose time is the page's, which a test turns: real sound waits for no busy machine.
 SILENCE = """() => {
   window.AudioContext = class {
@@ -577,14 +738,21 @@ SILENCE = """() => {
     async resume() {}
     createBuffer(_channels, length, rate) {
       window.played = { length, rate };
-      return { copyToChannel() {} };
+      return {
+        copyToChannel(samples) {
+          played.loudest = samples.reduce((top, x) => Math.max(top, Math.abs(x)), 0);
+        },
+      };
     }
     close() {}
   };
   window.sounding = 0;
   window.AudioBufferSourceNode = class {
     connect() {}
-    start() { window.sounding += 1; }
+    start(when, from) {
+      window.sounding += 1;
+      Object.assign(played, { when, from });
+    }
     stop() { window.sounding -= 1; }
   };
 }"""
@@ -624,9 +792,11 @@ def test_play_moves_the_playhead_and_pause_keeps_it(player, name, seconds):
 
 @pytest.mark.browser
 def test_a_slow_recording_is_played_at_a_rate_that_loudspeakers_know(player):
-    page, duration = player("chirp", 0.0)
-    page.wait_for_function("window.played")
+    page, duration = player("chirp", 0.25)
+    page.wait_for_function("sounding")
     played, recorded = page.evaluate("played"), SpectrogramExplorer().signals["chirp"]["rate"]
+    assert (played["when"], played["from"]) == (0, duration / 4)  # at once, from where it stands
+    assert 0.5 <= played["loudest"] < 0.6  # half as loud as can be, and what lies between
     assert recorded < 32000 <= played["rate"] < 64000
     assert played["length"] == pytest.approx(duration * played["rate"])
 
