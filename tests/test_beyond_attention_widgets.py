@@ -346,14 +346,30 @@ def test_four_memories_answer_to_keys_mouse_and_touch(widget_page, width):
     page.touchscreen.tap(row["x"] + 30.5 / 48 * row["width"], row["y"] + row["height"] / 2)
     settle(page)
     assert page.evaluate("model.get('asked')") == 31
-    page.get_by_label("A square for each memory").press("ArrowLeft")
+    strips = page.get_by_label("A square for each memory")
+    strips.press("ArrowLeft")
     settle(page)
     assert page.evaluate("model.get('asked')") == 30
+    strips.press("PageUp")  # up and down there is nothing
+    assert page.evaluate("model.get('asked')") == 30
+    page.evaluate("model.set('asked', 48)")
+    strips.press("ArrowRight")
+    assert page.evaluate("model.get('asked')") == 48
     page.get_by_label("Different keys").press("Home")
     settle(page)
     assert "Recalled of 1 pair," in page.evaluate(RESULT)
     others = page.locator("svg path.others").get_attribute("d")
     assert others.count("M") == 4 * (len(PAIRS["codes"]) - 1)
+    strips.press("ArrowLeft")
+    assert page.evaluate("model.get('asked')") == 1
+    assert page.get_by_label("Asked for pair").get_attribute("max") == "2"  # a slider has two ends
+    # 96 values were added up for one key: that answer lies beyond the axis, and is seen at its end
+    frame = page.locator("svg.panel > svg").last
+    left, room = (float(frame.get_attribute(name)) for name in ("x", "width"))
+    dots = [float(d.split()[0]) for d in others.split("M")[1:]]
+    assert [min(dots), max(dots)] == pytest.approx(
+        [left + 0.05 / 3.5 * room, left + 3.45 / 3.5 * room], abs=0.06
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
@@ -386,6 +402,9 @@ def test_a_curve_can_be_drawn_by_mouse_finger_and_keys(widget_page, width):
     settle(page)
     assert page.locator("svg .best").get_attribute("visibility") is None
     assert page.locator("svg rect.bars").count() == LARGEST
+    if width == 390:
+        heights = [svg.bounding_box()["height"] for svg in page.locator("svg.panel").all()]
+        assert heights == [230, 150]
     page.get_by_role("button", name="Read").click()
     page.wait_for_function("model.get('now') < 240")
     page.get_by_role("button", name="Pause").click()
@@ -395,14 +414,45 @@ def test_a_curve_can_be_drawn_by_mouse_finger_and_keys(widget_page, width):
 
 
 @pytest.mark.browser
+def test_the_curve_is_read_from_its_shortest_past_to_its_end(widget_page):
+    page = widget_page(CurveMemory(now=200), clock=True)
+    page.get_by_role("button", name="Read").press("Enter")
+    page.clock.run_for(3000)
+    half = page.evaluate("model.get('now')")
+    assert half == pytest.approx((SHORTEST + SAMPLES) / 2, abs=3)
+    assert page.locator(".result").get_attribute("aria-live") == "off"
+    page.clock.run_for(2800)
+    assert half < page.evaluate("model.get('now')") < SAMPLES
+    page.clock.run_for(400)
+    assert page.evaluate("model.get('now')") == SAMPLES
+    assert page.get_by_role("button", name="Read").is_visible()  # and again
+    names = [mark.get_attribute("aria-label") for mark in page.locator(".grip").all()]
+    assert names == [
+        f"Knot {i} of {KNOTS}, height {height:.2f}".replace("-", "−")
+        for i, height in enumerate(CURVES["waves"], 1)
+    ]
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1400])
 def test_eigenvalues_answer_to_keys_mouse_and_touch(widget_page, width):
     page = widget_page(EigenvaluesInHand(), width=width, has_touch=True)
     assert "of size 0.942" in page.evaluate(RESULT)
     mark = page.get_by_label("Mode 1")
+    assert mark.get_attribute("aria-label") == "Mode 1: −0.30 + 4.00i"
     mark.press("ArrowLeft")
     settle(page)
     assert page.evaluate("model.get('modes')") == [[-0.35, 4]]
+    for key, place in (("PageDown", [-0.35, 3]), ("ArrowUp", [-0.35, 3.1])):
+        mark.press(key)
+        assert page.evaluate("model.get('modes')[0]") == pytest.approx(place)
+    for _ in range(9):
+        mark.press("PageUp")
+    assert page.evaluate("model.get('modes')") == [[-0.35, TURN[1]]]  # no farther
+    page.get_by_role("button", name="One mode more").press("Enter")
+    assert page.evaluate("model.get('modes')") == [[-0.35, TURN[1]], [-1, 2]]
+    page.get_by_role("button", name="a resonance").press("Enter")
+    settle(page)
     drag_by_finger(page, mark, [-10, -30])
     assert page.evaluate("model.get('modes')[0][1]") > 4.2
     page.get_by_role("button", name="three modes").tap()

@@ -107,6 +107,12 @@ def test_settings_out_of_range_are_refused(javascript, options, complaint):
         javascript(CHOOSING, "distribution", [1.0, 2.0, 3.0], options)
 
 
+def test_where_rounding_leaves_a_rest_of_the_unit_interval_the_last_token_takes_it(javascript):
+    assert javascript(CHOOSING, "draw", [0.25, 0, 0.5, 0], 0.75) == 2
+    assert javascript(CHOOSING, "draw", [0.25, 0, 0.5, 0], 0.25) == 2
+    assert javascript(CHOOSING, "draw", [0.25, 0.5, 0.25], 0.25) == 1
+
+
 @given(seeds, st.integers(1, 4), st.booleans())
 @settings(max_examples=25)
 def test_a_beam_grows_as_the_librarys(javascript, seed, n_beams, ends):
@@ -373,6 +379,9 @@ def test_bars_are_the_distribution_and_settings_act_on_them(widget_page):
     np.testing.assert_allclose(page.evaluate(parts), [top, 0, 100 - top, 0], atol=0.01)
     page.get_by_label("Top-k").press("Home")
     finished(page)
+    whole, each = (numbers(page, 0).split()[i] for i in (3, 4))
+    assert float(each[1:]) == pytest.approx(float(whole[1:-1]) / 2, abs=0.03)
+    assert numbers(page, 0).endswith(" a token; 0.0% repeated")
     assert "has 0.00 nats of entropy, like 1.0 equally probable" in result.inner_text()
     page.get_by_label("Top-k").press("End")
     page.get_by_label("Temperature").press("Home")
@@ -438,6 +447,9 @@ def test_any_prompt_is_answered(widget_page):
     prompt.fill("Enter 🎭")
     finished(page)
     assert "no token for is read byte by byte" in note.inner_text()
+    prompt.fill("O")
+    expect(note).to_have_text("1 token.")
+    finished(page)
     page.locator(".bars button").nth(1).tap()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -361,27 +361,36 @@ def test_the_dial_is_turned(widget_page, width):
 
 
 def continued(widget):
-    """Continue the text of a dial with the draws that the page makes."""
-    model, tokens = (
-        widget.changed_model(widget.strength, widget.rank),
-        widget.encoding().encode(widget.text),
-    )
+    """Continue the end of a dial's text with the draws that the page makes."""
+    model = widget.changed_model(widget.strength, widget.rank)
+    tokens = widget.encoding().encode(widget.text)[-(model.config.context_length - NEW_TOKENS) :]
     uniform, start, end = mulberry(1), len(tokens), widget.encoding().special_tokens["<|end|>"]
     while len(tokens) < start + NEW_TOKENS and tokens[-1] != end:
         with torch.no_grad():
             p = probabilities(model(torch.tensor([tokens]))[0, -1].double(), 0.7).numpy()
         tokens.append(int(np.searchsorted(np.cumsum(p), next(uniform), side="right")))
-    return widget.encoding().decode(tokens)
+    return widget.encoding().decode(tokens[start:])
 
 
 @pytest.mark.browser
 def test_the_change_is_swapped_and_the_text_follows(widget_page):
-    text = LoraDial.EXAMPLES[-1]
+    text = " ".join(str(n**3) for n in range(10, 75))  # longer than the model can read
     page = widget_page(LoraDial(text=text))
-    result, written = page.locator(".result"), page.locator(".written")
+    result, written = page.locator(".result"), page.locator(".written span").last
     finished = "document.querySelector('[aria-busy]').getAttribute('aria-busy') === 'false'"
     page.wait_for_function(finished)
-    assert written.inner_text() == continued(LoraDial(text=text))
+    assert written.text_content() == continued(LoraDial(text=text))
+    assert page.locator(".written .beginning").text_content() == text
+    # a token is as dark as it surprises, up to 10 nats; at 0.6 it can still be read
+    shades = page.locator(".reading span").evaluate_all(
+        "a => a.map((e) => e.style.getPropertyValue('--surprise')).filter(Boolean)"
+    )
+    nats = np.concatenate(LoraDial(text=text).surprises())
+    dark = [float(shade.removesuffix("%")) for shade in shades]
+    np.testing.assert_allclose(dark, np.minimum(6 * nats, 60), atol=0.51)
+    assert max(nats) > 10
+    text = LoraDial.EXAMPLES[-1]
+    page.get_by_role("textbox", name="Continue").fill(text)
     page.get_by_label("Trained on").focus()
     page.keyboard.press("ArrowDown")  # by keyboard alone
     page.wait_for_function(
@@ -393,8 +402,8 @@ def test_the_change_is_swapped_and_the_text_follows(widget_page):
     assert f"{docstring:.2f} nats per token on the docstring (+" in result.inner_text()
     assert f"{play:.2f} on the speech (+" in result.inner_text()
     page.wait_for_function(finished)
-    assert written.inner_text() == continued(widget)
-    assert written.inner_text().endswith("!<|end|>")
+    assert written.text_content() == continued(widget)
+    assert written.text_content().endswith("!<|end|>")
     page.get_by_text("The measured points in a table").click()
     assert page.get_by_role("row").count() == 3  # of this change alone, and without it
     for key, rank in (("Home", 0), ("End", 4)):  # it has no more directions

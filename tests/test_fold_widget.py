@@ -109,6 +109,7 @@ def test_it_answers_to_the_keyboard_and_to_a_finger(widget_page, width):
     page.get_by_label("Units in each layer").press("ArrowRight")
     settle(page)
     assert "729 straight pieces" in result.inner_text()
+    assert page.locator("path.fine").count() == 2  # of 243 and of 729 pieces
     page.get_by_label("One weight too small by").press("End")
     page.get_by_label("every layer").tap()
     settle(page)

@@ -41,7 +41,7 @@ from primer.scoreboard.letters import (
 from primer.transformers import load_pretrained
 from primer.widgets import BytePairStepper, ShannonGame
 from primer.widgets.bpe_stepper import EXAMPLES, book_merges
-from primer.widgets.shannon_game import predictions
+from primer.widgets.shannon_game import HIGHEST, predictions
 
 # ---------------------------------------------------------------- the next character from tokens
 
@@ -209,6 +209,11 @@ def test_the_guilty_runs_never_occurred(javascript):
     assert tally["bits"] is None
 
 
+def test_a_run_begins_where_the_text_begins(javascript):
+    found = javascript("shannon_game.js", "guilty", {"bits": [None, 1, None]}, "abc", 7, 0, 3)
+    assert found == [{"at": 0, "run": "a"}, {"at": 2, "run": "abc"}]
+
+
 def test_what_the_chapter_says_of_the_game_holds():
     scores = {}
     for name in PASSAGES:
@@ -238,6 +243,17 @@ def test_the_result_line_says_what_happened(javascript):
         ranks=[2], smoothing=False, bits=None
     )
     assert say(ranks=[1], letter=" ").startswith("You found space with guess 1.")
+    first = say(ranks=[4, 1], letter="a", rival="letters", smoothing=False)
+    assert first == (
+        "You found “a” with guess 1. "
+        "The table of letters without smoothing paid 1.50 bits: it was its first guess."
+    )
+    second = say(ranks=[1], rival="transformer", smoothing=False)
+    assert "The transformer paid 1.50 bits: it was number 2 of its guesses." in second
+    assert say(rival="letters").endswith(
+        "The table of letters has its guess ready; what it paid for the letters given stands above "
+        "them."
+    )
     assert say(ranks=[1], left=0).endswith("That was the last letter of the passage.")
 
 
@@ -366,6 +382,104 @@ def test_without_smoothing_the_guilty_run_is_named(widget_page):
     assert "∞" not in page.locator("tbody tr.chosen").inner_text()
 
 
+TAPE = """() => {
+  const texts = (name) => [...document.querySelectorAll(`text[class^="${name}"]`)]
+    .map((e) => e.textContent);
+  const bars = [...document.querySelectorAll("rect.bar")];
+  const size = (e, name) => Number(e.getAttribute(name));
+  return {
+    letters: texts("letter"),
+    counts: texts("count"),
+    heights: bars.map((e) => size(e, "height")),
+    feet: bars.map((e) => size(e, "y") + size(e, "height")),
+    middles: bars.map((e) => size(e, "x") + size(e, "width") / 2),
+    places: [...document.querySelectorAll("text[class^=letter]")].map((e) => size(e, "x")),
+    classes: bars.map((e) => e.getAttribute("class")),
+  };
+}"""
+
+
+@pytest.mark.browser
+def test_the_tape_shows_the_last_letters_and_what_they_cost(widget_page):
+    ranks = [1 + i % 3 for i in range(100)]
+    page = widget_page(ShannonGame(rival="7-gram", smoothing=False, ranks=ranks, tried="ab"))
+    text, now = passages()["verse"].text, GIVEN + 100
+    bits = predictions()["passages"]["verse"]["models"]["7-gram unsmoothed"]["bits"][now - 30 : now]
+    shown = page.evaluate(TAPE)
+    letters = [text[i].replace(" ", "␣").replace("\n", "⏎") for i in range(now - 30, now)]
+    assert shown["letters"] == [*letters, "?"]
+    assert shown["counts"] == [*map(str, ranks[-30:]), "3"]
+    full = page.locator("svg .axis").first.evaluate(
+        "(e) => Number(e.getAttribute('d').match(/V([\\d.]+)/)[1]) - 24"
+    )
+    heights = [full if b is None else min(full * b / HIGHEST, full) for b in bits]
+    np.testing.assert_allclose(shown["heights"], np.maximum(heights, 0.5), atol=0.01)
+    np.testing.assert_allclose(shown["middles"], shown["places"][:30], atol=0.01)
+    for i, kind in enumerate(shown["classes"]):
+        begins = text[now - 31 + i] in " \n"
+        assert kind == ("bar never" if bits[i] is None else "bar begins" if begins else "bar")
+    page.evaluate("model.set('tried', ''); model.set('ranks', Array(170).fill(2))")
+    settle(page)
+    shown = page.evaluate(TAPE)
+    assert (shown["letters"][-1], shown["counts"][-2:]) == ("?", ["2", ""])
+    page.evaluate("model.set('ranks', [1])")
+    settle(page)
+    assert page.evaluate(TAPE)["counts"][28:] == ["", "1", ""]  # what was given has no number
+    assert page.get_by_text("On the letter you found").is_visible()
+    assert "after 19 more letters" in page.locator("tbody tr").first.inner_text()
+    page.evaluate("model.set('ranks', Array(19).fill(1))")
+    settle(page)
+    assert page.locator("tbody tr").first.inner_text().split("\t")[2] == "after 1 more letter"
+    page.evaluate("model.set('ranks', Array(20).fill(1))")
+    settle(page)
+    assert page.locator("tbody tr").first.inner_text().split("\t") == [
+        *("you", "100%", "0.00 to 0.00", "between")
+    ]
+    assert page.get_by_text("On the 20 letters you found").is_visible()
+
+
+@pytest.mark.browser
+def test_what_a_model_expected_ends_with_the_letter_that_came(widget_page):
+    page = widget_page(ShannonGame(rival="7-gram", ranks=[1]))
+    column = predictions()["passages"]["verse"]["models"]["7-gram"]
+    text = passages()["verse"].text.lower()
+    rank_at = [order.index(text[i]) for i, order in enumerate(column["order"])]
+    unlikely = next(i for i, b in enumerate(column["bits"]) if i > GIVEN and b > 12)
+    sixth = next(i for i, rank in enumerate(rank_at) if i > GIVEN and rank == 5)
+    fifth = next(i for i, rank in enumerate(rank_at) if i > GIVEN and rank == 4)
+    for place in (unlikely, sixth, fifth):
+        page.evaluate("(n) => model.set('ranks', Array(n).fill(1))", place - GIVEN + 1)
+        settle(page)
+        rows = page.locator(".expected p")
+        written = rows.locator("span:first-child").all_inner_texts()[:5]
+        named = [letter.replace(" ", "␣").replace("\n", "⏎") for letter in column["order"][place]]
+        assert written == named[:5]
+        chances = [*(share / 1e7 for share in column["shares"][place]), 2 ** -column["bits"][place]]
+        said = ["< 0.1%" if 0 < p < 0.0005 else f"{100 * p:.1f}%" for p in chances]
+        seen = 5 if place == fifth else 6
+        assert rows.locator("b").all_inner_texts()[:seen] == said[:seen]
+        wide = rows.locator("i").evaluate_all("all => all.map((e) => parseFloat(e.style.width))")
+        np.testing.assert_allclose(wide[:seen], 100 * np.array(chances)[:seen], atol=1e-3)
+        assert rows.nth(5).is_visible() == (seen == 6)
+        assert rows.nth(seen - 1).get_attribute("class") == "came"
+        assert page.locator(".expected p.came:visible").count() == 1
+
+
+@pytest.mark.browser
+def test_a_model_that_helps_stops_at_the_end(widget_page):
+    page = widget_page(ShannonGame(ranks=[1] * (LETTERS - 3), tried="xq", smoothing=False))
+    order = predictions()["passages"]["verse"]["models"]["7-gram unsmoothed"]["order"]
+    text = passages()["verse"].text.lower()
+    page.get_by_role("button", name="Let it find 20 letters").click()
+    settle(page)
+    first, *rest = range(GIVEN + LETTERS - 3, GIVEN + LETTERS)
+    left = [letter for letter in order[first] if letter not in "xq"]
+    expected = [3 + left.index(text[first]), *(order[i].index(text[i]) + 1 for i in rest)]
+    assert page.evaluate("model.get('ranks')")[LETTERS - 3 :] == expected
+    assert page.evaluate("model.get('tried')") == ""
+    assert not page.locator(".text b").is_visible()
+
+
 @pytest.mark.browser
 def test_the_end_of_the_passage_ends_the_game(widget_page):
     page = widget_page(ShannonGame(ranks=[1] * LETTERS))
@@ -473,6 +587,25 @@ def test_the_stepper_goes_forwards_and_back(widget_page, width):
     assert "7 characters, 6 different" in page.locator(".characters b").inner_text()
     assert "10 bytes, " in page.locator(".bytes b").inner_text()
     assert "of the book's: " in result.inner_text()
+    page.get_by_label("Text", exact=True).last.fill("ab\n" + "a" * 61)
+    settle(page)
+    strips = [page.locator(f".{name} .pieces") for name in ("characters", "bytes")]
+    assert strips[1].locator("span").all_inner_texts()[:3] == ["61", "62", "0A"]
+    assert ["…" in strip.inner_text() for strip in strips] == [False, False]
+    page.get_by_label("Text", exact=True).last.fill("ab\n" + "a" * 62)
+    settle(page)
+    for strip in strips:  # of a long text the beginning
+        assert strip.locator("span").count() == 64
+        assert strip.inner_text().endswith("…")
+    assert "65 characters, 3 different" in page.locator(".characters b").inner_text()
+    page.evaluate("model.set('source', 'text')")
+    page.get_by_label("Text", exact=True).last.fill("aa bc")
+    page.evaluate("model.set('step', 1)")
+    settle(page)
+    assert "neighbors: 1 time; 2 others occur as often, and" in result.inner_text()
+    page.get_by_label("Text", exact=True).last.fill("abc")
+    settle(page)
+    assert "neighbors: 1 time; 1 other occurs as often, and" in result.inner_text()
     page.get_by_label("Text", exact=True).last.fill("")
     settle(page)
     assert "Type something" in result.inner_text()

@@ -438,6 +438,17 @@ def test_jacobians_answer_to_keys_and_buttons(widget_page, width):
     assert page.evaluate("model.get('shear')") == 20
     assert page.evaluate(RESULT) != before
     assert page.locator(".values circle, circle.values").count() == 2
+    if width == 390:
+        views = page.locator("svg.panel").evaluate_all(
+            "a => a.map((e) => e.getAttribute('viewBox'))"
+        )
+        assert views[0] == "0 0 320 300"
+        page.set_viewport_size({"width": 220, "height": 900})
+        settle(page)
+        views = page.locator("svg.panel").evaluate_all(
+            "a => a.map((e) => e.getAttribute('viewBox'))"
+        )
+        assert [view.split()[3] for view in views] == ["220", "240"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
@@ -449,6 +460,23 @@ def test_of_a_short_word_the_last_letter_is_the_last_to_be_chosen(widget_page):
     slider = page.get_by_label("Letter written", exact=True)
     assert slider.input_value() == slider.get_attribute("max")
     assert int(slider.input_value()) < 9
+    grid, rows = page.locator("svg.grid"), int(slider.get_attribute("max"))
+    steps = [("ArrowDown", rows), ("PageUp", 1), ("ArrowUp", 1), ("ArrowDown", 2)]
+    for key, row in steps:  # neither beyond the last letter nor before the first
+        grid.press(key)
+        assert page.evaluate("model.get('row')") == row
+    _, weights = Alignment(word="abc").written()
+    shown = page.locator("rect.cell").evaluate_all(
+        "a => a.map((e) => +e.getAttribute('fill-opacity'))"
+    )
+    np.testing.assert_allclose(shown, np.ravel(weights), atol=6e-4)
+    sizes = []
+    for width in (700, 240):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        sizes.append(grid.get_attribute("viewBox"))
+    assert sizes[0] == "0 0 460 440"
+    assert sizes[1].endswith(" 240")
 
 
 @pytest.mark.browser
