@@ -1,6 +1,6 @@
 // Functions for the tests: the masked twin in the page, read from a file, answering in JSON.
 import { readFileSync } from "node:fs";
-import { allLogits, finish, newCache, readModel } from "../lib/primer/widgets/language_model.js";
+import { allLogits, finish, forward, newCache, readModel } from "../lib/primer/widgets/language_model.js";
 import { fill } from "../lib/primer/widgets/masked_twin.js";
 import { describe, prepare } from "../lib/primer/widgets/masking_desk.js";
 
@@ -11,6 +11,9 @@ function model(file) {
 }
 
 export const logits = (file, ids) => Array.from(allLogits(model(file), ids));
+
+/** How many numbers the last hidden states are. */
+export const states = (file, ids) => forward(model(file), ids, newCache(model(file))).length;
 
 /** The logits of a text that is said to follow a token already read. */
 export function after(file, ids) {

@@ -29,9 +29,10 @@ from primer.transformers import (
 )
 from primer.widgets import AttentionMaps
 from primer.widgets.attention_maps import EVEN, QUERIES, SHARE, evenness, head_products
-from primer.widgets.quantized import book_model, pack, unpack
+from primer.widgets.quantized import book_model, book_twin, pack, unpack
 
 HARNESS = Path(__file__).with_name("language_model.mjs")
+MASKED = Path(__file__).with_name("masked_twin.mjs")
 
 
 @pytest.fixture(scope="session")
@@ -241,6 +242,13 @@ def test_what_an_observer_returns_is_computed_with_as_in_torch(javascript, tmp_p
     np.testing.assert_allclose(np.reshape(got, expected.shape), expected, atol=2e-3)
     with pytest.raises(RuntimeError, match=f"numbers for {place}, which has"):
         javascript(HARNESS, "changed", str(file), ids[0].tolist(), place, 1, True)
+
+
+def test_a_masked_model_has_a_state_for_each_token_that_it_reads(javascript, tmp_path):
+    file = tmp_path / "twin.bin"
+    file.write_bytes(book_twin())
+    one, three = (javascript(MASKED, "states", str(file), ids) for ids in ([5], [5, 6, 7]))
+    assert three == 3 * one > 0
 
 
 @given(st.integers(0, 2000), st.lists(st.integers(1, 9), min_size=1, max_size=8))
