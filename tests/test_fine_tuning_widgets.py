@@ -329,6 +329,37 @@ def test_an_outlier_takes_the_numbers_away(widget_page, width):
 
 
 @pytest.mark.browser
+def test_a_bar_for_each_block_and_one_with_the_outlier(widget_page):
+    page = widget_page(SixteenNumbers(outlier=10.0))
+    bars = page.locator("rect.bars")
+    for block, code, gap, radius in (
+        (16, "NF4", 0, 4),
+        (64, "int8", 0.2, 1.5),
+        (1024, "int3", 0.2, 4),
+        (0, "NF4", None, 4),
+    ):
+        page.evaluate("([n, c]) => { model.set('block', n); model.set('code', c) }", [block, code])
+        settle(page)
+        count = WEIGHTS // (block or WEIGHTS)
+        assert bars.count() == count
+        spoiled = bars.evaluate_all("all => all.map((e) => e.classList.contains('spoiled'))")
+        assert [b for b, is_it in enumerate(spoiled) if is_it] == [PLACE * count // WEIGHTS]
+        x, width, height = (
+            np.array(bars.evaluate_all(f"all => all.map((e) => +e.getAttribute('{name}'))"))
+            for name in ("x", "width", "height")
+        )
+        error = SixteenNumbers(outlier=10.0, block=block, code=code).rounded().block_errors
+        np.testing.assert_allclose(height / max(height), error / max(error), rtol=1e-3, atol=1e-9)
+        if gap is not None:  # a hundred bars and more stand without
+            step = x[1] - x[0]
+            assert step - width[0] == pytest.approx(gap * step, abs=1e-3)
+        numbers = page.locator(".blocks .tick").all_text_contents()
+        last = ["0", f"{count - 1}"] if count > 1 else ["0"]
+        assert [text for text in numbers if "%" not in text] == last
+        assert float(page.locator("circle.tops").first.get_attribute("r")) == radius
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("widget", [SixteenNumbers, LoraDial])
 def test_everybody_can_read_them(widget_page, widget, theme):

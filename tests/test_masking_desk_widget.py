@@ -329,6 +329,8 @@ def test_objectives_rates_and_draws(widget_page, width):
     page.get_by_role("combobox", name="Objective").select_option("infill")
     settle(page)
     assert "rate 60%: the encoder reads" in result.inner_text()
+    rate, prefix = page.get_by_label("Rate"), page.get_by_label("Prefix")
+    assert (rate.is_visible(), prefix.is_visible()) == (True, False)
     page.get_by_text("The rows in a table").click()
     rows = MaskingDesk(objective="infill", rate=0.6, seed=1).rows()
     assert page.get_by_role("row").count() == 1 + len(rows.inputs)
@@ -336,7 +338,8 @@ def test_objectives_rates_and_draws(widget_page, width):
     page.get_by_role("combobox", name="Objective").select_option("prefix")
     settle(page)
     assert page.get_by_role("button", name="Draw again").count() == 0
-    page.get_by_label("Prefix").press("End")
+    assert (rate.is_visible(), prefix.is_visible()) == (False, True)
+    prefix.press("End")
     settle(page)
     assert result.inner_text().startswith("1 of 11 places count")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

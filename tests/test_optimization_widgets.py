@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -62,6 +63,22 @@ def test_the_result_line_says_what_happens(javascript):
     assert "exceeds a million" in above
     assert line("sign", 0.1, 10, 0.8).startswith("No step limit, and no rest")
     assert "the last 1.0 % of it" in line("adam", 0.18, 10, 0.8)
+
+    assert "Here the error after 100 steps is" in line("sign", 0.1, 10, 0.8)
+    assert line("gradient", 0.09, 10, 0.5).endswith("is 1.6·10⁻⁴.")  # 2 times 0.91 to the 100
+    calm = line("adam", 0.01, 10, 0.8)
+    assert calm.startswith("No fixed step limit")
+    assert "The first step is η" in calm
+
+
+def test_among_equal_coordinates_and_none_the_best_step_is_still_one(javascript):
+    def step(g, kind):
+        return javascript("norm_ball.js", "bestStep", g, 0.5, kind)
+
+    assert step([-1, 1], "l1") == [0.5, 0]
+    for kind in KINDS:
+        assert step([0, 0], kind) == [0, 0]
+    assert step([0, 2], "linf") == [0, -0.5]
 
 
 def test_the_opening_state_is_one_where_momentum_helps():
@@ -143,6 +160,60 @@ def test_the_walk_plays_and_stops_by_itself(widget_page):
     assert page.evaluate(length) == pytest.approx(15, abs=1)
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_a_walk_that_diverges_ends_where_it_leaves_the_valley(widget_page):
+    page = widget_page(StepSize(step=3.0, curvature=100.0), clock=True)
+    length = "document.querySelector('.dots').getAttribute('d').split('M').length - 2"
+    walked = len(StepSize(step=3.0, curvature=100.0).path()) - 1
+    assert page.evaluate(length) == walked < 10
+    assert f"exceeds a million after {walked} steps" in page.locator(".result").inner_text()
+    page.evaluate("model.set('step', 0.001)")
+    page.clock.run_for(100)
+    page.get_by_role("button", name="Walk").click()
+    page.clock.run_for(1000)
+    assert page.evaluate(length) < 20
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_label("Curvature").press("ArrowLeft")  # what is changed is shown to its end
+    page.clock.run_for(100)
+    assert page.evaluate(length) == 100
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("norm", KINDS)
+def test_the_line_of_equal_drop_touches_the_ball(widget_page, norm):
+    """All of the ball lies on one side of it, and it is at right angles to the gradient."""
+    page = widget_page(NormBall(norm=norm, angle=30.0, length=1.2, radius=0.6))
+
+    def points(name):
+        drawn = page.locator(f"path.{name}").first.get_attribute("d")
+        return np.reshape([float(part) for part in re.findall(r"[-\d.]+", drawn)], (-1, 2))
+
+    axis = page.locator("path.axis").get_attribute("d")
+    left, top, bottom, right = (float(part) for part in re.findall(r"[\d.]+", axis))
+    unit = np.array([right - left, top - bottom]) / 3.4  # both axes go from −1.7 to 1.7
+    one, other = points("contact") / unit
+    along = (other - one) / np.linalg.norm(other - one)
+    direction = np.array([np.cos(np.pi / 6), np.sin(np.pi / 6)])
+    assert along @ direction == pytest.approx(0, abs=1e-3)
+    apart = (points("ball.chosen") / unit - one) @ direction
+    assert apart.min() == pytest.approx(0, abs=2e-3)  # a polygon stands for the circle
+    assert apart.max() > 0.5
+
+
+@pytest.mark.browser
+def test_the_gradient_turns_beyond_half_a_turn(widget_page):
+    page = widget_page(NormBall(angle=180.0))
+    grip = page.get_by_role("slider", name="Direction of the gradient")
+    assert grip.get_attribute("aria-valuetext") == "180 degrees"
+    grip.press("ArrowUp")
+    settle(page)
+    assert page.evaluate("model.get('angle')") == -179
+    assert grip.get_attribute("aria-valuenow") == "-179"
+    grip.press("PageDown")
+    settle(page)
+    assert page.evaluate("model.get('angle')") == 171
 
 
 @pytest.mark.browser

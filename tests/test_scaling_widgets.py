@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -127,6 +128,30 @@ def test_what_is_said_of_a_test(javascript):
     line = javascript(EMERGENCE, "describe", "log likelihood", 10, [-9.876, -3, -0.123], sizes)
     assert line.startswith("log likelihood goes from −9.88 to −0.12, a little with every step")
     assert say(0, 0, 0.254).endswith("and the largest gets 25%.")
+
+
+def test_what_is_said_of_a_size(javascript):
+    def say(budget, size, inference=0):
+        return javascript(SPEND, "describe", CONSTANTS["refit"], budget, size, inference)
+
+    assert say(1e21, 1e9).startswith("1 B parameters read 167 B tokens, 167 for each: loss 2.338.")
+    assert say(1e26, 1e3).startswith("1 k parameters read 1.7·10²² tokens, 1.7·10¹⁹ for each")
+    assert say(1e18, 1e10).startswith("10 B parameters read 16.7 M tokens, 1.7·10⁻³ for each")
+    assert say(6e21, 1e11).startswith("100 B parameters read 10 B tokens, 0.100 for each")
+    assert say(6e21, 1e8).startswith("100 M parameters read 10 T tokens, 1.0·10⁵ for each")
+    assert say(1e21, 1e9, 1e12).startswith(
+        "1 B parameters: using them later costs more than the whole budget. Lowest: "
+    )
+    line, best = say(1e21, 1e9), LAWS["refit"].optimum(1e21)
+    found = re.search(r"Lowest: (.*) B parameters, (.*) tokens for each, loss (.*); within", line)
+    assert [float(part) for part in found.groups()] == pytest.approx(
+        [
+            best.parameters / 1e9,
+            best.tokens / best.parameters,
+            float(LAWS["refit"].loss(*best[:2])),
+        ],
+        rel=5e-3,
+    )
 
 
 # --- the Python side --------------------------------------------------------------------------
@@ -255,6 +280,34 @@ def test_no_name_leaves_the_plot(widget_page, budget):
         box = name.bounding_box()
         assert edge["x"] <= box["x"]
         assert box["x"] + box["width"] <= edge["x"] + edge["width"]
+
+
+@pytest.mark.browser
+def test_sizes_far_from_the_bottom_stay_in_the_drawing(widget_page):
+    """A small model and a great one, and one whose use takes the whole budget."""
+    page = widget_page(SpendCompute(budget=1e21))
+    plot = page.get_by_role("slider", name="Size of the model")
+    write = "([size, use]) => { model.set('parameters', size); model.set('inference', use) }"
+    for size, use, beyond, numbers in (
+        (1e3, 0, True, ["1 k", "100 k", "10 M", "1 B", "100 B"]),
+        (1e13, 0, True, ["100 M", "1 B", "10 B", "100 B", "1 T", "10 T"]),
+        (3e9, 1e14, True, None),
+        (3e9, 0, False, ["100 M", "1 B", "10 B", "100 B"]),
+    ):
+        page.evaluate(write, [size, use])
+        settle(page)
+        axis = page.locator(".valley .axis").get_attribute("d")
+        left, top, bottom, right = map(float, re.findall(r"[\d.]+", axis))
+        now = page.locator("circle.now")
+        x, y = (float(now.get_attribute(name)) for name in ("cx", "cy"))
+        assert left < x < right
+        assert top <= y < bottom
+        assert (y == pytest.approx(top)) == beyond  # it waits at the edge
+        written = page.locator(".valley .tick").all_text_contents()
+        sizes = [text for text in written if text[-1] in "kMBT"]
+        assert numbers in (None, sizes)
+    assert plot.get_attribute("aria-valuetext") == "3 B parameters"
+    assert float(plot.get_attribute("aria-valuenow")) == pytest.approx(math.log10(3e9))
 
 
 @pytest.mark.browser

@@ -773,6 +773,21 @@ def player(open_widget):
     return opened
 
 
+@pytest.mark.browser
+def test_a_sound_of_many_samples_is_played_as_it_is(open_widget):
+    page = open_widget(clock=True)
+    page.evaluate(SILENCE)
+    tone = wav(FORMATS["i2"](noise(4, 4800)), 48000)
+    page.locator("input[type=file]").set_input_files(
+        {"name": "noise.wav", "mimeType": "audio/wav", "buffer": tone}
+    )
+    page.get_by_text("noise.wav: 0.10 s at 48000 Hz").wait_for()
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("sounding")
+    played = page.evaluate("played")
+    assert (played["rate"], played["length"]) == (48000, 4800)
+
+
 # What can be heard lasts as long as it does, what cannot passes in eight seconds.
 every_kind = pytest.mark.parametrize(("name", "seconds"), [("chirp", 1), ("sunspots", 8)])
 

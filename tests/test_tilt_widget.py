@@ -77,6 +77,8 @@ def test_the_result_line_says_what_the_tilt_says(javascript):
     assert "says “Ho! ho! ho! ho!” in 100%" in line
     assert "the best of 1 earns 0.34 at KL 0.00." in line
     assert line.endswith("After 0 steps the policy gradient earns 0.34 and DPO 0.34.")
+    one = javascript("tilt.js", "describe", REPLIES, found, 1, 1)
+    assert " After 1 step the" in one
 
 
 @pytest.mark.parametrize(
