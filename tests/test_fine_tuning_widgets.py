@@ -391,6 +391,24 @@ def test_the_dial_is_turned(widget_page, width):
     assert page.evaluate("model.listeners.length") == 0
 
 
+@pytest.mark.browser
+def test_the_whole_curve_is_measured(widget_page):
+    page = widget_page(LoraDial(change="aligned", rank=1), clock=True)
+    page.clock.run_for(400)
+    page.get_by_role("button", name="Measure the whole curve").press("Enter")
+    page.clock.run_for(800)
+    page.get_by_text("The measured points in a table").click()
+    rows = page.locator("tbody tr").evaluate_all("a => a.map((e) => e.innerText.split('\\t'))")
+    strengths = [float(strength.replace("−", "-")) for strength, *_ in rows]
+    assert strengths == [-0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]
+    widget = LoraDial(change="aligned", rank=1, strength=-0.25)
+    assert rows[1] == ["−0.25", *(f"{loss:.2f}" for loss in widget.losses())]
+    large = page.locator("circle.docstring-dot").evaluate_all(
+        "a => a.map((e) => e.getAttribute('r') === '6')"
+    )
+    assert large == [strength == 1 for strength in strengths]  # here the dial stands
+
+
 def continued(widget):
     """Continue the end of a dial's text with the draws that the page makes."""
     model = widget.changed_model(widget.strength, widget.rank)

@@ -14,7 +14,7 @@ import { encode, endOf, tokenText } from "./tokenizer.js";
 import { workshop } from "./workshop.js";
 
 const CHUNK = 4; // tokens read at once
-const STRENGTHS = [-0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5]; // of a whole curve
+const STRENGTHS = [-0.5, -0.25, 0.25, 0.5, 0.75, 1, 1.25, 1.5]; // of a whole curve, but for 0, which is known
 const DARKEST = 10; // nats
 const TEMPERATURE = 0.7; // of the text that is written
 
@@ -163,9 +163,8 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
       result.say(describe(place, here, base));
     }
     const there = () => ({ ...place, strength: open[0], key: `${place.change} ${place.rank} ${open[0]}` });
-    while (open.length && visited.has(there().key)) open.shift();
     if (place === off) open = []; // a change of rank 0 has no curve
-    if (open.length) measure("curve", there());
+    while (open.length && (visited.has(there().key) || measure("curve", there()))) open.shift();
   }
 
   function show(place) {
