@@ -426,7 +426,7 @@ def test_widget_offers_view_picture_and_words(make_widget):
 # ---------------------------------------------------------------- the kit in a browser
 
 PANEL = """
-import { checkbox, color, draggable, heatMap, html, mount, play, radio, update } from "./kit.js";
+import { checkbox, color, draggable, heatMap, hover, html, mount, play, radio, update } from "./kit.js";
 
 function render({ model, el }) {
   const map = html("canvas");
@@ -444,6 +444,7 @@ function render({ model, el }) {
     move: (x, y) => { el.dataset.at = `${x.toFixed(2)} ${y.toFixed(2)}`; },
     step: (dx, dy) => { el.dataset.step = `${dx} ${dy}`; },
   });
+  hover(spot, (x, y) => { el.dataset.over = `${x.toFixed(2)} ${y.toFixed(2)}`; });
   el.append(map, spot, odd.row, pick.row, player.button);
   return mount({ model, el, traits: ["number"], draw() {
     el.dataset.draws = 1 + Number(el.dataset.draws ?? 0);
@@ -510,6 +511,55 @@ def test_kit_redraws_when_the_theme_changes(widget_page, panel):
         assert frame_passed(page)["blue"] == getattr(palette, name)["blue"]
     page.evaluate("document.body.classList.add('vscode-dark')")
     assert frame_passed(page)["blue"] == palette.DARK["blue"]
+
+
+@pytest.mark.browser
+def test_what_was_taken_away_is_drawn_no_more(widget_page, panel):
+    page = widget_page(panel)
+    page.evaluate("unmount()")
+    before = frame_passed(page)["draws"]
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.evaluate("model.set('number', 5)")
+    page.get_by_text("<b>drag me</b>").press("ArrowLeft")
+    settle(page)
+    assert frame_passed(page)["draws"] == before
+
+
+@pytest.mark.browser
+def test_only_a_mouse_without_a_button_down_hovers(widget_page, panel):
+    page = widget_page(panel, has_touch=True)
+    spot = page.get_by_text("<b>drag me</b>")
+    spot.tap(position={"x": 30, "y": 30})
+    assert "over" not in frame_passed(page)
+    spot.hover(position={"x": 25, "y": 10})
+    assert frame_passed(page)["over"] == "0.25 0.20"
+    page.mouse.down()
+    spot.hover(position={"x": 75, "y": 10})
+    seen = frame_passed(page)
+    assert (seen["over"], seen["at"]) == ("0.25 0.20", "0.75 0.20")
+    page.mouse.up()
+    spot.hover(position={"x": 50, "y": 10})
+    seen = frame_passed(page)
+    assert (seen["over"], seen["at"]) == ("0.50 0.20", "0.75 0.20")  # it was let go
+
+
+@pytest.mark.browser
+def test_a_page_that_slept_does_not_leap(widget_page, panel):
+    page = widget_page(panel, clock=True, reduced_motion="no-preference")
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(100)
+    page.clock.fast_forward(7000)
+    page.clock.run_for(100)
+    frames = json.loads(page.evaluate("widget.dataset.frames"))
+    assert max(frames) == 0.5
+    assert sorted(frames)[-2] < 0.1
+    page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(100)
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(20)
+    frames = json.loads(page.evaluate("widget.dataset.frames"))
+    assert frames[-1] <= 0.02  # the pause does not count
 
 
 @pytest.mark.browser
@@ -582,6 +632,7 @@ class Counter(Widget):
     name = Name("x", among="names", label="name")
     kind = Choice("b", {"a": "first", "b": "second"}, label="kind")
     more = Switch(True, label="more")
+    part = Choice(0.5, (0.25, 0.5, 0.75), label="part", look="select")
 """
 SHOWS = """
 import { panel, table, widget } from "./kit.js";
@@ -722,6 +773,8 @@ def test_declared_controls_set_their_traits(declared):
     page.get_by_label("size").press("ArrowRight")
     page.get_by_label("name").select_option("y")
     page.get_by_label("first").check()
+    page.get_by_label("part").select_option("0.75")
+    assert trait("part") == 0.75
     assert [trait(n) for n in ("plain", "steep", "count", "size", "name", "kind")] == [
         *(2, 3, 1, 20),
         *("y", "a"),
@@ -757,7 +810,18 @@ def test_a_panel_draws_in_data_and_its_marks_move(declared):
     mark.focus()
     mark.press("ArrowLeft")
     assert trait("plain") == 0.75
-    mark = page.get_by_role("button", name="at 0.75")
+    page.evaluate("""() => {
+      const [mark, key] = [document.querySelector("[aria-label='at 0.75']"), { key: "ArrowLeft" }];
+      for (let i = 0; i < 2; i++) mark.dispatchEvent(new KeyboardEvent("keydown", { ...key, bubbles: true }));
+    }""")
+    assert trait("plain") == 0.25  # two keys within one frame
+    settle(page)
+    mark = page.get_by_role("button", name="at 0.25")
+    mark.press("ArrowRight")
+    mark = page.get_by_role("button", name="at 0.5")
+    mark.press("PageDown")  # where nothing goes up and down, along
+    assert trait("plain") == 0.5
+    mark = page.get_by_role("button", name="at 0.5")
     box = mark.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()

@@ -601,6 +601,20 @@ def test_a_large_hop_is_seen_as_steps(open_widget):
 
 
 @pytest.mark.browser
+def test_the_stage_follows_the_width_of_the_page(open_widget):
+    page = open_widget(width=700)
+    panels = """["time-panel", "side"].map((name) => document.querySelector(`.${name}`)).map((e) =>
+      [e.clientWidth, Number(e.querySelector("svg").getAttribute("width"))])"""
+    before = page.evaluate(panels)
+    page.set_viewport_size({"width": 390, "height": 900})
+    settle(page)
+    after = page.evaluate(panels)
+    assert after[0] != before[0]
+    for room, drawn in (*before, *after):
+        assert drawn == room
+
+
+@pytest.mark.browser
 def test_signals_keep_their_order_though_a_notebook_sorts_their_names(widget_page):
     widget = SpectrogramExplorer()
     names = list(widget.signals)

@@ -236,6 +236,119 @@ def test_power_experiments_agree_with_the_numbers(widget_page):
     assert page.locator(".tile.right .seen").inner_text() == ""
 
 
+def points_of(page, name):
+    """Return the points of a path, in pixels of its drawing."""
+    drawn = page.locator(f"path.{name}").first.get_attribute("d")
+    drawn = re.sub(r"H([-\d.]+)", r"L\1 0", re.sub(r"V([-\d.]+)", r"L0 \1", drawn or ""))
+    return np.reshape([float(part) for part in re.findall(r"[-\d.]+", drawn)], (-1, 2))
+
+
+def scale_of(page, drawing):
+    """Return how pixels along the lower axis become its numbers."""
+    ticks = page.locator(f".{drawing} .tick[text-anchor=middle]")
+    found = ticks.evaluate_all(
+        """all => all.map((e) => [e.getAttribute("x"), e.textContent.replace("−", "-")].map(Number))"""
+    )
+    places, numbers = np.transpose(found)
+    return np.polynomial.Polynomial.fit(places, numbers, 1)
+
+
+@pytest.mark.browser
+def test_a_test_to_one_side_rejects_on_that_side(widget_page):
+    page = widget_page(PowerExplorer(effect=-0.5, n=16, alternative="less"), clock=True)
+    critical = statistics.t_critical_values(15, 0.05, "less")[0]
+    at = scale_of(page, "densities")
+    for name, ends in (
+        ("alpha", (-6.7, critical)),
+        ("right", (-6.7, critical)),
+        ("beta", (critical, 5)),
+    ):
+        x = at(points_of(page, name)[:61, 0])
+        assert (x[0], x[-1]) == pytest.approx(ends, abs=0.1), name
+    assert page.locator("path.threshold").first.get_attribute("d").count("M") == 1
+    assert f"critical value −{-critical:.2f}, power" in page.locator(".result").inner_text()
+    page.get_by_role("button", name="Run experiments").click()
+    page.clock.run_for(1500)
+    page.get_by_role("button", name="Pause").click()
+    shares = {}
+    for tile in ("alpha", "beta", "right"):
+        share, runs = page.locator(f".tile.{tile} .seen").inner_text().split("% of ")
+        shares[tile] = float(share) / 100
+    power = statistics.t_power(-0.5, 16, 0.05, "less")
+    assert shares["right"] == pytest.approx(power, abs=0.06)
+    assert shares["beta"] == pytest.approx(1 - shares["right"], abs=1.1e-3)
+    assert shares["alpha"] == pytest.approx(0.05, abs=0.03)
+    for name, center in (("seen0", 0), ("seen1", -0.5 * 4)):  # histograms under the densities
+        steps = points_of(page, name)
+        middles = at(steps.reshape(-1, 2, 2)[..., 0].mean(1))
+        heights = max(steps[:, 1]) - steps[::2, 1]
+        assert middles @ heights / heights.sum() == pytest.approx(center, abs=0.2)
+        widths = np.ptp(at(steps.reshape(-1, 2, 2)[..., 0]), axis=1)
+        np.testing.assert_allclose(widths, 0.25, atol=1e-3)
+        line = points_of(page, "null" if name == "seen0" else "other")
+        tallest = max(line[:, 1]) - min(line[:, 1])
+        assert heights.max() / tallest == pytest.approx(1, abs=0.25)
+
+
+@pytest.mark.browser
+def test_both_densities_are_seen_whole_with_their_names(widget_page):
+    page = widget_page(PowerExplorer(effect=0.1, n=4))
+    name = {kind: page.locator(f"text.{kind}") for kind in ("with", "without")}
+    for effect, n, beside in (
+        (0.1, 4, False),
+        (1.5, 200, True),
+        (-1.5, 120, True),
+        (0.7, 16, True),
+    ):
+        page.evaluate("([d, n]) => { model.set('effect', d); model.set('n', n) }", [effect, n])
+        settle(page)
+        for curve in ("null", "other"):
+            heights = points_of(page, curve)[:, 1]
+            foot, top = max(heights), min(heights)
+            assert max(abs(heights[[0, -1]] - foot)) < 0.1 * (foot - top)
+        boxes = {kind: text.bounding_box() for kind, text in name.items()}
+        lower = boxes["without"]["y"] - boxes["with"]["y"]
+        assert lower == pytest.approx(0 if beside else 14, abs=0.5)
+        (a, b), drawing = boxes.values(), page.locator("svg.densities").bounding_box()
+        apart = a["x"] + a["width"] < b["x"] or b["x"] + b["width"] < a["x"]
+        assert apart == beside
+        assert drawing["x"] <= boxes["with"]["x"]
+        assert boxes["with"]["x"] + boxes["with"]["width"] <= drawing["x"] + drawing["width"]
+    page.evaluate("model.set('effect', 0.01)")
+    settle(page)
+    assert page.locator(".needed").inner_text() == (
+        "No sample of up to 10,000 finds this effect with a power of 0.8."
+    )
+
+
+@pytest.mark.browser
+def test_estimates_without_a_variance_leave_the_drawings(widget_page):
+    page = widget_page(SamplingLaboratory(population="Cauchy", estimator="mean", n=20))
+    rows = page.locator("tbody tr")
+    variance = rows.nth(1).locator("td").first.inner_text()
+    mantissa, power = re.fullmatch(r"(\d\.\d)·10([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", variance).groups()
+    assert int(power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))) >= 3
+    note = page.locator("svg.histogram > text")
+    outside = float(re.match(r"(.*)% fall outside", note.text_content())[1])
+    law = scipy.stats.cauchy(1)  # of the mean as of one observation
+    assert outside / 100 == pytest.approx(law.cdf(-0.5) + law.sf(2.5), abs=0.08)
+    dots = page.locator("circle.dot")
+    off = dots.evaluate_all("all => all.map((e) => e.classList.contains('off'))")
+    top = min(dots.evaluate_all("all => all.map((e) => Number(e.getAttribute('cy')))"))
+    assert off[SIZES.index(20)]
+    for i, dot in enumerate(dots.all()):
+        assert (float(dot.get_attribute("cy")) == top) == off[i]
+        assert ("current" in dot.get_attribute("class")) == (SIZES[i] == 20)
+    whiskers = page.locator("path.whiskers").get_attribute("d") or ""
+    assert whiskers.count("M") == off.count(False)
+    page.evaluate("model.set('population', 'uniform'); model.set('estimator', 'maximum')")
+    settle(page)
+    assert page.locator("path.whiskers").get_attribute("d").count("M") == len(SIZES)
+    assert note.text_content() == ""
+    ticks = page.locator(".decline .tick").all_text_contents()
+    assert ticks == ["3", "10", "30", "100", "10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1", "10"]
+
+
 @pytest.mark.browser
 def test_laboratory_answers_to_keys_and_shows_the_bound(widget_page):
     page = widget_page(SamplingLaboratory(n=12), width=390, has_touch=True)

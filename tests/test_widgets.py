@@ -210,12 +210,30 @@ def test_rope_shows_what_the_library_computes(widget_page):
     assert result(page) == f"m = 20, n = 7, distance −13, score {want:.3f}".replace("-", "−")
     assert page.locator("tfoot td").text_content() == page.locator(".number").inner_text()
     assert page.locator("tbody tr").count() == page.locator(".pair").count() == 6
+    assert page.locator("tfoot th").get_attribute("colspan") == "5"  # of six columns
 
 
 @pytest.mark.browser
 def test_rope_offers_as_many_dimensions_as_both_vectors_have(widget_page):
     page = widget_page(RopeRotation(query=np.arange(6), key=np.arange(12), dim=4))
     assert page.get_by_label("Dimension").get_attribute("max") == "6"
+
+
+@pytest.mark.browser
+def test_rope_follows_the_last_pair_that_is_left(widget_page):
+    page = widget_page(RopeRotation(pair=3, m=5, n=2))
+    dots = page.locator("path.trail")
+    passed = dots.evaluate_all("all => all.map((e) => e.getAttribute('d').split('M').length - 1)")
+    assert passed == [6, 3] * 4  # the positions 0 to 5 and 0 to 2, of each pair
+    assert page.get_by_text("pair 3 alone").is_visible()
+    page.get_by_label("Dimension").press("ArrowLeft")
+    result(page)
+    assert page.evaluate("[model.get('dim'), model.get('pair')]") == [6, 2]
+    page.get_by_label("Dimension").press("Home")
+    result(page)
+    assert page.evaluate("[model.get('dim'), model.get('pair')]") == [2, 0]
+    assert page.get_by_text("pair 0 alone").count() == 1
+    assert not page.get_by_text("pair 0 alone").is_visible()  # it is the whole score
 
 
 @pytest.mark.browser
@@ -238,16 +256,24 @@ def test_rope_says_that_other_partners_give_the_same_in_another_order(widget_pag
 
 
 @pytest.mark.browser
-def test_rope_moves_both_to_the_end_and_begins_anew(widget_page):
+@pytest.mark.parametrize(
+    ("mover", "expected"),
+    [
+        ("both", [[3, 62], [4, 63], [5, 64], [0, 59], [1, 60]]),
+        ("key", [[3, 62], [3, 63], [3, 64], [3, 0], [3, 1]]),
+    ],
+)
+def test_rope_moves_to_the_end_and_begins_anew(widget_page, mover, expected):
     page = widget_page(RopeRotation(m=3, n=62), clock=True)
+    page.get_by_label("moves").select_option(mover)
     positions = "[model.get('m'), model.get('n')]"
     page.get_by_role("button", name="Play").click()
     seen = []
-    for _ in range(80):
-        page.clock.run_for(50)
+    for _ in range(10):
+        page.clock.run_for(250)
         now = page.evaluate(positions)
         seen += [now] if now not in seen[-1:] else []
-    assert seen[:5] == [[3, 62], [4, 63], [5, 64], [0, 59], [1, 60]]
+    assert seen[:5] == expected
 
 
 @pytest.mark.browser
@@ -274,13 +300,16 @@ def test_rope_answers_to_the_keyboard(widget_page):
 def test_shifting_both_leaves_the_score(widget_page):
     page = widget_page(RopeRotation(m=3, n=8))
     before = page.locator(".number").inner_text()
-    page.get_by_label("Shift both").focus()
+    shift = page.get_by_label("Shift both")
+    assert shift.get_attribute("aria-valuetext") == "+0 (−3 … +56)"
+    shift.focus()
     page.keyboard.press("PageUp")
     for _ in range(20):
         page.keyboard.press("ArrowRight")
     text = result(page)
     moved = page.evaluate("model.get('m')") - 3
     assert moved >= 20
+    assert shift.get_attribute("aria-valuetext") == f"+{moved} (−3 … +56)"
     assert text.startswith(f"m = {3 + moved}, n = {8 + moved}, distance 5,")
     assert page.locator(".number").inner_text() == before
     kept = f"Both shifted by +{moved}: difference since the shift 0.000"
@@ -316,6 +345,8 @@ def test_rope_answers_to_touch_on_a_phone(widget_page):
     assert 30 <= page.evaluate("model.get('n')") <= 34
     page.locator(".pair").nth(1).tap()
     assert page.evaluate("model.get('pair')") == 1
+    ticks = page.locator("svg.curve .tick").all_text_contents()
+    assert [t for t in ticks if "." not in t][:5] == ["−64", "−32", "0", "32", "64"]
 
 
 @pytest.mark.browser
