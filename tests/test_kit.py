@@ -426,7 +426,8 @@ def test_widget_offers_view_picture_and_words(make_widget):
 # ---------------------------------------------------------------- the kit in a browser
 
 PANEL = """
-import { checkbox, color, draggable, heatMap, hover, html, mount, play, radio, update } from "./kit.js";
+import { checkbox, color, draggable, heatMap, hover, html, mount } from "./kit.js";
+import { play, radio, update } from "./kit.js";
 
 function render({ model, el }) {
   const map = html("canvas");
@@ -811,8 +812,9 @@ def test_a_panel_draws_in_data_and_its_marks_move(declared):
     mark.press("ArrowLeft")
     assert trait("plain") == 0.75
     page.evaluate("""() => {
-      const [mark, key] = [document.querySelector("[aria-label='at 0.75']"), { key: "ArrowLeft" }];
-      for (let i = 0; i < 2; i++) mark.dispatchEvent(new KeyboardEvent("keydown", { ...key, bubbles: true }));
+      const mark = document.querySelector("[aria-label='at 0.75']");
+      const press = () => new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true });
+      for (let i = 0; i < 2; i++) mark.dispatchEvent(press());
     }""")
     assert trait("plain") == 0.25  # two keys within one frame
     settle(page)
