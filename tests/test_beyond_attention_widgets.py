@@ -147,8 +147,12 @@ def test_the_result_line_says_how_much_is_missed(javascript):
     assert line(1, 0.001, 0.0009).endswith("the best fit of 1 number misses less than 0.1%.")
 
 
-def test_of_a_curve_that_stands_still_nothing_is_missed(javascript):
-    assert javascript("curve_memory.js", "missed", [0.5, 0.25], [0.5, 0.5]) == 0
+@pytest.mark.parametrize("height", [0.0, 0.1, 0.51])
+def test_of_a_curve_that_stands_still_nothing_is_missed(javascript, height):
+    widget = CurveMemory(knots=[height] * KNOTS)
+    assert widget.missed() == 0
+    past = javascript("curve_memory.js", "curveOf", widget.knots, SAMPLES)
+    assert javascript("curve_memory.js", "missed", widget.drawn(), past) == 0
 
 
 # --- eigenvalues in hand --------------------------------------------------------------------------
@@ -385,7 +389,9 @@ def test_a_curve_can_be_drawn_by_mouse_finger_and_keys(widget_page, width):
     settle(page)
     assert page.evaluate("model.get('knots')[2]") == pytest.approx(0.25)
     drag_by_finger(page, knot, [-20, -40])
-    assert page.evaluate("model.get('knots')[2]") > 0.4
+    height = page.evaluate("model.get('knots')[2]")
+    assert height > 0.4
+    assert height == round(height, 3)
     x, y = center(knot)
     page.mouse.move(x, y)
     page.mouse.down()
@@ -431,6 +437,18 @@ def test_the_curve_is_read_from_its_shortest_past_to_its_end(widget_page):
         f"Knot {i} of {KNOTS}, height {height:.2f}".replace("-", "−")
         for i, height in enumerate(CURVES["waves"], 1)
     ]
+    ticks = page.locator("svg.panel").last.locator(".tick")
+    for height, end in (
+        (0.1, "0.5"),
+        (0.5, "0.5"),
+        (0.51, "1"),
+        (1.2, "1.5"),
+    ):  # axes end in halves
+        page.evaluate(f"model.set('knots', Array({KNOTS}).fill({height}))")
+        page.clock.run_for(50)
+        assert ticks.evaluate_all("a => a.map((e) => e.textContent)")[2:] == [f"−{end}", "0", end]
+    page.get_by_role("button", name="a jump").press("Enter")
+    assert page.evaluate("model.get('knots')") == CURVES["a jump"]
 
 
 @pytest.mark.browser
@@ -454,7 +472,9 @@ def test_eigenvalues_answer_to_keys_mouse_and_touch(widget_page, width):
     page.get_by_role("button", name="a resonance").press("Enter")
     settle(page)
     drag_by_finger(page, mark, [-10, -30])
-    assert page.evaluate("model.get('modes')[0][1]") > 4.2
+    imaginary = page.evaluate("model.get('modes')[0][1]")
+    assert imaginary > 4.2
+    assert imaginary == round(imaginary, 3)
     page.get_by_role("button", name="three modes").tap()
     settle(page)
     assert page.locator("svg .grip").count() == 3

@@ -320,6 +320,17 @@ def test_of_a_long_prompt_the_last_words_stand_before_what_continues_it(widget_p
         settle(page)
         expect(begins).to_have_text(shown)
     finished(page)
+    page.evaluate(f"model.set('seed', {Decoding.constants['seeds'] - 1})")
+    page.get_by_role("button", name="Draw again").press("Enter")
+    assert page.evaluate("model.get('seed')") == 2  # after the last seed come the first
+    page.evaluate("(text) => model.set('text', text)", f"{EXAMPLE}Anon!")
+    page.evaluate("model.set('change', 'aligned')")
+    settle(page)
+    finished(page)
+    ends, other = (page.locator(".bars button").nth(i) for i in (0, 1))
+    assert ends.inner_text().startswith("<|end|>")
+    assert ends.is_disabled()  # nothing is appended to a text that has ended
+    assert other.is_enabled()
 
 
 @pytest.mark.browser

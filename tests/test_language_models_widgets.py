@@ -609,6 +609,8 @@ def test_the_stepper_goes_forwards_and_back(widget_page, width):
     page.get_by_label("Text", exact=True).last.fill("")
     settle(page)
     assert "Type something" in result.inner_text()
+    ticks = page.locator("svg.panel .tick").evaluate_all("a => a.map((e) => e.textContent)")
+    assert (ticks[0], ticks[-1]) == ("0.0", "1.0")  # an empty axis has a length
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0

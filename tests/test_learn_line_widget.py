@@ -111,6 +111,17 @@ def test_layers_rates_and_points(widget_page, width):
     page.keyboard.press("ArrowUp")
     settle(page)
     assert page.evaluate("model.get('points')[0][1]") == pytest.approx(-1.8)
+    example = page.get_by_role("button", name="Example 1")
+    assert example.get_attribute("aria-label") == "Example 1: x −1.6, y −1.8"
+    for _ in range(2):
+        example.press("PageDown")
+    assert page.evaluate("model.get('points')[0]") == [-1.6, -3]  # no farther
+    question = page.get_by_role("button", name="The question 1.2: ")
+    assert question.get_attribute("aria-label")[-3:-2] == "."  # two decimals
+    question.press("ArrowRight")
+    assert page.evaluate("model.get('query')") == pytest.approx(1.3)
+    if width == 390:
+        assert page.locator("svg.plane").get_attribute("viewBox").endswith(" 250")
     page.get_by_label("softmax", exact=True).check()
     settle(page)
     assert "a mean of heights" in result.inner_text()

@@ -343,6 +343,13 @@ def test_what_can_be_moved_is_named_and_stays_in_the_frame(widget_page):
     assert "Point 3 (" in page.locator(".result").inner_text()
     page.get_by_role("button", name="Remove it").press("Enter")
     assert len(points(page)) == 2
+    height = page.get_by_label("Your height at x̄")
+    ends = height.evaluate("(e) => [e.min, e.max, e.step].map(Number)")
+    assert ends == pytest.approx([y0, y1, (y1 - y0) / 200])
+    for room, tall in ((481, 380), (480, 320)):  # of the drawing, where the two stand one by one
+        page.set_viewport_size({"width": room + 34, "height": 900})
+        settle(page)
+        assert page.locator("svg.scatter").get_attribute("viewBox") == f"0 0 {room} {tall}"
     assert page.get_by_role("button", name="Remove it").is_disabled()
 
 

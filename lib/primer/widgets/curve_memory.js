@@ -90,9 +90,10 @@ export function bestFit(x, size) {
 
 /** The squared error of a drawing, over the variance of the curve. */
 export function missed(drawn, x) {
+  if (x.every((value) => value === x[0])) return 0; // whose mean may lie off by rounding
   const middle = mean(x);
   const spread = sum(x.map((value) => (value - middle) ** 2));
-  return spread && sum(x.map((value, t) => (value - drawn[t]) ** 2)) / spread;
+  return sum(x.map((value, t) => (value - drawn[t]) ** 2)) / spread;
 }
 
 /** What the result line says. */

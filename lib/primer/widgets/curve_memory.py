@@ -97,6 +97,8 @@ class CurveMemory(Widget):
     def missed(self) -> float:
         """Return the squared error of what is drawn, over the variance of the past."""
         past = self.curve()[: self.now]
+        if (past == past[0]).all():
+            return 0.0  # the page says so, too
         return float(((self.drawn() - past) ** 2).mean() / past.var())
 
     def picture(self) -> Figure:
