@@ -151,6 +151,11 @@ def test_the_matrix_and_its_values_are_numpys(javascript, state):
     assert singular[1] - 1e-9 <= sizes[0] <= sizes[1] <= singular[0] + 1e-9  # inside the ring
 
 
+def test_a_matrix_of_zeros_and_one_with_a_double_eigenvalue(javascript):
+    assert javascript("jacobians.js", "singularValues", [0, 0, 0, 0]) == [0, 0]
+    assert javascript("jacobians.js", "eigenvalues", [2, 1, 0, 2]) == [[2, 0], [2, 0]]
+
+
 @given(shapes)
 @settings(max_examples=12)
 def test_the_product_is_the_librarys(javascript, state):
@@ -407,12 +412,42 @@ def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
     settle(page)
     assert "never seen are left out" in page.locator(".prompt .note").inner_text()
     assert page.evaluate(RESULT).startswith("“a” after 13 letters")
+    choice = page.get_by_role("combobox", name="Text")
+    assert choice.input_value() == ""  # your own
+    choice.select_option(index=1)
+    settle(page)
+    assert page.evaluate("model.get('text')") == Remembering.EXAMPLES[1]
+    assert choice.input_value() == Remembering.EXAMPLES[1]
+    choice.select_option("")
+    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    assert page.evaluate("model.get('text')") == Remembering.EXAMPLES[1]
     page.get_by_role("textbox", name="Text").fill("x")
     settle(page)
     assert not page.locator(".letters").first.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_what_takes_more_than_a_frame_is_said_when_it_is_there(widget_page):
+    """By a clock that each look at it moves on by a millisecond."""
+    page = widget_page(Remembering(), clock=True)
+    before = page.locator(".said").all_inner_texts()
+    page.evaluate("{ let time = 0; performance.now = () => (time += 1); }")
+    page.get_by_label("Letter to predict").press("ArrowLeft")
+    changed, said, live = [], [], []
+    for _ in range(5):
+        page.clock.run_for(16)
+        now = page.locator(".said").all_inner_texts()
+        changed.append(sum(a != b for a, b in zip(before, now, strict=True)))
+        said.append(page.evaluate(RESULT))
+        live.append(page.locator(".result").get_attribute("aria-live"))
+    assert changed == [1, 2, 3, 3, 3]
+    assert said[:2] == ["“m” after 36 letters: …"] * 2
+    assert live == ["off", "off", *["polite"] * 3]
+    assert said[2].startswith("“m” after 36 letters: ")
+    assert "feels" in said[2]
 
 
 @pytest.mark.browser

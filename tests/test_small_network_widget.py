@@ -119,7 +119,20 @@ def test_the_result_line_says_what_is_seen(javascript):
     )
     now = {"loss": 0.001, "right": 120, "dead": 7, "norms": [0.0, 0.1]}
     line = javascript("small_network.js", "describe", 1200, 120, 30, now)
+    assert line.startswith("Step 1,200: loss 0.0010, 120 of")
     assert line.endswith("No gradient reaches layer 1. 7 of 30 units are dead.")
+
+    def said_of(first, last):
+        now = {"loss": 0.01, "right": 1, "dead": 0, "norms": [first, last]}
+        line = javascript("small_network.js", "describe", 1, 120, 30, now)
+        return line.partition("points right.")[2].strip()
+
+    layer = "Layer 1 has a gradient"
+    assert said_of(0.3, 0.1) == f"{layer} 3.0 times larger than the last layer's."
+    assert said_of(0.1, 1.2) == f"{layer} 12 times smaller than the last layer's."
+    assert said_of(1e-7, 0.2) == f"{layer} 2·10⁶ times smaller than the last layer's."
+    assert said_of(0.1, 0) == ""  # nothing to compare with
+    assert said_of(1e-13, 0.1) == "No gradient reaches layer 1."
 
 
 @pytest.mark.parametrize(
@@ -196,6 +209,52 @@ def test_it_trains_pauses_and_opens_trained(widget_page):
     page.get_by_label("Learning rate").press("ArrowRight")  # goes on from here
     page.clock.run_for(100)
     assert result.inner_text() == settled
+
+
+@pytest.mark.browser
+def test_a_long_training_is_drawn_whole(widget_page):
+    page = widget_page(SmallNetwork(depth=1, width=1, steps=500), clock=True)
+    numbers = page.locator(".loss .tick").all_text_contents
+    ends = [numbers()[: numbers().index("0.001")][-1]]
+    page.get_by_role("button", name="Train").click()
+    page.clock.run_for(100)
+    page.get_by_role("button", name="Pause").click()
+    ends.append(numbers()[: numbers().index("0.001")][-1])
+    drawn = page.locator("path.loss").get_attribute("d")
+    assert 150 < len(re.findall("[ML]", drawn)) <= 252
+    now = page.locator("circle.now")
+    place = [float(now.get_attribute(name)) for name in ("cx", "cy")]
+    assert [float(part) for part in re.findall(r"[\d.]+", drawn)[-2:]] == pytest.approx(
+        place, abs=0.01
+    )
+    page.get_by_role("button", name="Begin again").click()
+    ends.append(numbers()[: numbers().index("0.001")][-1])
+    assert ends == ["500", "1000", "100"]
+
+
+@pytest.mark.browser
+def test_a_network_without_gradients_has_them_at_the_foot_of_the_drawing(widget_page):
+    page = widget_page(SmallNetwork(start="zero", depth=3))
+    axis = page.locator(".slopes .axis").get_attribute("d")
+    foot = float(re.findall(r"V([\d.]+)", axis)[0])
+    beads = page.locator("circle.bead").evaluate_all("all => all.map((e) => e.getAttribute('cy'))")
+    assert [float(y) for y in beads[:3]] == [foot] * 3
+    assert float(beads[3]) == foot
+    assert not page.locator("path.crease").get_attribute("d")  # no unit has a line
+
+
+@pytest.mark.browser
+def test_a_loss_that_leaves_all_bounds_is_not_drawn(widget_page):
+    page = widget_page(
+        SmallNetwork(activation="none", start="large", depth=6, rate=10.0, steps=40), clock=True
+    )
+    text = page.locator(".result").inner_text()
+    assert text.endswith("The next step throws the loss beyond a million.")
+    assert int(re.match(r"Step (\d+)", text)[1]) < 40
+    page.get_by_role("button", name="Train").click()
+    page.clock.run_for(200)
+    assert page.get_by_role("button", name="Train").count() == 1  # there is no way on
+    assert page.locator(".result").inner_text() == text
 
 
 @pytest.mark.browser

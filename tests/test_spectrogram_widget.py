@@ -601,6 +601,50 @@ def test_a_large_hop_is_seen_as_steps(open_widget):
 
 
 @pytest.mark.browser
+def test_above_half_the_sampling_rate_there_is_nothing_and_below_the_alias(open_widget):
+    page = open_widget(keep_every=3)
+    image, edge = page.locator(".picture").bounding_box(), page.locator(".beyond path")
+    line = float(re.findall(r"M\d+ ([\d.]+)", edge.get_attribute("d"))[0])
+    panel = page.locator(".time-panel svg").bounding_box()
+    assert image["y"] - panel["y"] == pytest.approx(line, abs=1)
+    rest = page.locator(".beyond rect")
+    top, height = (float(rest.get_attribute(name)) for name in ("y", "height"))
+    assert top + height == line
+    assert page.get_by_text("nothing above fₛ/2 = 1333.3 Hz").count() == 1
+    assert image["y"] + image["height"] - panel["y"] == pytest.approx(374, abs=1)
+    per_hertz = (374 - top) / 4000
+    drawn = page.locator(".known path.alias").get_attribute("d")
+    points = np.reshape([float(part) for part in re.findall(r"[\d.]+", drawn)], (-1, 2))
+    frequencies = (374 - points[:, 1]) / per_hertz
+    times = (points[:, 0] - points[-1, 0]) / image["width"] + 1
+    chirp = 200 + 3400 * times
+    assert chirp[0] == pytest.approx(4000 / 3, abs=30)
+    np.testing.assert_allclose(frequencies, fourier.alias_frequency(chirp, 8000 / 3), atol=25)
+
+
+@pytest.mark.browser
+def test_names_of_near_lines_stand_apart_and_in_the_image(widget_page):
+    widget = SpectrogramExplorer(signal="two tones")
+    record = widget.signals["two tones"]
+    lines = [{"label": f"{f} Hz", "points": [[0, f], [1, f]]} for f in (1000, 1060, 1960, 300)]
+    widget.signals = widget.signals | {"two tones": record | {"lines": lines}}
+    page = widget_page(widget, width=1000)
+    names = page.locator(".known text")
+    image = page.locator(".picture").bounding_box()
+    found = []
+    for name, line in zip(names.all(), lines, strict=True):
+        box, frequency = name.bounding_box(), line["points"][0][1]
+        height = image["y"] + image["height"] * (1 - frequency / 2000)
+        middle = box["y"] + box["height"] / 2
+        assert abs(middle - height) < 16
+        assert (middle > height) == (frequency in (1000, 1960))  # below where there is no room
+        assert image["y"] - 2 < box["y"]
+        assert box["x"] + box["width"] < image["x"] + image["width"]
+        found.append((box["y"], box["y"] + box["height"]))
+    assert found[1][1] - 6 < found[0][0]
+
+
+@pytest.mark.browser
 def test_the_stage_follows_the_width_of_the_page(open_widget):
     page = open_widget(width=700)
     panels = """["time-panel", "side"].map((name) => document.querySelector(`.${name}`)).map((e) =>
