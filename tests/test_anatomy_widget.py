@@ -200,6 +200,12 @@ def test_a_weight_is_chosen_by_keyboard_by_its_block_and_by_its_area(widget_page
     settle(page)
     assert result.inner_text().startswith("up: a matrix of 768 × 3,072")
     assert page.get_by_role("radio", name="up,").is_checked()
+    page.locator("tbody tr", has_text="down").locator("td").last.click()
+    settle(page)
+    assert result.inner_text().startswith("down: a matrix of 3,072 × 768")
+    page.locator("thead th").last.click()  # what is no weight chooses none
+    settle(page)
+    assert result.inner_text().startswith("down: a matrix")
     page.locator(".areas path.embedding").first.click()
     settle(page)
     assert result.inner_text().startswith("tokens: a matrix of 50,257 × 768")

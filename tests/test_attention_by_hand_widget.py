@@ -119,6 +119,12 @@ def test_the_planes_show_all_points_and_no_more_than_they_need(javascript, seed,
     assert javascript(MODULE, "domainOf", "key", points, far) == [list(ends) for ends in expected]
 
 
+def test_points_on_the_edge_are_near(javascript):
+    assert javascript(MODULE, "domainOf", "key", [[4, -4]], False) == [[-4, 4]] * 2
+    assert javascript(MODULE, "domainOf", "value", [[4, -2]], False) == [[-2, 4]] * 2
+    assert javascript(MODULE, "domainOf", "key", [[4.1, 0]], False) != [[-4, 4]] * 2
+
+
 # --- the Python side ------------------------------------------------------------------------------
 
 

@@ -63,6 +63,14 @@ def test_the_distribution_is_the_librarys(javascript, seed, temperature, top_k, 
     np.testing.assert_array_equal(got > 0, expected > 0)  # the same tokens are cut
 
 
+def test_the_nucleus_is_no_larger_than_it_must_be(javascript):
+    logits = np.log([0.25, 0.5, 0.25])
+    options = {"temperature": 1, "topK": None, "topP": 0.5}
+    expected = probabilities(torch.from_numpy(logits), top_p=0.5)
+    assert expected.tolist() == pytest.approx([0, 1, 0])
+    assert javascript(CHOOSING, "distribution", logits, options) == pytest.approx([0, 1, 0])
+
+
 @given(seeds)
 @settings(max_examples=30)
 def test_entropy_choices_and_argmax_are_the_librarys(javascript, seed):
@@ -385,6 +393,17 @@ def test_bars_are_the_distribution_and_settings_act_on_them(widget_page):
     result = page.locator(".result")
     assert "keeps 5 of 1024" in result.inner_text()
     p = widget.logits().softmax(-1).sort(descending=True).values
+    rest, hidden = page.locator(".bars .note"), 100 * float(p[14:].sum())
+    others = f"1010 other tokens hold {hidden:.1f}% of the model's probability;"
+    assert rest.inner_text() == f"{others} all of them are cut."
+    page.evaluate("model.set('top_k', 16)")
+    finished(page)
+    small = 100 * float((p[14:16] / p[:16].sum()).sum())
+    assert rest.inner_text() == (
+        f"{others} 2 of them are kept (light in the strip), with {small:.1f}%."
+    )
+    page.evaluate("model.set('top_k', 5)")
+    finished(page)
     parts = "[...document.querySelectorAll('.strip i')].map((part) => parseFloat(part.style.width))"
     top = 100 * float(p[:5].sum())
     np.testing.assert_allclose(page.evaluate(parts), [top, 0, 100 - top, 0], atol=0.01)
@@ -458,6 +477,10 @@ def test_any_prompt_is_answered(widget_page):
     prompt.fill("Enter 🎭")
     finished(page)
     assert "no token for is read byte by byte" in note.inner_text()
+    for n in (252, 253):  # digits are tokens
+        prompt.fill("1" * n)
+        more = "; there is room for the last 252 and the new ones" if n > 252 else ""
+        expect(note).to_have_text(f"{n} tokens{more}.")
     prompt.fill("O")
     expect(note).to_have_text("1 token.")
     finished(page)

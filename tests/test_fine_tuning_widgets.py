@@ -386,6 +386,8 @@ def test_the_dial_is_turned(widget_page, width):
     page.get_by_role("button", name="Measure the whole curve").click()
     page.get_by_text("The measured points in a table").click()
     assert page.get_by_role("row").count() >= 2
+    page.get_by_role("textbox", name="Continue").fill("")
+    page.wait_for_function("document.querySelector('.written').textContent === ''")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
@@ -407,6 +409,9 @@ def test_the_whole_curve_is_measured(widget_page):
         "a => a.map((e) => e.getAttribute('r') === '6')"
     )
     assert large == [strength == 1 for strength in strengths]  # here the dial stands
+    page.get_by_label("Rank r").press("ArrowRight")
+    page.clock.run_for(400)
+    assert page.locator("tbody tr").count() == 2  # of another rank another curve
 
 
 def continued(widget):

@@ -60,6 +60,8 @@ def test_what_the_chapter_says_of_it_holds():
 def test_of_too_many_corners_each_column_shows_the_lowest_and_the_highest(javascript):
     few = {"x": [0, 0.5, 1], "y": [0, 1, 0]}
     assert javascript("fold.js", "outline", few, 2) == [[0, 0], [0.5, 1], [1, 0]]
+    corners = {"x": [0, 0.1, 0.9, 1], "y": [0, 1, 0.5, 0]}  # as many as there is room for
+    assert javascript("fold.js", "outline", corners, 2) == [[0, 0], [0.1, 1], [0.9, 0.5], [1, 0]]
     draw = np.random.default_rng(0)
     x, y = np.sort(draw.uniform(size=100)), draw.uniform(size=100)
     x[-1] = 1.0  # the last corner stands at the end of the last column

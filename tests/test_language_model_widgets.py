@@ -304,9 +304,19 @@ def test_rounding_costs_less_than_a_hundredth_of_a_nat(javascript, model_file, b
     assert np.mean(in_page) == pytest.approx(float(held_out_loss(exact, some)), abs=0.01)
 
 
+def test_the_first_token_and_the_last_can_be_read(javascript, model_file):
+    assert len(javascript(HARNESS, "logits", model_file, [0, 1023])) == 2 * 1024
+
+
 @pytest.mark.parametrize(
     ("ids", "message"),
-    [([], "at least one token"), ([1] * 257, "256 tokens at most"), ([1024], "not among the 1024")],
+    [
+        ([], "at least one token"),
+        ([1] * 257, "256 tokens at most"),
+        ([1024], "Token 1024 is not among the 1024"),
+        ([5, -1], "Token -1 is not among the 1024"),
+        ([5, 1.5], "Token 1.5 is not among the 1024"),
+    ],
 )
 def test_what_the_model_cannot_read_is_refused(javascript, model_file, ids, message):
     with pytest.raises(RuntimeError, match=message):

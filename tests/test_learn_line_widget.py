@@ -62,6 +62,8 @@ def test_what_is_said(javascript):
     assert "best" not in javascript(MODULE, "describe", {**state, "layers": 2})
     high = {**state, "points": [[1, 99.5], [1, 98]], "query": 1.0, "rate": 1.0}
     assert "one layer says 98.750," in javascript(MODULE, "describe", high)
+    high["points"] = [[1, 99], [1, 99]]
+    assert "one layer says 99.000," in javascript(MODULE, "describe", high)
     high["points"] = [[1, 100], [1, 99]]
     assert "a number beyond all points" in javascript(MODULE, "describe", high)
     assert "a mean of heights between −1.9 and 1.7" in javascript(

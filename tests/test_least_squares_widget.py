@@ -343,6 +343,11 @@ def test_what_can_be_moved_is_named_and_stays_in_the_frame(widget_page):
     assert "Point 3 (" in page.locator(".result").inner_text()
     page.get_by_role("button", name="Remove it").press("Enter")
     assert len(points(page)) == 2
+    add = page.get_by_role("button", name="Add a point")
+    for n in (40, 39):  # there is room for so many
+        page.evaluate(f"model.set('points', Array.from({{ length: {n} }}, (_, i) => [i / 10, 2]))")
+        settle(page)
+        assert add.is_disabled() == (n == 40)
     height = page.get_by_label("Your height at x̄")
     ends = height.evaluate("(e) => [e.min, e.max, e.step].map(Number)")
     assert ends == pytest.approx([y0, y1, (y1 - y0) / 200])
