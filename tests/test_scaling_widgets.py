@@ -116,6 +116,12 @@ def test_a_test_measures_what_it_should(javascript, metric):
     np.testing.assert_allclose(exactly, expected)
 
 
+@pytest.mark.parametrize("metric", ["Brier score", "log likelihood"])
+def test_what_reads_probabilities_draws_nothing(javascript, metric):
+    seen = javascript(EMERGENCE, "measured", metric, [0.3, 0.8], 3, 10, 1)
+    np.testing.assert_allclose(seen, scaling.score(metric, np.array([0.3, 0.8]), 3))
+
+
 def test_what_is_said_of_a_test(javascript):
     sizes = [1e6, 1e8, 1e10]
     say = lambda *seen: javascript(EMERGENCE, "describe", "exact match", 10, seen, sizes)  # noqa: E731
