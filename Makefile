@@ -16,6 +16,8 @@ KATEX  := packages/sphinx-katex-prerender
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
+# Python compiles what it imports; compiling all that is installed takes as long as installing it.
+PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help book pdf serve lab test fuzz mutants lab-test soak packages-test lint format chapter \
@@ -37,8 +39,10 @@ $(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml $(KATEX)/pyproj
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
 	$(PYTHON) -m venv $(VENV) || \
 	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
-	$(BIN)/pip install --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) $(PLAYS)
+	@# What torch needs differs from machine to machine. All else is pinned: nothing is left to resolve.
+	$(PIP) -c requirements.txt "$$(grep '^torch==' requirements.txt)"
+	$(PIP) --no-deps -r requirements.txt
+	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) $(PLAYS)
 	@mkdir -p $(VENV)/etc/ipython && cp binder/ipython_kernel_config.py $(VENV)/etc/ipython/
 	@touch $@
 
