@@ -174,6 +174,11 @@ def test_it_shows_the_worked_example_in_numbers(widget_page):
     assert "z = (8.50, 0.50)" in page.locator(".result").inner_text()
     shares = [page.locator(f"path.share.k{j}").get_attribute("visibility") for j in (1, 2, 3)]
     assert shares == ["hidden", "hidden", None]  # there is nothing to draw
+    widths = page.locator("svg.panel path.arrow[stroke-width]").evaluate_all(
+        "a => a.map((e) => [e.classList[1], +(+e.getAttribute('stroke-width')).toFixed(6)])"
+    )
+    assert widths[:4] == [["k3", 5.6], ["k2", 1.6], ["k1", 1.6], ["q", 3.0]]  # as it is heard
+    assert sorted(widths[4:]) == [["k1", 1.6], ["k2", 1.6], ["k3", 1.6]]
     page.get_by_label("divide by √d").uncheck()
     settle(page)
     assert page.locator("tbody tr td:nth-child(4)").first.inner_text() == "29.00"
@@ -281,6 +286,11 @@ def test_letters_stand_outwards_where_there_is_room(widget_page):
         assert float(cy) == pytest.approx(y0 + h - above)
         return round(float(x) - float(cx), 3), round(float(y) - float(cy), 3)
 
+    page.set_viewport_size({"width": 600, "height": 900})
+    settle(page)
+    assert left.get_attribute("viewBox") == "0 0 420 440"  # below each other, but not too large
+    page.set_viewport_size({"width": 1400, "height": 900})
+    settle(page)
     assert z(24.5) == (-6, 20)
     assert z(23.5) == (-6, -10)
     assert [mark.get_attribute("aria-label")[:8] for mark in right.locator(".grip").all()] == [

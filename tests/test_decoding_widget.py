@@ -324,7 +324,9 @@ def test_of_a_long_prompt_the_last_words_stand_before_what_continues_it(widget_p
     whole = "I have done the deed. Didst thou"
     assert len(whole) == 32  # as many letters as there is room for
     for text, shown in ((whole, whole), (f"{whole}?", "… have done the deed. Didst thou?")):
-        page.get_by_role("textbox", name="Prompt").fill(text)
+        prompt = page.get_by_role("textbox", name="Prompt")
+        assert prompt.get_attribute("maxlength") == "4000"
+        prompt.fill(text)
         settle(page)
         expect(begins).to_have_text(shown)
     finished(page)
@@ -432,6 +434,7 @@ def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
     texts = page.evaluate(TEXTS)
     assert texts[2] == texts[3] == texts[4] == texts[0]  # drawn from one token: greedy
     tree = page.locator(".tree")
+    assert tree.get_attribute("tabindex") == "0"
     tree.evaluate("(e) => { e.scrollLeft = 90; }")
     assert tree.evaluate("(e) => e.scrollLeft") == 90
     page.locator(".bars button").first.press("Enter")

@@ -690,6 +690,16 @@ def test_maps_follow_changes_from_python_and_let_go(widget_page):
     assert measures.count("at 1 query") == 1
     assert "Entropy" not in measures  # of too few weights
     assert "1 token." in page.locator(".controls").inner_text()
+    grid = page.locator(".grid").bounding_box()
+    assert (grid["width"], grid["height"]) == pytest.approx((40, 40))  # large enough for a finger
+    page.set_viewport_size({"width": 600, "height": 900})
+    settle(page)
+    width, height = (
+        float(page.locator(".arcs").get_attribute(side)) for side in ("width", "height")
+    )
+    assert height == pytest.approx(width / 4 + 64)
+    text = page.get_by_role("textbox", name="Text")
+    assert text.get_attribute("maxlength") == "400"
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
 

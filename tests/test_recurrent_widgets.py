@@ -12,7 +12,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from widget_page import complaints, settle
+from widget_page import center, complaints, settle
 
 from primer import recurrent
 from primer.notebook.figures import png
@@ -500,6 +500,10 @@ def test_of_a_short_word_the_last_letter_is_the_last_to_be_chosen(widget_page):
     for key, row in steps:  # neither beyond the last letter nor before the first
         grid.press(key)
         assert page.evaluate("model.get('row')") == row
+    for row in reversed(range(rows)):
+        page.mouse.click(*center(page.locator("rect.cell").nth(3 * row + row % 3)))
+        assert page.evaluate("model.get('row')") == row + 1
+    assert page.get_by_role("textbox", name="Word").get_attribute("maxlength") == "40"
     _, weights = Alignment(word="abc").written()
     shown = page.locator("rect.cell").evaluate_all(
         "a => a.map((e) => +e.getAttribute('fill-opacity'))"

@@ -257,6 +257,8 @@ def test_the_jump_comes_and_goes(widget_page, width):
     page.get_by_label("Questions").press("End")
     settle(page)
     assert page.evaluate("model.get('items')") == 0
+    height = page.locator("svg.scores").get_attribute("height")
+    assert height == ("240" if width == 390 else "320")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
