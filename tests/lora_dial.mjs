@@ -24,6 +24,9 @@ export function matrix(file, change, strength, rank, layer, part) {
 export const breaths = (file, change) =>
   [...turn(readModel(readFileSync(file)), readFileSync(change))].length;
 
+/** How often the page can breathe while it reads tokens. */
+export const pauses = (file, tokens) => [...surprises(readModel(readFileSync(file)), tokens)].length;
+
 /** The nats of each token but the first. */
 export const nats = (file, change, strength, rank, tokens) =>
   finish(surprises(turnedModel(file, change, strength, rank), tokens));

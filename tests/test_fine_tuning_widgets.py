@@ -205,6 +205,13 @@ def test_the_page_breathes_after_every_matrix(javascript, dial_files):
     assert javascript(DIAL, "breaths", checkpoint, change) == matrices > 10
 
 
+def test_the_page_breathes_after_each_layer_that_four_tokens_have_passed(javascript, dial_files):
+    layers = load_pretrained("plays")[0].config.n_layers
+    for read, fours in ((8, 2), (9, 3)):
+        tokens = list(range(100, 101 + read))  # the last one is only predicted
+        assert javascript(DIAL, "pauses", dial_files[1], tokens) == fours * layers
+
+
 def test_nobody_trained_on_the_passages():
     assert any(text.startswith(DOCSTRING) for text in ft.split_docstrings().test.values())
     assert PLAY in split_plays()[1]["The Tempest"]

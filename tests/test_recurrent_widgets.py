@@ -535,6 +535,7 @@ def test_alignment_answers_to_keys_mouse_and_touch(widget_page, width):
     page.get_by_role("textbox", name="Word").fill("Incomprehensibility!")
     settle(page)
     assert page.locator(".written").inner_text() == "yitieherpmocni" + MARK
+    assert page.evaluate("model.get('row')") == 1  # another word is read from its beginning
     assert page.locator(".written del").count() > 3
     note = page.locator(".prompt .note").inner_text()
     assert "longer than any it has learned from (up to 12)" in note
