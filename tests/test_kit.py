@@ -725,6 +725,68 @@ def test_a_panel_fills_the_width_there_is_from_its_first_drawing_on(make_widget,
     assert page.evaluate("widget.dataset.first") == "0 0 500 100"
 
 
+MARKS = """
+import { panel, widget } from "./kit.js";
+
+export default widget("counter", ({ el }) => {
+  const note = (name) => (what) => { el.dataset[name] = what; };
+  const drawing = panel({
+    label: "Some marks", name: "some", height: (width) => width / 2, widest: 300,
+    margin: [10, 20, 30, 40], x: { domain: [0, 10], label: "x" }, y: { domain: [0, 1], label: "y" },
+    marks: [{
+      count: ({ number }) => number,
+      at: (_, i) => (i === 1 ? null : [i, 0.5]),
+      label: (_, i) => `mark ${i}`,
+      move: ([x, y], i) => note("moved")(`${i} ${x.toFixed(2)} ${y.toFixed(2)}`),
+      step: [0.5, 0.25],
+      take: note("taken"),
+      press: { Delete: note("pressed") },
+      live: ({ number }, i) => ({ "aria-valuenow": number + i }),
+    }],
+    draw() {},
+  });
+  return { layout: [drawing], draw: drawing.draw };
+});
+"""
+
+
+@pytest.mark.browser
+def test_marks_are_taken_moved_and_let_go(make_widget, widget_page):
+    page = widget_page(make_widget(script=MARKS)())
+    drawing, marks = page.locator("svg.some"), page.locator(".grip")
+    told = "(name) => widget.dataset[name]"
+    assert drawing.get_attribute("viewBox") == "0 0 300 150"
+    assert drawing.bounding_box()["width"] == 300
+    assert [marks.nth(i).is_visible() for i in range(3)] == [True, False, True]
+    mark = page.get_by_role("button", name="mark 2")
+    assert [mark.get_attribute(name) for name in ("cx", "cy")] == ["88", "65"]
+    assert mark.get_attribute("aria-valuenow") == "5"
+    keys = {"ArrowRight": "2 2.50 0.50", "ArrowUp": "2 2.00 0.75", "PageUp": "2 2.00 3.00"}
+    for key, moved in keys.items():
+        mark.press(key)
+        assert page.evaluate(told, "moved") == moved
+    assert page.evaluate(told, "taken") == "2"
+    mark.press("Delete")
+    assert page.evaluate(told, "pressed") == "2"
+    box = mark.bounding_box()
+    at = box["x"] + box["width"] / 2 + 10, box["y"] + box["height"] / 2 - 4
+    page.mouse.move(*at)  # taken hold of beside its middle, it does not jump
+    page.mouse.down()
+    page.mouse.move(at[0] + 24, at[1] + 11)
+    assert page.evaluate(told, "moved") == "2 3.00 0.40"
+    page.mouse.up()
+    page.mouse.move(at[0] + 48, at[1])
+    assert page.evaluate(told, "moved") == "2 3.00 0.40"
+    page.evaluate("model.set('number', 1)")
+    settle(page)
+    assert marks.count() == 1
+    page.evaluate("model.set('number', 4)")
+    settle(page)
+    assert [mark.get_attribute("aria-label") for mark in marks.all()] == [
+        *("mark 0", None, "mark 2", "mark 3")
+    ]
+
+
 # ---------------------------------------------------------------- long work
 
 WORKSHOP = Path(__file__).with_name("workshop.mjs")

@@ -79,6 +79,11 @@ def test_the_page_prepares_the_line_as_python(javascript, objective, rate, lengt
     assert javascript(MODULE, "allowed", got) == rows.allowed.tolist()
 
 
+def test_a_place_says_how_far_it_sees(javascript):
+    assert javascript(MODULE, "reach", [True, False, False]) == "1–1"
+    assert javascript(MODULE, "reach", [True, True, True]) == "1–3"
+
+
 @pytest.mark.parametrize("seed", [13, 17, 27, 126, 155])
 @pytest.mark.parametrize("rate", [0.5, 0.6])
 def test_a_crowded_line_is_the_pages_too(javascript, seed, rate):
@@ -291,6 +296,20 @@ def test_what_is_said(javascript):
     assert line(objective="next").startswith("11 of 11 places count in the loss; each sees itself")
     assert line(objective="prefix", length=4).startswith("8 of 11 places count")
     assert "the decoder writes 12; 12 of" in line(objective="infill")
+    assert line(objective="prefix", length=4).endswith(
+        "the first 4 see each other and cost nothing."
+    )
+    for objective, seed in (("masked", 0), ("masked", 3), ("spans", 5)):
+        chosen = {"objective": objective, "rate": 0.6, "seed": seed}
+        rows = MaskingDesk(**chosen).rows()
+        seen = [(read, said) for read, said, counts in zip(*rows[:3], strict=True) if counts]
+        masks = sum(read == MASK for read, _ in seen)
+        same = sum(read == said for read, said in seen)
+        faces = f"masks {masks}, random {len(seen) - masks - same}, unchanged {same}."
+        assert line(**chosen) == (
+            f"Draw {seed + 1}, rate 60%: {len(seen)} of 12 places count in the loss: {faces} "
+            "The twin is reading."
+        )
     empty = next(s for s in range(99) if not sum(MaskingDesk(rate=0.05, seed=s).rows().counted))
     assert "there is no loss" in line(rate=0.05, seed=empty)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pytest
 import traitlets
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from widget_page import settle
+from widget_page import center, settle
 
 from primer import networks
 from primer.notebook.figures import png
@@ -78,6 +79,32 @@ def test_the_result_line_says_what_is_seen(javascript):
     assert "1.2·10⁴" in line
     assert "4.2·10⁻⁷" in line
     assert javascript("too_many.js", "describe", 0, 20, state).startswith("1 coefficient, fewer")
+    assert "20 coefficients, fewer" not in line
+    assert "21 coefficients, more than" in javascript("too_many.js", "describe", 20, 20, state)
+    for value, said in ((0.001, "0.0010"), (0.0999, "0.0999"), (0.1, "0.10"), (999.5, "999.50")):
+        line = javascript("too_many.js", "describe", 3, 20, state | {"train": value})
+        assert f"on the points {said}, on" in line
+    line = javascript("too_many.js", "describe", 3, 20, state | {"train": 1000, "test": 9e-4})
+    assert "on the points 1.0·10³, on new ones 9.0·10⁻⁴;" in line
+
+
+@pytest.mark.browser
+def test_a_point_stays_in_the_drawing_wherever_it_is_pulled(widget_page):
+    page = widget_page(TooManyParameters(degree=3, noise=0.0))
+    point = page.get_by_role("button", name="Point 3,")
+    for far, height in ((-2000, 2.5), (2000, -2.5)):
+        x, y = center(point)
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x, y + far)
+        page.mouse.up()
+        settle(page)
+        assert f"y {height:.2f}".replace("-", "−") in point.get_attribute("aria-label")
+        pulled = page.evaluate("model.get('pulls')[2]")
+        assert pulled == pytest.approx(height - truth(np.array(drawn()[0][2])))
+        edge = page.locator(".points .axis").get_attribute("d")
+        _, top, foot, _ = (float(part) for part in re.findall(r"[\d.]+", edge))
+        assert float(point.get_attribute("cy")) == (top if height > 0 else foot)
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,15 @@ def test_sample_size_says_when_there_is_none(javascript):
     assert javascript(POWER, "sampleSize", 0, 0.8, 0.05, "two-sided") is None
     assert javascript(POWER, "sampleSize", -0.5, 0.8, 0.05, "greater") is None
     assert javascript(POWER, "sampleSize", 0.01, 0.8, 0.05, "two-sided", 1000) is None
+    needed = statistics.t_sample_size(0.3, 0.8, 0.05, "two-sided")
+    for most, found in ((needed, needed), (needed - 1, None)):
+        assert javascript(POWER, "sampleSize", 0.3, 0.8, 0.05, "two-sided", most) == found
+    assert javascript(POWER, "sampleSize", 50, 0.8, 0.05, "two-sided") == 2  # no test has fewer
 
 
-@pytest.mark.parametrize(("variance", "said"), [(1.0, "0.50 ± 0.02"), (1e3, "0.00")])
+@pytest.mark.parametrize(
+    ("variance", "said"), [(1.0, "0.50 ± 0.02"), (100.0, "0.01 ± 0.00"), (1e3, "0.00")]
+)
 def test_efficiency_is_written_with_its_error(javascript, variance, said):
     read = {"variance": variance, "varianceError": 0.02}
     assert javascript(SAMPLING, "efficiency", read, 0.5) == said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 
 import numpy as np
 import pytest
@@ -60,6 +61,15 @@ def test_arrow_and_step_are_the_gradients_of_the_losses(javascript, reward, beta
     after = alignment.tilted(reference, step, beta)
     got = javascript("policies.js", "direct", REFERENCE, REWARDS[reward], beta, 1, RATES["direct"])
     np.testing.assert_allclose(got, after, atol=1e-9)
+
+
+def test_replies_of_one_reward_share_what_the_best_of_two_wins(javascript):
+    best = javascript("policies.js", "bestOf", [0.5, 0.375, 0.125], [1, 0, 0], 2)
+    assert best == [0.75, 0.1875, 0.0625]  # the first, unless it is drawn neither time
+
+
+def test_what_is_never_said_adds_nothing_to_the_divergence(javascript):
+    assert javascript("policies.js", "divergence", [0, 1], [0.5, 0.5]) == math.log(2)
 
 
 @pytest.mark.parametrize("reward", sorted(REWARDS))
@@ -131,6 +141,29 @@ def test_the_tilt_is_moved_by_keys_and_touch(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_arrows_lead_where_the_gradient_does_and_end_at_the_edge(widget_page):
+    page = widget_page(Tilt(reward="wish", beta=0.1, steps=0))
+    before = torch.tensor(REFERENCE, dtype=torch.double)
+    logits = before.log().requires_grad_()
+    policy = logits.softmax(0)
+    values = torch.tensor(REWARDS["wish"], dtype=torch.double)
+    (policy @ values / 0.1 - alignment.kl_divergence(policy, before)).backward()
+    tips = (before + logits.grad).clip(0, 1).numpy()
+    seen = np.abs(tips - REFERENCE) > 0.02  # shorter ones are left out
+    assert 0 < seen.sum() < 6
+    assert (before + logits.grad).min() < 0
+    axis = page.locator("svg.panel .axis").first.get_attribute("d")
+    left, _, _, right = (float(part) for part in re.findall(r"[\d.]+", axis))
+    arrows = page.locator("path.push").evaluate_all("all => all.map((e) => e.getAttribute('d'))")
+    assert [bool(drawn) for drawn in arrows] == seen.tolist()
+    for drawn, start, tip in zip(arrows, REFERENCE, tips, strict=True):
+        if drawn:
+            points = [float(part) for part in re.findall(r"[-\d.]+", drawn)]
+            found = (np.array([points[0], points[2]]) - left) / (right - left)
+            np.testing.assert_allclose(found, [start, tip], atol=1e-3)
 
 
 @pytest.mark.browser
