@@ -321,6 +321,8 @@ def test_of_a_long_prompt_the_last_words_stand_before_what_continues_it(widget_p
     finished(page)
     begins = page.locator(".continuation .beginning").first
     assert begins.inner_text() == "… done quickly: if the trammel"
+    titles = page.locator(".continuation b").all_inner_texts()
+    assert titles[:3] == ["Greedy", "Beam search, 1 beam: greedy", "Sample, seed 1"]
     whole = "I have done the deed. Didst thou"
     assert len(whole) == 32  # as many letters as there is room for
     for text, shown in ((whole, whole), (f"{whole}?", "… have done the deed. Didst thou?")):

@@ -653,6 +653,22 @@ def test_maps_answer_to_touch_on_a_telephone(widget_page):
     assert drawn == counts
     strengths = arcs.evaluate_all("a => a.map((e) => +e.style.getPropertyValue('--strength'))")
     assert strengths == pytest.approx([level + 0.1 for level in levels])
+    # of many names as many stand there as there is room for, those of the chosen pair always
+    page.evaluate("model.set('text', 'word '.repeat(60)); model.set('query', 4)")
+    page.evaluate("model.set('key', 1)")
+    settle(page)
+    read = """(svg) => [...svg.querySelectorAll("text")].map((e) => [e.getAttribute("class"),
+      ...e.getAttribute("transform").match(/[\\d.]+/g).map(Number)])"""
+    names = page.locator(".arcs").evaluate(read)
+    assert len(names) == 48 / 2 - 3 + 2
+    assert [kind for kind, *_ in names[:2]] == ["key", "query"]
+    assert min(np.diff([x for _, x, *_ in names])) >= 13
+    beside = page.locator(".map > svg").evaluate("""(svg) => ["y", "transform"].map((name) =>
+      [...svg.querySelectorAll(`text[${name}]`)].map((e) =>
+        Number(e.getAttribute(name).match(/[\\d.]+/)[0])))""")
+    rows, columns = np.sort(beside[0])[2:], beside[1]  # without the titles of both axes
+    assert (min(np.diff(rows)) >= 10, min(np.diff(columns)) >= 13) == (True, True)
+    assert (len(rows), len(columns)) == (24, 48 / 3 - 2 + 1)
 
 
 @pytest.mark.browser
