@@ -26,11 +26,11 @@ from primer.book.registry import REGISTRY, read_book
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the notebooks of chapters to come, which may be half written."""
-    if not (config.rootpath / REGISTRY).exists():
-        return None  # not the book, but notebooks that a test made
+    if collection_path.suffix != ".ipynb" or not (config.rootpath / REGISTRY).exists():
+        return None  # no notebook, or one that a test made
     book = read_book(config.rootpath)
     to_come = {chapter.name for chapter in book.chapters if not chapter.written}
-    return (collection_path.suffix == ".ipynb" and collection_path.stem in to_come) or None
+    return collection_path.stem in to_come or None
 
 
 class NotExecuted(Exception):
