@@ -220,6 +220,32 @@ def test_rope_offers_as_many_dimensions_as_both_vectors_have(widget_page):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_rope_marks_the_distance_that_looks_like_none(widget_page, width):
+    page = widget_page(RopeRotation(query=[1.0, 0.0], key=[1.0, 0.0], dim=2), width=width)
+    name, mark = page.locator("svg.curve > text"), page.locator("circle.alias")
+    assert name.text_content() == "44 looks like 0"  # seven turns of a radian a token
+    axis = page.locator("svg.curve .axis").get_attribute("d")
+    left, top, bottom, right = (float(part) for part in re.findall(r"[\d.]+", axis))
+    at = left + (right - left) * (44 + 64) / 128
+    assert float(mark.get_attribute("cx")) == pytest.approx(at)
+    drawn = page.locator("path.total").get_attribute("d")
+    curve = np.reshape([float(part) for part in re.findall(r"[\d.]+", drawn)], (-1, 2))
+    heights = (curve[:, 1] - (top + bottom) / 2) / (top - bottom) * 2
+    np.testing.assert_allclose(heights, np.cos(np.arange(-64, 64.1, 0.25)), atol=2e-3)
+    assert float(mark.get_attribute("cy")) == pytest.approx(curve[4 * 108, 1], abs=0.01)
+    drawing, words = page.locator("svg.curve").bounding_box(), name.bounding_box()
+    assert words["x"] + words["width"] <= drawing["x"] + drawing["width"]
+    middle = words["x"] + words["width"] / 2 - drawing["x"]
+    assert (middle == pytest.approx(at, abs=1)) == (width == 1400)  # moved where there is no room
+    page.evaluate("model.set('query', [0, 0, 1, 0]); model.set('key', [0, 0, 1, 0])")
+    page.evaluate("model.set('dim', 4)")
+    settle(page)
+    assert not name.is_visible()
+    assert not mark.is_visible()
+
+
+@pytest.mark.browser
 def test_rope_follows_the_last_pair_that_is_left(widget_page):
     page = widget_page(RopeRotation(pair=3, m=5, n=2))
     dots = page.locator("path.trail")
