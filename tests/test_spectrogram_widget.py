@@ -178,7 +178,7 @@ def test_what_is_said_of_a_frame(javascript):
         (0.005, 20, "s", "σ_t = 5.00 ms, σ_f = 20.0 Hz, σ_t·σ_f = 0.1000 = 1.26 × 1/4π"),
         (0.0005, 200, "s", "σ_t = 0.500 ms, σ_f = 200 Hz, σ_t·σ_f = 0.1000 = 1.26 × 1/4π"),
         (2, 0.5, "s", "σ_t = 2.00 s, σ_f = 0.500 Hz, σ_t·σ_f = 1.0000 = 12.57 × 1/4π"),
-        (0.9996, 1, "s", "σ_t = 1.000 s, σ_f = 1.00 Hz, σ_t·σ_f = 0.9996 = 12.56 × 1/4π"),
+        (1.2, 1, "s", "σ_t = 1.20 s, σ_f = 1.00 Hz, σ_t·σ_f = 1.2000 = 15.08 × 1/4π"),
         (20, 0.01, "years", "σ_t = 20.0 years, σ_f = 0.0100 per year, σ_t·σ_f = 0.2000 = 2.51"),
     ],
 )
@@ -642,6 +642,38 @@ def test_names_of_near_lines_stand_apart_and_in_the_image(widget_page):
         assert box["x"] + box["width"] < image["x"] + image["width"]
         found.append((box["y"], box["y"] + box["height"]))
     assert found[1][1] - 6 < found[0][0]
+
+
+@pytest.mark.browser
+def test_windows_and_hops_are_said_in_time_and_kept_samples_and_stay_in_the_signal(open_widget):
+    page = open_widget()
+    length, hop, rate = (
+        page.get_by_label(name, exact=True) for name in ("Window length", "Hop", "Sampling rate")
+    )
+
+    def words():
+        return [control.get_attribute("aria-valuetext") for control in (length, hop, rate)]
+
+    assert words() == ["32.0 ms · 256 samples", "4.00 ms · 32 samples", "8000 Hz"]
+    page.evaluate("model.set('keep_every', 4)")
+    settle(page)
+    assert words() == ["32.0 ms · 64 samples", "4.00 ms · 8 samples", "2000 Hz · 1 sample of 4"]
+    page.evaluate("model.set('hop', 1)")
+    settle(page)
+    assert words()[1].startswith("0.125 ms · 1 sample")  # one is left, however few are kept
+    for name, samples, longest, widest in (
+        ("Chirp", 8000, 3444, 1024),
+        ("Sunspots", 309, 152, 64),
+    ):
+        page.get_by_text(name, exact=True).click()
+        settle(page)
+        length.press("End")
+        hop.press("End")
+        assert page.evaluate("[state.window_length, state.hop]") == [longest, widest]
+        assert longest <= samples / 2
+        assert widest <= samples / 4
+    assert words()[:2] == ["152 years · 152 samples", "64.0 years · 64 samples"]
+    assert words()[2] == "1.00 per year"
 
 
 @pytest.mark.browser
