@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -340,6 +341,15 @@ def test_four_memories_answer_to_keys_mouse_and_touch(widget_page, width):
         squares = page.locator(f"svg path.{name}-all").get_attribute("d")
         filled = page.locator(f"svg path.{name}").get_attribute("d")
         assert (squares.count("M"), filled.count("M")) == (24, hits[name].sum())
+    frame = page.locator("svg.panel > svg").first
+    left, top, wide, high = (
+        float(frame.get_attribute(name)) for name in ("x", "y", "width", "height")
+    )
+    first = page.locator(f"svg path.{next(iter(COLORS))}-all").get_attribute("d").split("Z")[0]
+    numbers = [float(number) for number in re.findall(r"-?[\d.]+", first)]
+    each = np.array([wide / 24, high / 4])  # a square leaves an eighth of its place on each side
+    expected = [*([left, top] + 0.12 * each), *(0.76 * each), -0.76 * each[0]]
+    np.testing.assert_allclose(numbers, expected, atol=0.051)
     page.get_by_label("Pairs written").press("ArrowRight")
     settle(page)
     assert page.evaluate("model.get('writes')") == 25
@@ -370,6 +380,9 @@ def test_four_memories_answer_to_keys_mouse_and_touch(widget_page, width):
     # 96 values were added up for one key: that answer lies beyond the axis, and is seen at its end
     frame = page.locator("svg.panel > svg").last
     left, room = (float(frame.get_attribute(name)) for name in ("x", "width"))
+    heights = sorted({float(re.split("[ h]", d)[1]) for d in others.split("M")[1:]})
+    top, high = (float(frame.get_attribute(name)) for name in ("y", "height"))
+    np.testing.assert_allclose(heights, top + high * np.array([1, 3, 5, 7]) / 8, atol=0.051)
     dots = [float(d.split()[0]) for d in others.split("M")[1:]]
     assert [min(dots), max(dots)] == pytest.approx(
         [left + 0.05 / 3.5 * room, left + 3.45 / 3.5 * room], abs=0.06

@@ -346,6 +346,7 @@ def test_of_a_long_prompt_the_last_words_stand_before_what_continues_it(widget_p
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_greedy_and_beam_write_what_the_library_writes(widget_page):
     widget = Decoding(n_tokens=30, n_beams=3)
     page = widget_page(widget)
@@ -361,6 +362,7 @@ def test_greedy_and_beam_write_what_the_library_writes(widget_page):
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_the_reader_changes_the_model_by_keyboard(widget_page):
     page = widget_page(Decoding(text=EXAMPLE, n_tokens=16, n_beams=2))
     finished(page)
@@ -494,19 +496,31 @@ def test_any_prompt_is_answered(widget_page):
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_what_is_cut_says_by_which_and_a_loop_is_marked(widget_page):
-    widget = Decoding(text="Good", top_k=10, top_p=0.2, n_tokens=200, n_beams=1)
+    widget = Decoding(text="Good", top_k=10, top_p=0.2, n_tokens=110, n_beams=1)
     page = widget_page(widget)
     finished(page)
     kept = int((widget.distribution() > 0).sum())
     values = page.locator(".bars .value").all_inner_texts()
     assert values[kept:] == ["cut by p"] * (10 - kept) + ["cut by k"] * 4
-    loop = final_loop(torch.tensor(widget.greedy()))
+    written = widget.greedy()
+    loop = final_loop(torch.tensor(written))
     assert loop is not None
-    assert f"in a loop of {loop.period} tokens" in numbers(page, 0)
+    rounds = (110 - loop.start) / loop.period
+    again = 1 - distinct_ngrams(torch.tensor(written), 3)
+    assert numbers(page, 0).endswith(
+        f"; {100 * again:.1f}% repeated; in a loop of {loop.period} tokens, {rounds:.1f} rounds"
+    )
+    repeats = page.locator(".continuation").first.locator(".repeat")
+    assert repeats.count() == round(again * 108)
+    p = widget.logits().softmax(-1).sort(descending=True).values
+    parts = "[...document.querySelectorAll('.strip i')].map((part) => parseFloat(part.style.width))"
+    shares = [float(part.sum()) for part in (p[:kept], p[:0], p[10:], p[kept:10])]
+    np.testing.assert_allclose(page.evaluate(parts), 100 * np.array(shares), atol=0.01)
     marked = page.locator(".continuation").first.locator(".round")
     first_round = marked.all_inner_texts()[: loop.period]
-    tokens = widget.greedy()[loop.start : loop.start + loop.period]
+    tokens = written[loop.start : loop.start + loop.period]
     assert "".join(first_round).split() == widget.encoding().decode(tokens).split()
 
 
