@@ -324,6 +324,8 @@ def test_format_is_python_fixed_point_with_a_minus_sign(javascript, x, digits):
         ("compact", [9994], "9.99 k"),
         ("compact", [9996], "10.0 k"),
         ("compact", [250_000], "250.0 k"),
+        ("compact", [999_499], "999.5 k"),
+        ("compact", [999_700], "1.00 M"),
         ("compact", [0], "0"),
         ("compact", [2e15], "2000 T"),
         ("tuple", [[1, -2.5]], "(1.00, −2.50)"),

@@ -193,6 +193,7 @@ def test_the_line_of_equal_drop_touches_the_ball(widget_page, norm):
     axis = page.locator("path.axis").get_attribute("d")
     left, top, bottom, right = (float(part) for part in re.findall(r"[\d.]+", axis))
     unit = np.array([right - left, top - bottom]) / 3.4  # both axes go from −1.7 to 1.7
+    assert unit[0] == pytest.approx(-unit[1], abs=0.5)  # a circle is round
     one, other = points("contact") / unit
     along = (other - one) / np.linalg.norm(other - one)
     direction = np.array([np.cos(np.pi / 6), np.sin(np.pi / 6)])

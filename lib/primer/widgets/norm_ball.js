@@ -41,7 +41,7 @@ const RIMS = {
 const plane = ({ point, turn }) =>
   panel({
     label: "The balls of three norms, the gradient, and the best step in each ball",
-    height: (width) => width,
+    height: (width) => width + 16, // the margins take 16 px more above and below
     widest: 420,
     margin: [24, 8, 42, 42],
     x: { ...AXIS, label: "Δ₁" },

@@ -67,7 +67,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   const side = div("side", spreads.root, spectrum.root);
   const duration = (count) => {
     const samples = Math.max(1, Math.round(count / view().keep_every));
-    return `${wordsOf(current()).duration(count / current().rate)} · ${samples} samples`;
+    return `${wordsOf(current()).duration(count / current().rate)} · ${samples} sample${samples > 1 ? "s" : ""}`;
   };
   const follow = () => {
     shownOwn = false;

@@ -42,7 +42,7 @@ export function scientific(x, digits = 1) {
 
 /** Three or four digits and a letter: 124.4 M */
 export function compact(x, letters = ["", "k", "M", "B", "T"]) {
-  const power = clamp(Math.floor(Math.log10(Math.max(x, 1)) / 3), 0, letters.length - 1);
+  const power = clamp(Math.floor(Math.log10(Math.max(x, 1) / 0.9995) / 3), 0, letters.length - 1);
   const scaled = x / 1000 ** power;
   const digits = scaled < 9.995 ? 2 : scaled < 999.5 ? 1 : 0;
   return `${power ? scaled.toFixed(digits) : x} ${letters[power]}`.trim();
