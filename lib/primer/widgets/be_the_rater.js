@@ -2,8 +2,8 @@
 //
 // The functions above `bars` are the mathematics and the words; the tests compare them with primer.
 
-import { between, button, columns, div, format, heading, html, panel, resultLine, signed } from "./kit.js";
-import { sum, table, widget, write } from "./kit.js";
+import { between, button, columns, counted, div, format, heading, html, panel } from "./kit.js";
+import { resultLine, signed, sum, table, widget, write } from "./kit.js";
 import { bestOf, divergence, mean, tilted } from "./policies.js";
 
 const count = (text, what) => text.split(what).length - 1;
@@ -81,7 +81,7 @@ export function describe(answered, names, { weights, deviations }) {
   const sure = weights.map((w, i) => Math.abs(w) / deviations[i]);
   const best = sure.indexOf(Math.max(...sure));
   const said = `${names[best]} is worth ${signed(weights[best], 1)}, ${range(weights[best], deviations[best])}`;
-  const many = `${answered} choice${answered > 1 ? "s" : ""}`;
+  const many = counted(answered, "choice");
   return sure[best] > 1.96
     ? `After ${many} the surest wish: ${said}.`
     : `After ${many} no wish is sure of its sign; the surest is that ${said}.`;

@@ -1,8 +1,8 @@
 // Byte-pair encoding, merge by merge.  The functions above `SHOWN` are the algorithm; the tests compare them
 // with primer.language_models.
 
-import { button, clamp, columns, div, format, heading, html, memory, panel, resultLine } from "./kit.js";
-import { table, widget, write } from "./kit.js";
+import { button, clamp, columns, counted, div, format, heading, html, memory, panel } from "./kit.js";
+import { resultLine, table, widget, write } from "./kit.js";
 import { textInput } from "./text_input.js";
 import { readTokenizer, tokenText, visible } from "./tokenizer.js";
 
@@ -108,13 +108,15 @@ const STRIP = 64; // characters of the strips of words, characters and bytes
 /** What the result line says. */
 export function describe(name, step, steps, bytes, tokens, source) {
   const { made } = steps[step];
-  const size = tokens ? `${bytes} bytes are ${tokens} tokens, ${format(bytes / tokens, 2)} bytes each.` : "";
+  const size = tokens
+    ? `${counted(bytes, "byte")} ${bytes > 1 ? "are" : "is"} ${counted(tokens, "token")}, ${format(bytes / tokens, 2)} bytes each.`
+    : "";
   if (!bytes) return "Type something: without a text there is nothing to merge.";
   if (!made) return `No merge yet: every byte is a token of its own. ${size}`;
   const [left, right] = made.pair.map(name);
   const joined = `${left} + ${right} → ${name(made.id)}`;
   const end = step === steps.length - 1 ? " No pair is left that could be merged." : "";
-  const times = `${made.count} time${made.count > 1 ? "s" : ""}`;
+  const times = counted(made.count, "time");
   if (source === "book") {
     return `Merge ${made.number + 1} of the book's: ${joined}, here ${times}. Of all that fit it was learned first. ${size}${end}`;
   }

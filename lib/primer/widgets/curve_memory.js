@@ -2,8 +2,8 @@
 //
 // The functions above `drawing` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { button, clamp, div, format, heading, key, mean, panel, paths, percent, play } from "./kit.js";
-import { resultLine, short, sum, widget } from "./kit.js";
+import { button, clamp, counted, div, format, heading, key, mean, panel, paths } from "./kit.js";
+import { percent, play, resultLine, short, sum, widget } from "./kit.js";
 
 const SECONDS = 6; // to read the whole curve
 
@@ -99,7 +99,7 @@ export function missed(drawn, x) {
 /** What the result line says. */
 export function describe({ size, now }, error, best) {
   const share = (x) => (x < 0.001 ? "less than 0.1%" : percent(x));
-  const numbers = `${size} number${size === 1 ? "" : "s"}`;
+  const numbers = counted(size, "number");
   return `After ${now} samples ${numbers} miss ${share(error)} of the variance of the past; the best fit of ${numbers} misses ${share(best)}.`;
 }
 

@@ -1,6 +1,6 @@
 // Decoding: from the next-token distribution of the book's language model to text, in several ways at once.
 
-import { button, div, format, heading, memory, resultLine, set, widget } from "./kit.js";
+import { button, counted, div, format, heading, memory, resultLine, set, widget } from "./kit.js";
 import { distribution, draw as pick, effectiveChoices, entropy, greedy } from "./choosing.js";
 import { bars, cards, tree } from "./decoding_panels.js";
 import { beamText, continueText, readPrompt } from "./generation.js";
@@ -19,7 +19,7 @@ const SAMPLES = 3; // continuations drawn side by side
 function readable(tokenizer, text, room) {
   const tokens = encode(tokenizer, text);
   if (!tokens.length) return { tokens, words: "Type something: the model needs a token to continue." };
-  const said = [`${tokens.length} token${tokens.length === 1 ? "" : "s"}`];
+  const said = [counted(tokens.length, "token")];
   if (tokens.length > room) said.push(`there is room for the last ${room} and the new ones`);
   if (tokens.some((id) => tokenText(tokenizer, id).startsWith("‹"))) said.push(BYTE_BY_BYTE);
   return { tokens: tokens.slice(-room), words: `${said.join("; ")}.` };

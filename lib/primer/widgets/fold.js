@@ -2,7 +2,7 @@
 //
 // The functions above `outline` are the mathematics; the tests compare them with primer.networks.
 
-import { between, columns, grouped, panel, resultLine, short, widget } from "./kit.js";
+import { between, columns, counted, grouped, panel, resultLine, short, widget } from "./kit.js";
 
 /** How a layer adds its units up: w, −2w, 2w …, the last weight too small by a part. */
 export const outer = (width, lacking) =>
@@ -73,7 +73,6 @@ export function outline({ x, y }, most = 700) {
 
 const SHARE = 0.8; // of a row that a curve takes
 const name = (k) => (k === 0 ? "the line" : `layer ${k}`);
-const many = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
 
 const strips = () =>
   panel({
@@ -97,14 +96,14 @@ const strips = () =>
         class: `curve${wrong(k) ? " wrong" : ""}${row.x.length > 200 ? " fine" : ""}`,
       }));
       const beside = { class: "count", x: x.range[1] + 8 };
-      count(pieces, (n, k) => ({ ...beside, y: y(base(k) + SHARE / 2) + 4, words: many(n, "piece") }));
+      count(pieces, (n, k) => ({ ...beside, y: y(base(k) + SHARE / 2) + 4, words: counted(n, "piece") }));
     },
   });
 
 // What the result line says.
 export function describe(depth, width, lacking, pieces) {
   const units = depth * width;
-  const text = `${many(depth, "layer")} of ${width} units: ${many(pieces, "straight piece")}`;
+  const text = `${counted(depth, "layer")} of ${width} units: ${counted(pieces, "straight piece")}`;
   const whole = grouped(width ** depth);
   if (lacking > 0) return `${text} instead of ${whole}.`;
   return `${text}. One layer with the same ${units} units draws at most ${units + 1}.`;

@@ -2,7 +2,8 @@
 //
 // The functions above `strips` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { clamp, columns, div, heading, key, named, panel, paths, resultLine, widget } from "./kit.js";
+import { clamp, columns, counted, div, heading, key, named, panel, paths, resultLine } from "./kit.js";
+import { widget } from "./kit.js";
 import { softmax } from "./probability.js";
 
 // ---------------------------------------------------------------- what is computed
@@ -118,7 +119,7 @@ export function describe({ writes, different }, found, names) {
   const n = Math.min(writes, different);
   const again = writes > different ? `, the newest value of each (${writes} writes)` : "";
   const each = names.map((name, i) => `${name} ${found[i].filter(Boolean).length}`);
-  return `Recalled of ${n} pair${n === 1 ? "" : "s"}${again}: ${each.join(", ")}.`;
+  return `Recalled of ${counted(n, "pair")}${again}: ${each.join(", ")}.`;
 }
 
 // ---------------------------------------------------------------- what the reader sees

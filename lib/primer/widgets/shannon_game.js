@@ -2,8 +2,8 @@
 //
 // The functions above `LAST` are the mathematics and the rules; the tests compare them with primer.
 
-import { button, columns, div, format, heading, html, key, panel, percent, resultLine, set } from "./kit.js";
-import { sum, table, widen, widget, write } from "./kit.js";
+import { button, columns, counted, div, format, heading, html, key, panel, percent } from "./kit.js";
+import { resultLine, set, sum, table, widen, widget, write } from "./kit.js";
 import { visible } from "./tokenizer.js";
 
 export const readGame = (data) => JSON.parse(new TextDecoder().decode(data));
@@ -227,7 +227,7 @@ export default widget("shannon-game", ({ model, constants, controls, read, write
     const missing = ENOUGH - state.ranks.length;
     const you =
       missing > 0
-        ? ["you", "–", `after ${missing} more letter${missing > 1 ? "s" : ""}`, "–"]
+        ? ["you", "–", `after ${counted(missing, "more letter")}`, "–"]
         : row("you", state.ranks, "between");
     scores.draw([you, ...rivals], { chosen: 1 + models.indexOf(state.rival) });
     const played = state.ranks.length;

@@ -1,6 +1,6 @@
 // The spectrogram widget: what joins its controls, the signals, the analysis, the panels and the sound.
 
-import { div, html, memory, named, paragraph, resultLine, set, span, widget } from "./kit.js";
+import { counted, div, html, memory, named, paragraph, resultLine, set, span, widget } from "./kit.js";
 import { analysis, decode, describeFrame, describeSpread, firstView, ownSignal, wordsOf } from "./signals.js";
 import { ownSound, soundPlayer } from "./sound.js";
 import { computeFrames, imageRows, levelOf, spectrumDrawing, spreadDrawing } from "./spectrogram_panels.js";
@@ -67,7 +67,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   const side = div("side", spreads.root, spectrum.root);
   const duration = (count) => {
     const samples = Math.max(1, Math.round(count / view().keep_every));
-    return `${wordsOf(current()).duration(count / current().rate)} · ${samples} sample${samples > 1 ? "s" : ""}`;
+    return `${wordsOf(current()).duration(count / current().rate)} · ${counted(samples, "sample")}`;
   };
   const follow = () => {
     shownOwn = false;

@@ -2,7 +2,8 @@
 //
 // Its mathematics is in policies.js.
 
-import { clamp, columns, format, heading, key, panel, percent, resultLine, widget } from "./kit.js";
+import { clamp, columns, counted, format, heading, key, panel, percent, resultLine } from "./kit.js";
+import { widget } from "./kit.js";
 import { bestOf, climbed, direct, divergence, mean, push, tilted } from "./policies.js";
 
 // Where a policy stands in the lower drawing.
@@ -80,7 +81,7 @@ export function describe(replies, state, n, steps) {
   const [[far, earned], [way, gained]] = [place(policy, state), place(chosen, state)];
   const most = policy.indexOf(Math.max(...policy));
   const [one, other] = [climbing, following].map((learner) => format(place(learner, state)[1], 2));
-  const trained = `After ${steps} step${steps === 1 ? "" : "s"} the policy gradient earns ${one} and DPO ${other}`;
+  const trained = `After ${counted(steps, "step")} the policy gradient earns ${one} and DPO ${other}`;
   return `The tilt earns ${format(earned, 2)} at KL ${format(far, 2)} and says “${replies[most]}” in ${percent(policy[most], 0)}; the best of ${n} earns ${format(gained, 2)} at KL ${format(way, 2)}. ${trained}.`;
 }
 

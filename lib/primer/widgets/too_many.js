@@ -2,8 +2,8 @@
 //
 // The functions above `GRID` are the mathematics; the tests compare them with primer.networks.
 
-import { between, button, clamp, columns, format, heading, key, mean, panel, resultLine } from "./kit.js";
-import { scientific, widget } from "./kit.js";
+import { between, button, clamp, columns, counted, format, heading, key, mean, panel } from "./kit.js";
+import { resultLine, scientific, widget } from "./kit.js";
 
 export const truth = (x) => Math.sin(4 * x) + x / 2;
 
@@ -196,7 +196,7 @@ export function describe(degree, n, { train, test, smallest }) {
   const count = degree + 1;
   const side = count < n ? "fewer than points" : count === n ? "as many as points" : "more than points";
   return (
-    `${count} coefficient${count > 1 ? "s" : ""}, ${side}. Error on the points ${written(train)}, on new ` +
+    `${counted(count, "coefficient")}, ${side}. Error on the points ${written(train)}, on new ` +
     `ones ${written(test)}; smallest singular value ${written(smallest)}.`
   );
 }

@@ -30,6 +30,9 @@ export const significant = (x, digits = 3) => x.toPrecision(digits).replace("-",
 /** A whole number with its thousands apart: 10,000 */
 export const grouped = (x) => Math.round(x).toLocaleString("en");
 
+/** 1 token, 1,234 tokens */
+export const counted = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
+
 /** 12.5% */
 export const percent = (share, digits = 1) => `${format(100 * share, digits)}%`;
 
