@@ -56,6 +56,8 @@ STEPS = 3
 """What is described as a color, of 255 steps, and how far it may lie off."""
 WRITTEN = 0.01
 """How far a number in words may lie off, as a share of itself."""
+COUNTED = 20
+"""Smaller whole numbers count something or number it: they are compared exactly."""
 FEW = 3
 """Of controls alike but for a number in their label, and of buttons, so many are moved."""
 
@@ -158,7 +160,7 @@ def changed(now: Drawn, before: Drawn) -> Drawn:
 
 
 def same_text(text: str, other: str) -> bool:
-    """Compare words exactly, and numbers to the last digit that is written, or to a hundredth."""
+    """Compare words and counts exactly, numbers to the last digit written, or to a hundredth."""
     if NUMBER.sub("#", text) != NUMBER.sub("#", other):
         return False
     pairs = zip(NUMBER.findall(text), NUMBER.findall(other), strict=True)
@@ -166,7 +168,9 @@ def same_text(text: str, other: str) -> bool:
         digits = len(one.partition(".")[2])
         if digits != len(two.partition(".")[2]):
             return False
-        if abs(float(one) - float(two)) > max(1.01 * 10.0**-digits, WRITTEN * float(one)):
+        counted = not digits and float(one) < COUNTED
+        near = 0.0 if counted else max(1.01 * 10.0**-digits, WRITTEN * float(one))
+        if abs(float(one) - float(two)) > near:
             return False
     return True
 

@@ -168,6 +168,7 @@ def get(page, name):
 def test_it_shows_the_worked_example_in_numbers(widget_page):
     page = widget_page(AttentionByHand(**worked_example()))
     rows = [row.inner_text().split("\t") for row in page.locator("tbody tr").all()]
+    assert [row[0].strip() for row in rows] == ["1", "2", "3"]
     assert [row[2] for row in rows] == ["5·1 + 6·4 = 29", "5·3 + 6·10 = 75", "5·5 + 6·16 = 121"]
     assert [row[3] for row in rows] == ["20.51", "53.03", "85.56"]
     assert rows[2][4].strip() == "1.000"

@@ -54,6 +54,8 @@ def test_there_is_a_drawing_for_each_widget_and_no_other() -> None:
         ("power 0.465", "power 0.485", False),
         ("power 0.465", "power 0.4650", False),
         ("power 0.465", "Power 0.465", False),
+        ("row 2", "row 1", False),
+        ("41 %", "42 %", True),
         ("−5 | 0 | 5", "−5 | 0", False),
     ],
 )
@@ -62,8 +64,8 @@ def test_what_counts_as_the_same(now: Any, kept: Any, equal: bool) -> None:
 
 
 def test_the_numbers_of_an_axis_are_exact() -> None:
-    assert drawn.same("0 | 20", "1 | 20", "p text")
-    assert not drawn.same("0 | 20", "1 | 20", "svg text.tick text")
+    assert drawn.same("40 | 20", "41 | 20", "p text")
+    assert not drawn.same("40 | 20", "41 | 20", "svg text.tick text")
 
 
 def test_marks_are_described_by_size_and_order() -> None:

@@ -834,7 +834,7 @@ SILENCE = """() => {
         },
       };
     }
-    close() {}
+    close() { played.closed = true; }
   };
   window.sounding = 0;
   window.AudioBufferSourceNode = class {
@@ -903,6 +903,8 @@ def test_a_slow_recording_is_played_at_a_rate_that_loudspeakers_know(player):
     assert (played["when"], played["from"]) == (0, duration / 4)  # at once, from where it stands
     assert 0.5 <= played["loudest"] < 0.6  # half as loud as can be, and what lies between
     assert recorded < 32000 <= played["rate"] < 64000
+    page.evaluate("unmount()")
+    assert page.evaluate("[sounding, played.closed]") == [0, True]  # the loudspeaker is given back
     assert played["length"] == pytest.approx(duration * played["rate"])
 
 

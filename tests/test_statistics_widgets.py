@@ -218,6 +218,9 @@ def test_power_answers_to_keys_and_mouse(widget_page):
     plot.press("ArrowRight")
     settle(page)
     assert page.evaluate("model.get('effect')") == pytest.approx(0.55)
+    told = [plot.get_attribute(f"aria-value{part}") for part in ("min", "now", "max", "text")]
+    assert [*map(float, told[:3])] == pytest.approx([-1.5, 0.55, 1.5])
+    assert told[3] == "effect 0.55"
     expected = statistics.t_sample_size(0.55, 0.8, 0.05, "greater")
     needed = page.locator(".needed").inner_text().replace("\N{NO-BREAK SPACE}", " ")
     assert f"needs n = {expected}." in needed
