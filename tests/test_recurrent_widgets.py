@@ -230,7 +230,8 @@ def test_the_course_of_a_product(javascript, lengths, top, below):
 
 
 @pytest.mark.parametrize(
-    ("radius", "text"), [(0.01, "0.01"), (0.0099, "9.9·10⁻³"), (9999, "9999"), (10_000, "1.0·10⁴")]
+    ("radius", "text"),
+    [(0, "0"), (0.01, "0.01"), (0.0099, "9.9·10⁻³"), (9999, "9999"), (10_000, "1.0·10⁴")],
 )
 def test_sizes_far_from_1_are_written_as_powers(javascript, radius, text):
     state = {"radius": radius, "turn": 0, "shear": 0, "squeeze": 1, "tanh": False, "loudness": 0}
