@@ -418,7 +418,8 @@ def test_a_run_that_cannot_learn_says_why() -> None:
 def test_random_starts_are_even_between_two_equal_bounds() -> None:
     torch.manual_seed(0)
     layer = LoRALinear(nn.Linear(400, 300), 100, start="both random")
-    for factor, bound in ((layer.A, 1 / 20), (layer.B, 1 / 10)):  # one over √400, over √100
+    bounds = 1 / 20, 1 / 10  # one over √400, over √100
+    for factor, bound in zip((layer.A.detach(), layer.B.detach()), bounds, strict=True):
         assert -bound <= float(factor.min()) < -0.99 * bound
         assert 0.99 * bound < float(factor.max()) <= bound
         assert float(factor.std()) == pytest.approx(bound / 3**0.5, rel=0.02)
