@@ -124,6 +124,13 @@ def test_equivalent_mutants_are_struck_up_to_five_in_a_hundred(monkeypatch, caps
     assert "a.py:0: sign" not in said
 
 
+def test_what_is_equivalent_still_stands_in_its_file_and_changes_it() -> None:
+    for file, before, after in mutants.equivalents():
+        assert before != after
+        source = " ".join((ROOT / file).read_text("utf-8").split())
+        assert before in source, f"equivalent.toml: {file} has no {before!r} any more"
+
+
 SMALL = {
     "lib/primer/__init__.py": "",
     "lib/primer/sums.py": '''
