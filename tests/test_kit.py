@@ -876,6 +876,7 @@ def test_a_panel_draws_in_data_and_its_marks_move(declared):
     mark.focus()
     mark.press("ArrowLeft")
     assert trait("plain") == 0.75
+    settle(page)
     page.evaluate("""() => {
       const mark = document.querySelector("[aria-label='at 0.75']");
       const press = () => new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true });

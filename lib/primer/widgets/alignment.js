@@ -2,8 +2,8 @@
 //
 // The functions above `grid` are the mathematics; the tests compare them with primer.recurrent.
 
-import { clamp, columns, div, format, heading, html, memory, panel, percent, resultLine } from "./kit.js";
-import { widget } from "./kit.js";
+import { clamp, columns, counted, div, format, heading, html, memory, panel, percent } from "./kit.js";
+import { resultLine, widget } from "./kit.js";
 import { softmax } from "./probability.js";
 import { dequantize, forward, plus, project, readCell, times, zeroState } from "./recurrent_cells.js";
 import { readTensors } from "./safetensors.js";
@@ -79,7 +79,7 @@ export function describe(letters, written, right, step, row) {
   const off = k - place;
   const aside = off > 0 ? "to the right of" : "to the left of";
   const where = place < 0 ? "" : off === 0 ? ", its own place" : `, ${Math.abs(off)} ${aside} its own place`;
-  return `${right} of ${letters.length} letters right. Writing “${written[row]}” (${percent(step.p, 0)}), it looks most at “${letters[k]}”, letter ${k + 1}, with weight ${format(step.weights[k], 2)}${where}.`;
+  return `${right} of ${counted(letters.length, "letter")} right. Writing “${written[row]}” (${percent(step.p, 0)}), it looks most at “${letters[k]}”, letter ${k + 1}, with weight ${format(step.weights[k], 2)}${where}.`;
 }
 
 // ---------------------------------------------------------------- what the reader sees
@@ -145,7 +145,9 @@ export default widget("alignment", ({ model, controls, constants, write: put }) 
       const dropped = [...word].length > letters.length ? "; only a to z are read, and no more than 20" : "";
       input.draw(
         word,
-        letters.length ? `${letters.length} letters${beyond}${dropped}.` : "Type a word of letters a to z.",
+        letters.length
+          ? `${counted(letters.length, "letter")}${beyond}${dropped}.`
+          : "Type a word of letters a to z.",
       );
       panels.hidden = !letters.length;
       if (!letters.length) return;

@@ -194,7 +194,7 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
     const start = [...text].slice(0, STRIP).join("");
     const more = start.length < text.length;
     const kindsOf = (list) => new Set(list).size;
-    const said = (list, what) => `${list.length} ${what}, ${kindsOf(list)} different`;
+    const said = (list, what) => `${counted(list.length, what)}, ${kindsOf(list)} different`;
     const every = {
       words: text.match(new RegExp(pattern, "gu")) ?? [],
       characters: [...text],
@@ -202,14 +202,14 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
       tokens: order.flatMap((i) => steps[step].kinds[i].ids),
     };
     const plain = (list) => list.map((piece) => [piece, -1]);
-    words.draw(said(every.words, "words"), plain(start.match(new RegExp(pattern, "gu")) ?? []), null, more);
-    characters.draw(said(every.characters, "characters"), plain([...start]), null, more);
+    words.draw(said(every.words, "word"), plain(start.match(new RegExp(pattern, "gu")) ?? []), null, more);
+    characters.draw(said(every.characters, "character"), plain([...start]), null, more);
     const some = [...new TextEncoder().encode(start)];
     const hex = (byte) => byte.toString(16).toUpperCase().padStart(2, "0");
-    bytes.draw(said(every.bytes, "bytes"), plain(some.map(hex)), null, more);
+    bytes.draw(said(every.bytes, "byte"), plain(some.map(hex)), null, more);
     const newest = steps[step].made?.id ?? null;
     tokens.draw(
-      said(every.tokens, "tokens"),
+      said(every.tokens, "token"),
       every.tokens.map((id) => [name(id), id]),
       newest,
     );

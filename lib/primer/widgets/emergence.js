@@ -2,7 +2,7 @@
 //
 // The functions above `scores` are the mathematics; the tests compare them with primer.scaling.
 
-import { clamp, columns, format, panel, percent, resultLine, scientific, widget } from "./kit.js";
+import { clamp, columns, counted, format, panel, percent, resultLine, scientific, widget } from "./kit.js";
 import { brief } from "./large_numbers.js";
 import { random } from "./random.js";
 
@@ -41,7 +41,7 @@ export function describe(metric, k, seen, sizes) {
     return `${metric} goes from ${written[0]} to ${written[1]}, a little with every step in size: nothing jumps.`;
   }
   const first = seen.findIndex((share) => share > 0);
-  if (first < 0) return `Not one answer of ${k} tokens is right at any size.`;
+  if (first < 0) return `Not one answer of ${counted(k, "token")} is right at any size.`;
   const none = first
     ? `The ${first} smallest models get none right; the first right answer comes`
     : "Right answers come";

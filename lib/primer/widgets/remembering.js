@@ -1,7 +1,7 @@
 // What does it remember?  Three networks read a text; what their prediction feels of each letter.
 
 import { inputGradients, logProbabilities, readModels, reading } from "./character_models.js";
-import { clamp, columns, div, html, named, percent, resultLine, set, widget, write } from "./kit.js";
+import { clamp, columns, counted, div, html, named, percent, resultLine, set, widget, write } from "./kit.js";
 import { textInput } from "./text_input.js";
 
 const OFTEN = 4; // likeliest letters that are named
@@ -31,12 +31,12 @@ export const readable = (text, places) => [...text].filter((letter) => places.ha
 
 const visible = (letter) => ({ " ": "␣", "\n": "↵" })[letter] ?? letter;
 
-const asked = (letter, place) => `“${visible(letter)}” after ${place} letters: …`;
+const asked = (letter, place) => `“${visible(letter)}” after ${counted(place, "letter")}: …`;
 
 /** What the result line says. */
 export function describe(letter, place, found) {
   const each = found.map(({ name, p, reach }) => `${name} ${percent(p)}, and feels ${reach}`);
-  return `“${visible(letter)}” after ${place} letters: ${each.join("; ")} of them. Felt is what counts at least a thousandth of the letter that counts most.`;
+  return `“${visible(letter)}” after ${counted(place, "letter")}: ${each.join("; ")} of them. Felt is what counts at least a thousandth of the letter that counts most.`;
 }
 
 // ---------------------------------------------------------------- what the reader sees

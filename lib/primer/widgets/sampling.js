@@ -2,7 +2,7 @@
 //
 // The functions above `strip` are the mathematics; the tests compare them with primer.statistics.
 
-import { between, button, clamp, columns, div, format, grouped, legend, mean, memory, panel } from "./kit.js";
+import { between, button, clamp, columns, counted, div, format, legend, mean, memory, panel } from "./kit.js";
 import { paragraph, paths, percent, play, resultLine, scientific, signed, sum, table } from "./kit.js";
 import { widget, write } from "./kit.js";
 import { normal, random } from "./random.js";
@@ -306,7 +306,7 @@ export default widget("sampling", ({ controls, get, write: put, redraw }) => {
       fall.draw({ population: people, estimator: name, n: size, lowest, reads });
       values.draw(numbers(read, limit, people !== "uniform"));
       const found = `bias ${signed(read.bias, 3)}, variance ${plain(read.variance, 4)}, bound ${format(limit, 4)}`;
-      result.say(`${grouped(read.count)} samples of ${size}: ${found}`, player.playing());
+      result.say(`${counted(read.count, "sample")} of ${size}: ${found}`, player.playing());
     },
     stop: player.stop,
   };

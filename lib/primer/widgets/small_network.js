@@ -268,7 +268,7 @@ const times = (ratio) =>
 // What the result line says.
 export function describe(step, count, units, { loss, right, dead, norms }) {
   const text = `Step ${grouped(step)}: loss ${format(loss, loss < 0.01 ? 4 : 3)}, ${right} of ${count} points right.`;
-  const gone = dead ? ` ${dead} of ${units} units are dead.` : "";
+  const gone = dead ? ` ${dead} of ${units} units ${dead > 1 ? "are" : "is"} dead.` : "";
   const [first, last] = [norms[0], norms.at(-1)];
   if (first < NOTHING) return `${text} No gradient reaches layer 1.${gone}`;
   const [ratio, word] = last > first ? [last / first, "smaller"] : [first / last, "larger"];

@@ -2,8 +2,8 @@
 //
 // The functions above `valley` are the mathematics; the tests compare them with primer.optimization.
 
-import { clamp, columns, format, heading, key, panel, paths, play, resultLine, scientific } from "./kit.js";
-import { widget } from "./kit.js";
+import { clamp, columns, counted, format, heading, key, panel, paths, play, resultLine } from "./kit.js";
+import { scientific, widget } from "./kit.js";
 
 const STEPS = 100;
 const START = [-2, 1];
@@ -100,7 +100,7 @@ export function describe(rule, step, curvature, momentum) {
   const path = walk(rule, step, curvature, momentum);
   const limit = stepLimit(rule, curvature, momentum);
   const size = Math.hypot(...path.at(-1));
-  const steps = `after ${path.length - 1} steps`;
+  const steps = `after ${counted(path.length - 1, "step")}`;
   const written = size < 0.001 ? scientific(size) : format(size);
   const end = size > LARGEST ? `the error exceeds a million ${steps}` : `the error ${steps} is ${written}`;
   if (rule === "sign")
