@@ -17,11 +17,14 @@ READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
 NODE    := $(BIN)/python -m primer.book.node run
 # Python compiles what it imports; compiling all that is installed takes as long as installing it.
+# Where it may not keep that (containers often say so), each of a hundred kernels and tests would
+# compile torch anew.
+export PYTHONDONTWRITEBYTECODE :=
 PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf serve lab test fuzz mutants lab-test soak packages-test lint format chapter \
-        contents widgets widget notebooks bench pin clean
+.PHONY: help book site pdf serve lab test packages-own fuzz mutants lab-test soak packages-test lint \
+        format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -55,6 +58,9 @@ $(MODULES): package-lock.json | $(READY)
 
 book: $(READY) $(MODULES)  ## build the site (installs, executes what changed, warnings are errors)
 	$(BIN)/python -m primer.book.execute
+	@$(MAKE) --no-print-directory site
+
+site: $(READY) $(MODULES)
 	$(BIN)/jupyter-book build -W -n --keep-going --quiet .
 	@echo "The book stands in $(SITE)/index.html: open it by double-click, or run 'make serve'."
 
@@ -74,21 +80,25 @@ lab: $(READY)  ## open the chapters in JupyterLab
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal \
 	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg -m "not seeds"
 
-test: $(READY)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
-	@echo "1 of 3: style and types, and beside them the book"
-	@$(MAKE) --no-print-directory --jobs=2 lint book
-	@echo "2 of 3: a browser"
+test: $(READY) $(MODULES)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
+	@echo "1 of 4: a browser"
 	$(BIN)/python tests/chromium.py
-	@echo "3 of 3: the tests"
+	@echo "2 of 4: the notebooks that changed"
+	$(BIN)/python -m primer.book.execute
+	@echo "3 of 4: the site, which takes one processor, and beside it style, types and the packages"
+	@$(MAKE) --no-print-directory --jobs=2 site lint $(if $(CHAPTER),,packages-own)
+	@echo "4 of 4: the tests"
 ifdef CHAPTER
 	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
 	$(PYTEST) @_build/chapter.txt
 else
-	$(BIN)/python -m pytest --numprocesses=auto $(HOST)
-	$(BIN)/python -m pytest --numprocesses=auto $(KATEX)
 	@# the browser's tests first: a process that ends early takes over what waits at their end
 	$(PYTEST) tests/test_site.py chapters tests lib
 endif
+
+packages-own: $(READY)
+	$(BIN)/python -m pytest $(HOST)
+	$(BIN)/python -m pytest $(KATEX)
 
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
 	$(BIN)/python tests/fuzz.py $(SEEDS)

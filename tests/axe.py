@@ -9,21 +9,23 @@ from playwright.sync_api import Page
 AXE = Path(__file__).parents[1] / "node_modules/axe-core/axe.min.js"
 WIDTHS = {"desk": {"width": 1400, "height": 900}, "telephone": {"width": 390, "height": 844}}
 
-# Every rule at each width and in each scheme; what depends on both, the colors, in all four.
-COLORS = "runOnly: ['color-contrast', 'link-in-text-block']"
+# Every rule at each width and in each scheme; what depends on both, the colors, in all four. All
+# pages share what the style sheets say of a turned screen: one look at each template reads them.
+RULES = "preload: false"
+COLORS = f"runOnly: ['color-contrast', 'link-in-text-block'], {RULES}"
 Look = tuple[str, str, str]
 LOOKS: list[Look] = [
     ("light", "desk", ""),
     ("light", "telephone", COLORS),
-    ("dark", "telephone", ""),
+    ("dark", "telephone", RULES),
     ("dark", "desk", COLORS),
 ]
 # Enough for pages whose template another page shows in all looks: for chapters, each rule at each
 # width and in each scheme; for what has neither widgets nor boxes of its own, at a desk alone; for
 # the library, which Sphinx writes from docstrings, in one scheme.
-CROSSED: list[Look] = [("light", "desk", ""), ("dark", "telephone", "")]
-FEW_LOOKS: list[Look] = [("light", "desk", ""), ("dark", "desk", COLORS)]
-ONE_LOOK: list[Look] = [("light", "desk", "")]
+CROSSED: list[Look] = [("light", "desk", RULES), ("dark", "telephone", RULES)]
+FEW_LOOKS: list[Look] = [("light", "desk", RULES), ("dark", "desk", COLORS)]
+ONE_LOOK: list[Look] = [("light", "desk", RULES)]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of
 # code and results, of which all of a kind look alike, and strokes of icons. A word stands in for
 # each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind; the

@@ -9,32 +9,26 @@ import select
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import progress
 import pytest
-import replay
-import torch
-from chromium import ARGUMENTS, find_chromium
+from chromium import FOR_TESTS, find_chromium
 from hypothesis import settings
 from jaxtyping import config
 from playwright.sync_api import Browser, Page, sync_playwright
 from threadpoolctl import threadpool_limits
 from tiny_book import CHAPTER, reading_book
-from widget_page import show_widget
 
-from primer.book.node import find_node
-from primer.book.pages import serve
-from primer.widgets.base import Widget
+if TYPE_CHECKING:
+    from primer.widgets.base import Widget
 
 # Tests run in as many processes as there are cores, and small models gain nothing from threads; a
 # second thread in each would only wait, and NumPy's threads wait by counting on the spot: on a busy
-# machine a fit of milliseconds then takes a minute. The variable is for the kernels and trainings
-# that tests start.
-torch.set_num_threads(1)
-threadpool_limits(1)
+# machine a fit of milliseconds then takes a minute. What is loaded from here on reads the variable,
+# also in kernels and trainings that tests start; what is loaded is told.
 os.environ["OMP_NUM_THREADS"] = "1"
+threadpool_limits(1)
 
 # Timings never decide a test. `make test` tries the same examples everywhere, so that nobody's
 # change fails by somebody else's luck; `make fuzz` looks further, with fresh seeds that it prints.
@@ -45,8 +39,12 @@ settings.load_profile("book")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let nbval read the outputs that `make book` computed, and show how long is left."""
-    config.pluginmanager.register(replay, "replay")
     config.pluginmanager.register(progress.Progress(config), "progress")
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return  # this process runs no test; it gives them out, and need not wait for the library
+    import replay
+
+    config.pluginmanager.register(replay, "replay")
 
 
 WIDGETS = Path(__file__).parents[1] / "lib" / "primer" / "widgets"
@@ -98,7 +96,7 @@ class JavaScript:
         assert self.process.stdout is not None
         call = [(WIDGETS / module).as_uri(), function, arguments]
         print(
-            json.dumps(call, allow_nan=False, default=np.ndarray.tolist),
+            json.dumps(call, allow_nan=False, default=lambda array: array.tolist()),
             file=self.process.stdin,
             flush=True,
         )
@@ -126,6 +124,8 @@ def as_readers_run_it() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def javascript() -> Iterator[JavaScript]:
     """Call ``javascript("rope.js", "scores", query, key)`` and get what the function returns."""
+    from primer.book.node import find_node
+
     server = JavaScript(find_node())
     yield server
     server.close()
@@ -155,7 +155,7 @@ def chromium() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=path, args=list(FOR_TESTS))
         yield browser
         browser.close()
 
@@ -168,6 +168,8 @@ def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     same on a busy machine.  Other named arguments go to the browser's context (``has_touch=True``).
     The page may ask nothing of the network, and the test fails when its console reports an error.
     """
+    from widget_page import show_widget
+
     contexts, errors = [], []
 
     def show(
@@ -201,6 +203,8 @@ def reading_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def reading_home(reading_site: Path) -> Iterator[str]:
     """Serve that site; axe-core reads style sheets, which it may not from disk."""
+    from primer.book.pages import serve
+
     with serve(reading_site) as address:
         yield address
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 
+from axe import AXE
 from playwright.sync_api import Locator, Page
 
 from primer.widgets.base import Widget
 from sphinx_widget_host import HOST
-
-AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
