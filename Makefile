@@ -107,9 +107,9 @@ mutants: $(READY) $(MODULES)  ## two hundred small errors; tell which no test no
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python tests/mutants.py $(if $(SEED),--seed $(SEED)) --number $(MUTANTS)
 
-lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` runs one)
+lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` opens a few, runs one)
 	$(BIN)/python tests/chromium.py
-	LAB_RUNS=all $(BIN)/python -m pytest tests/test_lab.py
+	LAB=all $(BIN)/python -m pytest tests/test_lab.py
 
 soak: $(READY)  ## move the controls of every widget for two minutes: memory must not grow
 	$(BIN)/python tests/chromium.py

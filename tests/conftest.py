@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -45,6 +46,15 @@ def pytest_configure(config: pytest.Config) -> None:
     import replay
 
     config.pluginmanager.register(replay, "replay")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage what stays until the end: a million objects, again and again.
+
+    Torch, the library and the tests are such.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 WIDGETS = Path(__file__).parents[1] / "lib" / "primer" / "widgets"

@@ -1,4 +1,4 @@
-"""The archive: what is in it, that the same files give the same, and a chapter run from it."""
+"""The archive: what is in it, that the same files give the same, and a notebook run from it."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def test_the_same_files_give_the_same_archive(tmp_path: Path) -> None:
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
 
 
-def test_a_chapter_runs_from_it(unpacked: Path) -> None:
+def test_a_notebook_runs_from_it(unpacked: Path) -> None:
     command = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout"]
     ran = subprocess.run(
-        [*command, "10-beyond-attention.ipynb"],
+        [*command, "before-you-start.ipynb"],
         cwd=unpacked / "chapters",
         env={**os.environ, "PYTHONPATH": str(unpacked / "lib")},
         capture_output=True,
