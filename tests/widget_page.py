@@ -11,6 +11,8 @@ from playwright.sync_api import Locator, Page
 from primer.widgets.base import Widget
 from sphinx_widget_host import HOST
 
+PATIENCE = 120_000  # ms; timings never decide a test
+
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
 <head>
@@ -90,6 +92,7 @@ def drag_by_finger(page: Page, mark: Locator, way: Iterable[float]) -> None:
 
 def complaints(page: Page) -> list[tuple[str, str]]:
     """Return what axe-core finds wrong with the widget: its rules and the elements."""
+    page.wait_for_selector("[aria-busy=true]", state="detached", timeout=PATIENCE)
     page.evaluate("document.body.style.background = getComputedStyle(widget).backgroundColor")
     page.evaluate(AXE.read_text("utf-8"))
     found = page.evaluate("axe.run(document.getElementById('widget'))")

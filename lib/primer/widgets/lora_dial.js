@@ -16,6 +16,7 @@ import { workshop } from "./workshop.js";
 const CHUNK = 4; // tokens read at once
 const STRENGTHS = [-0.5, -0.25, 0.25, 0.5, 0.75, 1, 1.25, 1.5]; // of a whole curve, but for 0, which is known
 const DARKEST = 10; // nats
+const SHADE = 48; // percent of the color at most: letters on half of it are hard to read in the dark theme
 const TEMPERATURE = 0.7; // of the text that is written
 
 /** The nats of each token but the first; yields after each layer that a few tokens have passed. */
@@ -50,7 +51,7 @@ function reading(title, tokenizer, tokens) {
   const element = div("reading", html("b", {}, title), paragraph("", ...spans));
   const draw = (nats) => {
     nats.forEach((value, i) => {
-      spans[i + 1].style.setProperty("--surprise", `${Math.min(60, (60 * value) / DARKEST).toFixed(0)}%`);
+      spans[i + 1].style.setProperty("--surprise", `${(SHADE * Math.min(1, value / DARKEST)).toFixed(0)}%`);
     });
   };
   return { element, draw };
