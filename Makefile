@@ -111,9 +111,9 @@ lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` o
 	$(BIN)/python tests/chromium.py
 	LAB=all $(BIN)/python -m pytest tests/test_lab.py
 
-soak: $(READY)  ## move the controls of every widget for two minutes: memory must not grow
+soak: $(READY)  ## move every control for long: memory must not grow, and each state can be read
 	$(BIN)/python tests/chromium.py
-	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py
+	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py tests/every_state.py
 
 packages-test: $(READY)  ## build the packages' example books in environments of their own, without torch
 	$(BIN)/python $(HOST)/tests/fresh.py
