@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 from chromium import FOR_TESTS, find_chromium
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 from widget_page import show_widget
 
 from primer import widgets
@@ -104,6 +104,13 @@ def open_widget(page: Page, name: str) -> None:
     page.evaluate(LOOK.read_text("utf-8"))
 
 
+def movable(page: Page, number: int) -> Locator | None:
+    """Return a control by its number; none where a reader could not move it now."""
+    control = page.locator(f"[data-control='{number}']")
+    reached = control.count() and control.is_visible() and not control.is_disabled()
+    return control if reached else None
+
+
 def states(name: str, page: Page) -> Iterator[tuple[str, Drawn]]:
     """Move a widget's controls one after the other; yield each state's name and what is drawn."""
     before = settled(page, equal_looks=6)
@@ -114,8 +121,8 @@ def states(name: str, page: Page) -> Iterator[tuple[str, Drawn]]:
         moved[group] = moved.get(group, 0) + 1
         if moved[group] > FEW or kind not in MOVES or (name, label) == HEARD:
             continue
-        control = page.locator(f"[data-control='{number}']")
-        if not control.count() or not control.is_visible() or control.is_disabled():
+        control = movable(page, number)
+        if control is None:
             continue
         for turn in range(CHOICES if kind == "select" else 1):
             for key in MOVES[kind]:

@@ -21,6 +21,7 @@ from by_keyboard import answer_the_exercises, make_the_guesses
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 from selectolax.lexbor import LexborHTMLParser
 from widget_alone import assert_fits, opened_alone
+from widget_page import PATIENCE
 from written import BOOK, OPENING
 from written import CHAPTERS as NAMES
 
@@ -35,7 +36,6 @@ CHAPTERS = [f"chapters/{name}.html" for name in NAMES]
 GUESSED = [*(f"chapters/{name}.html" for name in OPENING), *CHAPTERS]
 """The pages on which a reader guesses."""
 NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exists()]
-PATIENCE = 120_000  # ms; timings never decide a test
 FIRST_VISIT = 300_000
 """Bytes a first visit may take, compressed, besides figures and fonts."""
 

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
-from widget_page import settle
-
-PATIENCE = 120_000  # ms; timings never decide a test
+from widget_page import PATIENCE, settle
 
 
 @contextlib.contextmanager
