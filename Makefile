@@ -21,6 +21,7 @@ NODE    := $(BIN)/python -m primer.book.node run
 # compile torch anew.
 export PYTHONDONTWRITEBYTECODE :=
 PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
+UV      := $(BIN)/uv pip install --python $(BIN)/python --no-deps
 
 .DEFAULT_GOAL := help
 .PHONY: help book site pdf serve lab test packages-own fuzz mutants lab-test soak packages-test lint \
@@ -42,9 +43,10 @@ $(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml $(KATEX)/pyproj
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
 	$(PYTHON) -m venv $(VENV) || \
 	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
-	@# What torch needs differs from machine to machine. All else is pinned: nothing is left to resolve.
-	$(PIP) -c requirements.txt "$$(grep '^torch==' requirements.txt)"
-	$(PIP) --no-deps -r requirements.txt
+	@# What torch needs differs from machine to machine. All else is pinned: nothing is left to resolve,
+	@# and uv unpacks it on all cores; pip does so where only pip was told of a way to the packages.
+	$(PIP) -c requirements.txt $$(grep -E '^(torch|uv)==' requirements.txt)
+	$(UV) -r requirements.txt || $(PIP) --no-deps -r requirements.txt
 	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) $(PLAYS)
 	@mkdir -p $(VENV)/etc/ipython && cp binder/ipython_kernel_config.py $(VENV)/etc/ipython/
 	@touch $@
