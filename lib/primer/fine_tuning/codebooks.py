@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float, UInt8
-from scipy.stats import norm
+from scipy.special import ndtri
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -152,7 +152,7 @@ def normal_float_codebook(bits: int = 4, offset: float = NF4_OFFSET) -> Codebook
 
     def quantiles(steps: int) -> list[float]:
         places = torch.linspace(offset, 0.5, steps + 1, dtype=torch.float64)[:-1]
-        return [float(norm.ppf(p)) for p in places.tolist()]
+        return [float(ndtri(p)) for p in places.tolist()]
 
     above, below = quantiles(half), quantiles(half - 1)
     largest = max(above)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
-from scipy.signal import lfilter
-from statsmodels.datasets import sunspots as sunspot_data
 
 from primer.inputs import positive, vector
 
@@ -169,6 +167,8 @@ def plucked_string(
     >>> bool(abs(x[-400:]).max() < abs(x[:400]).max() == 1.0)
     True
     """
+    from scipy.signal import lfilter  # here, for it takes half a second
+
     t = sample_times(sample_rate, duration)
     period = round(sample_rate / positive("frequency", frequency) - 0.5)
     if period < 1:
@@ -224,6 +224,8 @@ def sung_vowel(
     >>> len(x), float(abs(x).max())
     (4000, 1.0)
     """
+    from scipy.signal import lfilter
+
     t = sample_times(sample_rate, duration)
     vibrato, depth = 5.0, 0.03
     harmonics = int(sample_rate / 2 / (positive("pitch", pitch) * (1 + depth)))
@@ -256,5 +258,7 @@ def sunspots() -> tuple[Float[np.ndarray, "n"], Float[np.ndarray, "n"]]:
     >>> int(years[0]), int(years[-1]), float(numbers.max())
     (1700, 2008, 190.2)
     """
+    from statsmodels.datasets import sunspots as sunspot_data  # here, for it takes half a second
+
     table = sunspot_data.load_pandas().data
     return table["YEAR"].to_numpy(dtype=float), table["SUNACTIVITY"].to_numpy(dtype=float)

@@ -15,7 +15,6 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
-from sklearn.datasets import load_digits
 
 from primer.inputs import checked, count, matrix, not_negative, positive, vector
 from primer.regression.inputs import observations
@@ -234,6 +233,8 @@ def few_digits(n_train: int, rng: np.random.Generator, wrong: float = 0.0) -> Fe
     >>> digits.test_x.shape, round(float((digits.train_x**2).sum(1).mean()), 6)
     ((1497, 64), 1.0)
     """
+    from sklearn.datasets import load_digits  # here, for it takes half a second
+
     images, classes = load_digits(return_X_y=True)
     n = count("n_train", n_train, at_least=2)
     if n >= len(images):

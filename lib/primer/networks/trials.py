@@ -28,8 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 from tqdm import tqdm
 
@@ -104,6 +102,8 @@ def shuffled_digits(seed: int) -> Digits:
     >>> shuffled_digits(0).x.shape
     torch.Size([1797, 64])
     """
+    from sklearn.datasets import load_digits  # here, for it takes half a second
+
     images, classes = load_digits(return_X_y=True)
     order = np.random.default_rng(seed).permutation(len(images))
     x = torch.tensor(images[order], dtype=torch.float32)
@@ -178,6 +178,8 @@ def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
 
 def _probe(variant: str, features: Tensor, y: Tensor, rate: float, seed: int) -> Iterator[Trial]:
     """Classify features by few labels, with the penalty that suits the tuning digits best."""
+    from sklearn.linear_model import LogisticRegression  # here, as above
+
     table = features.numpy().astype(float)
     table = table / table.std()
     chance = np.random.default_rng(seed)

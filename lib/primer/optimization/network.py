@@ -17,7 +17,6 @@ from typing import Literal, NamedTuple, cast, get_args
 
 import torch
 from jaxtyping import Float, Int
-from sklearn.datasets import load_digits
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -55,6 +54,8 @@ def digits() -> Digits:
     >>> digits().train_x.shape, digits().test_x.shape
     (torch.Size([1437, 64]), torch.Size([360, 64]))
     """
+    from sklearn.datasets import load_digits  # here, for it takes half a second
+
     images, classes = load_digits(return_X_y=True)
     x = torch.tensor(images, dtype=torch.float32)
     x = x / x.square().mean().sqrt()

@@ -81,9 +81,8 @@ def symbols() -> str:
     >>> len(symbols()), symbols()[0] == chr(10)
     (54, True)
     """
-    return "".join(
-        sorted({character.lower() for text in split_plays()[0].values() for character in text})
-    )
+    used = set().union(*split_plays()[0].values())
+    return "".join(sorted({character.lower() for character in used}))
 
 
 Expect = Callable[[str], Mapping[str, float]]
