@@ -10,19 +10,30 @@ import select
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 import progress
 import pytest
 from chromium import FOR_TESTS, find_chromium
 from hypothesis import settings
-from jaxtyping import config
+from jaxtyping import config, install_import_hook
 from playwright.sync_api import Browser, Page, sync_playwright
 from threadpoolctl import threadpool_limits
 from tiny_book import CHAPTER, reading_book
 
 if TYPE_CHECKING:
     from primer.widgets.base import Widget
+
+# What hints say of types and shapes is checked at each call, in every topic; an int may stand where
+# a float is annotated. Not in what all call, millions of times, to check the same (`inputs`), and
+# not in what makes the site of it (`book`).
+LIBRARY = Path(__file__).parents[1] / "lib" / "primer"
+UNCHECKED = {"inputs", "book"}
+install_import_hook(
+    [f"primer.{part.name}" for part in iter_modules([LIBRARY]) if part.name not in UNCHECKED],
+    "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))",
+)
 
 # Tests run in as many processes as there are cores, and small models gain nothing from threads; a
 # second thread in each would only wait, and NumPy's threads wait by counting on the spot: on a busy
@@ -57,7 +68,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-WIDGETS = Path(__file__).parents[1] / "lib" / "primer" / "widgets"
+WIDGETS = LIBRARY / "widgets"
 
 PATIENCE = 120  # seconds, for a machine that does much else
 

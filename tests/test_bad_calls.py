@@ -12,6 +12,8 @@ import torch
 from jaxtyping import config
 from probe import answered_in_words
 
+from primer.attention.masks import query_offsets
+
 TOPICS = [
     "alignment", "attention", "beyond_attention", "fine_tuning", "fourier", "inference",
     "language_models", "networks", "optimization", "positions", "pretraining", "recurrent",
@@ -69,3 +71,14 @@ def test_the_table_is_long_and_no_call_stands_twice() -> None:
     assert len(set(calls)) == len(calls)
     assert len(review) >= 100
     assert len(bad_calls.NEW_TOPICS) >= 100
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_hints_are_checked_at_each_call(topic: str) -> None:
+    loader = importlib.import_module(f"primer.{topic}").__spec__.loader
+    assert type(loader).__module__ == "jaxtyping._import_hook"
+
+
+def test_such_a_check_speaks_where_the_library_would_not() -> None:
+    with pytest.raises(TypeError, match="Type-check error"):
+        query_offsets(torch.tensor(3), None)
