@@ -105,11 +105,13 @@ def test_what_the_chapter_says_of_it_holds():
     line = Remembering().text
     whole, ladder = percents(), percents(text=line.replace("dagger", "ladder"))
     assert (ladder["rnn"], ladder["lstm"]) == (whole["rnn"], whole["lstm"])
-    assert 0.05 < abs(ladder["gru"] - whole["gru"]) < 0.2
-    sixteen, thirty = percents(kept=16), percents(kept=30)
+    assert (whole["gru"], ladder["gru"]) == (31.0, 30.9)
+    fifteen, sixteen, seventeen, thirty = (percents(kept=kept) for kept in (15, 16, 17, 30))
+    assert fifteen["rnn"] != whole["rnn"]
     assert sixteen["rnn"] == whole["rnn"]
-    assert sixteen["lstm"] == pytest.approx(whole["lstm"], abs=0.11)
-    assert abs(thirty["gru"] - whole["gru"]) > 0.5
+    assert sixteen["lstm"] != whole["lstm"]
+    assert seventeen["lstm"] == whole["lstm"]
+    assert 0.8 < abs(thirty["gru"] - whole["gru"]) < 1.2
     sizes = {name: Remembering().sizes(models[name]) for name in NAMES}
     shares = {name: of / of.max() for name, of in sizes.items()}
     assert 3e-4 < shares["rnn"][-16] < 3e-3
@@ -306,6 +308,10 @@ def test_what_the_chapter_says_of_the_alignment_holds():
     long = Alignment(word="incomprehensibility").written()
     assert long.text == "yitieherpmocni" + MARK
     assert float(long.weights[3:6].max()) < 0.3
+    for word, alone, told in (("uncopyrightable", 10, 13), ("incomprehensibility", 1, 2)):
+        for forced, right in ((False, alone), (True, told)):
+            text = Alignment(word=word, forced=forced).written().text
+            assert sum(a == b for a, b in zip(text, word[::-1], strict=False)) == right
 
 
 def test_a_damaged_file_is_refused(tmp_path):
