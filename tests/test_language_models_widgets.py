@@ -216,13 +216,20 @@ def test_a_run_begins_where_the_text_begins(javascript):
 
 def test_what_the_chapter_says_of_the_game_holds():
     scores = {}
+    right: dict[bool, list[bool]] = {True: [], False: []}  # at once, after a space and elsewhere
     for name in PASSAGES:
         models = predictions()["passages"][name]["models"]
+        text = passages()[name].text
+        for i in range(GIVEN, len(text)):
+            best = models["7-gram"]["order"][i][0]
+            right[text[i - 1].isspace()].append(best == text[i].lower())
         for model in (*ORDERS, "transformer"):
             scores[name, model] = np.mean(models[model]["bits"][GIVEN:])
         assert scores[name, "transformer"] < scores[name, "5-gram"] < scores[name, "letters"]
         assert None in models["7-gram unsmoothed"]["bits"][GIVEN:]
         assert None not in models["letters unsmoothed"]["bits"]
+    assert np.mean(right[True]) == pytest.approx(0.3, abs=0.05)
+    assert np.mean(right[False]) == pytest.approx(0.6, abs=0.05)
     assert scores["verse", "transformer"] < scores["verse", "7-gram"]
     assert scores["prose", "transformer"] - scores["prose", "7-gram"] == pytest.approx(
         0.07, abs=5e-3
