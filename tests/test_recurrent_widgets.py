@@ -308,10 +308,16 @@ def test_what_the_chapter_says_of_the_alignment_holds():
     long = Alignment(word="incomprehensibility").written()
     assert long.text == "yitieherpmocni" + MARK
     assert float(long.weights[3:6].max()) < 0.3
+    gaze = {}
     for word, alone, told in (("uncopyrightable", 10, 13), ("incomprehensibility", 1, 2)):
         for forced, right in ((False, alone), (True, told)):
-            text = Alignment(word=word, forced=forced).written().text
+            text, weights = Alignment(word=word, forced=forced).written()
             assert sum(a == b for a, b in zip(text, word[::-1], strict=False)) == right
+            gaze[word, forced] = weights.argmax(-1)
+    assert gaze["uncopyrightable", False][10:14].tolist() == [3, 2, 1, 0]
+    assert gaze["uncopyrightable", True][10:14].tolist() == [3, 3, 2, 1]  # at the o once more
+    for forced in (False, True):  # it leaps all the same
+        assert gaze["incomprehensibility", forced][:10].diff().min() <= -3
 
 
 def test_a_damaged_file_is_refused(tmp_path):
