@@ -11,10 +11,10 @@ Run ``python -m primer.book.execute`` in the root of the book.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from jupyter_cache import get_cache
@@ -22,7 +22,7 @@ from jupyter_cache.base import JupyterCacheAbstract
 from jupyter_cache.executors.basic import ExecutionWorkerLocalMProc, ProcessData
 from nbformat import NotebookNode
 
-from primer.book import ingredients
+from primer.book import ingredients, kernels
 from primer.book.normalize import TIMEOUT, notebooks
 
 CACHE = Path("_build/.jupyter_cache")
@@ -94,9 +94,13 @@ def run(cache: JupyterCacheAbstract, folder: Path, todo: dict[str, tuple[Path, s
         record = cache.get_project_record(uri)
         tasks.append(ProcessData(record.pk, uri, cache, TIMEOUT, False))
     started = time.perf_counter()
-    with multiprocessing.Pool(min(len(tasks), os.cpu_count() or 1)) as pool:
-        results = pool.imap_unordered(ExecutionWorkerLocalMProc(), tasks)
-        for number, (status, uri) in enumerate(results, 1):
+    workers = min(len(tasks), os.cpu_count() or 1)
+    prepare = kernels.use if len(tasks) > 2 * workers else None  # for a few it would take longer
+    # its processes may have some of their own, which those of multiprocessing.Pool may not
+    with ProcessPoolExecutor(workers, initializer=prepare) as pool:
+        results = [pool.submit(ExecutionWorkerLocalMProc(), task) for task in tasks]
+        for number, result in enumerate(as_completed(results), 1):
+            status, uri = result.result()
             page, key = todo[uri]
             if status == 0:
                 kept = key_file(folder, page)
