@@ -23,6 +23,7 @@
   // Measuring lays out the whole page, so it waits until the page is there and the browser has time.
   const soon = () => ("requestIdleCallback" in window ? requestIdleCallback(mark) : setTimeout(mark, 200));
   addEventListener("load", soon);
+  document.fonts.addEventListener("loadingdone", soon); // letters of another width
   // A page that was opened at a section stays there while widgets and pictures above it find their
   // height, until the reader scrolls.
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -118,6 +118,13 @@ def test_a_missing_part_is_named(site: Path) -> None:
         join(site, ["_static/own.css", "_static/gone.css"])
 
 
+def test_the_theme_marks_no_boxes() -> None:
+    (script,) = (SITE / "_static/joined").glob("*.js")
+    text = script.read_text("utf-8")
+    assert text.count("[].forEach(") == 1
+    assert '"pre",' not in text
+
+
 def test_every_address_in_the_book_s_styles_leads_to_a_file() -> None:
     sheets = list((SITE / "_static/joined").glob("*.css"))
     assert sheets

@@ -32,6 +32,7 @@ _SCRIPT = re.compile(
 )
 _JOINED = re.compile(rf"{JOINED}/\w+\.(?:css|js)")
 _DATA = re.compile(r'\bdata-[\w-]+="[^"]*"')
+_MARKING = re.compile(r'document\.querySelectorAll\(\["pre",[^\]]*\]\.join\(", "\)\)')
 _URL = re.compile(r"""url\(\s*(["']?)(?!data:|[a-z]+://|[/#])([^"')]+)\1\s*\)""")
 _IMPORT = re.compile(r"""@import\s+(?:url\()?\s*["']([^"':]+)["']\s*\)?\s*;""")
 
@@ -72,6 +73,34 @@ def joined_style(site: Path, name: str) -> str:
     return _IMPORT.sub(imported, style)
 
 
+def joined_script(site: Path, name: str) -> str:
+    """Return a script as it must read among the joined ones.
+
+    The theme makes each box that scrolls reachable by keyboard.  It reads a size and writes an
+    attribute by turns, so that the browser styles the page anew for each box: forty times in a long
+    chapter, when it opens and whenever a widget has drawn.  The book's own script reads all sizes
+    first, and the theme finds no boxes.
+
+    Parameters
+    ----------
+    site : Path
+        The folder of the built site.
+    name : str
+        The script, relative to that folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "theme.js").write_text(
+    ...         'document.querySelectorAll(["pre",".output"].join(", ")).forEach(mark)'
+    ...     )
+    ...     print(joined_script(Path(folder), "theme.js"))
+    [].forEach(mark)
+    """
+    return _MARKING.sub("[]", (site / name).read_text("utf-8"))
+
+
 def join(site: Path, names: list[str]) -> str:
     """Write the joined file of some style sheets or scripts, unless it is there.
 
@@ -95,7 +124,7 @@ def join(site: Path, names: list[str]) -> str:
     else:
         # The first semicolon keeps one script's "use strict" from binding the others; the last one
         # of each ends its last statement, as the end of a file does.
-        parts = [";", *(f"{(site / name).read_text('utf-8')}\n;" for name in names)]
+        parts = [";", *(f"{joined_script(site, name)}\n;" for name in names)]
     text = "\n".join([f"/* {' '.join(names)} */", *parts])
     joined = f"{JOINED}/{hashlib.sha256(text.encode()).hexdigest()[:12]}{kind}"
     (site / JOINED).mkdir(exist_ok=True)
