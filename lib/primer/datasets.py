@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import html
 import importlib.metadata
@@ -101,6 +102,7 @@ def _files() -> list[tuple[str, str]]:
     return found
 
 
+@functools.lru_cache(maxsize=N_PLAYS)  # the plays are asked for again and again
 def plain_text(markdown: str) -> str:
     r"""Remove the marks of Markdown and keep the words.
 

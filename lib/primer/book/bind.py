@@ -81,6 +81,12 @@ def _is_thin(link: Any) -> bool:
     return abs(right - left) < _THIN and abs(top - bottom) < _THIN
 
 
+def _write(writer: PdfWriter, target: Path) -> None:
+    """Write a PDF; by itself pypdf would ask the system for each of its thousands of words."""
+    with target.open("wb") as file:
+        writer.write(file)
+
+
 def _drop(page: Any, unwanted: list[Any]) -> None:
     """Take links off a page."""
     if unwanted:
@@ -118,7 +124,7 @@ def finish(part: Part, site: Path, target: Path) -> int:
                 unwanted.append(link)
         _drop(page, unwanted)
     writer.add_metadata({"/Author": AUTHOR})
-    writer.write(target)
+    _write(writer, target)
     return len(writer.pages)
 
 
@@ -173,7 +179,7 @@ def bind(front: Part, parts: list[Part], site: Path, target: Path) -> int:
     writer.root_object[NameObject("/PageMode")] = NameObject("/UseOutlines")
     writer.root_object[NameObject("/Lang")] = Text("en")
     writer.compress_identical_objects(remove_unreferenced=True)
-    writer.write(target)
+    _write(writer, target)
     return len(writer.pages)
 
 

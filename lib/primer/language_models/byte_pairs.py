@@ -16,7 +16,7 @@ from primer.language_models.merges import (
     learn_merges,
     learn_merges_by_rescan,
 )
-from primer.language_models.words import PATTERN, count_words, split_words
+from primer.language_models.words import PATTERN, count_words, split_words, utf8
 from primer.saving import write_whole
 
 END = "<|end|>"
@@ -162,6 +162,8 @@ class BytePairEncoding:
         ValueError
             When the text holds a lone surrogate.
         """
+        if not self._new_ids:  # the bytes are the tokens, whatever the words
+            return list(utf8(text))
         ids: list[int] = []
         cache = self._cache
         for word in split_words(text):

@@ -50,14 +50,25 @@ def split_words(text: str) -> list[str]:
     >>> split_words("To-night I'll see't 3 times.\n\nHAMLET")
     ['To', '-', 'night', " I'll", " see't", ' 3', ' times', '.', '\n\n', 'HAMLET']
     """
+    utf8(text)
+    return _find_words(text)
+
+
+def utf8(text: str) -> bytes:
+    """Return the bytes of a text, or raise a ``ValueError`` at its first lone surrogate.
+
+    Examples
+    --------
+    >>> list(utf8("é"))
+    [195, 169]
+    """
     try:
-        text.encode("utf-8")
+        return text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(
             f"the text has a lone surrogate U+{ord(text[error.start]):04X} at index "
             f"{error.start}, which is half a character: repair the text where it is decoded"
         ) from None
-    return _find_words(text)
 
 
 @checked

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -99,7 +100,8 @@ class RecurrentLanguageModel(nn.Module):
                 f"the model has never seen {unknown!r}; it knows {self.alphabet!r}: "
                 "leave these characters out or replace them"
             )
-        return torch.tensor([self.places[character] for character in text])
+        places = map(self.places.__getitem__, text)
+        return torch.from_numpy(np.fromiter(places, np.int64, len(text)))
 
     def decode(self, tokens: Sequence[int] | Int[Tensor, " characters"]) -> str:
         """Turn tokens into a text."""

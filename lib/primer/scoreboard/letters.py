@@ -20,7 +20,16 @@ import torch
 from jaxtyping import Float
 
 from primer.datasets import split_plays
-from primer.language_models import END, AddK, Alphabet, KneserNey, count_ngrams, next_characters
+from primer.language_models import (
+    END,
+    AddK,
+    Alphabet,
+    Counts,
+    KneserNey,
+    count_ngrams,
+    next_characters,
+)
+from primer.language_models.counting import Codes
 from primer.transformers import load_pretrained
 
 FILE = Path(__file__).with_name("letters.json")
@@ -90,6 +99,21 @@ Expect = Callable[[str], Mapping[str, float]]
 
 
 @functools.cache
+def _training() -> tuple[Alphabet, list[Codes]]:
+    """Write the 34 plays as numbers."""
+    training = split_plays()[0].values()
+    alphabet = Alphabet(training)
+    return alphabet, [alphabet.encode(text) for text in training]
+
+
+@functools.cache
+def _counts(order: int) -> Counts:
+    """Count their n-grams, of which models with and without smoothing are made."""
+    alphabet, training = _training()
+    return count_ngrams(training, alphabet.vocab_size, order)
+
+
+@functools.cache
 def counted(order: int, smoothing: bool) -> Expect:
     """Return the predictions of an n-gram model that read the 34 plays.
 
@@ -100,10 +124,8 @@ def counted(order: int, smoothing: bool) -> Expect:
     smoothing : bool
         Kneser–Ney, or the counts alone.
     """
-    training = split_plays()[0]
-    alphabet = Alphabet(training.values())
-    counts = count_ngrams(map(alphabet.encode, training.values()), alphabet.vocab_size, order)
-    model = (KneserNey if smoothing else AddK)(counts, alphabet.vocab_size, order)
+    alphabet, _ = _training()
+    model = (KneserNey if smoothing else AddK)(_counts(order), alphabet.vocab_size, order)
 
     def expect(text: str) -> dict[str, float]:
         p = model.distribution(alphabet.encode(text))
@@ -123,7 +145,11 @@ def trained() -> Expect:
         read = torch.tensor([[encoding.special_tokens[END], *tokens]])
         return model(read)[0].double().log_softmax(-1).numpy()
 
-    return lambda text: next_characters(lambda tokens: predict(tuple(tokens)), encoding, text)
+    @functools.cache
+    def expect(text: str) -> dict[str, float]:
+        return next_characters(lambda tokens: predict(tuple(tokens)), encoding, text)
+
+    return expect
 
 
 def models() -> dict[str, Expect]:
