@@ -32,21 +32,21 @@ DRAWS = np.random.default_rng
 TOPICS = [module.name for module in pkgutil.iter_modules(exercises.__path__)]
 
 
-def numbers(value: Any) -> Iterator[float]:
-    """Yield all numbers that an argument holds; a text yields its length."""
+def numbers(value: Any) -> Iterator[np.ndarray]:
+    """Yield all numbers that an argument holds, in pieces; a text yields its length."""
     if isinstance(value, str):
-        yield len(value)
+        yield np.array([len(value)])
     elif isinstance(value, torch.Tensor):
         yield from numbers(value.detach().cpu().numpy())
     elif isinstance(value, np.ndarray):
-        yield from value.shape
+        yield np.array(value.shape)
         flat = value.ravel()
         parts = [flat.real, flat.imag] if np.iscomplexobj(flat) else [flat]
-        yield from np.nan_to_num(np.concatenate(parts).astype(float), posinf=1e9, neginf=-1e9)
+        yield np.nan_to_num(np.concatenate(parts).astype(float), posinf=1e9, neginf=-1e9)
     elif isinstance(value, dict):
         yield from numbers([*value, *value.values()])
     elif isinstance(value, list | tuple | range):
-        yield len(value)
+        yield np.array([len(value)])
         for part in value:
             yield from numbers(part)
     elif isinstance(value, bool | int | float | complex | np.number | np.bool_):
@@ -58,7 +58,7 @@ class Witness:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.places: dict[str, list[float]] = {}
+        self.places: dict[str, list[np.ndarray]] = {}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Note the arguments and hand them on."""
@@ -67,11 +67,11 @@ class Witness:
         return self.function(*arguments, **named)
 
 
-def described(places: dict[str, list[float]]) -> dict[str, list[float]]:
+def described(places: dict[str, list[np.ndarray]]) -> dict[str, list[float]]:
     """Return for each place how many numbers there were, their sum and a weighted sum."""
     found = {}
     for place, seen in places.items():
-        x = np.array(seen)
+        x = np.concatenate([[], *seen])
         sums = x.sum(), x @ np.cos(1 + np.arange(len(x)) % 1009)
         found[place] = [len(x), *(float(f"{total:.9g}") for total in sums)]
     return found

@@ -20,10 +20,14 @@ LOOKS: list[Look] = [
     ("dark", "telephone", RULES),
     ("dark", "desk", COLORS),
 ]
-# Enough for pages whose template another page shows in all looks: for chapters, each rule at each
-# width and in each scheme; for what has neither widgets nor boxes of its own, at a desk alone; for
-# the library, which Sphinx writes from docstrings, in one scheme.
-CROSSED: list[Look] = [("light", "desk", RULES), ("dark", "telephone", RULES)]
+# Enough for pages whose template another page shows in all looks: each rule in one scheme, and in
+# the other, on a telephone, what depends on either; for what has neither widgets nor boxes of its
+# own, at a desk alone; for the library, which Sphinx writes from docstrings, in one scheme.
+DEPENDS = (
+    "runOnly: ['color-contrast', 'link-in-text-block', 'target-size', "
+    f"'scrollable-region-focusable'], {RULES}"
+)
+CROSSED: list[Look] = [("light", "desk", RULES), ("dark", "telephone", DEPENDS)]
 FEW_LOOKS: list[Look] = [("light", "desk", RULES), ("dark", "desk", COLORS)]
 ONE_LOOK: list[Look] = [("light", "desk", RULES)]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of

@@ -20,6 +20,7 @@ def tab_to(page: Page, place: Locator | ElementHandle) -> None:
       const before = document.createElement("span");
       before.id = "before";
       before.tabIndex = -1;
+      before.style.position = "fixed"; // so that no line is laid out anew
       (node.closest("summary")?.parentElement ?? node).before(before);
       before.focus({ preventScroll: true });
     }""")

@@ -59,13 +59,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(replay, "replay")
 
 
-def pytest_collection_finish() -> None:
-    """Spare the collector of garbage what stays until the end: a million objects, again and again.
+# What is loaded now stays until the end, torch, the library and the tests: a million objects, which
+# the collector of garbage would look through again and again, while they are loaded and after it.
+gc.disable()
 
-    Torch, the library and the tests are such.
-    """
+
+def pytest_collection_finish() -> None:
+    """Let the collector look at what the tests make, and at nothing else."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 WIDGETS = LIBRARY / "widgets"

@@ -1,4 +1,4 @@
-// What a widget draws and writes, for tests/drawn.py: `drawn.look()` and `drawn.controls()`.
+// What a widget draws and writes, for tests/drawn.py: `drawn.still()`, `drawn.look()` and `drawn.controls()`.
 
 const root = () => document.getElementById("widget");
 const seen = (element) => element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true });
@@ -13,13 +13,47 @@ const named = (element) =>
     .map((c) => `.${c}`)
     .join("");
 
-// The classes above a mark: what it belongs to.
-function place(element) {
-  const parts = [];
-  for (let at = element; at && at !== root(); at = at.parentElement)
-    if (at === element || at.classList.length || at.tagName === "svg") parts.unshift(named(at));
-  return parts.join(" ");
+// What is computed once for each element, or each path, however many ask for it.
+function once(compute) {
+  const known = new Map();
+  return (asked) => {
+    if (!known.has(asked)) known.set(asked, compute(asked));
+    return known.get(asked);
+  };
 }
+
+// The classes above a mark, and its own name: what it belongs to.  A drawing of thousands of marks asks
+// for those of a few.
+function places() {
+  const name = once(named);
+  const above = once((element) => {
+    if (!element || element === root()) return "";
+    const own = element.classList.length || element.tagName === "svg" ? `${name(element)} ` : "";
+    return above(element.parentElement) + own;
+  });
+  return (element) => above(element.parentElement) + name(element);
+}
+
+// Where an element stands among its siblings, if they are not all alike.
+function orders() {
+  const order = once((parent) => {
+    const family = [...parent.children];
+    const alike = new Set(family.map(named)).size < 2;
+    return alike ? null : new Map(family.map((element, i) => [element, i]));
+  });
+  return (element) => order(element.parentElement)?.get(element);
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+// The length of a line, and points read off it; most lines are the same at the next look.
+const line = once((d) => {
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", d);
+  const length = path.getTotalLength();
+  const points = Array.from({ length: LINE + 1 }, (_, k) => path.getPointAtLength((length * k) / LINE));
+  return { length, x: points.map(({ x }) => x), y: points.map(({ y }) => y), d: numbers(d) };
+});
+const color = once((paint) => numbers(paint).slice(0, 3));
 
 function shape(element, add) {
   const tag = element.tagName;
@@ -30,18 +64,15 @@ function shape(element, add) {
   for (const [, name, given] of (element.getAttribute("transform") ?? "").matchAll(/(\w+)\(([^)]*)\)/g))
     numbers(given).forEach((value, i) => add(`${name} ${"xy"[i] ?? i}`, [value]));
   if (tag === "path" && element.getAttribute("d")) {
-    const length = element.getTotalLength();
-    for (let k = 0; k <= LINE; k++) {
-      const { x, y } = element.getPointAtLength((length * k) / LINE);
-      add("x", [x]);
-      add("y", [y]);
-    }
+    const { length, x, y, d } = line(element.getAttribute("d"));
+    add("x", x);
+    add("y", y);
     add("length", [length]);
-    add("d", numbers(element.getAttribute("d"))); // dots are lines of no length
+    add("d", d); // dots are lines of no length
   }
   const paint = getComputedStyle(element);
   for (const side of ["fill", "stroke"])
-    if (tag !== "text" && paint[side].startsWith("rgb")) add(side, numbers(paint[side]).slice(0, 3));
+    if (tag !== "text" && paint[side].startsWith("rgb")) add(side, color(paint[side]));
   if (paint.opacity !== "1") add("opacity", [Number(paint.opacity)]);
 }
 
@@ -67,18 +98,20 @@ function box(element, add) {
   }
 }
 
-function look() {
+function marked() {
   const found = {};
+  const [place, order] = [places(), orders()];
   for (const element of root().querySelectorAll("*")) {
     if (!seen(element) || element.tagName === "OPTION") continue;
     const key = place(element);
     found[key] ??= {};
     const marks = found[key];
     const add = (name, values) => {
-      marks[name] = [...(marks[name] ?? []), ...values];
+      marks[name] ??= [];
+      marks[name].push(...values);
     };
-    const family = [...element.parentElement.children]; // what comes later lies above, or below
-    if (family.some((other) => named(other) !== named(element))) add("nth", [family.indexOf(element)]);
+    const nth = order(element); // what comes later lies above, or below
+    if (nth !== undefined) add("nth", [nth]);
     if (element instanceof SVGElement) shape(element, add);
     else if (element.tagName === "CANVAS") pixels(element, add);
     else box(element, add);
@@ -95,8 +128,21 @@ function look() {
   return found;
 }
 
+let last = "";
+
+// Whether all is as it was at the last look; asked often, so the answer alone leaves the page.
+function still() {
+  const before = last;
+  last = JSON.stringify(marked());
+  return last === before;
+}
+
+// What the last look saw.
+const look = () => last;
+
 // Drawings within drawings that have no room, or show another part of the plane than the one they lie on.
 function lost() {
+  const place = places();
   const boxes = [...root().querySelectorAll("svg svg")].filter(seen).map((svg) => ({
     box: ["x", "y", "width", "height"].map((name) => Number(svg.getAttribute(name))),
     view: numbers(svg.getAttribute("viewBox") ?? ""),
@@ -131,4 +177,4 @@ function controls() {
   return found.map((element) => [kind(element), label(element).trim().split("\n")[0]]);
 }
 
-globalThis.drawn = { look, controls, lost };
+globalThis.drawn = { still, look, controls, lost };

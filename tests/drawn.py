@@ -72,8 +72,8 @@ def describe(values: list[float]) -> list[float]:
 
 
 def look(page: Page) -> Drawn:
-    """Read what a widget draws and writes now."""
-    found: dict[str, dict[str, Any]] = page.evaluate("drawn.look()")
+    """Read what a widget drew and wrote when it was last looked at."""
+    found: dict[str, dict[str, Any]] = json.loads(page.evaluate("drawn.look()"))
     return {
         f"{kind} {what}": values if what == "text" else describe(values)
         for kind, described in found.items()
@@ -83,15 +83,14 @@ def look(page: Page) -> Drawn:
 
 def settled(page: Page, equal_looks: int = 2) -> Drawn:
     """Let time pass in the page until it draws the same."""
-    last, equal = look(page), 0
+    page.evaluate("drawn.still()")
+    equal = 0
     for _ in range(200):
         page.clock.run_for(TICK)
         page.wait_for_timeout(5)  # what is loaded comes in the machine's own time
-        now = look(page)
-        equal = equal + 1 if now == last else 0
-        last = now
+        equal = equal + 1 if page.evaluate("drawn.still()") else 0
         if equal >= equal_looks:
-            return now
+            return look(page)
     raise TimeoutError("the widget goes on and on")
 
 

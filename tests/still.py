@@ -45,9 +45,9 @@ def shapes(axes: Axes) -> Iterator[tuple[str, Transform, Any]]:
         kind = type(collection).__name__
         if np.any(offsets := collection.get_offsets()):
             yield kind, collection.get_offset_transform(), offsets
-        else:
-            for path in collection.get_paths():
-                yield kind, collection.get_transform(), path.vertices
+        elif paths := collection.get_paths():  # a spectrogram has tens of thousands
+            points = np.concatenate([path.vertices for path in paths])
+            yield kind, collection.get_transform(), points
     for text in axes.texts:
         yield f"text {to_hex(text.get_color())}", text.get_transform(), text.get_position()
 
@@ -65,9 +65,10 @@ def shades(axes: Axes) -> Iterator[tuple[str, Any]]:
 def of_panel(axes: Axes) -> Drawn:
     """Describe all that one panel shows: marks of one look together, colors, and words."""
     marks: dict[str, list[Any]] = {}
+    into_panel = axes.transAxes.inverted()
     for look, transform, points in shapes(axes):
         xy = transform.transform(np.reshape(points, (-1, 2)))
-        marks.setdefault(look, []).append(SIDE * axes.transAxes.inverted().transform(xy))
+        marks.setdefault(look, []).append(SIDE * into_panel.transform(xy))
     found: Drawn = {}
     for look, parts in marks.items():
         xy = np.concatenate(parts)

@@ -33,7 +33,7 @@ def test_an_unknown_widget_is_one_sentence_with_the_known_ones(name):
 def address() -> Iterator[str]:
     """Serve a widget; return where."""
     made = alone.server("norm_ball", 0)
-    threading.Thread(target=made.serve_forever, daemon=True).start()
+    threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{made.server_address[1]}"
     made.shutdown()
     made.server_close()

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import pytest
@@ -49,13 +50,6 @@ def write_lists(book: Path) -> None:
     write_notebook(book, "FOU-03", "ERR-22")
 
 
-@pytest.fixture
-def book(tmp_path: Path) -> Path:
-    """A book of one chapter with the real data of the appendix."""
-    write_lists(tmp_path)
-    return tmp_path
-
-
 def build(book: Path) -> None:
     """Build the book as `make book` does: a warning is an error."""
     options = {
@@ -81,11 +75,34 @@ def line_of(page: str, row: str) -> str:
     return re.search(rf'<li id="{row}">.*?</li>', page, re.DOTALL)[0]
 
 
-def test_the_map_links_what_is_proved_and_follows_the_notebook(book: Path) -> None:
+class Lists(NamedTuple):
+    """A book with the source map and the errata, and the folders of its site.
+
+    The notebook of ``before`` proves FOU-03 and ERR-22; then it changes, and nothing else does, and
+    that of ``after`` proves FOU-04 and ERR-24.
+    """
+
+    book: Path
+    before: Path
+    after: Path
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> Lists:
+    """Build the book twice in one place; what was built first is kept elsewhere."""
+    book = tmp_path_factory.mktemp("lists")
+    write_lists(book)
     build(book)
-    page = (book / "_build/map.html").read_text()
+    before = shutil.copytree(book / "_build", tmp_path_factory.mktemp("before") / "site")
+    write_notebook(book, "FOU-04", "ERR-24")
+    build(book)
+    return Lists(book, before, book / "_build")
+
+
+def test_the_map_links_what_is_proved_and_follows_the_notebook(lists: Lists) -> None:
+    page = (lists.before / "map.html").read_text()
     chapters = re.findall(r'<details class="fold fold-rows"><summary>(.*?)</summary>', page)
-    assert len(chapters) == len(read_book(book).chapters)
+    assert len(chapters) == len(read_book(lists.book).chapters)
     assert "1 of 530 rows are proved." in page
     assert chapters[-1] == "1 of 17 rows are proved"
     assert "46 rows, to come" in chapters
@@ -95,16 +112,13 @@ def test_the_map_links_what_is_proved_and_follows_the_notebook(book: Path) -> No
     assert 'href="errata.html#erratum-24"' in line_of(page, "fou-07")
     assert len(set(re.findall(r'<li id="([a-z]+-\d+)">', page))) == 530
 
-    write_notebook(book, "FOU-04", "ERR-22")  # only the notebook changes
-    build(book)
-    page = (book / "_build/map.html").read_text()
+    page = (lists.after / "map.html").read_text()
     assert "to come" in line_of(page, "fou-03")
     assert 'href="chapters/16-fourier.html#check-16-fourier-fou-04"' in line_of(page, "fou-04")
 
 
-def test_the_errata_link_to_the_box_that_proves_them(book: Path) -> None:
-    build(book)
-    page = (book / "_build/errata.html").read_text()
+def test_the_errata_link_to_the_box_that_proves_them(lists: Lists) -> None:
+    page = (lists.before / "errata.html").read_text()
     entries = dict(re.findall(r'<dt id="(erratum-\d+)">(.*?)</dd>', page, re.DOTALL))
     assert len(entries) == 107
     assert 'href="chapters/16-fourier.html#check-16-fourier-err-22"' in entries["erratum-22"]
@@ -112,13 +126,14 @@ def test_the_errata_link_to_the_box_that_proves_them(book: Path) -> None:
     assert "1 of 107 are proved" in page
     assert "3 errata, 1 of them in the text of the chapter" in page
 
-    write_notebook(book, "ERR-24")  # what the text of a chapter takes up stands first
-    build(book)
-    order = re.findall(r'<dt id="erratum-(\d+)">', (book / "_build/errata.html").read_text())
+    order = re.findall(r'<dt id="erratum-(\d+)">', (lists.after / "errata.html").read_text())
+    # what the text of a chapter takes up stands first
     assert order[-3:] == ["24", "22", "23"]
 
 
-def test_the_page_of_errata_of_a_chapter_proves_what_its_text_does_not(book: Path) -> None:
+def test_the_page_of_errata_of_a_chapter_proves_what_its_text_does_not(tmp_path: Path) -> None:
+    book = tmp_path
+    write_lists(book)
     (book / "chapters/errata").mkdir()
     path = book / "chapters/16-fourier.ipynb"
     text = path.read_text().replace("fourier-dft", "errata-of-16")
@@ -157,17 +172,8 @@ def test_the_glossary_is_in_alphabetical_order() -> None:
     assert terms == sorted(terms, key=str.casefold)
 
 
-@pytest.fixture(scope="module")
-def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of a site with the source map and the errata."""
-    book = tmp_path_factory.mktemp("lists")
-    write_lists(book)
-    build(book)
-    return book / "_build"
-
-
 @pytest.fixture
-def look(chromium: Browser, lists: Path) -> Iterator[Callable[[str], Page]]:
+def look(chromium: Browser, lists: Lists) -> Iterator[Callable[[str], Page]]:
     """Open one of both pages from disk: ``look("map.html#fou-04")``."""
     context = chromium.new_context(viewport={"width": 1400, "height": 900})
     page = context.new_page()
@@ -175,7 +181,7 @@ def look(chromium: Browser, lists: Path) -> Iterator[Callable[[str], Page]]:
     page.on("pageerror", lambda error: errors.append(str(error)))
 
     def opened(address: str) -> Page:
-        page.goto(f"{lists.as_uri()}/{address}")
+        page.goto(f"{lists.before.as_uri()}/{address}")
         return page
 
     yield opened

@@ -56,6 +56,7 @@ def test_ridge_with_a_large_penalty_is_addition_and_with_none_is_least_squares()
     np.testing.assert_allclose(few.products()["ridge"], exact, atol=0.02)
 
 
+@pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_what_the_chapter_says_of_the_four_holds():
     def recalled(**state):
         return {name: int(hit.sum()) for name, hit in FourMemories(**state).recalled().items()}
@@ -321,7 +322,12 @@ def test_bad_state_is_refused(widget, state, complaint):
     ],
 )
 def test_there_is_a_picture(widget):
-    assert png(widget.picture()).startswith(b"\x89PNG")
+    widget.picture().draw_without_rendering()
+
+
+@pytest.mark.parametrize("widget", [FourMemories, CurveMemory, EigenvaluesInHand])
+def test_there_is_a_picture_in_pixels(widget):
+    assert png(widget().picture()).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("widget", WIDGETS)

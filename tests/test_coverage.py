@@ -115,40 +115,46 @@ def test_a_removed_check_is_noticed(copy: Path, seed: int) -> None:
     assert all(cell in found for cell in cells), found
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_renamed_check_and_one_without_its_output_are_noticed(copy: Path, chapter: str) -> None:
-    proof = drawn(copy, chapter)
-    place = f"({proof.document}, cell {proof.cell})"
-    complaint = f"{proof.row}: a check named for it has no ✓ in the stored output {place}"
-    path = place_of(copy, proof)
-    before = path.read_bytes()
+def test_renamed_checks_and_those_without_their_output_are_noticed(copy: Path) -> None:
+    proofs = [drawn(copy, chapter) for chapter in CHAPTERS]
+    complaints = {
+        f"{proof.row}: a check named for it has no ✓ in the stored output "
+        f"({proof.document}, cell {proof.cell})"
+        for proof in proofs
+    }
+    before = {place_of(copy, proof): place_of(copy, proof).read_bytes() for proof in proofs}
 
     def rename(cell: nbformat.NotebookNode) -> None:
         for output in cell.outputs:
             output.text = output.text.replace("✓ ", "✓ another ")
 
-    edit(path, proof.cell, rename)
-    assert complaint in gaps(copy)
-    path.write_bytes(before)
-    assert complaint not in gaps(copy)
-    edit(path, proof.cell, lambda cell: cell.outputs.clear())
-    assert complaint in gaps(copy)
+    def clear(cell: nbformat.NotebookNode) -> None:
+        cell.outputs.clear()
+
+    for change in (rename, clear):
+        assert not complaints.intersection(gaps(copy))
+        for proof in proofs:
+            edit(place_of(copy, proof), proof.cell, change)
+        assert complaints <= set(gaps(copy))
+        for path, whole in before.items():
+            path.write_bytes(whole)
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_an_unknown_row_and_a_lost_label_are_noticed(copy: Path, chapter: str) -> None:
-    proof = proofs_in(copy, chapter)[0]
-    path = notebook_of(copy, chapter)
+def test_unknown_rows_and_lost_labels_are_noticed(copy: Path) -> None:
+    proofs = {chapter: proofs_in(copy, chapter)[0] for chapter in CHAPTERS}
 
     def claim_more(cell: nbformat.NotebookNode) -> None:
         cell.metadata["proves"]["FOU-99"] = ["one"]
 
-    edit(path, proof.cell, claim_more)
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = re.sub(r"^\(.*\)=$", "", cell.source, flags=re.MULTILINE)
-    nbformat.write(notebook, path)
+    for chapter, proof in proofs.items():
+        path = notebook_of(copy, chapter)
+        edit(path, proof.cell, claim_more)
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = re.sub(r"^\(.*\)=$", "", cell.source, flags=re.MULTILINE)
+        nbformat.write(notebook, path)
     complaints = gaps(copy)
-    assert f"FOU-99: no such row or erratum ({chapter}, cell {proof.cell})" in complaints
-    assert any(re.match(f"{proof.row}: the section .* has no label", text) for text in complaints)
+    for chapter, proof in proofs.items():
+        assert f"FOU-99: no such row or erratum ({chapter}, cell {proof.cell})" in complaints
+        assert any(re.match(f"{proof.row}: the section .* has no label", c) for c in complaints)

@@ -229,7 +229,11 @@ def test_bad_state_is_refused(state, complaint):
 
 @pytest.mark.parametrize("text", ["To be", "", "word " * 400])
 def test_there_is_a_picture(text):
-    assert png(Decoding(text=text).picture()).startswith(b"\x89PNG")
+    Decoding(text=text).picture().draw_without_rendering()
+
+
+def test_there_is_a_picture_in_pixels():
+    assert png(Decoding().picture()).startswith(b"\x89PNG")
 
 
 def test_another_model_may_not_come_below_the_changes():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -103,20 +104,40 @@ def offers(site: Path) -> list[tuple[str, str]]:
     ]
 
 
-def test_each_widget_of_a_page_has_its_file_and_old_ones_go(tmp_path: Path) -> None:
-    site = build_book(tmp_path, shop("a", "b", "a", "text", "register"))
-    folder = site / "embed" / CHAPTER
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a book that shows a widget twice, two others, and one that needs a kernel."""
+    return build_book(tmp_path_factory.mktemp("shop"), shop("a", "b", "a", "text", "register"))
+
+
+def files_of(site: Path) -> set[str]:
+    """Name the files of widgets of the page."""
+    return {file.stem for file in (site / "embed" / CHAPTER).iterdir()}
+
+
+def test_each_widget_of_a_page_has_its_file(site: Path) -> None:
     names = ["counter", "counter-2", "counter", "cash-register"]
     assert [link for link, _ in offers(site)] == [
         f"../embed/{CHAPTER}/{name}.html" for name in names
     ]
-    assert {file.stem for file in folder.iterdir()} == set(names)
+    assert files_of(site) == set(names)
     first = offers(site)[0][1]
     assert first.startswith('<iframe src="counter.html" title="Positions · At the counter" ')
-    nbformat.write(shop("b"), tmp_path / f"{CHAPTER}.ipynb")
-    done = build(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def rebuilt(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the same book again when its chapter shows one widget only."""
+    book = tmp_path_factory.mktemp("again") / "book"
+    shutil.copytree(site.parents[1], book, symlinks=True)
+    nbformat.write(shop("b"), book / f"{CHAPTER}.ipynb")
+    done = build(book)
     assert done.returncode == 0, done.stderr
-    assert [file.stem for file in folder.iterdir()] == ["counter"]
+    return book / "_build/html"
+
+
+def test_old_files_go(rebuilt: Path) -> None:
+    assert files_of(rebuilt) == {"counter"}
 
 
 def test_with_an_address_the_line_names_it(tmp_path: Path) -> None:
@@ -128,14 +149,13 @@ def test_with_an_address_the_line_names_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_the_line_asks_for_the_height_that_the_widget_has(alone: Alone, tmp_path: Path) -> None:
-    site = build_book(tmp_path, shop("a"))
-    page = alone(site / f"{CHAPTER}.html")
+def test_the_line_asks_for_the_height_that_the_widget_has(alone: Alone, rebuilt: Path) -> None:
+    page = alone(rebuilt / f"{CHAPTER}.html")
     summary = page.locator("details.widget-embed > summary")
     summary.press("Enter")
     line = page.locator("details.widget-embed pre")
     expect(line).to_contain_text('height="240"')
-    slides = site / "embed" / CHAPTER / "slides.html"
+    slides = rebuilt / "embed" / CHAPTER / "slides.html"
     slides.write_text(f"<!doctype html>{line.inner_text()}")
     page = alone(slides, ready="iframe")
     frame = page.frames[1]

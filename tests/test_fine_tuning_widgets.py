@@ -150,7 +150,11 @@ def test_bad_numbers_are_refused(state):
 
 @pytest.mark.parametrize("code", CODES)
 def test_sixteen_numbers_have_a_picture(code):
-    assert png(SixteenNumbers(code=code, outlier=20.0, block=0).picture()).startswith(b"\x89PNG")
+    SixteenNumbers(code=code, outlier=20.0, block=0).picture().draw_without_rendering()
+
+
+def test_sixteen_numbers_have_a_picture_in_pixels():
+    assert png(SixteenNumbers(outlier=20.0, block=0).picture()).startswith(b"\x89PNG")
 
 
 # --- the LoRA dial --------------------------------------------------------------------------------

@@ -480,7 +480,11 @@ def test_bad_state_is_refused(state, message):
     "state", [{}, {"text": ""}, {"text": "To"}, {"causal": False, "normalized": False, "layer": 3}]
 )
 def test_there_is_a_picture(state):
-    assert png(AttentionMaps(**state).picture()).startswith(b"\x89PNG")
+    AttentionMaps(**state).picture().draw_without_rendering()
+
+
+def test_there_is_a_picture_in_pixels():
+    assert png(AttentionMaps().picture()).startswith(b"\x89PNG")
 
 
 def test_module_is_light():

@@ -93,6 +93,7 @@ def test_predictions_of_another_shape_are_refused():
         next_characters(lambda tokens: np.zeros((1, 3)), BytePairEncoding([], ()), "")
 
 
+@pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_letter_by_letter_a_text_costs_no_more_than_token_by_token():
     """The sum over tokens that may still end elsewhere holds the one encoding among others."""
     model, encoding = load_pretrained("plays")
@@ -118,6 +119,7 @@ def test_stored_predictions_of_counts_are_the_librarys(passage, model):
 
 
 @pytest.mark.parametrize("passage", PASSAGES)
+@pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_stored_predictions_of_the_transformer_are_the_librarys(passage):
     check_stored(passage, "transformer", trained(), range(0, GIVEN + LETTERS, 7))
 
@@ -303,7 +305,12 @@ def test_bounds_need_a_letter():
     ],
 )
 def test_there_is_a_picture(widget):
-    assert png(widget.picture()).startswith(b"\x89PNG")
+    widget.picture().draw_without_rendering()
+
+
+@pytest.mark.parametrize("widget", [ShannonGame, BytePairStepper])
+def test_there_is_a_picture_in_pixels(widget):
+    assert png(widget().picture()).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("widget", [ShannonGame, BytePairStepper])

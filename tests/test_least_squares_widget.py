@@ -174,10 +174,10 @@ def test_own_points_come_first_and_examples_can_be_chosen():
 @pytest.mark.parametrize("name", ["a noisy line", "Anscombe IV"])
 def test_there_is_a_picture(name, penalty):
     picture = LeastSquaresByHand(data=name, penalty=penalty, squares="own").picture()
-    assert png(picture).startswith(b"\x89PNG")
+    picture.draw_without_rendering()
 
 
-def test_there_is_a_picture_without_a_fit():
+def test_there_is_a_picture_without_a_fit_in_pixels():
     assert png(LeastSquaresByHand([[1, 2], [1, 3]]).picture()).startswith(b"\x89PNG")
 
 

@@ -284,7 +284,11 @@ def test_the_loss_is_asked_where_something_is_to_be_said(objective):
     rows = MaskingDesk(objective=objective).rows()
     assert all(said for said, counts in zip(rows.targets, rows.counted, strict=True) if counts)
     assert rows.allowed.shape == (len(rows.inputs),) * 2
-    assert png(MaskingDesk(objective=objective).picture()).startswith(b"\x89PNG")
+    MaskingDesk(objective=objective).picture().draw_without_rendering()
+
+
+def test_there_is_a_picture_in_pixels():
+    assert png(MaskingDesk().picture()).startswith(b"\x89PNG")
 
 
 def test_what_is_said(javascript):

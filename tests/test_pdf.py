@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -118,7 +118,12 @@ def printed(chromium: Browser, site: Path) -> Path:
 
 def text_of(file: Path) -> str:
     """Return the words of a PDF, in the order in which they stand in it."""
-    return " ".join(" ".join(page.extract_text() for page in PdfReader(file).pages).split())
+    return joined(page.extract_text() for page in PdfReader(file).pages)
+
+
+def joined(pages: Iterable[str]) -> str:
+    """Join the words of pages."""
+    return " ".join(" ".join(pages).split())
 
 
 def bookmarks(file: Path) -> list[str]:
@@ -376,7 +381,8 @@ def test_a_real_chapter(chromium: Browser) -> None:
     assert done.returncode == 0, done.stderr
     file = BOOK / "_build/pdf/08-positions.pdf"
     foot = "A Runnable Primer · 8 Positions"  # which a PDF holds before the words above it
-    pages = [page.extract_text().partition(foot)[2].strip() for page in PdfReader(file).pages]
+    extracted = [page.extract_text() for page in PdfReader(file).pages]
+    pages = [page.partition(foot)[2].strip() for page in extracted]
     assert 25 <= len(pages) <= 55
     assert [page[:20] for page in pages if page.startswith("✓")] == [], "checks left their section"
     assert min(map(len, pages[:-1])) > 250, "a page is empty but for its foot or a picture"
@@ -391,7 +397,7 @@ def test_a_real_chapter(chromium: Browser) -> None:
     ]
     titles = [title.split(" ", 1)[1] for title in bookmarks(file) if title[:2] == "8."]
     assert [title for title in titles if title in headings] == headings
-    text = text_of(file)
+    text = joined(extracted)
     before, _, behind = text.partition("Recall what attention computes.")
     formula = behind[: behind.index("is the length of a key")]
     assert before

@@ -385,7 +385,12 @@ def test_bad_state_is_refused(widget, state, complaint):
     ],
 )
 def test_there_is_a_picture(widget):
-    assert png(widget.picture()).startswith(b"\x89PNG")
+    widget.picture().draw_without_rendering()
+
+
+@pytest.mark.parametrize("widget", [Remembering, JacobianProduct, Alignment])
+def test_there_is_a_picture_in_pixels(widget):
+    assert png(widget().picture()).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("widget", [Alignment, JacobianProduct, Remembering])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -20,9 +21,15 @@ CELLS = {
     "print('~ 0.25 s')": "~ 0.31 s\n",  # a measured line differs from run to run
     "print(6 * 7)  # again": "42\n",
 }
+WRONG = {
+    "changed": {**CELLS, "print(6 * 7)": "43\n", "print(6 * 7)  # again": ""},
+    "other-code": {**CELLS, "print(6 * 8)": "48\n"},
+    "never-ran": CELLS,
+    "gone": {**CELLS, "print('gone')": "gone\n"},  # its code has a key but no outputs
+}
 
 
-def write(book: Path, cells: dict[str, str]) -> None:
+def write(book: Path, cells: dict[str, str], page: Path = PAGE) -> None:
     """Write a notebook of cells with what each is said to have printed."""
     notebook = nbformat.v4.new_notebook()
     notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
@@ -31,7 +38,7 @@ def write(book: Path, cells: dict[str, str]) -> None:
         notebook.cells.append(
             nbformat.v4.new_code_cell(source, outputs=outputs, execution_count=number)
         )
-    nbformat.write(notebook, book / PAGE)
+    nbformat.write(notebook, book / page)
 
 
 @pytest.fixture(scope="module")
@@ -54,17 +61,27 @@ def executed_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return book
 
 
-@pytest.fixture
-def book(executed_book: Path, tmp_path: Path) -> Path:
-    """Give a copy of that book."""
-    return shutil.copytree(executed_book, tmp_path / "book")
+@pytest.fixture(scope="module")
+def refused(executed_book: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Let nbval read notebooks that are wrong in different ways; give what it says."""
+    book = shutil.copytree(executed_book, tmp_path_factory.mktemp("wrong") / "book")
+    key = execute.key_file(book / execute.CACHE, PAGE)
+    for name, cells in WRONG.items():
+        write(book, cells, PAGE.with_stem(name))
+        if name != "never-ran":
+            shutil.copy(key, key.with_stem(name))
+    gone = book / PAGE.with_stem("gone")
+    key.with_stem("gone").write_text(execute.key_of(nbformat.read(gone, as_version=4), book))
+    code, out = nbval(book, *(str(PAGE.with_stem(name)) for name in WRONG))
+    assert code == 1
+    return out
 
 
-def nbval(book: Path, *options: str) -> tuple[int, str]:
+def nbval(book: Path, *arguments: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval"]
     config = f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}"
     done = subprocess.run(
-        [*command, config, *options, "tests", str(PAGE)],
+        [*command, config, *arguments, "tests"],  # where the plugin is registered
         cwd=book,
         capture_output=True,
         text=True,
@@ -73,46 +90,40 @@ def nbval(book: Path, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_what_is_stored_is_what_was_computed(book: Path) -> None:
-    code, out = nbval(book)
+def test_what_is_stored_is_what_was_computed(executed_book: Path) -> None:
+    code, out = nbval(executed_book, str(PAGE))
     assert code == 0, out
     assert "5 passed" in out
 
 
-def test_a_process_may_begin_in_the_middle(book: Path) -> None:
-    code, out = nbval(book, f"--deselect={PAGE}::Cell 0", f"--deselect={PAGE}::Cell 1")
+def test_a_process_may_begin_in_the_middle(executed_book: Path) -> None:
+    left_out = (f"--deselect={PAGE}::Cell {number}" for number in (0, 1))
+    code, out = nbval(executed_book, *left_out, str(PAGE))
     assert code == 0, out
     assert "3 passed" in out
 
 
-def test_a_changed_digit_and_a_removed_number_are_reported_with_their_cells(book: Path) -> None:
-    write(book, {**CELLS, "print(6 * 7)": "43\n", "print(6 * 7)  # again": ""})
-    code, out = nbval(book)
-    assert code == 1
-    assert "2 failed, 3 passed" in out
-    assert f"{PAGE}::Cell 1" in out
-    assert "Cell outputs differ" in out
-    assert f"{PAGE}::Cell 3" in out
-    assert "Unexpected output fields" in out
+def test_a_changed_digit_and_a_removed_number_are_reported_with_their_cells(refused: str) -> None:
+    page = PAGE.with_stem("changed")
+    assert set(re.findall(rf"^FAILED {page}::(Cell \d)", refused, re.MULTILINE)) == {
+        "Cell 1",
+        "Cell 3",
+    }
+    assert "Cell outputs differ" in refused
+    assert "Unexpected output fields" in refused
 
 
-def test_other_code_than_was_executed_is_refused(book: Path) -> None:
-    write(book, {**CELLS, "print(6 * 8)": "48\n"})
-    code, out = nbval(book)
-    assert code == 1
-    assert "changed since it ran: run `make book`" in out
-
-
-def test_a_notebook_that_never_ran_is_refused(book: Path) -> None:
-    shutil.rmtree(book / "_build")
-    code, out = nbval(book)
-    assert code == 1
-    assert "was never executed: run `make book`" in out
-
-
-def test_without_the_outputs_the_key_does_not_count(book: Path) -> None:
-    shutil.rmtree(book / execute.CACHE / "executed")
-    (book / execute.CACHE / "global.db").unlink()
-    code, out = nbval(book)
-    assert code == 1
-    assert "are gone: run `make book`" in out
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("other-code", ", or what it imports or reads, changed since it ran: run `make book`"),
+        ("never-ran", " was never executed: run `make book`"),
+        ("gone", " are gone: run `make book`"),
+    ],
+    ids=["other code than was executed", "never executed", "outputs lost, though not the key"],
+)
+def test_what_was_not_executed_as_it_is_is_refused(refused: str, name: str, reason: str) -> None:
+    page = PAGE.with_stem(name)
+    assert f"{page}{reason}" in refused
+    cells = re.findall(rf"^(\w+) {page}::Cell \d", refused, re.MULTILINE)
+    assert cells == ["ERROR"] * len(WRONG[name])

@@ -27,6 +27,7 @@ def runs(law: PowerLaw, noise: float, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("floor", [0.0, 1.0])
+@pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_most_new_runs_lie_inside(floor):
     law, new = PowerLaw(2e5, 0.15, floor), 8e5
     inside = 0
@@ -102,6 +103,7 @@ def test_a_forecast_is_written_down_once(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.skipif(not FORECASTS.exists(), reason="nothing was forecast yet")
 @pytest.mark.parametrize("size", load_forecasts())
+@pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_what_was_written_down_follows_from_the_runs(size):
     again = forecast(*smaller_runs(size, load_results()), SIZES[size].parameters)
     assert load_forecasts()[size] == pytest.approx(again, abs=2e-4)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
-import subprocess
 import sys
 import time
 import warnings
@@ -13,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from forked import fork_server
 
 from primer.scaling import sweep
 from primer.scaling.sweep import (
@@ -31,18 +29,17 @@ from primer.scaling.sweep import (
 from primer.train import Batches
 from primer.transformers import Transformer
 
-SMALL = """
-from primer.scaling import sweep
-sweep.TUNED_AT = 2048
-sweep.SIZES = {"4x2": sweep.Size(4, 2, 0.03, (1024, 2048), seeds=2)}
-"""
+
+def shorten(patch: pytest.MonkeyPatch) -> None:
+    """Make the sweep short; a worker needs to know the name of the size alone."""
+    patch.setattr(sweep, "TUNED_AT", 2048)
+    patch.setattr(sweep, "SIZES", {"4x2": Size(4, 2, 0.03, (1024, 2048), seeds=2)})
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """Make the sweep short; a worker needs to know the name of the size alone."""
-    monkeypatch.setattr(sweep, "TUNED_AT", 2048)
-    monkeypatch.setattr(sweep, "SIZES", {"4x2": Size(4, 2, 0.03, (1024, 2048), seeds=2)})
+    """Make the sweep short."""
+    shorten(monkeypatch)
 
 
 def run(path: Path, **who) -> list[Result]:
@@ -52,12 +49,17 @@ def run(path: Path, **who) -> list[Result]:
     return load_results(path)
 
 
+def short_sweep(path: Path) -> None:
+    """Sweep in a process of one's own."""
+    shorten(pytest.MonkeyPatch())
+    run(path)
+
+
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
     """Results of one process without interruption."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "TUNED_AT", 2048)
-        patch.setattr(sweep, "SIZES", {"4x2": Size(4, 2, 0.03, (1024, 2048), seeds=2)})
+        shorten(patch)
         return run(tmp_path_factory.mktemp("alone") / "sweep.csv")
 
 
@@ -104,16 +106,12 @@ def test_nothing_is_trained_twice(alone, tmp_path, monkeypatch):
 @pytest.mark.usefixtures("small")
 def test_a_killed_sweep_ends_as_one_that_was_left_alone(alone, tmp_path):
     file = tmp_path / "sweep.csv"
-    code = f"{SMALL}\nfrom pathlib import Path\nwith sweep.workers() as parallel:\n"
-    code += f"    sweep.sweep(['4x2'], parallel, Path({str(file)!r}))"
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 240
-    while process.poll() is None and time.monotonic() < until:
-        if len(load_results(file)) >= 2:
-            break
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    process = fork_server().Process(target=short_sweep, args=(file,))
+    process.start()
+    while process.is_alive() and len(load_results(file)) < 2:
+        time.sleep(0.01)
+    process.kill()
+    process.join()
     before = load_results(file)
     assert 2 <= len(before) < len(alone)
     assert set(before) < set(alone)
@@ -127,8 +125,11 @@ def test_several_processes_find_the_same(alone, tmp_path):
 
 @pytest.mark.usefixtures("small")
 def test_a_cluster_finds_the_same(alone, tmp_path):
+    dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
-    with warnings.catch_warnings():
+    fork_server()  # whoever is first says what is preloaded
+    method = {"distributed.worker.multiprocessing-method": "forkserver"}
+    with warnings.catch_warnings(), dask.config.set(method):
         warnings.simplefilter("ignore")  # of sockets and event loops that dask leaves to the end
         with distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None

@@ -118,7 +118,14 @@ def test_the_trainer_trains_them_and_goes_on_after_a_stop(
     configuration = Configuration(
         replace(plain.data, texts=str(texts), vocab_size=257),
         TINY,
-        replace(plain.training, save_every=40, held_out_windows=2, batch_size=4),
+        replace(
+            plain.training,
+            steps=24,
+            warmup_steps=4,
+            save_every=12,
+            held_out_windows=2,
+            batch_size=4,
+        ),
     )
     whole = train(configuration, tmp_path / "whole", "model", build(name))
     saved = loop.save_state

@@ -119,14 +119,24 @@ def compressed(site: Path, paths: set[str]) -> int:
     return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
 
 
-@every_page
+def looks(name: str) -> list[Look]:
+    """Return the looks in which axe-core reads a page.
+
+    The first page and the first of each folder, whose pages have a template in common, are read in
+    all.
+    """
+    folder = Path(name).parent
+    first = next(page for page in PAGES if Path(page).parent == folder)
+    few = {"errata": FEW_LOOKS, "library": ONE_LOOK}
+    return LOOKS if name in {"index.html", first} else few.get(folder.name, CROSSED)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if looks(name) is not ONE_LOOK])
 def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) -> None:
     """One visit over http for all that is seen at a desk, axe-core's changes of look at its end."""
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
     seen = visit(context, f"{address}/{name}", address)
     assert_quiet(seen)
-    assert seen.page.locator("main h1:not(.onlyprint h1)").count() == 1
-    assert seen.page.title().strip()
     assert_light(seen, site, address, name)
     if name in GUESSED:
         assert_learner_first(seen.page, name)
@@ -139,25 +149,16 @@ def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) 
     context.close()
 
 
-def assert_light(seen: Visit, site: Path, address: str, name: str) -> None:
+def assert_light(seen: Visit, site: Path, home: str, name: str) -> None:
     paths = {
-        unquote(urlsplit(url).path).lstrip("/") for url in seen.loaded if url.startswith(address)
+        unquote(urlsplit(url.removeprefix(home)).path).lstrip("/")
+        for url in seen.loaded
+        if url.startswith(home)
     }
     weight = compressed(site, {path or "index.html" for path in paths})
     print(f"{name}: first visit {weight / 1000:.0f} kB compressed, {len(paths)} files")
     assert name in paths
     assert weight <= FIRST_VISIT
-
-
-def looks(name: str) -> list[Look]:
-    """Return the looks in which axe-core reads a page.
-
-    Of chapters, of errata and of the library's pages, each of which a template writes, the first is
-    read in all.
-    """
-    alike = [page for page in PAGES if Path(page).parent == Path(name).parent]
-    templated = {"chapters": CROSSED, "errata": FEW_LOOKS, "library": ONE_LOOK}
-    return LOOKS if name == alike[0] else templated.get(Path(name).parent.name, LOOKS)
 
 
 WIDE_FORMULAS = """async () => {
@@ -176,19 +177,26 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     context = chromium.new_context(viewport=WIDTHS["telephone"], color_scheme="dark")
     seen = visit(context, (site / name).as_uri(), site.as_uri())
     assert_quiet(seen)
+    assert seen.page.locator("main h1:not(.onlyprint h1)").count() == 1
+    assert seen.page.title().strip()
     assert seen.page.evaluate("document.documentElement.dataset.theme") == "dark"
     wide = seen.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, f"the page is {wide} px wider than the telephone"
     assert seen.page.evaluate(CUT_CAPTIONS) == [], "the name of a table is cut"
     if "appendix/library" not in name:  # a docstring keeps its formula in one line, which scrolls
         assert not seen.page.evaluate(WIDE_FORMULAS)
+    if looks(name) is ONE_LOOK:  # this visit is all that it gets: one of it is seen at a desk
+        assert_light(seen, site, site.as_uri(), name)
+        assert violations_on(seen.page, ONE_LOOK) == []
     context.close()
 
 
 ONE_OF_A_KIND = [
-    name for name in PAGES if looks(name) is LOOKS and name not in {"search.html", "genindex.html"}
+    name
+    for name in PAGES
+    if (looks(name) is LOOKS or Path(name).parent.name == "appendix") and name != "search.html"
 ]
-"""Of each template one; searching needs a script, and the page says so."""
+"""Of each template one, and the appendix; searching needs a script, and the page says so."""
 
 
 @pytest.mark.parametrize("name", ONE_OF_A_KIND)

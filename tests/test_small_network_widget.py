@@ -85,6 +85,7 @@ def test_the_first_step_is_the_tapes_and_torchs(javascript):
             np.testing.assert_allclose(weights, (parameter - 0.5 * gradient).ravel(), atol=1e-9)
 
 
+@pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_what_the_chapter_says_of_it_holds(javascript):
     opening = SmallNetwork().progress(0)
     assert opening.norms[-1] / opening.norms[0] == pytest.approx(6294, rel=0.01)

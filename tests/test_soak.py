@@ -21,7 +21,7 @@ from widget_page import show_widget
 from primer import widgets
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
-FEWEST, MOST, STEPS = 4, 32, 24 if SECONDS else 4
+FEWEST, MOST, STEPS = 2, 32, 24 if SECONDS else 4
 """Rounds with each widget, however quickly they pass; rounds after which what has grown in all of
 them counts as growth; places of a slider on its way."""
 SOAK = Path(__file__).with_name("soak.mjs")
@@ -69,8 +69,8 @@ def what_grows(page: Page, most: int = MOST, seconds: float = SECONDS) -> dict[s
     """Go on until nothing has grown; what still does after so many rounds is named.
 
     A state that comes and goes (the attempts that one drawing of a token needed, the step at which
-    a play was stopped) is no growth, and four rounds may happen to end in the larger one; what is
-    kept in each round is more after any number of them.
+    a play was stopped) is no growth, and two rounds may happen to end in the larger one; what is
+    kept in each round is more after any number of them, so two without growth are enough.
     """
     until, found = time.monotonic() + seconds, []
     for state in rounds(page):

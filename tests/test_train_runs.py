@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import torch
+from forked import fork_server
 from torch.nn.functional import cross_entropy
 
 from primer.language_models import BytePairEncoding
@@ -65,9 +66,6 @@ clip_norm = 1.0
 save_every = 2
 held_out_windows = 8
 """
-# a child of this server starts within milliseconds, with everything imported
-SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["primer.train.__main__"])
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +106,7 @@ def saved_step(folder: Path) -> int:
 
 def start(file: Path, folder: Path) -> multiprocessing.process.BaseProcess:
     """Start the command in a process of its own."""
-    child = SERVER.Process(target=main, args=([str(file), "--output", str(folder)],))
+    child = fork_server().Process(target=main, args=([str(file), "--output", str(folder)],))
     child.start()
     return child
 

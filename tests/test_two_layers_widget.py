@@ -138,6 +138,11 @@ def test_letters_need_a_second_model():
 @pytest.mark.parametrize("text", ["", "a", EXAMPLES[1]])
 def test_there_is_a_picture(trained, text):
     widget = AttentionMaps(second=trained, reads="letters", letters=text, layer=3, head=3)
+    widget.picture().draw_without_rendering()
+
+
+def test_there_is_a_picture_in_pixels(trained):
+    widget = AttentionMaps(second=trained, reads="letters", layer=3, head=3)
     assert png(widget.picture()).startswith(b"\x89PNG")
 
 
