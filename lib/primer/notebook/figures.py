@@ -63,7 +63,7 @@ def paper(figure: Figure) -> Bbox | None:
 
     A title that is longer than its axes runs over the edge of the figure, and would be cut off.
     """
-    if layout := figure.get_layout_engine():
+    if (layout := figure.get_layout_engine()) and figure.axes:
         layout.execute(figure)
     drawn, own = figure.get_tightbbox(), figure.bbox_inches
     return None if own.containsx(drawn.x0) and own.containsx(drawn.x1) else Bbox.union([drawn, own])
