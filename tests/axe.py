@@ -69,6 +69,8 @@ def violations_on(page: Page, looks: list[Look] = LOOKS) -> list[str]:
             "(width) => document.documentElement.dataset.markedAt === String(width)",
             arg=WIDTHS[width]["width"],
         )
+        # further down, what stays in place while one scrolls may cover a part of any button
+        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
         options = f"{{ resultTypes: ['violations'], {rules} }}"
         run = f"axe.run({options}).then(({{ violations }}) => violations)"
         for violation in page.evaluate(run):

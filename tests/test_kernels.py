@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -32,7 +34,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     def run(source: str) -> nbformat.NotebookNode:
         notebook = new_notebook(cells=[new_code_cell(source)])
         where = {"metadata": {"path": str(tmp_path)}}
-        NotebookClient(notebook, kernel_name="python3", resources=where).execute()
+        client = NotebookClient(notebook, kernel_name="python3", resources=where)
+        # in a loop of its own that ends: the browser's may run here, and no other may share it
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(lambda: asyncio.run(client.async_execute())).result()
         return notebook.cells[0].outputs
 
     yield run
