@@ -1,9 +1,11 @@
 """Only what changed is executed, and a change of what a notebook uses makes it change."""
 
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_cache.base import CacheBundleIn
 
 from primer.book import execute, pin
 
@@ -106,3 +108,21 @@ def test_outside_a_book_says_where_to_run(tmp_path, monkeypatch, capsys):
 def test_pins_are_free_of_build_tags_and_cuda():
     freeze = "torch==2.13.0+cpu\nnvidia-nccl-cu13==2.3\ntriton==3\nNumPy==2.4\n-e /x\nprimer==0.1"
     assert pin.pinned(freeze) == ["NumPy==2.4", "torch==2.13.0"]
+
+
+def store(cache, name, number):
+    for index in range(number):
+        cell = nbformat.v4.new_code_cell(f"print({name!r}, {index})")
+        bundle = CacheBundleIn(nbformat.v4.new_notebook(cells=[cell]), f"{name}-{index}")
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def test_processes_that_store_at_a_time_lose_nothing_of_each_other(tmp_path):
+    cache = execute.Cache(tmp_path)
+    cache.list_cache_records()  # creates its database
+    with ProcessPoolExecutor(4) as pool:
+        for stored in [pool.submit(store, cache, name, 30) for name in "abcd"]:
+            stored.result()
+    records = cache.list_cache_records()
+    assert len(records) == 120
+    assert all(cache.get_cache_bundle(record.pk).nb.cells for record in records)

@@ -17,8 +17,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from jupyter_cache import get_cache
 from jupyter_cache.base import JupyterCacheAbstract
+from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_cache.executors.basic import ExecutionWorkerLocalMProc, ProcessData
 from nbformat import NotebookNode
 
@@ -31,6 +31,17 @@ KEYS = "keys"
 REQUIREMENTS = Path("requirements.txt")
 MARKDOWN = (Path("index.md"), Path("chapters/appendix/one-token.md"))
 """The pages that are no notebooks and yet show what code does."""
+
+
+class Cache(JupyterCacheBase):
+    """A cache in which several processes may store at a time."""
+
+    def truncate_caches(self) -> None:
+        """Delete nothing; :func:`forget` leaves one record of each page.
+
+        Jupyter-cache asks first which records are the newest and then which are not among them:
+        what another process stored in between would be deleted.
+        """
 
 
 def pages() -> list[Path]:
@@ -122,7 +133,7 @@ def main() -> int:
         return 1
     os.environ["PRIMER_FIGURES"] = "svg"  # read by primer.notebook.figures in the kernels
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are as many kernels as cores
-    cache = get_cache(str(CACHE))
+    cache = Cache(CACHE)
     cache.list_project_records()  # creates the folder and its database
     todo = outdated(cache, CACHE)
     names = ", ".join(page.stem for page, _ in todo.values()) or "none"
