@@ -14,11 +14,7 @@ import sys
 
 from primer.book.browser import ARGUMENTS, SHELL, find_chromium
 
-__all__ = ["ARGUMENTS", "FOR_TESTS", "find_chromium"]
-
-FOR_TESTS = (*ARGUMENTS, "--disable-frame-rate-limit")
-"""With what the tests start it: they wait for frames, not for the sixtieth of a second that a
-screen takes to show one."""
+__all__ = ["ARGUMENTS", "find_chromium"]
 
 
 def _attempt(*command: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import progress
 import pytest
-from chromium import FOR_TESTS, find_chromium
+from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -179,7 +179,7 @@ def chromium() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FOR_TESTS))
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield browser
         browser.close()
 

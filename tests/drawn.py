@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from chromium import FOR_TESTS, find_chromium
+from chromium import ARGUMENTS, find_chromium
 from playwright.sync_api import Locator, Page, sync_playwright
 from widget_page import show_widget
 
@@ -232,7 +232,7 @@ def write(names: list[str]) -> None:
     torch.set_num_threads(1)
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FOR_TESTS))
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(ARGUMENTS))
         for name in names or widgets.__all__:
             page = browser.new_page(viewport={"width": WIDTH, "height": 900})
             drawn = changes(name, page)

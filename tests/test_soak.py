@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import drawn
 import pytest
+from chromium import ARGUMENTS, find_chromium
 from playwright.sync_api import Browser, CDPSession, Page
 from widget_page import show_widget
 
@@ -84,10 +85,19 @@ def what_grows(page: Page, most: int = MOST, seconds: float = SECONDS) -> dict[s
     raise AssertionError("the rounds do not end by themselves")
 
 
+@pytest.fixture(scope="module")
+def hurried(chromium: Browser) -> Iterator[Browser]:
+    """Give a browser that draws the next frame at once: a round is over when it has drawn."""
+    arguments = [*ARGUMENTS, "--disable-frame-rate-limit"]
+    browser = chromium.browser_type.launch(executable_path=find_chromium(), args=arguments)
+    yield browser
+    browser.close()
+
+
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
+def page(hurried: Browser) -> Iterator[Page]:
     """Give a page whose scripts must not fail."""
-    page, errors = chromium.new_page(viewport={"width": 1400, "height": 900}), []
+    page, errors = hurried.new_page(viewport={"width": 1400, "height": 900}), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page
     page.close()
