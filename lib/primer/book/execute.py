@@ -33,7 +33,7 @@ MARKDOWN = (Path("index.md"), Path("chapters/appendix/one-token.md"))
 """The pages that are no notebooks and yet show what code does."""
 
 
-class Cache(JupyterCacheBase):
+class Cache(JupyterCacheBase):  # type: ignore[misc]  # which has no types
     """A cache in which several processes may store at a time."""
 
     def truncate_caches(self) -> None:
