@@ -24,7 +24,7 @@ LOOKS: list[Look] = [
 ]
 # Enough for pages whose template another page shows in all looks: each rule in one scheme, and in
 # the other, on a telephone, what depends on either; for what has neither widgets nor boxes of its
-# own, at a desk alone; for the library, which Sphinx writes from docstrings, in one scheme, and the
+# own, at a desk alone; for the library, which Sphinx writes from docstrings, one look, with the
 # colors only where kinds of text occur that its other pages do not have.
 DEPENDS = (
     "runOnly: ['color-contrast', 'link-in-text-block', 'target-size', "
@@ -37,7 +37,7 @@ UNCOLORED = (
     "preload: false, rules: { 'target-size': { enabled: true }, "
     "'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } }"
 )
-UNCOLORED_LOOK: list[Look] = [("light", "desk", UNCOLORED)]
+UNCOLORED_LOOK: list[Look] = [("dark", "telephone", UNCOLORED)]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of
 # code and results, of which all of a kind look alike, and strokes of icons. A word stands in for
 # each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind; the

@@ -169,6 +169,10 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+CUT_OFF = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+"""For a browser that finds no other machine."""
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Give a Playwright browser; skip loudly where there is none, but fail in CI."""
@@ -179,7 +183,7 @@ def chromium() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, CUT_OFF])
         yield browser
         browser.close()
 

@@ -19,6 +19,8 @@ import numpy as np
 import traitlets
 from drawn import Drawn, as_lines, changed, describe
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.transforms import Transform
@@ -45,11 +47,20 @@ def shapes(axes: Axes) -> Iterator[tuple[str, Transform, Any]]:
         kind = type(collection).__name__
         if np.any(offsets := collection.get_offsets()):
             yield kind, collection.get_offset_transform(), offsets
-        elif paths := collection.get_paths():  # a spectrogram has tens of thousands
+        elif isinstance(collection, QuadMesh):
+            yield kind, collection.get_transform(), corners(collection.get_coordinates())
+        elif paths := collection.get_paths():
             points = np.concatenate([path.vertices for path in paths])
             yield kind, collection.get_transform(), points
     for text in axes.texts:
         yield f"text {to_hex(text.get_color())}", text.get_transform(), text.get_position()
+
+
+def corners(mesh: np.ndarray) -> np.ndarray:
+    """Return the closed outline of every cell; a spectrogram has too many for a path of each."""
+    low, high = slice(None, -1), slice(1, None)
+    around = [(low, low), (low, high), (high, high), (high, low), (low, low)]
+    return np.stack([mesh[place] for place in around], axis=2)
 
 
 def shades(axes: Axes) -> Iterator[tuple[str, Any]]:
@@ -90,9 +101,23 @@ def of_panel(axes: Axes) -> Drawn:
     return found | {name: " | ".join(said) for name, said in words.items() if any(said)}
 
 
+def lay_out(figure: Figure) -> None:
+    """Find places, limits and colors, as a figure does before it draws."""
+    FigureCanvasAgg(figure)  # one renderer, which remembers how wide a text is
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    for axes in figure.axes:
+        axes.get_xlim()  # a panel that is set by hand has not been asked
+        axes.apply_aspect()
+        for collection in axes.collections:
+            collection.update_scalarmappable()
+        for text in axes.texts:  # an annotation looks where it points
+            text.get_window_extent()
+
+
 def of_figure(figure: Figure) -> Drawn:
     """Describe a whole picture, panel by panel."""
-    figure.draw_without_rendering()
+    lay_out(figure)
     panels = {f"panel {k}": of_panel(axes) for k, axes in enumerate(figure.axes)}
     return {
         f"{name}: {key}": value for name, kinds in panels.items() for key, value in kinds.items()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
 
 from primer.book.execute import CACHE, key_file
 
@@ -33,10 +34,15 @@ def book(tmp_path: Path) -> Path:
 
 def build(folder: Path) -> str:
     """Build the book and return what Sphinx says."""
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "--no-color", ".", "out"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    said = io.StringIO()
+    out = folder / "out"
+    with docutils_namespace():
+        app = Sphinx(
+            folder, folder, out, out / ".doctrees", "html", status=said, warningiserror=True
+        )
+        app.build()
+        assert app.statuscode == 0
+    return said.getvalue()
 
 
 def change(path: Path, text: str) -> None:

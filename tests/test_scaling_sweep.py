@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from forked import fork_server
+from joblib.externals.loky.backend import context
 
 from primer.scaling import sweep
 from primer.scaling.sweep import (
@@ -119,7 +120,9 @@ def test_a_killed_sweep_ends_as_one_that_was_left_alone(alone, tmp_path):
 
 
 @pytest.mark.usefixtures("small")
-def test_several_processes_find_the_same(alone, tmp_path):
+def test_several_processes_find_the_same(alone, tmp_path, monkeypatch):
+    fork_server()
+    monkeypatch.setattr(context, "_DEFAULT_START_METHOD", "forkserver")  # joblib's own import anew
     assert run(tmp_path / "sweep.csv", jobs=2) == alone
 
 

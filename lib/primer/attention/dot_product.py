@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -146,9 +147,9 @@ def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
         raise ValueError(
             "bias contains NaN; where attention is forbidden it may be −∞, or use mask"
         )
-    try:
-        fits = torch.broadcast_shapes(addend.shape, scores) == scores
-    except RuntimeError:
+    try:  # NumPy's function, because torch's imports a second's worth of modules
+        fits = np.broadcast_shapes(addend.shape, scores) == scores
+    except ValueError:
         fits = False
     if not fits:
         raise ValueError(

@@ -33,10 +33,12 @@ def plays_as_symbols() -> tuple[Int[Tensor, " training"], Int[Tensor, " held_out
         np.frombuffer("".join(part.values()).encode("utf-32-le"), np.uint32)
         for part in split_plays()
     )
-    alphabet, numbers = np.unique(training, return_inverse=True)
+    alphabet = np.unique(training)
     known = held_out[np.isin(held_out, alphabet)]
-    held_out_numbers = np.searchsorted(alphabet, known)
-    return torch.from_numpy(numbers), torch.from_numpy(held_out_numbers), len(alphabet)
+    numbers, held_out_numbers = (
+        torch.from_numpy(np.searchsorted(alphabet, text)) for text in (training, known)
+    )
+    return numbers, held_out_numbers, len(alphabet)
 
 
 def next_byte_model(hidden: int) -> nn.Sequential:
