@@ -107,7 +107,7 @@ def lay_out(figure: Figure) -> None:
     if engine := figure.get_layout_engine():
         engine.execute(figure)
     for axes in figure.axes:
-        axes.get_xlim()  # a panel that is set by hand has not been asked
+        axes.get_xlim()  # where no layout asks, limits would wait for the drawing
         axes.apply_aspect()
         for collection in axes.collections:
             collection.update_scalarmappable()

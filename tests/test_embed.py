@@ -1,4 +1,4 @@
-"""Each widget as one file: that it lives in a narrow frame, and how a page offers it."""
+"""A widget as one file, and how a page offers it; `test_site` opens all files in narrow frames."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from playwright.sync_api import Browser, Page, expect
 from selectolax.lexbor import LexborHTMLParser
 from tiny_book import CHAPTER, build, build_book, chapter_of
-from widget_alone import answer_to_a_key, assert_fits, opened_alone
+from widget_alone import opened_alone
 
 from primer import widgets
 from primer.widgets.base import Widget
@@ -30,20 +30,6 @@ def alone(chromium: Browser) -> Iterator[Alone]:
     """Open a file from disk; it may ask nothing, and report nothing on the console."""
     with opened_alone(chromium) as open_file:
         yield open_file
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("name", widgets.__all__)
-def test_every_widget_lives_in_a_narrow_frame(alone: Alone, tmp_path: Path, name: str) -> None:
-    widget = getattr(widgets, name)()
-    saved = json.loads(json.dumps(Widget.get_manager_state(widgets=[widget]), default=str))
-    text = page_of(saved["state"][widget.model_id], title=name, origin="The book")
-    (tmp_path / "widget.html").write_text(text, "utf-8")
-    widget.close()
-    page = alone(tmp_path / "widget.html", width=300)
-    assert_fits(page)
-    answer_to_a_key(page)
-    assert_fits(page)
 
 
 @pytest.mark.browser

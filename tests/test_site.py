@@ -30,14 +30,16 @@ from axe import (
 from by_keyboard import answer_the_exercises, make_the_guesses
 from playwright.sync_api import Browser, BrowserContext, Page
 from selectolax.lexbor import LexborHTMLParser
-from widget_alone import assert_fits, opened_alone
+from widget_alone import answer_to_a_key, assert_fits, opened_alone
 from widget_page import PATIENCE
 from written import BOOK, OPENING
 from written import CHAPTERS as NAMES
 
+from primer import widgets
 from primer.book.download import CELL as NEEDS_THE_BOOK
 from primer.book.form import AUDIT
 from primer.book.pages import SITE, page_names, serve
+from sphinx_widget_host.embed import file_stem
 
 pytestmark = pytest.mark.browser
 
@@ -256,13 +258,16 @@ def test_every_widget_is_offered_for_other_pages_and_alive_there(
         links = [tag.attributes["href"] or "" for tag in page.css("details.widget-embed a")]
         assert len(links) == len(views), name
         files |= {site / urljoin(name, link) for link in links}
-    assert files
-    with opened_alone(chromium) as open_file:
-        for file in sorted(files):
+    records = [{"state": {"_anywidget_id": name}} for name in widgets.__all__]
+    assert {file.stem for file in files} == {file_stem(record) for record in records}
+    for file in sorted(files):
+        print(file)  # shown with what fails
+        with opened_alone(chromium) as open_file:
             page = open_file(file, width=300)
             assert page.locator("[data-widget=ready]").count() == 1, file.name
             assert_fits(page)
-            page.close()
+            answer_to_a_key(page)
+            assert_fits(page)
 
 
 def test_links_lead_somewhere(site: Path, documents: dict[str, LexborHTMLParser]) -> None:
