@@ -126,8 +126,8 @@ def plain_text(markdown: str) -> str:
     'ACT I\n\nHAMLET\n[Aside]\nA little more than kin,\n'
     """
     text = re.sub(r"^#+ +", "", markdown, flags=re.MULTILINE)
-    text = re.sub(r"[*_]|\\(?=[^\w\s])", "", text)
-    text = re.sub(r"[ \t]+$", "", html.unescape(text), flags=re.MULTILINE)
+    text = re.sub(r"\\(?=[^\w\s])", "", text).replace("*", "").replace("_", "")
+    text = "\n".join(line.rstrip(" \t") for line in html.unescape(text).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 

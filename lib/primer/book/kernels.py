@@ -34,6 +34,7 @@ IMPORTED = (
     "primer.notebook",
     "primer.widgets",
     "torch",
+    "torch._dynamo",  # which the first optimizer would import
 )
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel names before it imports matplotlib, so that figures are drawn into the notebook."""

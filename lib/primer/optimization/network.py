@@ -10,6 +10,7 @@ rival of the first, rates :math:`\propto 1/\sqrt n`.  At the base width all are 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -41,6 +42,15 @@ class Digits(NamedTuple):
     test_y: Int[Tensor, " test"]
 
 
+@functools.cache
+def _read_digits() -> tuple[Tensor, Tensor]:
+    """Read images and classes, once: they are unpacked from a text."""
+    from sklearn.datasets import load_digits  # here, for it takes half a second
+
+    images, classes = load_digits(return_X_y=True)
+    return torch.tensor(images, dtype=torch.float32), torch.tensor(classes)
+
+
 def digits() -> Digits:
     """Load scikit-learn's digits, scaled so that the mean square of all pixels is 1.
 
@@ -54,12 +64,8 @@ def digits() -> Digits:
     >>> digits().train_x.shape, digits().test_x.shape
     (torch.Size([1437, 64]), torch.Size([360, 64]))
     """
-    from sklearn.datasets import load_digits  # here, for it takes half a second
-
-    images, classes = load_digits(return_X_y=True)
-    x = torch.tensor(images, dtype=torch.float32)
+    x, y = _read_digits()
     x = x / x.square().mean().sqrt()
-    y = torch.tensor(classes)
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
     train, test = order[TEST:], order[:TEST]
     return Digits(x[train], y[train], x[test], y[test])
