@@ -42,6 +42,9 @@ install_import_hook(
 os.environ["OMP_NUM_THREADS"] = "1"
 threadpool_limits(1)
 
+# Kernels that tests start at the same time are not given the same ports.
+os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "primer-without-ports"
+
 # Timings never decide a test. `make test` tries the same examples everywhere, so that nobody's
 # change fails by somebody else's luck; `make fuzz` looks further, with fresh seeds that it prints.
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=30)

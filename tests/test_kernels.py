@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -72,3 +74,11 @@ def test_it_does_not_outlive_what_started_it(run: Run) -> None:
     (told,) = run("import os; print(os.getpid())")
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.text), 0)
+
+
+def test_it_is_spoken_to_through_files_that_are_gone_at_its_end(run: Run) -> None:
+    (told,) = run("from ipykernel.connect import get_connection_info as info; print(info())")
+    known = json.loads(told.text)
+    assert known["transport"] == "ipc"
+    assert Path(known["ip"]).parent == Path(tempfile.gettempdir())
+    assert not [*Path(tempfile.gettempdir()).glob(f"{Path(known['ip']).name}*")]

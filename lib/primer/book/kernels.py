@@ -1,12 +1,17 @@
-"""Kernels that start within milliseconds: forked from one process that has imported what all need.
+"""Kernels that start within milliseconds, and none of which is given the port of another.
 
 A kernel imports IPython, torch, matplotlib and the library, for more than two seconds; the book has
 thirty-four notebooks.  Here one process imports them once, and each kernel is a copy of it, in
 which no notebook has run yet: no name is defined, no seed is drawn.
 
+Jupyter chooses five free ports for a kernel, which takes them when it is ready: of many kernels
+that start at a time two are now and then given the same, and one of them dies.  These kernels are
+spoken to through files.
+
 Jupyter asks a *provisioner* for a kernel's process, and takes the one that the environment variable
-of :data:`NAMED_IN` names.  :mod:`primer.book.execute` names this one on Linux; elsewhere a copy of
-a process is no safe thing to have, and kernels start as they always do.
+of :data:`NAMED_IN` names: in tests :class:`KernelWithoutPorts`, for a book on Linux
+:class:`ForkedKernel`; elsewhere a copy of a process is no safe thing to have, and kernels start as
+they always do.
 """
 
 from __future__ import annotations
@@ -15,17 +20,19 @@ import gc
 import multiprocessing
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.forkserver import ensure_running
+from pathlib import Path
 from subprocess import Popen
 from typing import Any, cast
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-NAME = "primer-forked"
-"""Under which Jupyter finds it; see the entry points in :file:`pyproject.toml`."""
+FORKED, WITHOUT_PORTS = "primer-forked", "primer-without-ports"
+"""Under which Jupyter finds them; see the entry points in :file:`pyproject.toml`."""
 NAMED_IN = "JUPYTER_DEFAULT_PROVISIONER_NAME"
 IMPORTED = (
     "ipykernel.kernelapp",
@@ -47,7 +54,7 @@ def use() -> None:
     multiprocessing.get_context("forkserver").set_forkserver_preload([*IMPORTED])
     os.environ["MPLBACKEND"] = INLINE
     ensure_running()
-    os.environ[NAMED_IN] = NAME
+    os.environ[NAMED_IN] = FORKED
 
 
 def run(arguments: list[str], environment: Mapping[str, str], folder: str) -> None:
@@ -88,7 +95,17 @@ class _Process:
             os.kill(self.pid, number)
 
 
-class ForkedKernel(LocalProvisioner):
+class KernelWithoutPorts(LocalProvisioner):
+    """Gives Jupyter a kernel that is spoken to through files: no other can be given the same."""
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        """Name the files before Jupyter writes down where the kernel is found."""
+        manager = cast("Any", self.parent)  # the files' paths may have a hundred letters, not more
+        manager.transport, manager.ip = "ipc", str(Path(tempfile.gettempdir(), self.kernel_id))
+        return await super().pre_launch(**kwargs)
+
+
+class ForkedKernel(KernelWithoutPorts):
     """Gives Jupyter a kernel that is forked."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
