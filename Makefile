@@ -88,7 +88,7 @@ test: $(READY) $(MODULES)  ## every test: library, doctests, stored numbers, wid
 	@echo "2 of 4: the notebooks that changed"
 	$(BIN)/python -m primer.book.execute
 	@echo "3 of 4: the site, which takes one processor, and beside it style, types and the packages"
-	@$(MAKE) --no-print-directory --jobs=2 site lint $(if $(CHAPTER),,packages-own)
+	@$(MAKE) --no-print-directory --jobs=3 site lint $(if $(CHAPTER),,packages-own)
 	@echo "4 of 4: the tests"
 ifdef CHAPTER
 	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt

@@ -35,7 +35,7 @@ install_import_hook(
     "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))",
 )
 
-# Tests run in as many processes as there are cores, and small models gain nothing from threads; a
+# Tests run in more processes than there are cores, and small models gain nothing from threads; a
 # second thread in each would only wait, and NumPy's threads wait by counting on the spot: on a busy
 # machine a fit of milliseconds then takes a minute. What is loaded from here on reads the variable,
 # also in kernels and trainings that tests start; what is loaded is told.
@@ -50,6 +50,11 @@ os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "primer-without-ports"
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=30)
 settings.register_profile("fuzz", deadline=None, max_examples=100, print_blob=True)
 settings.load_profile("book")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one process more than there are cores: now and then one waits for its browser."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
