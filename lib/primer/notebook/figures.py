@@ -59,12 +59,14 @@ def use_book_style() -> None:
 
 
 def paper(figure: Figure) -> Bbox | None:
-    """Return the paper that a figure needs, in inches, if that is more than its own.
+    """Lay a figure out, and return the paper that it needs, in inches, if more than its own.
 
     A title that is longer than its axes runs over the edge of the figure, and would be cut off.
+    Saving it would lay it out again, which takes longer than drawing.
     """
     if (layout := figure.get_layout_engine()) and figure.axes:
         layout.execute(figure)
+        figure.set_layout_engine("none")
     drawn, own = figure.get_tightbbox(), figure.bbox_inches
     return None if own.containsx(drawn.x0) and own.containsx(drawn.x1) else Bbox.union([drawn, own])
 
