@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tiny_book import CHAPTER
 
 from primer.book.download import CELL, SOURCE, prepare, sentence
+from primer.book.kernels import NAMED_IN
 
 WITHOUT_PRIMER = """
 import sys
@@ -35,6 +36,7 @@ def run_alone(notebook: Path, folder: Path, *missing: str) -> subprocess.Complet
     shutil.copy(notebook, folder / "empty")
     command = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout"]
     environment = {**os.environ, "PYTHONPATH": str(folder / "python")}
+    environment.pop(NAMED_IN)  # the provisioner is the library's, which may be what lacks
     return subprocess.run(
         [*command, notebook.name],
         cwd=folder / "empty",

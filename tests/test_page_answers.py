@@ -257,6 +257,8 @@ def test_a_check_that_cannot_be_had_is_a_warning_with_its_place(
     options = {
         "extensions": ["myst_nb", "primer.book.folds", "primer.book.page_answers"],
         "nb_execution_mode": "off",
+        # a suffix of our own: else myst_nb would write its into the default of all later builds
+        "source_suffix": {".md": "myst-nb", ".ipynb": "myst-nb"},
     }
     with docutils_namespace():
         out = tmp_path / "out"
