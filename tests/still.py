@@ -102,12 +102,13 @@ def of_panel(axes: Axes) -> Drawn:
 
 
 def lay_out(figure: Figure) -> None:
-    """Find places, limits and colors, as a figure does before it draws."""
+    """Find limits and colors, as a figure does before it draws, where its panels stand.
+
+    Making room for titles and numbers takes longer than all else, and shows no other marks.
+    """
     FigureCanvasAgg(figure)  # one renderer, which remembers how wide a text is
-    if engine := figure.get_layout_engine():
-        engine.execute(figure)
     for axes in figure.axes:
-        axes.get_xlim()  # where no layout asks, limits would wait for the drawing
+        axes.get_xlim()  # they would wait for the drawing
         axes.apply_aspect()
         for collection in axes.collections:
             collection.update_scalarmappable()

@@ -34,7 +34,7 @@ from primer.widgets import RopeRotation
 pytestmark = pytest.mark.browser
 
 ALL = os.environ.get("LAB") == "all"
-RUNS = CHAPTERS if ALL else ["10-beyond-attention"]
+RUNS = CHAPTERS if ALL else ["16-fourier"]
 PATIENCE = 900_000  # ms; timings never decide a test
 
 # A label repeats what Python was told: the page shows it only after the way there and back.

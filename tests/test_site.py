@@ -18,7 +18,6 @@ import nbformat
 import pytest
 from axe import (
     CROSSED,
-    FEW_LOOKS,
     LOOKS,
     ONE_LOOK,
     SHORTEN,
@@ -134,20 +133,21 @@ def compressed(site: Path, paths: set[str]) -> int:
     return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
 
 
-def looks(name: str) -> list[Look]:
-    """Return the looks in which axe-core reads a page.
+def looks(name: str, width: str) -> list[Look]:
+    """Return the looks in which axe-core reads a page of this width.
 
     The first page and the first of each folder, whose pages have a template in common, are read in
-    all.
+    all, after their exercises were answered at a desk.
     """
     folder = Path(name).parent
-    first = next(page for page in PAGES if Path(page).parent == folder)
+    if name in {"index.html", next(page for page in PAGES if Path(page).parent == folder)}:
+        return LOOKS if width == "desk" else []
     library = ONE_LOOK if Path(name).stem in OF_ALL_KINDS else UNCOLORED_LOOK
-    few = {"errata": FEW_LOOKS, "library": library}
-    return LOOKS if name in {"index.html", first} else few.get(folder.name, CROSSED)
+    few = {"errata": ONE_LOOK, "library": library}.get(folder.name, CROSSED)
+    return [look for look in few if look[1] == width]
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if len(looks(name)) > 1])
+@pytest.mark.parametrize("name", [name for name in PAGES if looks(name, "desk")])
 def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) -> None:
     """One visit over http for all that is seen at a desk, axe-core's changes of look at its end."""
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
@@ -162,7 +162,7 @@ def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) 
         answer_the_exercises(seen.page, Path(name).stem)
     if name in NOTEBOOKS:
         assert_notebook_can_be_downloaded(seen.page, name)
-    assert violations_on(seen.page, looks(name)) == []
+    assert violations_on(seen.page, looks(name, "desk")) == []
     context.close()
 
 
@@ -202,16 +202,17 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     assert seen.page.evaluate(CUT_CAPTIONS) == [], "the name of a table is cut"
     if "appendix/library" not in name:  # a docstring keeps its formula in one line, which scrolls
         assert not seen.page.evaluate(WIDE_FORMULAS)
-    if len(looks(name)) == 1:  # this visit is all that it gets: one of its kind is seen at a desk
+    if not looks(name, "desk"):  # this visit is all that it gets: one of its kind is seen at a desk
         assert_light(seen, site, site.as_uri(), name)
-        assert violations_on(seen.page, looks(name)) == []
+    assert violations_on(seen.page, looks(name, "telephone")) == []
     context.close()
 
 
 ONE_OF_A_KIND = [
     name
     for name in PAGES
-    if (looks(name) is LOOKS or Path(name).parent.name == "appendix") and name != "search.html"
+    if (looks(name, "desk") is LOOKS or Path(name).parent.name == "appendix")
+    and name != "search.html"
 ]
 """Of each template one, and the appendix; searching needs a script, and the page says so."""
 
@@ -643,13 +644,26 @@ def assert_notebook_can_be_downloaded(page: Page, name: str) -> None:
     ).first.click()
     with page.expect_download() as waiting:
         page.locator("a.btn-download-source-button").click()
-    notebook = nbformat.read(waiting.value.path(), 4)
+    assert_is_the_notebook(waiting.value.path(), name)
+    page.keyboard.press("Escape")
+
+
+def assert_is_the_notebook(path: Path, name: str) -> None:
+    """Compare what readers download with ours: it says what it needs, and else is the same."""
+    notebook = nbformat.read(path, 4)
     ours = nbformat.read((BOOK / name).with_suffix(".ipynb"), 4)
     cells = [cell for cell in notebook.cells if cell["id"] != NEEDS_THE_BOOK]
     assert [cell["source"] for cell in cells] == [cell["source"] for cell in ours.cells]
     first = next(cell for cell in notebook.cells if cell["cell_type"] == "code")
     assert first["id"] == NEEDS_THE_BOOK
-    page.keyboard.press("Escape")
+
+
+def test_every_notebook_is_offered_for_download(
+    site: Path, documents: dict[str, LexborHTMLParser]
+) -> None:
+    for name in NOTEBOOKS:
+        (link,) = documents[name].css("a.btn-download-source-button")
+        assert_is_the_notebook(site / urljoin(name, link.attributes["href"] or ""), name)
 
 
 def test_the_first_screen_holds_the_widget(chromium: Browser, address: str) -> None:
