@@ -24,7 +24,7 @@ PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
 UV      := $(BIN)/uv pip install --python $(BIN)/python --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help book site pdf serve lab test packages-own fuzz mutants lab-test soak packages-test lint \
+.PHONY: help book site pdf serve lab test beside packages-own fuzz mutants lab-test soak packages-test lint \
         format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -88,7 +88,7 @@ test: $(READY) $(MODULES)  ## every test: library, doctests, stored numbers, wid
 	@echo "2 of 4: the notebooks that changed"
 	$(BIN)/python -m primer.book.execute
 	@echo "3 of 4: the site, which takes one processor, and beside it style, types and the packages"
-	@$(MAKE) --no-print-directory --jobs=3 site lint $(if $(CHAPTER),,packages-own)
+	@$(MAKE) --no-print-directory --jobs=2 site beside
 	@echo "4 of 4: the tests"
 ifdef CHAPTER
 	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
@@ -97,6 +97,9 @@ else
 	@# the browser's tests first: a process that ends early takes over what waits at their end
 	$(PYTEST) tests/test_site.py chapters tests lib
 endif
+
+beside: $(READY) $(MODULES)  # it gives way, so that the site has a processor to itself
+	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own)
 
 packages-own: $(READY)
 	$(BIN)/python -m pytest $(HOST)
