@@ -31,8 +31,8 @@ from typing import Any, cast
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-FORKED, WITHOUT_PORTS = "primer-forked", "primer-without-ports"
-"""Under which Jupyter finds them; see the entry points in :file:`pyproject.toml`."""
+NAME = "primer-forked"
+"""Under which Jupyter finds what forks; see the entry points in :file:`pyproject.toml`."""
 NAMED_IN = "JUPYTER_DEFAULT_PROVISIONER_NAME"
 IMPORTED = (
     "ipykernel.kernelapp",
@@ -54,7 +54,7 @@ def use() -> None:
     multiprocessing.get_context("forkserver").set_forkserver_preload([*IMPORTED])
     os.environ["MPLBACKEND"] = INLINE
     ensure_running()
-    os.environ[NAMED_IN] = FORKED
+    os.environ[NAMED_IN] = NAME
 
 
 def run(arguments: list[str], environment: Mapping[str, str], folder: str) -> None:
