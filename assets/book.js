@@ -4,26 +4,45 @@
   const boxes = document.querySelectorAll(
     ".formula, .pst-scrollable-table-container, .highlight pre, .cell_output pre",
   );
-  // Now the whole page may be laid out; what the reader looks at stays where it is.
+  // The browser tells the size of a box once it has one: of a box in a closed fold, when that opens.
+  const sizes = new ResizeObserver((entries) => {
+    const wide = new Set(
+      entries.map(({ target }) => target).filter((box) => box.scrollWidth > box.clientWidth),
+    );
+    for (const { target } of entries) {
+      if (wide.has(target)) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+  const measure = () => {
+    for (const box of boxes) sizes.observe(box); // again, if it was observed before
+  };
+  measure();
+  document.fonts.addEventListener("loadingdone", measure); // letters of another width
+  // Whoever has time does it: a widget that the reader waits for goes first.
+  const idle = (task) => ("requestIdleCallback" in window ? requestIdleCallback(task) : setTimeout(task, 50));
+  // The page is complete: its sections are laid out, one by one, far from the view too; what the
+  // reader looks at stays where it is.
+  const skipped = [...document.querySelectorAll("html.arriving .bd-article > section > section")];
   const settle = () => {
-    const anchor = document.elementFromPoint(innerWidth / 2, innerHeight / 3);
-    const before = anchor?.getBoundingClientRect().top;
-    document.documentElement.classList.remove("arriving");
-    if (scrollY > 0 && anchor) {
-      scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
+    const section = skipped.shift();
+    if (section) {
+      const anchor = document.elementFromPoint(innerWidth / 2, innerHeight / 3);
+      const before = anchor?.getBoundingClientRect().top;
+      section.classList.add("arrived");
+      if (scrollY > 0 && anchor) {
+        scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
+      }
+      idle(settle);
+    } else {
+      document.documentElement.classList.remove("arriving");
+      idle(told);
     }
   };
-  const mark = () => {
-    settle();
-    const wide = [...boxes].filter((box) => box.scrollWidth > box.clientWidth);
-    for (const box of boxes) box.removeAttribute("tabindex");
-    for (const box of wide) box.tabIndex = 0;
+  const told = () => {
     document.documentElement.dataset.markedAt = innerWidth; // the tests wait for it
   };
-  // Measuring lays out the whole page, so it waits until the page is there and the browser has time.
-  const soon = () => ("requestIdleCallback" in window ? requestIdleCallback(mark) : setTimeout(mark, 200));
-  addEventListener("load", soon);
-  document.fonts.addEventListener("loadingdone", soon); // letters of another width
+  addEventListener("load", () => idle(settle));
   // A page that was opened at a section stays there while widgets and pictures above it find their
   // height, until the reader scrolls.
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -50,6 +69,6 @@
   let resized;
   addEventListener("resize", () => {
     clearTimeout(resized);
-    resized = setTimeout(soon, 100);
+    resized = setTimeout(() => idle(told), 100);
   });
 })();

@@ -732,7 +732,7 @@ def test_the_page_does_not_jump_when_it_is_complete(chromium: Browser, address: 
         """() => {
           const top = () => document.querySelector("#summary").getBoundingClientRect().top;
           const before = top();
-          waiting.splice(0).forEach((call) => call());
+          while (waiting.length > 0) waiting.shift()();
           return [before, top()];
         }"""
     )

@@ -206,7 +206,6 @@
     /** Show a model in an element. */
     async view(id, element) {
       const model = this.model(id);
-      if (!(await model.source("_esm"))) throw new Error(`${model.name} needs a running kernel`);
       const widget = await this.#initialize(model);
       await widget.render?.({
         model,
@@ -221,6 +220,7 @@
       if (!this.#initialized.has(model)) {
         const start = async () => {
           const [style, source] = await Promise.all(["_css", "_esm"].map((name) => model.source(name)));
+          if (!source) throw new Error(`${model.name} needs a running kernel`);
           for (const piece of pieces(style)) loadStyle(piece);
           const widget = await loadModule(source);
           await widget.initialize?.({ model, experimental: {} });
@@ -310,18 +310,21 @@
 
   // A page that is loaded again gives each view the height that it had, before anything is shown, so that
   // readers find the place where they were.
-  const HEIGHTS = `widget heights ${location.pathname} ${innerWidth}`;
+  const HEIGHTS = `widget heights ${location.pathname}`;
   const places = []; // the elements of the page's views, in their order
   const heightsBefore = (() => {
     try {
-      return JSON.parse(sessionStorage.getItem(HEIGHTS)) ?? [];
+      const kept = JSON.parse(sessionStorage.getItem(HEIGHTS));
+      // To ask for the window's width costs a layout, which a first visit is spared.
+      return kept && kept.width === innerWidth ? kept.heights : [];
     } catch {
       return []; // a browser may forbid to keep anything
     }
   })();
   addEventListener("pagehide", () => {
     try {
-      sessionStorage.setItem(HEIGHTS, JSON.stringify(places.map((element) => element.offsetHeight)));
+      const heights = places.map((element) => element.offsetHeight);
+      sessionStorage.setItem(HEIGHTS, JSON.stringify({ width: innerWidth, heights }));
     } catch {
       // then the next visit begins without
     }
