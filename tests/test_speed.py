@@ -89,10 +89,14 @@ def test_a_goal_needs_a_side(tmp_path: Path) -> None:
         speed.read_goals(tmp_path / "goals.csv")
 
 
-def test_every_goal_of_the_book_has_its_reason() -> None:
+def test_every_goal_of_the_book_has_its_reason_and_its_line() -> None:
     goals = speed.read_goals(BOOK / speed.GOALS)
     assert len({goal.begins for goal in goals}) == len(goals) > 5
     assert all(goal.why.endswith(".") for goal in goals)
+    path = speed.newest(BOOK / speed.FOLDER)
+    assert path is not None
+    about = {speed.goal_of(line, goals) for line in speed.read(path)[1]}
+    assert set(goals) <= about
 
 
 def test_the_book_has_the_table_of_its_version() -> None:

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,32 @@ def copy_host(app: Sphinx) -> None:
         target = Path(app.outdir) / "_static"
         target.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(HOST, target / HOST.name)
+
+
+def keep_shown(state: dict[str, Any], page: str) -> dict[str, Any]:
+    """Leave out the models that a page does not show, such as those of cells without output.
+
+    Parameters
+    ----------
+    state : dict
+        The saved state of a notebook's widgets, as nbclient and JupyterLab write it: ``"state"``
+        holds a record for each model that was made.
+    page : str
+        The HTML in which the views stand.
+
+    Returns
+    -------
+    dict
+        The state of the models that have a view.  The state given is left as it was.
+
+    Examples
+    --------
+    >>> view = f'<script type="{VIEW}">{{"model_id": "b"}}</script>'
+    >>> keep_shown({"state": {"a": {}, "b": {"state": {}}}}, view)
+    {'state': {'b': {'state': {}}}}
+    """
+    shown = set(re.findall(rf'{re.escape(VIEW)}">[^<]*"model_id":\s*"([^"<]+)"', page))
+    return {**state, "state": {id: one for id, one in state["state"].items() if id in shown}}
 
 
 def move_large_buffers(state: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -183,7 +210,7 @@ def _write(folder: Path, literal: str) -> str:
 
 
 def lighten_page(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
-    """Take the large binary traits out of a page's widget state before MyST-NB writes it."""
+    """Take out of a page's widget state what can stand elsewhere, before MyST-NB writes it."""
     if app.builder.format != "html":
         return
     scripts = NbMetadataCollector.get_js_files(app.env, page)
@@ -191,7 +218,8 @@ def lighten_page(app: Sphinx, page: str, template: str, context: Any, tree: Any)
         if script.get("type") == STATE:
             state = json.loads(script["body"])
             folder = Path(app.outdir) / "_static" / "widget-data"
-            light = share_sources(move_large_buffers(state, folder), folder)
+            shown = keep_shown(state, context.get("body", ""))
+            light = share_sources(move_large_buffers(shown, folder), folder)
             body = json.dumps(light).replace("</", r"<\/")  # nothing in it may end the script
             scripts[name] = (path, {**script, "body": body})
 
