@@ -141,6 +141,8 @@ def test_a_rater_errs_as_often_as_stated() -> None:
     first, second = ["aa"] * 20_000, ["a"] * 20_000
     share = rater.prefers(first, second, np.random.default_rng(0)).mean()
     assert share == pytest.approx(1 / (1 + math.exp(-2)), abs=0.01)
+    share = Rater(len).prefers(first, second, np.random.default_rng(0)).mean()
+    assert share == pytest.approx(1 / (1 + math.exp(-1)), abs=0.01)
     with pytest.raises(ValueError, match="decisiveness"):
         Rater(len, decisiveness=0.0)
     with pytest.raises(ValueError, match="wish must be finite"):

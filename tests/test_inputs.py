@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from jaxtyping import Float
 
 from primer import inputs
 
@@ -138,3 +139,26 @@ def test_what_is_no_function_is_told_so():
         at_two(3)
     with pytest.raises(ValueError, match="entry 0 of fs must be a function, got 'x'"):
         each(["x"])
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_a_hint_of_several_takes_each_of_them():
+    @inputs.checked
+    def named(x: int | str | None) -> int | str | None:
+        return x
+
+    assert [named(value) for value in (3, "a", None)] == [3, "a", None]
+    with pytest.raises(ValueError, match=r"x must be .* got"):
+        named(2.5)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_a_gap_has_a_place_where_there_are_several():
+    @inputs.checked
+    def double(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        return 2 * x
+
+    with pytest.raises(ValueError, match=r"got nan at \[1, 0\]$"):
+        double(np.array([[1.0], [np.nan]]))
+    with pytest.raises(ValueError, match=r"got inf$"):
+        double(np.array(np.inf))

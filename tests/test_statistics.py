@@ -253,6 +253,7 @@ def test_efficiency_is_bound_over_variance(variance, information):
         (lambda s: s.Poisson().estimate([1.5]), "counts"),
         (lambda s: s.Poisson().information(-1.0), "above 0"),
         (lambda s: s.Exponential().estimate([0.0, 0.0]), "not all of them 0"),
+        (lambda s: s.Exponential().estimate([2.0, -1.0]), "waiting times ≥ 0"),
         (lambda s: s.Exponential().draw(0.0, 3, np.random.default_rng(0)), "above 0"),
         (lambda s: s.Uniform().estimate([-1.0]), "≥ 0"),
         (lambda s: s.score(s.Poisson().log_density, [], 1.0), "x is empty"),

@@ -301,6 +301,8 @@ def test_phases_stand_in_double_brackets(phased: Configuration) -> None:
     tables = phased.to_dict()
     with pytest.raises(ValueError, match="double brackets"):
         parse_configuration({**tables, "phases": asdict(FIRST)})
+    with pytest.raises(ValueError, match="in double brackets"):
+        parse_configuration({**tables, "phases": [asdict(FIRST), 3]})
 
 
 @pytest.mark.parametrize(
