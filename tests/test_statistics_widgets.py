@@ -68,6 +68,8 @@ def test_sample_size(javascript, size, alpha, alternative):
 def test_sample_size_says_when_there_is_none(javascript):
     assert javascript(POWER, "sampleSize", 0, 0.8, 0.05, "two-sided") is None
     assert javascript(POWER, "sampleSize", -0.5, 0.8, 0.05, "greater") is None
+    both = [javascript(POWER, "sampleSize", d, 0.8, 0.05, "two-sided") for d in (-0.5, 0.5)]
+    assert both == [34, 34]
     assert javascript(POWER, "sampleSize", 0.01, 0.8, 0.05, "two-sided", 1000) is None
     needed = statistics.t_sample_size(0.3, 0.8, 0.05, "two-sided")
     for most, found in ((needed, needed), (needed - 1, None)):
