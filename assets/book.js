@@ -1,48 +1,54 @@
 // What scrolls sideways can be reached with the keyboard, and what fits is not in the way of Tab.
 (() => {
   "use strict";
-  const boxes = document.querySelectorAll(
-    ".formula, .pst-scrollable-table-container, .highlight pre, .cell_output pre",
-  );
-  // The browser tells the size of a box once it has one: of a box in a closed fold, when that opens.
-  const sizes = new ResizeObserver((entries) => {
-    const wide = new Set(
-      entries.map(({ target }) => target).filter((box) => box.scrollWidth > box.clientWidth),
-    );
-    for (const { target } of entries) {
-      if (wide.has(target)) target.tabIndex = 0;
-      else target.removeAttribute("tabindex");
+  const boxes = [
+    ...document.querySelectorAll(
+      ".formula, .pst-scrollable-table-container, .highlight pre, .cell_output pre",
+    ),
+  ];
+  const measure = (some) => {
+    const wide = new Set(some.filter((box) => box.scrollWidth > box.clientWidth));
+    for (const box of some) {
+      if (wide.has(box)) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
     }
-  });
-  const measure = () => {
-    for (const box of boxes) sizes.observe(box); // again, if it was observed before
   };
-  measure();
-  document.fonts.addEventListener("loadingdone", measure); // letters of another width
-  // Whoever has time does it: a widget that the reader waits for goes first.
-  const idle = (task) => ("requestIdleCallback" in window ? requestIdleCallback(task) : setTimeout(task, 50));
-  // The page is complete: its sections are laid out, one by one, far from the view too; what the
-  // reader looks at stays where it is.
-  const skipped = [...document.querySelectorAll("html.arriving .bd-article > section > section")];
+  // Now the whole page may be laid out; what the reader looks at stays where it is.
   const settle = () => {
-    const section = skipped.shift();
-    if (section) {
-      const anchor = document.elementFromPoint(innerWidth / 2, innerHeight / 3);
-      const before = anchor?.getBoundingClientRect().top;
-      section.classList.add("arrived");
-      if (scrollY > 0 && anchor) {
-        scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
-      }
-      idle(settle);
-    } else {
-      document.documentElement.classList.remove("arriving");
-      idle(told);
+    const anchor = document.elementFromPoint(innerWidth / 2, innerHeight / 3);
+    const before = anchor?.getBoundingClientRect().top;
+    document.documentElement.classList.remove("arriving");
+    if (scrollY > 0 && anchor) {
+      scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
     }
   };
-  const told = () => {
+  const mark = () => {
+    settle();
+    measure(boxes.filter((box) => !box.matches("details:not([open]) *"))); // each would be laid out alone
     document.documentElement.dataset.markedAt = innerWidth; // the tests wait for it
   };
-  addEventListener("load", () => idle(settle));
+  const unfold = ({ target }) => measure(boxes.filter((box) => target.contains(box)));
+  document.addEventListener("toggle", unfold, { capture: true }); // it does not bubble
+  // A widget in sight that is about to begin goes first, unless it takes long.
+  const PATIENCE = 1000;
+  const begins = (view) => {
+    const { top, bottom } = view.getBoundingClientRect();
+    return top < innerHeight && bottom > 0;
+  };
+  const waits = () =>
+    performance.now() < loaded + PATIENCE &&
+    [...document.querySelectorAll(".widget-view:not([data-widget=ready], [data-widget=unavailable])")].some(
+      begins,
+    );
+  let loaded = 0;
+  const begin = () => (waits() ? setTimeout(soon, 50) : mark());
+  // Measuring lays out the whole page, so it waits until the page is there and the browser has time.
+  const soon = () => ("requestIdleCallback" in window ? requestIdleCallback(begin) : setTimeout(begin, 200));
+  addEventListener("load", () => {
+    loaded = performance.now();
+    soon();
+  });
+  document.fonts.addEventListener("loadingdone", soon); // letters of another width
   // A page that was opened at a section stays there while widgets and pictures above it find their
   // height, until the reader scrolls.
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -69,6 +75,6 @@
   let resized;
   addEventListener("resize", () => {
     clearTimeout(resized);
-    resized = setTimeout(() => idle(told), 100);
+    resized = setTimeout(soon, 100);
   });
 })();
