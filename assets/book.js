@@ -27,18 +27,18 @@
     measure(boxes.filter((box) => !box.matches("details:not([open]) *"))); // each would be laid out alone
     document.documentElement.dataset.markedAt = innerWidth; // the tests wait for it
   };
-  const unfold = ({ target }) => measure(boxes.filter((box) => target.contains(box)));
+  const unfold = ({ target }) => target.open && measure(boxes.filter((box) => target.contains(box)));
   document.addEventListener("toggle", unfold, { capture: true }); // it does not bubble
   // A widget in sight that is about to begin goes first, unless it takes long.
   const PATIENCE = 1000;
-  const begins = (view) => {
+  const inSight = (view) => {
     const { top, bottom } = view.getBoundingClientRect();
     return top < innerHeight && bottom > 0;
   };
   const waits = () =>
     performance.now() < loaded + PATIENCE &&
     [...document.querySelectorAll(".widget-view:not([data-widget=ready], [data-widget=unavailable])")].some(
-      begins,
+      inSight,
     );
   let loaded = 0;
   const begin = () => (waits() ? setTimeout(soon, 50) : mark());

@@ -695,6 +695,41 @@ def test_every_notebook_says_how_to_run_it(documents: dict[str, LexborHTMLParser
         assert f"chapters/{name}.ipynb" in box.text()
 
 
+def test_a_page_holds_the_state_of_the_widgets_that_it_shows(
+    documents: dict[str, LexborHTMLParser],
+) -> None:
+    kind, held = 'script[type="application/vnd.jupyter.widget-{}+json"]', 0
+    for name, document in documents.items():
+        shown = {json.loads(tag.text())["model_id"] for tag in document.css(kind.format("view"))}
+        if shown:
+            state = json.loads(document.css_first(kind.format("state")).text())["state"]
+            assert set(state) == shown, name
+            held += len(shown)
+    assert held > 30
+
+
+def test_what_scrolls_in_a_fold_is_reached_when_the_fold_opens(
+    chromium: Browser, address: str
+) -> None:
+    context = chromium.new_context(viewport=WIDTHS["telephone"], reduced_motion="reduce")
+    # letters that arrive would have all boxes measured again
+    context.add_init_script("document.fonts.addEventListener = () => {}")
+    page = visit(context, f"{address}/chapters/09-transformers.html", address).page
+    page.wait_for_function("() => document.documentElement.dataset.markedAt")
+    boxes = page.locator("details .highlight pre")
+    reached = "(all) => all.map((box) => [box.scrollWidth > box.clientWidth, box.tabIndex === 0])"
+    closed = boxes.evaluate_all(reached)
+    assert not any(tab for _, tab in closed)
+    page.evaluate(
+        "() => document.querySelectorAll('details').forEach((fold) => (fold.open = true))"
+    )
+    page.wait_for_function("() => document.querySelector('details .highlight pre[tabindex]')")
+    opened = boxes.evaluate_all(reached)
+    assert sum(wide for wide, _ in opened) > 5
+    assert all(wide == tab for wide, tab in opened)
+    context.close()
+
+
 def test_a_link_to_a_section_of_a_long_chapter_leads_there(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
     page = visit(context, f"{address}/chapters/16-fourier.html#exercises", address).page
