@@ -730,6 +730,38 @@ def test_what_scrolls_in_a_fold_is_reached_when_the_fold_opens(
     context.close()
 
 
+LAID_OUT = """
+window.requestIdleCallback = (call) => setTimeout(call); // the browser always has time
+performance.now = () => 0; // and patience does not end
+new MutationObserver(() => {
+  if (!("markedAt" in document.documentElement.dataset)) return;
+  const inSight = (view) => view.getBoundingClientRect().top < innerHeight &&
+    view.getBoundingClientRect().bottom > 0;
+  window.atLayout ??= [...document.querySelectorAll(".widget-view")].filter(inSight)
+    .map((view) => view.dataset.widget);
+}).observe(document, { attributes: true, subtree: true, attributeFilter: ["data-marked-at"] });
+"""
+
+
+@pytest.mark.parametrize(
+    ("section", "state"),
+    [
+        ("04-networks.html#a-network-to-watch", "ready"),
+        # its data are large: it waits for a sign of the reader, and nobody waits for it
+        ("11-inference.html#the-whole-idea-in-one-picture", "waiting"),
+    ],
+)
+def test_a_widget_in_sight_goes_before_the_layout_of_the_whole_page(
+    chromium: Browser, address: str, section: str, state: str
+) -> None:
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    context.add_init_script(LAID_OUT)
+    page = visit(context, f"{address}/chapters/{section}", address).page
+    page.wait_for_function("() => 'atLayout' in window")
+    assert page.evaluate("atLayout") == [state]
+    context.close()
+
+
 def test_a_link_to_a_section_of_a_long_chapter_leads_there(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
     page = visit(context, f"{address}/chapters/16-fourier.html#exercises", address).page
