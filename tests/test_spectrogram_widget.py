@@ -882,6 +882,22 @@ def test_a_sound_of_many_samples_is_played_as_it_is(open_widget):
     assert (played["rate"], played["length"]) == (48000, 4800)
 
 
+@pytest.mark.browser
+def test_one_sound_at_a_time_however_long_the_loudspeaker_sleeps(open_widget):
+    page = open_widget(signal="chirp", clock=True)
+    page.evaluate(SILENCE)
+    page.evaluate("""() => {
+      window.sleepers = [];
+      AudioContext.prototype.resume = () => new Promise((awake) => sleepers.push(awake));
+    }""")
+    for name in ("Play", "Pause", "Play"):
+        page.get_by_role("button", name=name).click()
+    assert page.evaluate("[sleepers.length, sounding]") == [2, 0]
+    page.evaluate("() => sleepers.forEach((awake) => awake())")
+    page.wait_for_function("sounding")
+    assert page.evaluate("sounding") == 1  # what was stopped before it began stays silent
+
+
 # What can be heard lasts as long as it does, what cannot passes in eight seconds.
 every_kind = pytest.mark.parametrize(("name", "seconds"), [("chirp", 1), ("sunspots", 8)])
 
