@@ -24,8 +24,8 @@ PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
 UV      := $(BIN)/uv pip install --python $(BIN)/python --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help book site pdf serve lab test beside packages-own fuzz mutants lab-test soak packages-test lint \
-        format chapter contents widgets widget notebooks bench pin clean
+.PHONY: help book executed site pdf serve lab test browser beside packages-own fuzz mutants lab-test soak \
+        packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
 	@echo "A Runnable Primer"
@@ -59,8 +59,11 @@ $(MODULES): package-lock.json | $(READY)
 # ---------------------------------------------------------------- read
 
 book: $(READY) $(MODULES)  ## build the site (installs, executes what changed, warnings are errors)
-	$(BIN)/python -m primer.book.execute
+	@$(MAKE) --no-print-directory executed
 	@$(MAKE) --no-print-directory site
+
+executed: $(READY)
+	$(BIN)/python -m primer.book.execute
 
 site: $(READY) $(MODULES)
 	$(BIN)/jupyter-book build -W -n --keep-going --quiet .
@@ -83,13 +86,11 @@ PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal \
 	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg -m "not seeds"
 
 test: $(READY) $(MODULES)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
-	@echo "1 of 4: a browser"
-	$(BIN)/python tests/chromium.py
-	@echo "2 of 4: the notebooks that changed"
-	$(BIN)/python -m primer.book.execute
-	@echo "3 of 4: the site, which takes one processor, and beside it style, types and the packages"
-	@$(MAKE) --no-print-directory --jobs=2 site beside
-	@echo "4 of 4: the tests"
+	@echo "1 of 3: the notebooks that changed, and beside them a browser"
+	@$(MAKE) --no-print-directory --jobs=2 executed browser
+	@echo "2 of 3: the site, which takes one processor, and beside it style, types and the packages"
+	@$(MAKE) --no-print-directory --jobs=3 site beside
+	@echo "3 of 3: the tests"
 ifdef CHAPTER
 	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
 	$(PYTEST) @_build/chapter.txt
@@ -97,6 +98,9 @@ else
 	@# the browser's tests first: a process that ends early takes over what waits at their end
 	$(PYTEST) tests/test_site.py chapters tests lib
 endif
+
+browser: $(READY)
+	$(BIN)/python tests/chromium.py
 
 beside: $(READY) $(MODULES)  # it gives way, so that the site has a processor to itself
 	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own)
@@ -108,16 +112,13 @@ packages-own: $(READY)
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
 	$(BIN)/python tests/fuzz.py $(SEEDS)
 
-mutants: $(READY) $(MODULES)  ## two hundred small errors; tell which no test notices (SEED=17 MUTANTS=20)
-	$(BIN)/python tests/chromium.py
+mutants: $(READY) $(MODULES) browser  ## two hundred small errors; tell which no test notices (SEED=17 MUTANTS=20)
 	$(BIN)/python tests/mutants.py $(if $(SEED),--seed $(SEED)) --number $(MUTANTS)
 
-lab-test: $(READY)  ## run every chapter to its end in JupyterLab (`make test` opens a few, runs one)
-	$(BIN)/python tests/chromium.py
+lab-test: $(READY) browser  ## run every chapter to its end in JupyterLab (`make test` opens a few, runs one)
 	LAB=all $(BIN)/python -m pytest tests/test_lab.py
 
-soak: $(READY)  ## move every control for long: memory must not grow, and each state can be read
-	$(BIN)/python tests/chromium.py
+soak: $(READY) browser  ## move every control for long: memory must not grow, and each state can be read
 	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py tests/every_state.py
 
 packages-test: $(READY)  ## build the packages' example books in environments of their own, without torch
