@@ -37,7 +37,9 @@
   };
   const waits = () =>
     performance.now() < loaded + PATIENCE &&
-    [...document.querySelectorAll(".widget-view:not([data-widget])")].some(inSight);
+    [...document.querySelectorAll(".widget-view:not([data-widget=ready], [data-widget=unavailable])")].some(
+      inSight,
+    );
   let loaded = 0;
   const begin = () => (waits() ? setTimeout(soon, 50) : mark());
   // Measuring lays out the whole page, so it waits until the page is there and the browser has time.
