@@ -118,8 +118,8 @@ mutants: $(READY) $(MODULES) browser  ## two hundred small errors; tell which no
 lab-test: $(READY) browser  ## run every chapter to its end in JupyterLab (`make test` opens a few, runs one)
 	LAB=all $(BIN)/python -m pytest tests/test_lab.py
 
-soak: $(READY) browser  ## move every control for long: memory must not grow, and each state can be read
-	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py tests/every_state.py
+soak: $(READY) browser  ## move every control for long: memory must not grow; each state and page can be read
+	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py tests/every_state.py tests/every_look.py
 
 packages-test: $(READY)  ## build the packages' example books in environments of their own, without torch
 	$(BIN)/python $(HOST)/tests/fresh.py

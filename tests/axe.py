@@ -23,13 +23,12 @@ LOOKS: list[Look] = [
     ("dark", "desk", COLORS),
 ]
 # Enough for pages whose template another page shows in all looks: each rule in one scheme at a
-# desk, and in the other, on a telephone, what depends on either; for what has neither widgets nor
-# boxes of its own one look; for the library, which Sphinx writes from docstrings, the colors only
-# where kinds of text occur that its other pages do not have.
-DEPENDS = (
-    "runOnly: ['color-contrast', 'link-in-text-block', 'target-size', "
-    "'scrollable-region-focusable'], preload: false"
-)
+# desk, and on a telephone, in the other, what depends on either; of many pages alike the schemes
+# take turns, see `in_turn`; for what has neither widgets nor boxes of its own one look; for the
+# library, which Sphinx writes from docstrings, the colors only where kinds of text occur that its
+# other pages do not have. `make soak` reads every page in all looks.
+NARROW = "'target-size', 'scrollable-region-focusable'"
+DEPENDS = f"runOnly: ['color-contrast', 'link-in-text-block', {NARROW}], preload: false"
 CROSSED: list[Look] = [("light", "desk", RULES), ("dark", "telephone", DEPENDS)]
 ONE_LOOK: list[Look] = [("dark", "telephone", RULES)]
 UNCOLORED = (
@@ -57,6 +56,16 @@ SHORTEN = """() => {
     if (seen[word.className] > 20) word.replaceWith(word.textContent);
   }
 }"""
+
+
+def in_turn(number: int) -> list[Look]:
+    """Return two looks at a page of many: the colors of one are read light, of the next dark.
+
+    Most colors come from one style sheet, but each page is as wide as what it holds.
+    """
+    scheme = ("light", "dark")[number % 2]
+    sizes = f"runOnly: [{NARROW}], preload: false"
+    return [(scheme, "desk", RULES), ("dark", "telephone", sizes)]
 
 
 def violations_on(page: Page, looks: list[Look] = CROSSED) -> list[str]:

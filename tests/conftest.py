@@ -47,7 +47,7 @@ os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "primer-without-ports"
 
 # Timings never decide a test. `make test` tries the same examples everywhere, so that nobody's
 # change fails by somebody else's luck; `make fuzz` looks further, with fresh seeds that it prints.
-settings.register_profile("book", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("book", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("fuzz", deadline=None, max_examples=100, print_blob=True)
 settings.load_profile("book")
 

@@ -24,6 +24,7 @@ from axe import (
     UNCOLORED_LOOK,
     WIDTHS,
     Look,
+    in_turn,
     violations_on,
 )
 from by_keyboard import answer_the_exercises, make_the_guesses
@@ -143,7 +144,8 @@ def looks(name: str, width: str) -> list[Look]:
     if name in {"index.html", next(page for page in PAGES if Path(page).parent == folder)}:
         return LOOKS if width == "desk" else []
     library = ONE_LOOK if Path(name).stem in OF_ALL_KINDS else UNCOLORED_LOOK
-    few = {"errata": ONE_LOOK, "library": library}.get(folder.name, CROSSED)
+    chapters = in_turn(PAGES.index(name))
+    few = {"errata": ONE_LOOK, "library": library, "chapters": chapters}.get(folder.name, CROSSED)
     return [look for look in few if look[1] == width]
 
 
