@@ -85,9 +85,9 @@ lab: $(READY)  ## open the chapters in JupyterLab
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal \
 	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg -m "not seeds"
 
-test: $(READY) $(MODULES)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
-	@echo "1 of 3: the notebooks that changed, and beside them a browser"
-	@$(MAKE) --no-print-directory --jobs=2 executed browser
+test: $(READY)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
+	@echo "1 of 3: the notebooks that changed, and beside them a browser and what is in JavaScript"
+	@$(MAKE) --no-print-directory --jobs=3 executed browser $(MODULES)
 	@echo "2 of 3: the site, which takes one processor, and beside it style, types and the packages"
 	@$(MAKE) --no-print-directory --jobs=3 site beside
 	@echo "3 of 3: the tests"

@@ -24,18 +24,12 @@ LOOKS: list[Look] = [
 ]
 # Enough for pages whose template another page shows in all looks: each rule in one scheme at a
 # desk, and on a telephone, in the other, what depends on either; of many pages alike the schemes
-# take turns, see `in_turn`; for what has neither widgets nor boxes of its own one look; for the
-# library, which Sphinx writes from docstrings, the colors only where kinds of text occur that its
-# other pages do not have. `make soak` reads every page in all looks.
+# take turns, see `in_turn`; of the errata and of the library, which Sphinx writes from docstrings,
+# a few pages that have every kind of their text. `make soak` reads every page in all looks.
 NARROW = "'target-size', 'scrollable-region-focusable'"
 DEPENDS = f"runOnly: ['color-contrast', 'link-in-text-block', {NARROW}], preload: false"
 CROSSED: list[Look] = [("light", "desk", RULES), ("dark", "telephone", DEPENDS)]
 ONE_LOOK: list[Look] = [("dark", "telephone", RULES)]
-UNCOLORED = (
-    "preload: false, rules: { 'target-size': { enabled: true }, "
-    "'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } }"
-)
-UNCOLORED_LOOK: list[Look] = [("dark", "telephone", UNCOLORED)]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of
 # code and results, of which all of a kind look alike, and strokes of icons. A word stands in for
 # each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind; the

@@ -21,7 +21,6 @@ from axe import (
     LOOKS,
     ONE_LOOK,
     SHORTEN,
-    UNCOLORED_LOOK,
     WIDTHS,
     Look,
     in_turn,
@@ -143,9 +142,10 @@ def looks(name: str, width: str) -> list[Look]:
     folder = Path(name).parent
     if name in {"index.html", next(page for page in PAGES if Path(page).parent == folder)}:
         return LOOKS if width == "desk" else []
-    library = ONE_LOOK if Path(name).stem in OF_ALL_KINDS else UNCOLORED_LOOK
-    chapters = in_turn(PAGES.index(name))
-    few = {"errata": ONE_LOOK, "library": library, "chapters": chapters}.get(folder.name, CROSSED)
+    if folder.name in {"errata", "library"}:  # of text and code alone, each kind of which is read
+        few = ONE_LOOK if Path(name).stem in OF_ALL_KINDS else []
+    else:
+        few = in_turn(PAGES.index(name)) if folder.name == "chapters" else CROSSED
     return [look for look in few if look[1] == width]
 
 
