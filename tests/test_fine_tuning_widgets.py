@@ -104,6 +104,9 @@ def test_what_the_chapter_says_of_the_weights_holds():
     alone, spread = (SixteenNumbers(block=0, outlier=size).rounded() for size in (0.0, 30.0))
     assert spread.error > 3 * alone.error
     assert before.used.max() > 3 * before.used.min()
+    three, four = SixteenNumbers(code="NF3", block=16), SixteenNumbers(block=64)
+    assert three.rounded().error > 1.5 * four.rounded().error
+    assert [three.bits(), four.bits()] == [5, 4.5]
     tight = SixteenNumbers(block=16).rounded()
     assert entropy(tight.used, base=2) > entropy(before.used, base=2)
 
