@@ -24,7 +24,7 @@ PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
 UV      := $(BIN)/uv pip install --python $(BIN)/python --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf serve lab test browser beside packages-own fuzz mutants lab-test soak \
+.PHONY: help book executed site pdf serve lab test browser beside packages-own doctests fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -82,32 +82,40 @@ lab: $(READY)  ## open the chapters in JupyterLab
 
 # ---------------------------------------------------------------- check
 
-PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal \
-	  --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg -m "not seeds"
+PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+CHECK  := $(PYTEST) --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
+	  -m "not seeds and not thorough"
 
-test: $(READY)  ## every test: library, doctests, stored numbers, widgets, site (CHAPTER=08: of one)
+test: $(READY)  ## the tests: library, docstrings, stored numbers, widgets, site (CHAPTER=08: of one)
 	@echo "1 of 3: the notebooks that changed, and beside them a browser and what is in JavaScript"
 	@$(MAKE) --no-print-directory --jobs=3 executed browser $(MODULES)
-	@echo "2 of 3: the site, which takes one processor, and beside it style, types and the packages"
+	@echo "2 of 3: the site, which takes one processor; beside it style, types, packages and docstrings"
 	@$(MAKE) --no-print-directory --jobs=3 site beside
 	@echo "3 of 3: the tests"
 ifdef CHAPTER
 	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
-	$(PYTEST) @_build/chapter.txt
+	$(CHECK) @_build/chapter.txt
 else
 	@# the browser's tests first: a process that ends early takes over what waits at their end
-	$(PYTEST) tests/test_site.py chapters tests lib
+	$(CHECK) tests/test_site.py chapters tests
 endif
 
 browser: $(READY)
 	$(BIN)/python tests/chromium.py
 
 beside: $(READY) $(MODULES)  # it gives way, so that the site has a processor to itself
-	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own)
+	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own doctests)
 
 packages-own: $(READY)
 	$(BIN)/python -m pytest $(HOST)
 	$(BIN)/python -m pytest $(KATEX)
+
+doctests: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --doctest-modules lib
+
+thorough: $(READY) $(MODULES) browser  ## what 'make test' leaves out: all of a kind, long trainings, JupyterLab
+	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
+	$(PYTEST) -m thorough tests
 
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
 	$(BIN)/python tests/fuzz.py $(SEEDS)
@@ -115,11 +123,8 @@ fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 4
 mutants: $(READY) $(MODULES) browser  ## two hundred small errors; tell which no test notices (SEED=17 MUTANTS=20)
 	$(BIN)/python tests/mutants.py $(if $(SEED),--seed $(SEED)) --number $(MUTANTS)
 
-lab-test: $(READY) browser  ## run every chapter to its end in JupyterLab (`make test` opens a few, runs one)
-	LAB=all $(BIN)/python -m pytest tests/test_lab.py
-
-soak: $(READY) browser  ## move every control for long: memory must not grow; each state and page can be read
-	SOAK_SECONDS=120 $(BIN)/python -m pytest --numprocesses=auto tests/test_soak.py tests/every_state.py tests/every_look.py
+soak: $(READY) browser  ## move every control of every widget for two minutes: memory must not grow
+	SOAK_SECONDS=120 $(PYTEST) tests/test_soak.py
 
 packages-test: $(READY)  ## build the packages' example books in environments of their own, without torch
 	$(BIN)/python $(HOST)/tests/fresh.py

@@ -23,13 +23,14 @@ LOOKS: list[Look] = [
     ("dark", "desk", COLORS),
 ]
 # Enough for pages whose template another page shows in all looks: each rule in one scheme at a
-# desk, and on a telephone, in the other, what depends on either; of many pages alike the schemes
-# take turns, see `in_turn`; of the errata and of the library, which Sphinx writes from docstrings,
-# a few pages that have every kind of their text. `make soak` reads every page in all looks.
-NARROW = "'target-size', 'scrollable-region-focusable'"
-DEPENDS = f"runOnly: ['color-contrast', 'link-in-text-block', {NARROW}], preload: false"
+# desk, and on a telephone, in the other, what depends on either; of pages that are much alike,
+# either. `make thorough` reads every page in all looks.
+DEPENDS = """preload: false, runOnly: [
+  'color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable',
+]"""
 CROSSED: list[Look] = [("light", "desk", RULES), ("dark", "telephone", DEPENDS)]
-ONE_LOOK: list[Look] = [("dark", "telephone", RULES)]
+AT_A_DESK: list[Look] = [("light", "desk", RULES)]
+ON_A_TELEPHONE: list[Look] = [("dark", "telephone", RULES)]
 # Nine of ten elements of a chapter are parts of formulas, about which axe has no rule, words of
 # code and results, of which all of a kind look alike, and strokes of icons. A word stands in for
 # each formula, as wide as the formula where a wide one scrolls, and twenty words for each kind; the
@@ -50,16 +51,6 @@ SHORTEN = """() => {
     if (seen[word.className] > 20) word.replaceWith(word.textContent);
   }
 }"""
-
-
-def in_turn(number: int) -> list[Look]:
-    """Return two looks at a page of many: the colors of one are read light, of the next dark.
-
-    Most colors come from one style sheet, but each page is as wide as what it holds.
-    """
-    scheme = ("light", "dark")[number % 2]
-    sizes = f"runOnly: [{NARROW}], preload: false"
-    return [(scheme, "desk", RULES), ("dark", "telephone", sizes)]
 
 
 def violations_on(page: Page, looks: list[Look] = CROSSED) -> list[str]:

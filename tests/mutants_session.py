@@ -37,7 +37,7 @@ ENOUGH, CPU, WALL = 100, 60, 200
 WIDGETS = Path("lib/primer/widgets")
 OPTIONS = [
     *("-p", "mutants_session", "-p", "no:cacheprovider", "-q", "-n0"),
-    *("--doctest-modules", "-m", "not seeds"),
+    *("--doctest-modules", "-m", "not seeds and not thorough"),
 ]
 """How pytest is called, but for the files."""
 

@@ -265,6 +265,7 @@ def test_twelve_choices_by_keys_and_mouse(widget_page, width):
     assert page.evaluate("model.listeners.length") == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_to_complain_about(widget_page, theme):

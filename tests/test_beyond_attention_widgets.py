@@ -515,6 +515,7 @@ def test_eigenvalues_answer_to_keys_mouse_and_touch(widget_page, width):
     assert page.evaluate("model.listeners.length") == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("widget", [made() for made in WIDGETS])

@@ -373,6 +373,7 @@ def test_a_bar_for_each_block_and_one_with_the_outlier(widget_page):
         assert float(page.locator("circle.tops").first.get_attribute("r")) == radius
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("widget", [SixteenNumbers, LoraDial])

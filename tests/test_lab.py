@@ -1,8 +1,7 @@
 """The chapters in JupyterLab with a real kernel read as on the site, and their widgets work.
 
-``make test`` opens notebooks in which everything occurs that JupyterLab must be able to read, and
-runs the opening one to its end; ``make lab-test`` opens and runs all chapters, each as it is.  The
-site must have been built: its numbers are the measure.
+Each notebook is opened and run to its end, in `make test` the opening one.  The site must have been
+built: its numbers are the measure.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
+from thorough import a_few
 from written import BOOK, CHAPTERS, OPENING
 
 from primer.book.form import FOLDED, tags_of
@@ -33,10 +33,6 @@ from primer.widgets import RopeRotation
 
 pytestmark = pytest.mark.browser
 
-ALL = os.environ.get("LAB") == "all"
-RUNS = [*OPENING, *CHAPTERS] if ALL else OPENING
-AS_THEY_ARE = {*OPENING, *(CHAPTERS if ALL else [])}
-"""Of the others the text stands in one cell; see :func:`with_text_in_one_cell`."""
 PATIENCE = 900_000  # ms; timings never decide a test
 
 # A label repeats what Python was told: the page shows it only after the way there and back.
@@ -88,25 +84,6 @@ FINISHED = """() => {
 }"""
 
 
-def telling(names: list[str]) -> list[str]:
-    """Choose a few notebooks in which each directive and each role of the book occurs."""
-    directive_or_role = re.compile(r"^(?:`{3,}|:{3,})\{([\w:]+)\}|\{([\w:]+)\}`", re.MULTILINE)
-    used = {
-        name: {
-            "".join(found)
-            for cell in nbformat.read(BOOK / "chapters" / f"{name}.ipynb", as_version=4).cells
-            if cell.cell_type == "markdown"
-            for found in directive_or_role.findall(cell.source)
-        }
-        for name in names
-    }
-    missing, chosen = set().union(*used.values()), []
-    while missing:
-        chosen.append(max(names, key=lambda name: len(used[name] & missing)))
-        missing -= used[chosen[-1]]
-    return chosen
-
-
 def free_port() -> int:
     """Ask the system for a port nobody uses."""
     with socket.socket() as probe:
@@ -134,8 +111,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run JupyterLab on a copy of the chapters; give its address."""
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(BOOK / "chapters", folder / "work/chapters")
-    for name in set(CHAPTERS) - AS_THEY_ARE:
-        with_text_in_one_cell(folder / "work/chapters" / f"{name}.ipynb")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK.strip())])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(notebook, folder / "work/widgets.ipynb")
@@ -193,18 +168,6 @@ def page(lab: str, chromium: Browser) -> Iterator[Page]:
     assert outside == []
 
 
-def with_text_in_one_cell(path: Path) -> None:
-    """Move the text of a notebook to its first cell; the code cells stay as they are.
-
-    Each cell of text makes jupyterlab-myst read all cells again, so a chapter of sixty takes long.
-    """
-    notebook = nbformat.read(path, as_version=4)
-    text = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
-    text[0].source = "\n\n".join(cell.source for cell in text)
-    notebook.cells = [text[0], *(cell for cell in notebook.cells if cell.cell_type == "code")]
-    nbformat.write(notebook, path)
-
-
 @contextmanager
 def opened(page: Page, path: str) -> Iterator[None]:
     """Open a notebook, wait until its text is shown and its kernel ready; close it at the end."""
@@ -251,11 +214,9 @@ def numbers_on_the_site(name: str) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("name", RUNS if ALL else [*RUNS, *telling(CHAPTERS)])
+@pytest.mark.parametrize("name", a_few([*OPENING, *CHAPTERS], OPENING))
 def test_a_chapter_reads_as_on_the_site(name: str, page: Page) -> None:
     cells = nbformat.read(BOOK / "chapters" / f"{name}.ipynb", as_version=4).cells
-    if name not in AS_THEY_ARE:
-        cells = [cells[0], *(cell for cell in cells if cell.cell_type == "code")]
     folded = [bool(set(tags_of(cell)) & set(FOLDED)) for cell in cells]
     checks = ["check" in tags_of(cell) for cell in cells]
     with opened(page, f"chapters/{name}.ipynb"):
@@ -264,12 +225,11 @@ def test_a_chapter_reads_as_on_the_site(name: str, page: Page) -> None:
         assert page.evaluate(NUMBERS) == numbers_on_the_site(name)
         assert page.evaluate(TROUBLES) == []
         assert page.locator(".Toastify__toast").count() == 0  # nobody asks about news
-        if name in RUNS:
-            run_all(page)
-            page.wait_for_function(FINISHED, polling=200)  # ms
-            assert page.evaluate(TROUBLES) == []
-            assert [code for code, _ in page.evaluate(CLOSED)] == folded
-            assert page.locator(".primer-widget").count() > 0 or name in OPENING
+        run_all(page)
+        page.wait_for_function(FINISHED, polling=200)  # ms
+        assert page.evaluate(TROUBLES) == []
+        assert [code for code, _ in page.evaluate(CLOSED)] == folded
+        assert page.locator(".primer-widget").count() > 0 or name in OPENING
 
 
 def test_widgets_work_without_the_network(page: Page) -> None:

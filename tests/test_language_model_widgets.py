@@ -724,6 +724,7 @@ def test_maps_follow_changes_from_python_and_let_go(widget_page):
     assert page.evaluate("model.listeners.length") == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (390, "dark")])
 def test_maps_are_accessible(widget_page, width, theme):

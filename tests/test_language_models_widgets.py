@@ -633,6 +633,7 @@ def test_the_stepper_goes_forwards_and_back(widget_page, width):
     assert page.evaluate("model.listeners.length") == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])

@@ -386,6 +386,7 @@ def test_the_twin_fills_the_blanks_in_the_page(widget_page):
     assert "was not trained" in page.locator(".masking-desk").inner_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("objective", ["masked", "cut"])

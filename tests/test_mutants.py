@@ -178,6 +178,7 @@ def test_of_itself_fails():
 }
 
 
+@pytest.mark.thorough
 def test_verdicts_on_a_small_library(tmp_path) -> None:
     for name, text in SMALL.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -374,6 +374,7 @@ def test_the_book_is_printed_in_the_order_of_its_contents() -> None:
     assert len(set(prefixes)) == len(prefixes), "two pages of the whole would have one number"
 
 
+@pytest.mark.thorough
 def test_a_real_chapter(chromium: Browser) -> None:
     """Print chapter 8 from the built site: pages, sections, words around a formula, pictures."""
     if not (SITE / f"{CHAPTER}.html").exists():

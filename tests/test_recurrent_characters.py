@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from thorough import a_few
 
 from primer.datasets import split_plays
 from primer.recurrent import load_models, train_characters
@@ -26,7 +27,7 @@ from primer.recurrent.train_characters import (
 PASSAGE = split_plays()[1]["Macbeth"][20_000:24_000]
 
 
-@pytest.mark.parametrize("net", NETS)
+@pytest.mark.parametrize("net", a_few(NETS, {"lstm"}))
 def test_a_short_training_gives_a_model(net: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small = Net(NETS[net].cell, 8, 12, NETS[net].forget_bias)
     monkeypatch.setitem(NETS, net, small)

@@ -104,6 +104,7 @@ def test_nothing_is_trained_twice(alone, tmp_path, monkeypatch):
     assert run(tmp_path / "sweep.csv") == alone
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small")
 def test_a_killed_sweep_ends_as_one_that_was_left_alone(alone, tmp_path):
     file = tmp_path / "sweep.csv"
@@ -126,6 +127,7 @@ def test_several_processes_find_the_same(alone, tmp_path, monkeypatch):
     assert run(tmp_path / "sweep.csv", jobs=2) == alone
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small")
 def test_a_cluster_finds_the_same(alone, tmp_path):
     dask = pytest.importorskip("dask")

@@ -17,18 +17,19 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import nbformat
 import pytest
 from axe import (
+    AT_A_DESK,
     CROSSED,
     LOOKS,
-    ONE_LOOK,
+    ON_A_TELEPHONE,
     SHORTEN,
     WIDTHS,
     Look,
-    in_turn,
     violations_on,
 )
 from by_keyboard import answer_the_exercises, make_the_guesses
 from playwright.sync_api import Browser, BrowserContext, Page
 from selectolax.lexbor import LexborHTMLParser
+from thorough import WIDGETS_OF_ALL_KINDS, a_few
 from widget_alone import answer_to_a_key, assert_fits, opened_alone
 from widget_page import PATIENCE
 from written import BOOK, OPENING
@@ -143,13 +144,23 @@ def looks(name: str, width: str) -> list[Look]:
     if name in {"index.html", next(page for page in PAGES if Path(page).parent == folder)}:
         return LOOKS if width == "desk" else []
     if folder.name in {"errata", "library"}:  # of text and code alone, each kind of which is read
-        few = ONE_LOOK if Path(name).stem in OF_ALL_KINDS else []
+        few = ON_A_TELEPHONE if Path(name).stem in OF_ALL_KINDS else []
+    elif name in CHAPTERS:  # alike: one is read at a desk, the next on a telephone
+        few = (AT_A_DESK, ON_A_TELEPHONE)[CHAPTERS.index(name) % 2]
     else:
-        few = in_turn(PAGES.index(name)) if folder.name == "chapters" else CROSSED
+        few = CROSSED
     return [look for look in few if look[1] == width]
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if looks(name, "desk")])
+def one_of_a_kind(name: str) -> bool:
+    """Say whether no page is like this one, or it stands for the errata or for the library."""
+    alike = Path(name).parent.name in {"errata", "library"}
+    return not alike or any(looks(name, width) for width in WIDTHS)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in PAGES if looks(name, "desk") or name in CHAPTERS]
+)
 def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) -> None:
     """One visit over http for all that is seen at a desk, axe-core's changes of look at its end."""
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
@@ -158,14 +169,21 @@ def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) 
     assert_light(seen, site, address, name)
     if name in GUESSED:
         assert_learner_first(seen.page, name)
-        seen.page.evaluate(SHORTEN)  # after each key all that is on the page may be drawn anew
-        make_the_guesses(seen.page)
-    if name in CHAPTERS:
-        answer_the_exercises(seen.page, Path(name).stem)
     if name in NOTEBOOKS:
         assert_notebook_can_be_downloaded(seen.page, name)
-    assert violations_on(seen.page, looks(name, "desk")) == []
+    if reading := looks(name, "desk"):
+        answer_all(seen.page, name)
+        assert violations_on(seen.page, reading) == []
     context.close()
+
+
+def answer_all(page: Page, name: str) -> None:
+    """Make the guesses of a page and answer its exercises; axe-core then reads the replies, too."""
+    if name in GUESSED:
+        page.evaluate(SHORTEN)  # after each key all that is on the page may be drawn anew
+        make_the_guesses(page)
+    if name in CHAPTERS:
+        answer_the_exercises(page, Path(name).stem)
 
 
 def assert_light(seen: Visit, site: Path, home: str, name: str) -> None:
@@ -191,7 +209,7 @@ CUT_CAPTIONS = """() => [...document.querySelectorAll("caption .caption-text")]
   .map((text) => text.textContent)"""
 
 
-@every_page
+@pytest.mark.parametrize("name", a_few(PAGES, [name for name in PAGES if one_of_a_kind(name)]))
 def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["telephone"], color_scheme="dark")
     seen = visit(context, (site / name).as_uri(), site.as_uri())
@@ -204,9 +222,10 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     assert seen.page.evaluate(CUT_CAPTIONS) == [], "the name of a table is cut"
     if "appendix/library" not in name:  # a docstring keeps its formula in one line, which scrolls
         assert not seen.page.evaluate(WIDE_FORMULAS)
-    if not looks(name, "desk"):  # this visit is all that it gets: one of its kind is seen at a desk
+    if Path(name).parent.name in {"errata", "library"}:  # few of which are seen at a desk
         assert_light(seen, site, site.as_uri(), name)
-    assert violations_on(seen.page, looks(name, "telephone")) == []
+    if reading := looks(name, "telephone"):
+        assert violations_on(seen.page, reading) == []
     context.close()
 
 
@@ -252,8 +271,8 @@ def test_a_widget_has_a_picture_where_there_is_no_script(
             assert len(picture.attributes.get("alt") or "") > 40, name
 
 
-def test_every_widget_is_offered_for_other_pages_and_alive_there(
-    chromium: Browser, site: Path, documents: dict[str, LexborHTMLParser]
+def test_every_widget_is_offered_for_other_pages(
+    site: Path, documents: dict[str, LexborHTMLParser]
 ) -> None:
     files = set()
     for name, page in documents.items():
@@ -261,13 +280,20 @@ def test_every_widget_is_offered_for_other_pages_and_alive_there(
         links = [tag.attributes["href"] or "" for tag in page.css("details.widget-embed a")]
         assert len(links) == len(views), name
         files |= {site / urljoin(name, link) for link in links}
-    records = [{"state": {"_anywidget_id": name}} for name in widgets.__all__]
-    assert {file.stem for file in files} == {file_stem(record) for record in records}
-    for file in sorted(files):
-        print(file)  # shown with what fails
+    assert {file.stem for file in files} == {stem_of(name) for name in widgets.__all__}
+
+
+def stem_of(widget: str) -> str:
+    """Return the name of the file in which a widget stands alone, without its ending."""
+    return file_stem({"state": {"_anywidget_id": widget}})
+
+
+@pytest.mark.parametrize("widget", a_few(widgets.__all__, WIDGETS_OF_ALL_KINDS))
+def test_a_widget_is_alive_on_other_pages(chromium: Browser, site: Path, widget: str) -> None:
+    for file in (site / "embed").rglob(f"{stem_of(widget)}.html"):  # of each page that shows it
         with opened_alone(chromium) as open_file:
             page = open_file(file, width=300)
-            assert page.locator("[data-widget=ready]").count() == 1, file.name
+            assert page.locator("[data-widget=ready]").count() == 1
             assert_fits(page)
             answer_to_a_key(page)
             assert_fits(page)

@@ -153,6 +153,7 @@ def test_once_it_is_written_the_book_asks_for_its_rows(
     assert f"file: chapters/appendix/library/{TOPIC}" in contents
 
 
+@pytest.mark.thorough
 def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
     made: tuple[Path, list[Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

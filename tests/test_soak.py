@@ -1,8 +1,8 @@
 """Whoever plays with a widget for long does not fill the browser's memory.
 
 Every control is moved there and back, again and again; the page must not hold more and more marks,
-listeners or bytes.  ``make test`` goes a few rounds; ``make soak`` goes on for two minutes with
-each widget.
+listeners or bytes.  ``make test`` goes a few rounds with a few widgets; ``make soak`` goes on for
+two minutes with each.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import drawn
 import pytest
 from chromium import ARGUMENTS, find_chromium
 from playwright.sync_api import Browser, CDPSession, Page
+from thorough import WIDGETS_OF_ALL_KINDS, a_few
 from widget_page import show_widget
 
 from primer import widgets
@@ -105,7 +106,7 @@ def page(hurried: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", widgets.__all__)
+@pytest.mark.parametrize("name", a_few(widgets.__all__, WIDGETS_OF_ALL_KINDS))
 def test_a_widget_keeps_nothing(page: Page, name: str) -> None:
     show_widget(page, getattr(widgets, name)())
     assert not what_grows(page)

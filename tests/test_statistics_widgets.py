@@ -194,6 +194,7 @@ def test_power_has_a_picture_in_pixels():
     assert png(PowerExplorer().picture()).startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 @each_pair
 def test_sampling_has_a_picture(population, estimator):
     picture = SamplingLaboratory(population=population, estimator=estimator).picture()

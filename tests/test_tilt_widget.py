@@ -166,6 +166,7 @@ def test_arrows_lead_where_the_gradient_does_and_end_at_the_edge(widget_page):
             np.testing.assert_allclose(found, [start, tip], atol=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_to_complain_about(widget_page, theme):

@@ -94,6 +94,7 @@ def test_what_is_finished_is_not_trained_again(
     assert "and repetition" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_finished_training_is_only_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

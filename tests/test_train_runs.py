@@ -111,6 +111,7 @@ def start(file: Path, folder: Path) -> multiprocessing.process.BaseProcess:
     return child
 
 
+@pytest.mark.thorough
 def test_killed_at_random_it_ends_with_the_same_weights(file: Path, tmp_path: Path) -> None:
     left_alone = start(file, tmp_path / "left alone")
     folder, draw = tmp_path / "killed", random.Random()
@@ -261,6 +262,7 @@ def interrupted_at(stop: int) -> Callable[..., Any]:
     return step
 
 
+@pytest.mark.thorough
 def test_two_processes_continue_what_one_began(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

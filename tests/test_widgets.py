@@ -414,6 +414,7 @@ def test_rope_scores_nothing_when_a_vector_is_zero(widget_page):
     assert "NaN" not in page.locator("#widget").inner_html()
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])

@@ -1,7 +1,4 @@
-"""Every state of every widget can be read: axe-core looks again after each control was moved.
-
-It takes minutes, so `make soak` runs it; `make test` looks at each widget as it opens.
-"""
+"""Every state of every widget can be read: axe-core looks again after each control was moved."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from widget_page import complaints, settle
 from primer import widgets
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", widgets.__all__)
