@@ -95,7 +95,7 @@ class LearnedPositions(nn.Module):
         count("max_length", max_length)
         count("dim", dim)
         self.weight = nn.Parameter(torch.empty(max_length, dim))
-        nn.init.normal_(self.weight, std=0.02)  # as GPT-2 initializes it
+        nn.init.normal_(self.weight, std=0.02)  # as in Hugging Face; OpenAI took 0.01
 
     def forward(self, positions: Positions) -> Float[Tensor, "*positions dim"]:
         """Look up the vectors of the given positions; refuse positions outside the table."""
