@@ -39,6 +39,7 @@ def address() -> Iterator[str]:
     made.server_close()
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 def test_the_page_follows_the_files(chromium: Browser, address: str, monkeypatch):
     written: list[str] = []

@@ -1,7 +1,7 @@
 """The chapters in JupyterLab with a real kernel read as on the site, and their widgets work.
 
-Each notebook is opened and run to its end, in `make test` the opening one.  The site must have been
-built: its numbers are the measure.
+`make test` uses two widgets there; `make thorough` opens each notebook and runs it to its end.  The
+site must have been built: its numbers are the measure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
-from thorough import a_few
 from written import BOOK, CHAPTERS, OPENING
 
 from primer.book.form import FOLDED, tags_of
@@ -214,7 +213,8 @@ def numbers_on_the_site(name: str) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("name", a_few([*OPENING, *CHAPTERS], OPENING))
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [*OPENING, *CHAPTERS])
 def test_a_chapter_reads_as_on_the_site(name: str, page: Page) -> None:
     cells = nbformat.read(BOOK / "chapters" / f"{name}.ipynb", as_version=4).cells
     folded = [bool(set(tags_of(cell)) & set(FOLDED)) for cell in cells]

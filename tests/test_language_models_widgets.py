@@ -93,6 +93,7 @@ def test_predictions_of_another_shape_are_refused():
         next_characters(lambda tokens: np.zeros((1, 3)), BytePairEncoding([], ()), "")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_letter_by_letter_a_text_costs_no_more_than_token_by_token():
     """The sum over tokens that may still end elsewhere holds the one encoding among others."""

@@ -120,6 +120,7 @@ def test_a_killed_sweep_ends_as_one_that_was_left_alone(alone, tmp_path):
     assert run(file) == alone
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small")
 def test_several_processes_find_the_same(alone, tmp_path, monkeypatch):
     fork_server()

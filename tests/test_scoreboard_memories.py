@@ -111,6 +111,7 @@ def texts(tmp_path: Path) -> Path:
     return tmp_path / "texts"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MODELS)
 def test_the_trainer_trains_them_and_goes_on_after_a_stop(
     name: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

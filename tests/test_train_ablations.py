@@ -120,6 +120,7 @@ def certain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ablations, "BATCH", 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("certain")
 def test_training_a_variant() -> None:
     points = ablations.train_variant(Run("modern", 4e-3, 60, seed=5), steps=LOG_EVERY)
