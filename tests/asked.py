@@ -104,10 +104,10 @@ def asked(check: Callable[[Any], None], answer: Any) -> dict[str, list[float]]:
     if callable(answer) and not isinstance(answer, type):
         functools.update_wrapper(witness, answer)
 
-    def noted(got: Any, right: Any, mistakes: Any, *rest: Any) -> None:
+    def noted(got: Any, right: Any, mistakes: Any, otherwise: str | None = None) -> None:
         for place, said in {"right": right, "mistakes": [*mistakes.values()]}.items():
             witness.places.setdefault(place, []).extend(numbers(said))
-        explain(got, right, mistakes, *rest)
+        explain(got, right, mistakes, otherwise)
 
     with (
         mock.patch("numpy.random.default_rng", lambda seed=0: DRAWS(seed)),

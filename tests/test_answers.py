@@ -1,5 +1,8 @@
 """What a check is handed: anything a reader's function may return."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -49,6 +52,15 @@ def test_what_cannot_be_read_is_told_in_a_sentence(read, value, sentence):
         read(value)
 
 
+@pytest.mark.parametrize("value", [Fraction(5, 2), Decimal("2.5"), np.float32(2.5)])
+def test_an_exact_number_is_a_number(value):
+    assert as_number(value) == 2.5
+
+
+def test_nan_is_read_where_the_exercise_has_a_better_sentence_for_it():
+    assert as_tensor([torch.tensor(1.0), torch.tensor(torch.nan)], (2,), allow_nan=True)[1].isnan()
+
+
 @pytest.mark.parametrize("value", [5, 5.0, np.int64(5), torch.tensor(5), np.array(5.0)])
 def test_a_whole_number_in_any_type(value):
     assert as_whole(value) == 5
@@ -77,6 +89,8 @@ def test_whole_numbers_of_any_length_are_compared_exactly():
         (1j, 2 + 1j, r"^the result is 0\+1j, but 2\+1j is right$"),
         (np.array([[1.0, 2.0], [3.0, 9.0]]), [[1, 2], [3.1, 4]], r"\[1, 1\] is 9, but 4 is right"),
         (np.array([np.inf, 1.0]), [1.0, 1.0], r"\[0\] is inf, but 1 is right"),
+        (0.40512345, 0.4052, r"^the result is 0\.4051, but 0\.4052 is right$"),
+        (-0.40504, -0.405, r"^the result is -0\.40504, but -0\.405 is right$"),
     ],
 )
 def test_an_unknown_mistake_is_shown_where_it_is_largest(got, right, sentence):

@@ -65,6 +65,24 @@ def test_every_check_waits_for_an_answer(check, capsys):
     assert "waits for your answer" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_check_asks_for_the_function_itself(check, capsys):
+    for unanswered in (..., lambda *arguments: (..., 0)):
+        check(unanswered)
+        assert "waits for your answer" in capsys.readouterr().out
+    with pytest.raises(Mistake, match="the function itself, by its name without parentheses"):
+        check([1.0, 2.0])
+
+
+@pytest.mark.parametrize("check", [one for one in ON_PAGE if isinstance(one, ChoiceExercise)])
+def test_a_letter_may_be_written_as_on_the_page(check, capsys):
+    for letter in (f"({check.right})", f" {check.right.upper()} "):
+        check(letter)
+    for letter in ([check.right], None, "z"):
+        with pytest.raises(Mistake, match="one of the letters"):
+            check(letter)
+
+
 def test_what_is_answered_on_the_page_is_declared_as_it_was(capsys):
     for name, (check, right) in FIRST.items():
         if check in ON_PAGE and name in KEPT:

@@ -28,7 +28,7 @@ from primer.notebook import Mistake
 
 Open = Callable[..., Page]
 
-EXPECTED = "✗ Exercise 8.1: a whole number of pairs between 0 and 100 is expected"
+EXPECTED = "✗ Exercise 8.1: a whole number of pairs, between 0 and 100, is expected"
 
 
 def printed(check: Any, answer: Any, capsys: pytest.CaptureFixture[str]) -> str:

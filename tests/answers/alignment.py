@@ -36,6 +36,11 @@ def leash(reference, proxy, rated, gold):
     return max(np.geomspace(0.2, 20, 40), key=worth)
 
 
+def one_logit(policy, reward):
+    weight = policy * (1 - policy) ** 2
+    return weight @ reward / weight.sum()
+
+
 RIGHT = [
     (checks.check_dpo, dpo),
     (checks.check_baseline, baseline),
@@ -47,11 +52,18 @@ WRONG = [
     (checks.check_dpo, lambda *a: dpo(*a, sign=-1), "exchanged"),
     (checks.check_dpo, lambda *a: dpo(*a, use_ref=0), "reference is missing"),
     (checks.check_dpo, lambda *a: dpo(*a, both=False), "both log ratios"),
-    (checks.check_dpo, unstable, "logaddexp"),
+    (checks.check_dpo, unstable, "margin of −900 the loss is 900, yours .*logaddexp"),
     (checks.check_baseline, lambda p, r: p @ r, "mean reward"),
     (checks.check_baseline, lambda p, r: baseline(p, r, 0.5), "not by the length"),
+    (checks.check_baseline, one_logit, "at all logits"),
     (checks.check_mask, lambda t, end: np.cumsum(t == end, axis=1) == 0, "must count"),
+    (checks.check_mask, lambda t, end: np.cumsum(t == end, axis=1) <= 1, "stays so behind it"),
     (checks.check_mask, lambda t, end: t != end, "behind the first end"),
     (checks.check_leash, lambda *_: 0.05, "is asked for"),
+    (checks.check_leash, lambda *_: 0.85, "is asked for"),
+    (checks.check_leash, lambda *_: 1.5, "is asked for"),
+    (checks.check_leash, lambda reference, proxy, *_: 0.8 * proxy.std(), "is asked for"),
     (checks.check_leash, lambda *_: -1.0, "above 0"),
+    (checks.check_leash, lambda *_: 1e-310, "R/β finite"),
+    (checks.check_leash, lambda *_: float("inf"), "β must be above 0, and β"),
 ]

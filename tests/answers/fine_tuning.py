@@ -1,6 +1,7 @@
 """Answers to the exercises of the chapter *Fine-tuning*."""
 
 import numpy as np
+import torch
 
 from primer.exercises import fine_tuning as checks
 from primer.fine_tuning import NF4, integer_codebook, normal_float_codebook
@@ -37,16 +38,75 @@ def thin(x, W0, A, B, alpha):
     return x @ W0 + alpha / A.shape[1] * (x @ A) @ B
 
 
+def into_out(x, W0, A, B, alpha):
+    y = x @ W0
+    np.add(y, alpha / A.shape[1] * ((x @ A) @ B), out=y)
+    return y
+
+
+def in_blocks(x, W0, A, B, alpha):
+    return np.block([x, alpha / A.shape[1] * (x @ A)]) @ np.block([[W0], [B]])
+
+
+def by_einsum(x, W0, A, B, alpha):
+    return x.dot(W0) + alpha / A.shape[1] * np.einsum("nd,dr,rm->nm", x, A, B)
+
+
+def dense(product):
+    return lambda x, W0, A, B, alpha: x @ (W0 + alpha / A.shape[1] * product(A, B))
+
+
+def dense_into(x, W0, A, B, alpha):
+    change = np.zeros_like(W0)
+    A.dot(B, change)
+    return x @ (W0 + alpha / A.shape[1] * change)
+
+
+def dense_in_place(x, W0, A, B, alpha):
+    W0 += alpha / A.shape[1] * np.dot(A, B)
+    return x @ W0
+
+
+def changing_W0(x, W0, A, B, alpha):
+    y = thin(x, W0, A, B, alpha)
+    W0 *= 2
+    return y
+
+
+DENSE = [
+    dense_into,
+    dense_in_place,
+    dense(lambda A, B: A.dot(B)),
+    dense(np.dot),
+    dense(lambda A, B: np.einsum("dr,rm->dm", A, B)),
+    dense(lambda A, B: np.tensordot(A, B, 1)),
+    dense(lambda A, B: (A[:, :, None] * B).sum(1)),
+    dense(lambda A, B: sum(np.outer(A[:, i], B[i]) for i in range(len(B)))),
+    dense(lambda A, B: np.linalg.multi_dot([A, B])),
+]
+
 RIGHT = [
     (checks.check_gradients, lambda G, A, B, s: (s * G @ B.T, s * A.T @ G)),
     (checks.check_forward, thin),
+    (checks.check_forward, into_out),
+    (checks.check_forward, in_blocks),
+    (checks.check_forward, by_einsum),
     (checks.check_quantize, round_trip),
     (checks.check_table, lloyd),
+    (checks.check_table, lambda: torch.tensor(lloyd(), requires_grad=True)),
 ]
 WRONG = [
     (checks.check_gradients, lambda G, A, B, s: (G @ B.T, A.T @ G), "scale s is missing"),
     (checks.check_gradients, lambda G, A, B, s: (0 * A, s * A.T @ G), "A stands still only"),
     (checks.check_gradients, lambda G, A, B, s: s * G @ B.T, "two arrays"),
+    (checks.check_gradients, lambda G, A, B, s: (G @ B, A.T @ G), "your code stopped .* matmul"),
+    (checks.check_gradients, lambda G, A, B, s: (s * G @ B.T, 0), "gradient of B should be"),
+    (checks.check_gradients, lambda G, A, B, s: (s * G @ B.T, -s * A.T @ G), "sign .* of B"),
+    (checks.check_gradients, lambda G, A, B, s: (s * s * G @ B.T, s * A.T @ G), "twice .* of A"),
+    (checks.check_gradients, lambda G, A, B, s: (s * G.T @ B.T, s * A.T @ G), "of A is wrong"),
+    *((checks.check_forward, forward, "as large as W0") for forward in DENSE),
+    (checks.check_forward, changing_W0, "W0 was changed"),
+    (checks.check_forward, lambda *_: None, "yours is None"),
     (checks.check_forward, lambda x, W0, A, B, alpha: x @ (W0 + alpha * A @ B), "as large as W0"),
     (checks.check_forward, lambda x, W0, A, B, alpha: x @ W0 + alpha * (x @ A) @ B, "divide by"),
     (checks.check_forward, lambda x, W0, A, B, alpha: x @ W0 + (x @ A) @ B, "scale is missing"),
@@ -54,7 +114,11 @@ WRONG = [
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, b, guard=False), "holds NaN"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, b, back=False), "multiply by"),
     (checks.check_quantize, ordinary, "ordinary rounding"),
+    (checks.check_quantize, lambda x, v, b: round_trip(x, v, len(x) // b), "length of a block"),
     (checks.check_table, lambda: NF4.values, "NF4 has"),
+    (checks.check_table, lambda: NF4, "should be numbers of shape"),
+    (checks.check_table, lambda: [0, [1, 2]], "parts of several sizes"),
+    (checks.check_table, lambda: [str(x) for x in NF4.values], "should be numbers of shape"),
     (checks.check_table, lambda: normal_float_codebook(4, 0.9).values, "relative error"),
     (checks.check_table, lambda: integer_codebook(4).values, "16"),
     (checks.check_table, lambda: np.linspace(-1, 1, 16), "0 must be one"),

@@ -34,6 +34,11 @@ def product(x, h, size):
     return fourier.fft(pad(x)) * fourier.fft(pad(h))
 
 
+def correlated(x, h, size):
+    pad = lambda v: fourier.fft(np.pad(v, (0, size - len(v))))  # noqa: E731
+    return fourier.ifft(pad(x) * pad(h).conj()).real
+
+
 def right_window_length(separation, sample_rate):
     length = 1
     while 2 * sample_rate / length > separation:
@@ -46,6 +51,10 @@ RIGHT = [
     (exercises.check_recursive_fft, np.fft.fft),
     (exercises.check_filter, np.convolve),
     (exercises.check_window_length, right_window_length),
+    (
+        exercises.check_window_length,
+        lambda df, rate: 2 ** np.ceil(np.log2(2 * rate / df)),  # a float, but a whole one
+    ),
     (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1).real),
 ]
 
@@ -55,6 +64,8 @@ WRONG = [
     (exercises.check_one_bin, lambda x, k: fourier.dft(x)[k] / len(x), "divided by N"),
     (exercises.check_one_bin, lambda x, k: fourier.dft(np.roll(x, 1))[k], "from 1"),
     (exercises.check_one_bin, lambda x, k: x @ np.exp(-1j * k * np.arange(7) / 7), "2π"),
+    (exercises.check_one_bin, lambda x, k: np.vdot(x, turns(len(x), k)), "conjugated"),
+    (exercises.check_one_bin, lambda x, k: x.real @ turns(len(x), k), "dropped"),
     (exercises.check_one_bin, lambda x, k: fourier.dft(x), r"one number, yours has shape \(7,\)"),
     (exercises.check_one_bin, lambda x, k: "X", "one number, yours is 'X'"),
     (exercises.check_one_bin, lambda x, k: fourier.dft(x)[k] + 1, "is right"),
@@ -68,14 +79,17 @@ WRONG = [
         "whole turn",
     ),
     (exercises.check_recursive_fft, lambda x: 0 * x, "one sample is that sample"),
-    (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 6)).real, "pad both"),
-    (exercises.check_filter, lambda x, h: np.convolve(x, h)[:6], "cut off"),
+    (exercises.check_filter, lambda x, h: fourier.convolve(x, h, circular=True), "pad both"),
+    (exercises.check_filter, lambda x, h: np.convolve(x, h)[: len(x)], "cut off"),
+    (exercises.check_filter, lambda x, h: abs(np.convolve(x, h)), "signs are lost"),
+    (exercises.check_filter, lambda x, h: None, "yours is None"),
+    (exercises.check_filter, lambda x, h: correlated(x, h, len(x) + len(h) - 1), "of H"),
+    (exercises.check_filter, lambda x, h: correlated(h, x, len(x) + len(h) - 1), "of X"),
     (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 16)).real, "zeros follow"),
     (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 8)), "real part"),
     (exercises.check_filter, lambda x, h: fourier.ifft(product(x, h, 8)).real * 8, "1/N"),
     (exercises.check_filter, lambda x, h: product(x, h, 8), "transform it back"),
     (exercises.check_filter, lambda x, h: fourier.fft(product(x, h, 8)).real, "reverses time"),
-    (exercises.check_filter, lambda x, h: np.convolve(x, h[::-1]), "correlation"),
     (
         exercises.check_window_length,
         lambda df, rate: 1 << int(np.ceil(np.log2(rate / df))),
@@ -92,6 +106,11 @@ WRONG = [
         "wholly",
     ),
     (exercises.check_window_length, lambda df, rate: int(np.ceil(2 * rate / df)), "power of two"),
+    (
+        exercises.check_window_length,
+        lambda df, rate: 1 << int(np.floor(np.log2(2 * rate / df)) + 1),
+        "at most, not less",
+    ),
     (exercises.check_window_length, lambda df, rate: 2 * rate / df, "whole number"),
     (exercises.check_window_length, lambda df, rate: 1 << 20, "shortest power of two"),
     (
@@ -102,6 +121,11 @@ WRONG = [
     (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x)).real, "middle"),
     (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x)), "complex"),
     (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2).real, "off by one"),
+    (
+        exercises.check_upsample,
+        lambda x, factor: filled(x, factor, len(x) // 2),
+        "off by one, which",
+    ),
     (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1), "real part"),
     (exercises.check_upsample, lambda x, factor: np.repeat(x, factor), "repeated"),
     (exercises.check_upsample, lambda x, factor: np.kron(x, [1] + [0] * (factor - 1)), "copies"),

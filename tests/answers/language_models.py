@@ -10,9 +10,21 @@ def most_likely(counts):
     return counts / counts.sum(axis=1, keepdims=True)
 
 
+def in_whole_numbers(counts):
+    table = np.zeros_like(counts)
+    for context, row in enumerate(counts):
+        table[context] = row / row.sum()
+    return table
+
+
 def discounting(counts, d, lower="frequency", weight="kinds", give_back=True, cut=True):
     total = counts.sum(axis=1, keepdims=True)
-    kinds = (counts > 0).sum(axis=1, keepdims=True) if weight == "kinds" else 1
+    kinds = {
+        "kinds": (counts > 0).sum(axis=1, keepdims=True),
+        "columns": (counts > 0).sum(axis=0),
+        "all": len(counts),
+        "one": 1,
+    }[weight]
     kept = (np.maximum(counts - d, 0) if cut else counts - d) / total
     shorter = {
         "frequency": counts.sum(axis=0) / counts.sum(),
@@ -40,18 +52,25 @@ RIGHT = [
 ]
 
 WRONG = [
+    (checks.check_merges, 8, "size of the vocabulary"),
     (checks.check_most_likely, lambda c: c / c.sum(), "whole text"),
     (checks.check_most_likely, lambda c: c / c.sum(axis=0, keepdims=True), "second symbol"),
+    (checks.check_most_likely, lambda c: c / c.sum(axis=1), "divide the columns"),
+    (checks.check_most_likely, in_whole_numbers, "cut to 0"),
     (checks.check_most_likely, lambda c: most_likely(c).T, "transposed"),
     (checks.check_most_likely, lambda c: most_likely(c + 1), "Laplace"),
     (checks.check_discounting, lambda c, d: discounting(c, d, give_back=False), "not given back"),
     (checks.check_discounting, lambda c, d: discounting(c, d, lower="different"), "Kneser"),
     (checks.check_discounting, lambda c, d: discounting(c, d, lower="even"), "spread evenly"),
     (checks.check_discounting, lambda c, d: discounting(c, d, weight="one"), "D over the total"),
+    (checks.check_discounting, lambda c, d: discounting(c, d, weight="all"), "that are not 0"),
+    (checks.check_discounting, lambda c, d: discounting(c, d, weight="columns"), "in the row of"),
     (checks.check_discounting, lambda c, d: discounting(c, d, cut=False), "negative"),
     (checks.check_cache, lambda m, read: m.distribution(read), "model you were given"),
     (checks.check_cache, lambda m, read: 1.1 * m.distribution(read), "sum to 1.1"),
+    (checks.check_cache, lambda m, read: cached(m, read, 0.001), "only 0.0.. bits less"),
     (checks.check_cache, replaced, "mix, do not replace"),
+    (checks.check_cache, lambda m, read: 3 * m.distribution(read) - 2 / m.vocab_size, "negative"),
     (
         checks.check_cache,
         lambda m, read: 0.5 * m.distribution(read) + 0.5 / m.vocab_size,

@@ -25,16 +25,59 @@ def play(links, add=True, order=reversed, seed=1.0):
     return gradient
 
 
-def norm(x, gain, g, mean=True, along=True, scale=True, keep_gain=True, ddof=0):
-    s = x.std(ddof=ddof) if ddof else x.std()
+def play_and_empty(links):
+    gradient = play(links)
+    links.clear()
+    return gradient
+
+
+def breadth_first(links):
+    gradient = [0.0] * (len(links) - 1) + [1.0]
+    queue = [len(links) - 1]
+    for node in queue:  # it grows on the way
+        for operand, slope in links[node]:
+            gradient[operand] += slope * gradient[node]
+            if operand not in queue:
+                queue.append(operand)
+    return gradient
+
+
+def depth_first(links, again=False):
+    gradient = [0.0] * (len(links) - 1) + [1.0]
+    seen = set()
+
+    def send(node):
+        seen.add(node)
+        for operand, slope in links[node]:
+            gradient[operand] += slope * gradient[node]
+            if again or operand not in seen:
+                send(operand)
+
+    send(len(links) - 1)
+    return gradient
+
+
+def norm(x, gain, g, mean=True, along=True, scale=True, keep_gain=True, ddof=0, epsilon=0):
+    s = np.sqrt(x.var(ddof=ddof) + epsilon)
     hat = (x - x.mean()) / s
     bracket = g - mean * g.mean() - along * hat * (g * hat).sum() / (len(x) - ddof)
     return (gain if keep_gain else 1) * bracket / (s if scale else 1)
 
 
+def sample_deviation(x, gain, g):
+    s = x.std(ddof=1)
+    hat = (x - x.mean()) / s
+    return gain / s * (g - g.mean() - hat * (g * hat).mean())
+
+
+def spoiled(features, classes):
+    classes[:] = 0
+    return 0.01
+
+
 def validated(features, classes):
     targets = np.eye(10)[classes] - 0.1
-    grid = 10.0 ** np.arange(-4, 3)
+    grid = 10.0 ** np.arange(-4, 5)
     errors = []
     for penalty in grid:
         wrong = 0
@@ -49,6 +92,7 @@ def validated(features, classes):
 RIGHT = [
     (exercises.check_swish_slope, swish),
     (exercises.check_play_backward, play),
+    (exercises.check_play_backward, play_and_empty),
     (exercises.check_batch_norm_gradient, norm),
     (exercises.check_choose_penalty, validated),
 ]
@@ -65,6 +109,7 @@ WRONG = [
         lambda z, b: sigma(z, b) + z * sigma(z, b) * (1 - sigma(z, b)),
         "brings a factor β",
     ),
+    (exercises.check_swish_slope, lambda z, b: swish(z, 1.0), "inside the sigmoid"),
     (exercises.check_swish_slope, lambda z, b: z * sigma(z, b), "this is the function"),
     (
         exercises.check_swish_slope,
@@ -73,6 +118,13 @@ WRONG = [
     ),
     (exercises.check_play_backward, lambda links: play(links, add=False), "overwritten"),
     (exercises.check_play_backward, lambda links: play(links, order=list), "backward"),
+    (exercises.check_play_backward, breadth_first, "before all of its uses"),
+    (exercises.check_play_backward, depth_first, "before all of its uses"),
+    (
+        exercises.check_play_backward,
+        lambda links: depth_first(links, again=True),
+        "passed on again",
+    ),
     (exercises.check_play_backward, lambda links: play(links, seed=0.0), "with respect to itself"),
     (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, along=False), "along x̂"),
     (
@@ -84,6 +136,13 @@ WRONG = [
     (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, scale=False), "by s"),
     (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, keep_gain=False), "gain"),
     (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, ddof=1), "not by n − 1"),
+    (exercises.check_batch_norm_gradient, sample_deviation, "the divisor is n"),
+    (
+        exercises.check_batch_norm_gradient,
+        lambda x, a, g: norm(x, a, g, epsilon=1e-5),
+        "without ε",
+    ),
+    (exercises.check_choose_penalty, spoiled, "too small"),
     (exercises.check_choose_penalty, lambda features, classes: 0.0, "too small"),
     (exercises.check_choose_penalty, lambda features, classes: 1e5, "too large"),
     (exercises.check_choose_penalty, lambda features, classes: 0.1, "too large"),

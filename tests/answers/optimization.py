@@ -22,6 +22,27 @@ def wide(G, steps):
     return W
 
 
+def in_place(G, steps):
+    G /= G.norm()
+    for _ in range(steps):
+        G.copy_(odd(G) if len(G) > len(G.T) else odd(G.T).T)
+    return G
+
+
+def with_numpy(G, steps):
+    W = G.numpy() / G.norm().item()
+    for _ in range(steps):
+        W = 1.5 * W - 0.5 * W @ W.T @ W
+    return W
+
+
+def loop(tol, s, e):
+    error, count = 1.0, 0
+    while error >= tol:
+        error, count = error * (1 - 2 * e * s**2), count + 1
+    return count
+
+
 def moments(x, s):
     return x**2 + s**2, x**4 + 6 * x**2 * s**2 + 3 * s**4
 
@@ -35,11 +56,13 @@ RIGHT = [
         exercises.check_orthogonalize,
         lambda G, steps: unnormalized(G / G.norm(), steps) if len(G) > len(G.T) else wide(G, steps),
     ),
+    (exercises.check_orthogonalize, in_place),
     (exercises.check_transfer, lambda r, b, n: [r, r * b / n, r * b / n]),
     (exercises.check_noisy, lambda x, s: 2 * moments(x, s)[0] / moments(x, s)[1]),
 ]
 
 WRONG = [
+    (exercises.check_penalty, "a", "at −g it is −2, and"),
     (
         exercises.check_steps,
         lambda tol, s, e: math.ceil(math.log(tol) / math.log(1 - 2 * e * s**2)),
@@ -65,6 +88,13 @@ WRONG = [
         lambda tol, s, e: math.ceil(math.log(tol) / math.log(abs(1 - 2 * e * s))),
         "squared|modulus",
     ),
+    (exercises.check_steps, loop, "changed sides"),
+    (
+        exercises.check_steps,
+        lambda tol, s, e: math.floor(math.log(tol) / math.log(1 - e * s**2)) + 1,
+        "brings a 2",
+    ),
+    (exercises.check_steps, lambda tol, s, e: 7, "η = 0.1 the result is 7, but 42 is right"),
     (exercises.check_orthogonalize, unnormalized, "diverged"),
     (exercises.check_orthogonalize, lambda G, steps: odd(G / G.norm()), "one step"),
     (exercises.check_orthogonalize, lambda G, steps: G / G.norm(), "only divided"),
@@ -73,6 +103,7 @@ WRONG = [
         lambda G, steps: unnormalized(G / G.norm(), 60) if len(G) > len(G.T) else wide(G, 60),
         "not yet 1|operations",
     ),
+    (exercises.check_orthogonalize, with_numpy, "compute with torch"),
     (exercises.check_orthogonalize, wide, "form WᵀW"),
     (
         exercises.check_orthogonalize,
@@ -91,6 +122,11 @@ WRONG = [
         exercises.check_noisy,
         lambda x, s: 2 * moments(x, s)[0] / (moments(x, s)[1] - 2 * s**4),
         "fourth moment",
+    ),
+    (
+        exercises.check_noisy,
+        lambda x, s: 2 * moments(x, s)[0] / (x**4 + 3 * s**4),
+        "six products",
     ),
     (exercises.check_noisy, lambda x, s: moments(x, s)[0] / moments(x, s)[1], "the 2 is missing"),
     (exercises.check_noisy, lambda x, s: "0.4", "one number, yours is '0.4'"),

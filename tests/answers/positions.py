@@ -35,9 +35,9 @@ def attention(q, k, v, rotate, scale=True, mask=True):
     return scores.softmax(-1) @ v
 
 
-def faulty_convert(weight):
-    """Do what the exercise's faulty function does."""
-    return torch.stack(weight.chunk(2, dim=1), dim=2).flatten(1)
+def interleaved(rows):
+    """Do what the exercise's faulty function does with weights."""
+    return torch.stack(rows.chunk(2, dim=1), dim=2).flatten(1)
 
 
 RIGHT = [
@@ -57,19 +57,28 @@ WRONG = [
     (checks.check_rope, lambda x: turned(x, angles(x), sign=-1), "clockwise"),
     (checks.check_rope, lambda x: apply_rope(x, range(len(x))), r"pairs i with i \+ d/2"),
     (checks.check_rope, lambda x: turned(x, torch.deg2rad(angles(x))), "degrees"),
-    (checks.check_rope, lambda x: turned(x, angles(x, exponent=1.0)), "yours is i/d"),
+    (checks.check_rope, lambda x: turned(x, angles(x, exponent=1.0)), "the exponent 2i/d"),
     (checks.check_rope, lambda x: turned(x, angles(x, start=1)), "position 0"),
     (checks.check_rope, lambda x: turned(x, angles(x, exponent=-2.0)), "minus sign"),
     (checks.check_rope, lambda x: turned(x, angles(x), overwrite=True), "overwritten"),
     (checks.check_rope, lambda x: x + sinusoidal_positions(range(len(x)), x.shape[1]), "add"),
     (checks.check_rope, lambda x: 2 * turned(x, angles(x)), "keeps the length"),
+    (checks.check_rope, lambda x: interleaved(turned(x, angles(x))), "but interleaved"),
+    (checks.check_rope, lambda x: turned(x, angles(x, exponent=1.9)), r"token 3, coordinate \d"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qkv"), "values are rotated"),
+    (
+        checks.check_rope_attention,
+        lambda q, k, v: attention(*(turned(x, angles(x)) for x in (q, k)), v, ""),
+        "half-split",
+    ),
+    (checks.check_rope_attention, lambda q, k, v: attention(q, k / 2, v, "qk"), "a later one"),
+    (checks.check_rope_attention, lambda q, k, v: v + 1, "sees only itself"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, ""), "nothing is rotated"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "q"), "rotate both"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qk", scale=False), "divided"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qk", mask=False), "mask"),
     (checks.check_converted_weights, lambda w: w, "unchanged"),
-    (checks.check_converted_weights, faulty_convert, "faulty function's way"),
+    (checks.check_converted_weights, interleaved, "faulty function's way"),
     (
         checks.check_converted_weights,
         lambda w: w[:, rope_permutation(w.shape[1]).argsort()],
@@ -78,8 +87,9 @@ WRONG = [
     (checks.check_converted_weights, lambda w: w.flip(0), "rows stay"),
     (checks.check_converted_weights, lambda w: w.flip(1), "old column 2i"),
     (checks.check_clock, lambda trained, tested: (0.01, 0.02), "hardly visible"),
-    (checks.check_clock, lambda trained, tested: (1.0, 0.5), "both hands are back"),
+    (checks.check_clock, lambda trained, tested: (1.0, 0.5), "near where they began"),
     (checks.check_clock, lambda trained, tested: (1.0, 2 * math.pi / 96), "trained on 30"),
     (checks.check_clock, lambda trained, tested: (2 * math.pi, 0.1), "alias of a slower"),
     (checks.check_clock, lambda trained, tested: 1.0, "shape"),
+    (checks.check_clock, lambda trained, tested: (1j, 1), "real number"),
 ]

@@ -7,11 +7,13 @@ from primer.exercises import pretraining as checks
 from primer.pretraining import viterbi
 
 
-def mask(tokens, mask_id, vocab_size, special, random, rate=0.15, split=(0.8, 0.1), one=False):
+def mask(
+    tokens, mask_id, vocab_size, special, random, rate=0.15, split=(0.8, 0.1), words=None, one=False
+):
     ordinary = ~np.isin(tokens, special)
     counted = ordinary & (random.random(len(tokens)) < rate)
     fate = random.random(len(tokens))
-    drawn = random.integers(vocab_size, size=1 if one else len(tokens))
+    drawn = random.integers(words or vocab_size, size=1 if one else len(tokens))
     inputs = np.where(counted & (fate < split[0]), mask_id, tokens)
     changed = counted & (fate >= split[0]) & (fate < sum(split))
     return np.where(changed, drawn, inputs), counted
@@ -28,6 +30,23 @@ def forget_the_kept(tokens, *rest):
     return inputs, counted & (inputs != tokens)
 
 
+def mask_from_the_text(tokens, mask_id, vocab_size, special, random):
+    """The random words are those of other places."""
+    inputs, counted = mask(tokens, mask_id, vocab_size, special, random)
+    changed = (inputs != tokens) & (inputs != mask_id)
+    return np.where(changed, random.permutation(tokens), inputs), counted
+
+
+def everything_but_the_counted(*given):
+    inputs, counted = mask(*given)
+    return inputs, ~counted
+
+
+def count_separators(tokens, *rest):
+    inputs, counted = mask(tokens, *rest)
+    return inputs, counted | (tokens == 0)
+
+
 def mask_everything_special(tokens, mask_id, vocab_size, special, random):
     return mask(tokens, mask_id, vocab_size, (), random)
 
@@ -40,6 +59,15 @@ def greedy(scores, transitions):
     path = [scores[0].argmax()]
     for z in scores[1:]:
         path.append((z + transitions[path[-1]]).argmax())
+    return path
+
+
+def best_so_far(scores, transitions):
+    best = scores[0]
+    path = [best.argmax()]
+    for z in scores[1:]:
+        best = z + (best[:, None] + transitions).max(axis=0)
+        path.append(best.argmax())
     return path
 
 
@@ -75,9 +103,15 @@ def word_list_with_neighbors(directions):
 
 RIGHT = [
     (checks.check_mask, mask),
+    (checks.check_mask, mask_from_the_text),
+    (checks.check_mask, lambda *given: np.array(mask(*given))),
     (checks.check_rate, lambda n, d, noise: n / (n + d + 1 + noise**2)),
     (checks.check_path, best_path),
     (checks.check_tagger, word_list_with_neighbors),
+    (
+        checks.check_tagger,
+        lambda all_: lambda words: np.array(word_list_with_neighbors(all_)(words)),
+    ),
 ]
 
 WRONG = [
@@ -88,14 +122,34 @@ WRONG = [
     (checks.check_mask, forget_the_kept, "its own face"),
     (checks.check_mask, mask_everything_special, "special tokens alone"),
     (checks.check_mask, lambda *given: mask(*given, rate=0.2), "not 15 %"),
+    (checks.check_mask, lambda *given: mask(*given, words=600), "from 0 to 499"),
+    (checks.check_mask, lambda *given: mask(*given, words=250), "part of the vocabulary"),
+    (checks.check_mask, lambda *given: mask(*given)[::-1], "the inputs first"),
+    (checks.check_mask, everything_but_the_counted, "special tokens are counted"),
+    (checks.check_mask, count_separators, "special tokens are counted"),
+    (checks.check_mask, lambda *given: mask(*given)[1].mean(), "two arrays"),
+    (checks.check_mask, lambda *given: dict(zip("ab", mask(*given), strict=True)), "two arrays"),
+    (checks.check_mask, lambda *given: None, "two arrays"),
     (checks.check_rate, lambda n, d, noise: n / (n + d + 1), "noise is missing"),
     (checks.check_rate, lambda n, d, noise: n / (n + d + 1 + noise), "its square"),
     (checks.check_rate, lambda n, d, noise: n / (n + d + noise**2), "the 1 is missing"),
+    (checks.check_rate, lambda n, d, s: n / (n + d + 1 + d * s**2), "d/n out of both"),
+    (checks.check_rate, lambda n, d, s: n / (n + d + 1 + s**2 / d), "d σ²/n, not σ²/n"),
+    (
+        checks.check_rate,
+        lambda n, d, s: n / (n + d + 1 + s**2) + (n == 32) / 10,
+        "for n = 32, d = 3, noise = 2.0 the best rate is 0.8, yours is 0.9",
+    ),
     (checks.check_path, lambda scores, transitions: scores.argmax(1), "transitions are not used"),
     (checks.check_path, greedy, "greedy"),
+    (checks.check_path, best_so_far, "walk back"),
     (checks.check_path, lambda scores, T: best_path(scores, T).flip(0), "backwards"),
     (checks.check_path, lambda scores, T: best_path(scores, T.T.copy()), "turned around"),
     (checks.check_tagger, word_list, "0.80 is asked for"),
     (checks.check_tagger, lambda directions: lambda words: [True] * len(words), "the same tag"),
+    (checks.check_tagger, lambda directions: lambda words: [0] * len(words), "none is a name"),
     (checks.check_tagger, lambda directions: lambda words: [True], "each needs one"),
+    (checks.check_tagger, lambda directions: lambda words: None, "returned nothing"),
+    (checks.check_tagger, lambda directions: lambda words: ["O"] * len(words), "not 'O'"),
+    (checks.check_tagger, lambda directions: lambda words: [0.7] * len(words), "a probability"),
 ]

@@ -15,6 +15,21 @@ def step(weights, x, h, c, order="ifgo", biases=("bias_ih", "bias_hh"), bare=Fal
     return part["o"].sigmoid() * (c if bare else c.tanh()), c
 
 
+def step_in_place(weights, x, h, c):
+    b = weights["bias_ih"]
+    b += weights["bias_hh"]
+    i, f, g, o = (weights["weight_ih"] @ x + weights["weight_hh"] @ h + b).chunk(4)
+    c *= f.sigmoid()
+    c += i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def with_old_memory(weights, x, h, c):
+    _, _, _, o = (weights["weight_ih"] @ x + weights["weight_hh"] @ h + weights["bias_ih"]).chunk(4)
+    o = o + weights["bias_hh"].chunk(4)[3]
+    return o.sigmoid() * c.tanh(), step(weights, x, h, c)[1]
+
+
 def factors(w, x):
     """Give the states' total derivatives, the immediate ones, and the loss's total ones."""
     h, forward, here, slopes = 0.0, [], [], []
@@ -48,6 +63,27 @@ def normalized(n, random):
     return weight / abs(np.linalg.eigvals(weight)).max()
 
 
+def half_mended(w, x):
+    """Take the immediate factor, but the slope of the wrong step."""
+    h, total, states = 0.0, 0.0, []
+    for value in x:
+        before, h = h, math.tanh(w * h + value)
+        states.append((h, (1 - h * h) * before))
+    later = 0.0
+    for h, here in reversed(states):
+        later = 1 + w * later * (1 - h * h)
+        total += later * here
+    return total
+
+
+def two_cycle(n, random):
+    """Return blocks whose second power is the identity, but not their first."""
+    weight = np.zeros((n, n))
+    for i in range(0, n - 1, 2):
+        weight[i, i + 1], weight[i + 1, i] = 10.0, 0.1
+    return weight
+
+
 def as_printed(w, x):
     h, dh, total, states = 0.0, 0.0, 0.0, []
     for value in x:
@@ -63,24 +99,47 @@ def as_printed(w, x):
 
 RIGHT = [
     (checks.check_step, step),
+    (checks.check_step, step_in_place),
+    (checks.check_step, lambda *a: torch.stack(step(*a))),
+    (checks.check_step, lambda *a: torch.stack(step(*a)).numpy()),
+    (checks.check_step, lambda *a: [part.tolist() for part in step(*a)]),
     (checks.check_fault, lambda w, x: sum(factors(w, x)[0])),
     (checks.check_fault, backwards),
     (checks.check_start, orthogonal),
+    (checks.check_start, lambda n, random: np.roll(np.eye(n, dtype=int), 1, axis=0)),
 ]
 
 WRONG = [
     (checks.check_step, lambda *a: step(*a, order="figo"), "another order"),
+    (checks.check_step, lambda *a: step(*a, order="fiog"), "another order than in lstm_step"),
     (checks.check_step, lambda *a: step(*a, order="ifog"), "the last two blocks"),
     (checks.check_step, lambda *a: step(*a, biases=("bias_ih",)), "two biases"),
     (checks.check_step, lambda *a: step(*a, fed="c"), "look at h, not at the memory"),
     (checks.check_step, lambda *a: step(*a, bare=True), "the tanh of c"),
     (checks.check_step, lambda *a: step(*a)[::-1], "the order is h, then c"),
     (checks.check_step, lambda *a: torch.zeros(4), "return two vectors"),
+    (checks.check_step, lambda *a: torch.zeros(3, 4), "return two vectors"),
+    (checks.check_step, lambda *a: {"h": a[2], "c": a[3]}, "return two vectors"),
+    (checks.check_step, lambda *a: (a[2], a[3]), "the new c should be σ"),
+    (checks.check_step, with_old_memory, "the new c is right; the new h"),
     (checks.check_fault, total_times_total, "still total"),
+    (checks.check_fault, half_mended, "right now; the slope"),
     (checks.check_fault, as_printed, "belongs to the step after"),
     (checks.check_fault, lambda w, x: sum(factors(w, x)[1]), "hands on to later steps"),
     (checks.check_fault, lambda w, x: factors(w, x)[0][-1], "is right|the sum of all"),
-    (checks.check_start, normalized, "that is one direction"),
+    (checks.check_start, normalized, "speaks of eigenvectors only"),
+    (checks.check_start, two_cycle, "after one step some vector has 0.1 and another 10 times"),
+    (checks.check_start, lambda n, random: np.fft.fft(np.eye(n)) / n**0.5, "should be real"),
+    (checks.check_start, lambda n, random: np.full((n, n), np.inf), "and finite ones"),
+    (checks.check_start, lambda n, random: 1e3 * random.normal(size=(n, n)), "beyond all numbers"),
+    (checks.check_start, lambda n, random: 2 * np.eye(n, dtype=int), "after 200 steps vectors"),
     (checks.check_start, lambda n, random: np.eye(n), "nothing mixes"),
     (checks.check_start, lambda n, random: 0.99 * orthogonal(n, random), "all of them should"),
+    (checks.check_half_life, 5.8, "an approximation"),
+    (checks.check_half_life, 7.9, "−1/ln σ steps 1/e is left"),
+    (checks.check_half_life, 8.4, r"1/\(1 − σ\) steps about"),
+    (checks.check_half_life, 14, "a bias of 3"),
+    (checks.check_half_life, 14.3, "a bias of 3"),
+    (checks.check_hump, 10, "an eigenvalue of 0.9"),
+    (checks.check_hump, 143, "below 1 again"),
 ]

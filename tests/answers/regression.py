@@ -70,6 +70,7 @@ WRONG = [
     (exercises.check_leave_one_out, lambda X, y: residuals(X, y) / hat(X), "divided by h"),
     (exercises.check_leave_one_out, lambda X, y: residuals(X, y) / (hat(X) - 1), "sign"),
     (exercises.check_leave_one_out, lambda X, y: residuals(X, y) * (1 - hat(X)), "multiplied"),
+    (exercises.check_leave_one_out, lambda X, y: y - left_out(X, y), "y minus them"),
     (
         exercises.check_leave_one_out,
         lambda X, y: residuals(X[:, 1:], y) / (1 - hat(X[:, 1:])),
@@ -107,6 +108,16 @@ WRONG = [
         lambda X, y: sandwich(X, y, lambda e, X: (e / (1 - hat(X))) ** 2),
         "this is HC3",
     ),
+    (
+        exercises.check_robust_errors,
+        lambda X, y: sandwich(X, y, lambda e, X: e**2 / (1 - hat(X))),
+        "this is HC2",
+    ),
+    (
+        exercises.check_robust_errors,
+        np.errstate(invalid="ignore")(lambda X, y: sandwich(X, y, lambda e, X: e)),
+        "root taken of a negative",
+    ),
     (exercises.check_ridge_rows, rows(lambda p, lam: lam * np.eye(p), np.zeros), "weigh λ²"),
     (exercises.check_ridge_rows, rows(lambda p, lam: np.eye(p), np.zeros), "whatever λ is"),
     (
@@ -119,12 +130,27 @@ WRONG = [
         rows(lambda p, lam: np.full((p, p), np.sqrt(lam)), np.zeros),
         "times the identity",
     ),
-    (exercises.check_ridge_rows, lambda X, y, lam: (X, y), "no row was added"),
+    (
+        exercises.check_ridge_rows,
+        lambda X, y, lam: (X, y),
+        "longer table should be numbers of shape",
+    ),
+    (
+        exercises.check_ridge_rows,
+        rows(lambda p, lam: lam / 2 * np.eye(p), np.zeros),
+        "each new row",
+    ),
+    (exercises.check_ridge_rows, lambda X, y, lam: ([["a"]], y), "yours is"),
     (exercises.check_ridge_rows, reg.ridge, "return two arrays"),
-    (exercises.check_ridge_rows, lambda X, y, lam: (X.T, y), "needs 3 columns"),
+    (
+        exercises.check_ridge_rows,
+        lambda X, y, lam: (X.T, y),
+        "longer table should be numbers of shape",
+    ),
     (exercises.check_informed_ridge, lambda X, y, g, s, t: reg.ridge(X, y, s / t), "ordinary"),
     (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, t / s), "upside"),
     (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, s), "alone"),
+    (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, s**2), "is right"),
     (
         exercises.check_informed_ridge,
         lambda X, y, g, s, t: informed(X, y, g, s / t) - g,
@@ -145,4 +171,9 @@ WRONG = [
         "not their correlation",
     ),
     (exercises.check_short_slope, lambda b, g, x, z: g * slope(x, z), "bias alone"),
+    (
+        exercises.check_short_slope,
+        lambda b, g, x, z: b + g * np.cov(x, z)[0, 1] / x.var(),
+        "ddof=1",
+    ),
 ]

@@ -1,6 +1,7 @@
 """Answers to the exercises of the chapter *Scaling laws*."""
 
 import numpy as np
+import torch
 
 from primer.exercises import scaling as checks
 from primer.scaling import bootstrap, fit_power_law
@@ -38,6 +39,18 @@ def one_fit(x, loss, new):
     return best - 1e-4, best + 1e-4
 
 
+def share_of_last(x, loss, new):
+    return loss[-3:].mean() * 0.785, loss[-3:].mean() * 0.88
+
+
+def of_width(width):
+    def forecast_interval(x, loss, new):
+        best = float(fit_power_law(x, loss).loss(new))
+        return best * (1 - width / 2), best * (1 + width / 2)
+
+    return forecast_interval
+
+
 RIGHT = [
     (checks.check_days, 44.6),
     (checks.check_split, split),
@@ -45,14 +58,18 @@ RIGHT = [
     (checks.check_missing, "c"),
     (checks.check_diagnose, "b"),
     (checks.check_forecast, forecast),
+    (checks.check_forecast, lambda *runs: torch.from_numpy(forecast(*runs))),
 ]
 WRONG = [
     (checks.check_days, 17.9, "at its peak"),
     (checks.check_days, 1072, "those are hours"),
+    (checks.check_days, 7.146, "takes longer than the peak"),
+    (checks.check_days, 44.5, "over 1,221 devices"),
     (checks.check_split, swapped, "belongs to the tokens"),
     (checks.check_split, without_six, "a 6 is missing"),
     (checks.check_split, without_factors, "stand in G as factors"),
     (checks.check_split, tokens, "the number of tokens"),
+    (checks.check_split, lambda *_: 12345.0, r"the result is 1\.234e\+04, but [\d.e+]+ is right"),
     (checks.check_rounding, 0.64, "the other way round"),
     (checks.check_rounding, 33.5, "the difference"),
     (checks.check_missing, "a", "half a billion"),
@@ -60,4 +77,7 @@ WRONG = [
     (checks.check_forecast, one_fit, "of 12 cases"),
     (checks.check_forecast, lambda x, loss, new: (0.0, 100.0), "narrower one"),
     (checks.check_forecast, lambda x, loss, new: 2.0, "two numbers"),
+    (checks.check_forecast, lambda x, loss, new: np.array(2.0), "two numbers"),
+    (checks.check_forecast, share_of_last, "of 12 cases"),
+    (checks.check_forecast, of_width(0.1205), r"1 % of the loss wide, more than 12 %"),
 ]

@@ -57,4 +57,16 @@ WRONG = [
         lambda x, y: arrangements(x, y, lambda gaps, seen: np.mean(gaps <= seen + 1e-9)),
         "wrong side",
     ),
+    (
+        exercises.check_permutation_p_value,
+        lambda x, y: np.mean([sum(g) >= sum(x) for g in itertools.combinations(x + y, len(x))]),
+        "leave a little room",
+    ),
+    (
+        exercises.check_permutation_p_value,
+        lambda x, y: np.mean(
+            [sum(g) >= sum(x) - 1e-9 for g in {*itertools.combinations(x + y, len(x))}]
+        ),
+        "choose places",
+    ),
 ]

@@ -1,5 +1,8 @@
 """Answers to the exercises on transformers."""
 
+import math
+
+import numpy as np
 import torch
 
 from primer.exercises import transformers as checks
@@ -8,6 +11,12 @@ from primer.exercises import transformers as checks
 def block(x, norm1, attention, norm2, feed_forward):
     y = x + attention(norm1(x))
     return y + feed_forward(norm2(y))
+
+
+def block_in_place(x, norm1, attention, norm2, feed_forward):
+    x += attention(norm1(x))
+    x += feed_forward(norm2(x))
+    return x
 
 
 def post_norm(x, norm1, attention, norm2, feed_forward):
@@ -19,6 +28,24 @@ def merge(first, second):
     (a, log_a), (b, log_b) = first, second
     share = torch.sigmoid(log_a - log_b)[:, None]
     return share * a + (1 - share) * b, torch.logaddexp(log_a, log_b)
+
+
+def merge_in_place(first, second):
+    (a, log_a), (b, log_b) = first, second
+    total = torch.logaddexp(log_a, log_b)
+    a *= (log_a - total).exp()[:, None]
+    b *= (log_b - total).exp()[:, None]
+    a += b
+    return a, total
+
+
+def top_k_in_place(scores, k):
+    scores[scores < scores.topk(k).values[:, -1:]] = -math.inf
+    return scores.softmax(-1)
+
+
+def top_k_twice(scores, k):
+    return top_k(scores.softmax(-1), k)
 
 
 def top_k(scores, k):
@@ -55,12 +82,27 @@ def decoder(in_place=False, mask="tril", softmax=False, placed=True):
     return decode
 
 
+def decode_with(mask):
+    """Write the right decoder with another kind of mask."""
+
+    def decode(x, positions, layer, head):
+        return head(layer(x + positions[: len(x)], mask(len(x))))
+
+    return decode
+
+
 RIGHT = [
     (checks.check_block, block),
+    (checks.check_block, block_in_place),
     (checks.check_block_parameters, llama),
     (checks.check_decoder, decoder()),
+    (checks.check_decoder, decode_with(lambda n: np.tril(np.ones((n, n))))),
+    (checks.check_decoder, decode_with(lambda n: np.tri(n, dtype=bool).tolist())),
     (checks.check_merge, merge),
+    (checks.check_merge, merge_in_place),
+    (checks.check_merge, lambda a, b: [list(part) for part in merge(a, b)]),
     (checks.check_top_k, top_k),
+    (checks.check_top_k, top_k_in_place),
 ]
 
 WRONG = [
@@ -82,12 +124,30 @@ WRONG = [
     (checks.check_block_parameters, lambda *n: llama(*n) - n[0] ** 2, "output projection"),
     (checks.check_block_parameters, lambda *n: llama(*n) - n[0] * n[1], "three matrices"),
     (checks.check_block_parameters, lambda *n: llama(24, 64, 6, 2), "queries and output"),
+    (checks.check_block_parameters, lambda d, f, h, k: llama(d, f, h, 1), "only one key head"),
+    (
+        checks.check_block_parameters,
+        lambda d, f, h, k: llama(d, f, h, k) - d * d // h * k,
+        "only one of keys and values",
+    ),
+    (checks.check_block_parameters, lambda d, f, h, k: 8 * d * d, "queries and output"),
+    (checks.check_block_parameters, lambda d, f, h, k: 12 * d * d, "queries and output"),
+    (
+        checks.check_block_parameters,
+        lambda d, f, h, k: 2 * d * d + 2 * d * d // (h * k) + 3 * d * f,
+        "queries and output",
+    ),
     (checks.check_block_parameters, lambda *n: 0.5, "whole number"),
     (checks.check_decoder, decoder(in_place=True), "caller's x has changed"),
     (checks.check_decoder, decoder(mask=None), "causal"),
     (checks.check_decoder, decoder(mask=None, softmax=True), "second softmax"),
     (checks.check_decoder, decoder(softmax=True), "hand over logits"),
     (checks.check_decoder, decoder(mask="triu"), "turned around"),
+    (checks.check_decoder, lambda *a: decoder()(*a).log_softmax(-1), "log-probabilities"),
+    (checks.check_decoder, decode_with(lambda n: torch.ones(n, n).tril(-1)), "place 0 may look"),
+    (checks.check_decoder, decode_with(lambda n: ~torch.ones(n, n).tril().bool()), "place 4 may"),
+    (checks.check_decoder, decode_with(lambda n: torch.ones(n, n).tril().log()), "what is added"),
+    (checks.check_decoder, decode_with(lambda n: torch.ones(n)), r"the mask should .* \(5, 5\)"),
     (checks.check_decoder, decoder(placed=False), "positions are lost"),
     (checks.check_merge, lambda a, b: ((a[0] + b[0]) / 2, a[1]), "averaged"),
     (checks.check_merge, lambda a, b: (0.3 * a[0] + 0.7 * b[0], a[1]), "how many keys"),
@@ -95,6 +155,13 @@ WRONG = [
     (checks.check_merge, lambda a, b: (merge(a, b)[0], a[1] + b[1]), "multiplies the sums"),
     (checks.check_merge, lambda a, b: (merge(a, b)[0], a[1].exp() + b[1].exp()), "its logarithm"),
     (checks.check_merge, lambda a, b: merge(a, b)[0], "return two things"),
+    (checks.check_merge, lambda a, b: 1 + None, "your code stopped with TypeError"),
+    (checks.check_merge, lambda a, b: int("two"), "your code stopped with ValueError"),
+    (checks.check_merge, lambda a, b: (merge(a, b)[0], None), "log of the sum should be numbers"),
+    (checks.check_merge, lambda a, b: (None, merge(a, b)[1]), "the output should be numbers"),
+    (checks.check_merge, lambda a, b: {"a": merge(a, b)[0], "b": 1}, "return two things"),
+    (checks.check_merge, lambda a, b: "ab", "return two things"),
+    (checks.check_merge, lambda a, b: (0 * a[0] / 0, a[1]), "output holds NaN: was something"),
     (checks.check_merge, naive_merge, "not finite"),
     (
         checks.check_merge,
@@ -107,4 +174,6 @@ WRONG = [
     (checks.check_top_k, lambda s, k: (s * (top_k(s, k) > 0)).softmax(-1), "exp\\(0\\)"),
     (checks.check_top_k, bottom_k, "smallest"),
     (checks.check_top_k, lambda s, k: top_k(s, 2), "k positive numbers"),
+    (checks.check_top_k, top_k_twice, "taken twice"),
+    (checks.check_top_k, lambda s, k: top_k(2 * s, k), "divided by the sum of those k"),
 ]

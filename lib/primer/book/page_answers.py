@@ -100,7 +100,7 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
                 letter: solved(reply) if letter == exercise.right else mistaken(reply)
                 for letter, reply in exercise.replies.items()
             },
-            "expected": mistaken(f"answer with one of the letters {', '.join(exercise.choices)}"),
+            "expected": mistaken(exercise.expected),
         }
     return {
         "number": number,
@@ -111,9 +111,7 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
         "solved": solved(exercise.because),
         "wrong": [[value, mistaken(sentence)] for value, sentence in exercise.wrong.items()],
         "otherwise": mistaken(exercise.otherwise),
-        "expected": mistaken(
-            f"{exercise.expects} between {exercise.low:g} and {exercise.high:g} is expected"
-        ),
+        "expected": mistaken(exercise.expected),
     }
 
 

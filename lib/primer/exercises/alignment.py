@@ -89,10 +89,10 @@ def check_dpo(answer: Answer) -> None:
                 "take the mean over the pairs, not the sum": 7 * loss(beta * apart),
             },
         )
-    far = as_number(answer(*np.array([[-900.0], [-10.0], [-10.0], [-10.0]]), 1.0))
-    if not np.isclose(far, 890):
+    far = as_number(answer(*np.array([[-910.0], [-10.0], [-10.0], [-10.0]]), 1.0))
+    if not np.isclose(far, 900):
         raise Mistake(
-            f"with a margin of −890 the loss is 890, yours is {far}: log of a sigmoid that has "
+            f"with a margin of −900 the loss is 900, yours is {far}: log of a sigmoid that has "
             "become 0; use log(1 + e^−m) in a stable form, np.logaddexp(0, -m)"
         )
 
@@ -104,6 +104,7 @@ def check_baseline(answer: Answer) -> None:
         random = np.random.default_rng(seed)
         policy, reward = random.dirichlet(np.ones(n)), random.normal(size=n) * 3
         size = 1 - 2 * policy + policy @ policy  # of the gradient of log π(y), squared
+        alone = (1 - policy) ** 2  # what y's own logit has of it
         explain(
             as_array(answer(policy.copy(), reward.copy()), ()),
             (policy * size) @ reward / (policy @ size),
@@ -114,6 +115,8 @@ def check_baseline(answer: Answer) -> None:
                     (policy * np.sqrt(size)) @ reward / (policy @ np.sqrt(size))
                 ),
                 "the mean is over draws of the policy: weigh by π, too": size @ reward / size.sum(),
+                "e_y − π has entries at all logits, not only at y: its squared length is "
+                "1 − 2π(y) + Σπ²": (policy * alone) @ reward / (policy @ alone),
             },
         )
 
@@ -133,6 +136,8 @@ def check_mask(answer: Answer) -> None:
                 "the end token itself must count, or nobody learns to stop": (
                     np.cumsum(ends, axis=1) == 0
                 ).astype(float),
+                "the count is already 1 at the end and stays so behind it: leave the place itself "
+                "out of the count": (np.cumsum(ends, axis=1) <= 1).astype(float),
                 "what stands behind the first end counts still": (~ends).astype(float),
                 "everything counts": np.ones(tokens.shape),
                 "of several ends only the first counts": (
@@ -147,15 +152,17 @@ def check_mask(answer: Answer) -> None:
 def check_leash(answer: Answer) -> None:
     """Check ``answer(reference, proxy, rated, gold)``: a weight of the KL that does not ruin."""
     grid = np.geomspace(0.05, 50, 60)
-    for seed in range(6):
+    # bends and units so unlike that no β suits all, nor a fixed share of the proxy's spread
+    for seed, bend in enumerate(np.linspace(0.1, 0.7, 6)):
         random = np.random.default_rng(seed)
-        proxy = random.normal(size=400)
-        gold = proxy - random.uniform(0.15, 0.6) * proxy**2 + 0.3 * random.normal(size=400)
+        z = random.normal(size=400)
+        proxy = (1, 4)[seed % 2] * z
+        gold = z - bend * z**2 + 0.3 * random.normal(size=400)
         reference = np.full(400, 1 / 400)
         rated = random.choice(400, size=120, replace=False)
         beta = as_number(answer(reference.copy(), proxy.copy(), rated.copy(), gold[rated]))
-        if not beta > 0:
-            raise Mistake(f"the weight must be above 0, yours is {beta:.3g}")
+        if not 1e-300 < beta < np.inf:  # below it R/β overflows
+            raise Mistake(f"β must be above 0, and β and R/β finite; yours is {beta:.3g}")
 
         def worth(weight: float, gold: np.ndarray = gold, proxy: np.ndarray = proxy) -> float:
             policy = tilted(torch.full((400,), 1 / 400).double(), torch.from_numpy(proxy), weight)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
+from numbers import Number
+from types import ModuleType
+from typing import Any
+
 import numpy as np
 
-from primer.beyond_attention import Memory, linear_attention, recall
+from primer.beyond_attention import linear_attention
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
 from primer.notebook.answers import Answer, as_array, explain
 
@@ -20,6 +25,8 @@ check_state = NumberExercise(
         1098240: "that is S alone; the normalizer z has 2,145 numbers in each head, too",
         33280: "that would be so if the map kept the dimension; it makes 2,145 numbers of 64",
         2129920: "that takes 64² features; products of two different entries come once, not twice",
+        2163720: "that takes 1 + 64 + 64² = 4,161 features; products of two different entries come "
+        "once, not twice",
     },
     otherwise="a head keeps S, features times 64, and z, one number for each feature; "
     "64 numbers have 65·66/2 = 2,145 features",
@@ -32,12 +39,12 @@ check_filter = NumberExercise(
     within=0.005,
     low=0,
     high=1,
-    expects="a share between 0 and 1, to two decimals",
+    expects="a share, to two decimals",
     wrong={
         0.667: "that is the share that the filter explains; the question is what is left",
         0.5: "the value marked just now is only one of those the filter uses; "
         "older ones add 1/8, 1/32, …",
-        0.75: "that is one term of the sum, not what is left",
+        0.0: "that sums p(1 − p)^s, which is 1; the share explained has the square, p(1 − p)^(2s)",
     },
     otherwise="the filter (1 − p)^s on g·x explains the sum of p(1 − p)^(2s) over all s ≥ 0",
     because="The sum is 1/(2 − p) = 2/3, and 1/3 is left.",
@@ -72,23 +79,23 @@ def check_linear(answer: Answer) -> None:
         random = np.random.default_rng(seed)
         q, k = random.uniform(0.1, 1, size=(2, n, d))
         v = random.normal(size=(n, d_v))
-        got = as_array(answer(q.copy(), k.copy(), v.copy()), (n, d_v))
+        got = as_array(answer(q.copy(), k.copy(), v.copy()), (n, d_v), allow_nan=True)
+        if np.isnan(got[0]).all():
+            raise Mistake("pair t itself is missing: write before you read")
         scores = q @ k.T
-        strict = np.tril(scores, -1)
+        past, before = np.tril(scores), np.tril(scores, -1)
+        all_weights = scores.sum(1, keepdims=True)
+        weights_before = np.maximum(before.sum(1, keepdims=True), 1e-300)
+        counts = np.arange(1, n + 1)[:, None]
         explain(
-            got,
+            as_array(got, (n, d_v)),
             linear_attention(q, k, v),
             {
-                "the future is included: S must hold pairs up to t only": scores
-                @ v
-                / scores.sum(1, keepdims=True),
-                "the normalizer is missing: divide by q z": np.tril(scores) @ v,
-                "divide by q z, not by how many pairs there are": np.tril(scores)
-                @ v
-                / np.arange(1, n + 1)[:, None],
-                "pair t itself is missing: write before you read": strict
-                @ v
-                / np.maximum(strict.sum(1, keepdims=True), 1e-300),
+                "the future is included: S must hold pairs up to t only": scores @ v / all_weights,
+                "z must hold keys up to t only, as S does": past @ v / all_weights,
+                "the normalizer is missing: divide by q z": past @ v,
+                "divide by q z, not by how many pairs there are": past @ v / counts,
+                "pair t itself is missing: write before you read": before @ v / weights_before,
             },
         )
 
@@ -98,17 +105,18 @@ def check_convolve(answer: Answer) -> None:
     """Check ``answer(x, taps)``: linear convolution by the transform."""
     for seed, n in enumerate((4, 9, 64)):
         x, taps = np.random.default_rng(seed).normal(size=(2, n))
-        right = np.convolve(x, taps)[:n]
         wrapped = np.fft.ifft(np.fft.fft(x) * np.fft.fft(taps)).real
         full = np.convolve(x, taps)
-        value = np.asarray(answer(x.copy(), taps.copy()))
-        if value.shape == full.shape and np.allclose(value, full):
-            raise Mistake(f"keep the first {n} outputs: the rest answers inputs that never came")
-        if np.iscomplexobj(value) and np.allclose(value.imag, 0, atol=1e-9):
-            value = value.real
+        value = answer(x.copy(), taps.copy())
+        if isinstance(value, Collection) and len(value) >= len(full):
+            longer = as_array(value, (len(value),))
+            if np.allclose(longer[: len(full)], full):
+                raise Mistake(
+                    f"keep the first {n} outputs: the rest answers inputs that never came"
+                )
         explain(
             as_array(value, (n,)),
-            right,
+            full[:n],
             {"the end still wraps onto the start: pad both with zeros": wrapped},
         )
 
@@ -116,34 +124,69 @@ def check_convolve(answer: Answer) -> None:
 @exercise("10.6")
 def check_memory(answer: Answer) -> None:
     """Check ``answer(d)``: a memory that edits, and that holds 24 pairs."""
-    d = 32
     edited: list[float] = []
     held: list[float] = []
     for seed in range(20):
         random = np.random.default_rng(seed)
-        for keys_n, rounds, scores in ((16, 4, edited), (24, 1, held)):
-            keys, codes = random.normal(size=(keys_n, d)), random.normal(size=(64, d))
-            keys /= np.linalg.norm(keys, axis=1, keepdims=True)
-            codes /= np.linalg.norm(codes, axis=1, keepdims=True)
-            memory: Memory = answer(d)
-            newest = np.zeros(keys_n, dtype=int)
-            for _ in range(rounds):
-                for place in random.permutation(keys_n):
-                    newest[place] = random.integers(64)
-                    memory.write(keys[place], codes[newest[place]])
-            size = sum(np.asarray(part, dtype=float).size for part in vars(memory).values())
-            if size > 2 * d * d + 8:
-                raise Mistake(
-                    f"the memory holds {size} numbers after {rounds * keys_n} writes; "
-                    f"{2 * d * d} are allowed, and a few settings"
-                )
-            scores.append(recall(memory, keys, codes, newest).mean())
+        edited.append(_recalled(answer, random, pairs=16, rounds=4))
+        held.append(_recalled(answer, random, pairs=24, rounds=1))
     if np.mean(edited) < 0.93:
         raise Mistake(
             f"after rewriting, the newest value is recalled for {np.mean(edited):.2f} of the keys; "
             "0.93 is asked for"
         )
-    if np.mean(held) < 0.9:
+    if np.mean(held) < 0.99:
         raise Mistake(
-            f"of 24 pairs written once {np.mean(held):.2f} are recalled; 0.9 is asked for"
+            f"of 24 pairs written once {np.mean(held):.3f} are recalled; 0.99 is asked for"
         )
+
+
+def _recalled(answer: Answer, random: np.random.Generator, pairs: int, rounds: int) -> float:
+    """Write every key several times, and return for which share the newest value is recalled."""
+    d = 32
+    keys, codes = random.normal(size=(pairs, d)), random.normal(size=(64, d))
+    keys /= np.linalg.norm(keys, axis=1, keepdims=True)
+    codes /= np.linalg.norm(codes, axis=1, keepdims=True)
+    memory = answer(d)
+    if not all(callable(getattr(memory, name, None)) for name in ("write", "read")):
+        raise Mistake("memory(d) should return an object with write and read")
+    newest = np.zeros(pairs, dtype=int)
+    for _ in range(rounds):
+        for place in random.permutation(pairs):
+            newest[place] = random.integers(64)
+            memory.write(keys[place], codes[newest[place]])
+    size = _size(memory, set())
+    if size > 2 * d * d + 8:
+        raise Mistake(
+            f"the memory holds {size} numbers after {rounds * pairs} writes; "
+            f"{2 * d * d} are allowed, and a few settings"
+        )
+    said = np.array([as_array(memory.read(key), (d,), "what read returns") for key in keys])
+    return float(((said @ codes.T).argmax(axis=1) == newest).mean())
+
+
+def _size(part: Any, seen: set[int]) -> int:
+    """Count the numbers in an object, in what it contains and in its attributes, each once."""
+    if isinstance(part, bool | str | bytes | type | ModuleType) or id(part) in seen:
+        return 0
+    if isinstance(part, Number):
+        return 1
+    seen.add(id(part))
+    if isinstance(part, np.ndarray):
+        return part.size
+    if hasattr(part, "numel"):  # a torch tensor, named by its method to spare the import
+        return int(part.numel())
+    return sum(_size(inner, seen) for inner in _inside(part))
+
+
+def _inside(part: Any) -> Iterator[Any]:
+    """Yield what an object contains, and its attributes."""
+    if isinstance(part, Collection):
+        yield from part
+    if isinstance(part, Mapping):
+        yield from part.values()
+    yield from getattr(part, "__dict__", {}).values()
+    for kind in type(part).__mro__:
+        names = vars(kind).get("__slots__", ())
+        for name in [names] if isinstance(names, str) else names:
+            yield getattr(part, name, None)

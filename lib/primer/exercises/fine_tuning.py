@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from primer.fine_tuning import NF4
@@ -68,38 +70,79 @@ def check_gradients(factor_gradients: Answer) -> None:
     for seed, (d, m, r, s) in enumerate([(5, 5, 2, 2.5), (4, 3, 2, 0.5), (3, 6, 1, 1.0)]):
         random = np.random.default_rng(seed)
         G, A, B = (random.normal(size=shape) for shape in ((d, m), (d, r), (r, m)))
+        value = factor_gradients(G.copy(), A.copy(), B.copy(), s)
         try:
-            got_A, got_B = factor_gradients(G.copy(), A.copy(), B.copy(), s)
-        except (TypeError, ValueError) as error:
-            raise Mistake(f"two arrays of the shapes of A and B are needed ({error})") from None
+            got_A, got_B = value
+        except (TypeError, ValueError):
+            raise Mistake("return two arrays, the gradients of A and of B") from None
         for got, like, right, name, other in (
             (got_A, A, s * G @ B.T, "A", "B"),
             (got_B, B, s * A.T @ G, "B", "A"),
         ):
             explain(
-                as_array(got, like.shape),
+                as_array(got, like.shape, f"the gradient of {name}"),
                 right,
                 {
                     f"the scale s is missing in the gradient of {name}": right / s,
+                    f"s stands twice in the gradient of {name}": s * right,
+                    f"the sign of the gradient of {name} is wrong": -right,
                     f"{name} stands still only while {other} is zero": np.zeros_like(like),
-                }
-                if s != 1
-                else {},
+                },
+                f"the gradient of {name} is wrong: which product of G and {other} transposed, "
+                "times s, has its shape?",
             )
 
 
 class _Watched(np.ndarray):
-    """An array that refuses products as large as the frozen matrix."""
+    """An array that refuses, as all made of it do, to grow as large as the frozen matrix."""
 
     limit = 0
 
-    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):  # type: ignore[no-untyped-def]
-        plain = [np.asarray(i) for i in inputs]
-        result = getattr(ufunc, method)(*plain, **kwargs)
-        factors = ufunc is np.matmul and min(plain[0].shape[-1], plain[1].shape[0]) <= 3
-        if factors and np.size(result) >= _Watched.limit:
+    def __array_finalize__(self, source: Any) -> None:
+        self.limit = getattr(source, "limit", 0)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        return self.judged(getattr(ufunc, method), inputs, named)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.judged(func, args, kwargs)
+
+    def dot(self, b: Any, out: Any = None) -> Any:  # NumPy's own asks none of the two above
+        return np.dot(self, b, out=out)
+
+    def judged(self, function: Any, inputs: Any, named: Any) -> Any:
+        """Let NumPy compute; refuse what is as large as W0 though none of the inputs was."""
+        result = function(*_plain(inputs), **_plain(named))
+        if not isinstance(result, np.ndarray):
+            return result
+        if 0 < _largest(inputs) < self.limit <= result.size:
             raise Mistake("A @ B is as large as W0: multiply x by A first, then by B")
-        return np.asarray(result).view(_Watched)
+        return _watched(result, self.limit)
+
+
+def _watched(array: np.ndarray, limit: int) -> _Watched:
+    """Return a view of an array that refuses to grow to this many entries."""
+    view = array.view(_Watched)
+    view.limit = limit
+    return view
+
+
+def _largest(value: Any) -> int:
+    """Return how many entries the largest array has, in lists too; 0 where there is none."""
+    if isinstance(value, tuple | list):
+        return max(map(_largest, value), default=0)
+    return value.size if isinstance(value, np.ndarray) else 0
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument without watches, those in lists and of names too; memory is shared."""
+    if isinstance(value, _Watched):
+        return value.view(np.ndarray)
+    if isinstance(value, tuple | list):
+        return type(value)(map(_plain, value))
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return value
 
 
 @exercise("14.4")
@@ -110,11 +153,9 @@ def check_forward(forward: Answer) -> None:
         x, W0, A, B = (random.normal(size=s) for s in ((n, d), (d, m), (d, r), (r, m)))
         kept = W0.copy()
         alpha = 5.0
-        _Watched.limit = d * m
-        watched = [array.copy().view(_Watched) for array in (x, W0, A, B)]
-        got = as_array(np.asarray(forward(*watched, alpha)), (n, m))
+        watched = [_watched(array.copy(), d * m) for array in (x, W0, A, B)]
         explain(
-            got,
+            as_array(forward(*watched, alpha), (n, m)),
             x @ W0 + alpha / r * x @ A @ B,
             {
                 "the scale is α/r: divide by the rank": x @ W0 + alpha * x @ A @ B,
@@ -132,7 +173,7 @@ def check_quantize(round_trip: Answer) -> None:
     """Check ``round_trip(x, values, block)`` on blocks with an outlier and one of zeros."""
     tables = [np.array([-1, -0.2, 0, 0.5, 1]), np.linspace(-1, 1, 15)]
     for seed, (values, block) in enumerate(zip(tables, (4, 6), strict=True)):
-        x = np.random.default_rng(seed).normal(size=4 * block)
+        x = np.random.default_rng(seed).normal(size=5 * block)
         x[0] *= 30
         x[block : 2 * block] = 0
 
@@ -143,7 +184,6 @@ def check_quantize(round_trip: Answer) -> None:
             return (values[np.abs(scaled[..., None] - values).argmin(-1)] * c).ravel()
 
         got = as_array(round_trip(x.copy(), values.copy(), block), x.shape)
-        whole = np.abs(x).max()
         c = np.repeat(np.abs(x.reshape(-1, block)).max(axis=1), block)
         explain(
             got,
@@ -156,7 +196,9 @@ def check_quantize(round_trip: Answer) -> None:
                     x / np.where(c > 0, c, 1)
                 )
                 * c,
-                "blocks are stretches of neighbors: reshape(-1, block)": rounded(block) * 0 + whole,
+                "`block` is the length of a block, not their number: reshape(-1, block)": rounded(
+                    x.size // block
+                ),
             },
         )
 
@@ -164,7 +206,7 @@ def check_quantize(round_trip: Answer) -> None:
 @exercise("14.7")
 def check_table(sixteen_numbers: Answer) -> None:
     """Check ``sixteen_numbers()`` against NF4 on normal numbers in blocks of 256."""
-    table = as_array(np.asarray(sixteen_numbers(), dtype=float), (16,))
+    table = as_array(sixteen_numbers(), (16,)).astype(float)
     if (np.diff(table) <= 0).any() or np.abs(table).max() > 1:
         raise Mistake("sixteen numbers in rising order between -1 and 1 are asked for")
     if not (table == 0).any():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from primer import fourier
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
-from primer.notebook.answers import Answer, as_array, explain, same
+from primer.notebook.answers import Answer, as_array, as_whole, explain, same
 
 check_bin = NumberExercise(
     "16.1",
@@ -39,7 +40,8 @@ check_heard = NumberExercise(
         5500: "5500 Hz is the remainder of 13,500 by 8000 and still above 4000 Hz: fold it back",
         1500: "copies lie a whole sampling rate apart, 8000 Hz, not half of one",
         -2500: "the sign is right for an arrow, but a tone of -2500 Hz sounds like one of 2500 Hz",
-        9500: "folding at half the rate once is not enough: 9500 Hz lies above it as well",
+        9500: "half the rate was taken off once; what counts is the distance from the nearest "
+        "multiple of the whole rate, 8000 Hz",
     },
     otherwise="the tone comes back at its distance from the nearest multiple of 8000 Hz",
     because="The nearest multiple of 8000 is 16,000, and 16,000 - 13,500 = 2500.",
@@ -68,9 +70,9 @@ check_sum = ChoiceExercise(
 @exercise("16.4")
 def check_one_bin(one_bin: Answer) -> None:
     """Check ``one_bin(x, k)``, one number of the discrete Fourier transform."""
-    x = np.array([3.0, -1, 4, 1, -5, 9, 2])
+    real = np.array([3.0, -1, 4, 1, -5, 9, 2])
     n = np.arange(7)
-    for k in (0, 1, 3, 6):
+    for x, k in [*((real, k) for k in (0, 1, 3, 6)), (real + 1j * real[::-1] ** 2, 2)]:
         angle = 2 * np.pi * k * n / 7
         explain(
             as_array(one_bin(x, k), ()),
@@ -88,6 +90,11 @@ def check_one_bin(one_bin: Answer) -> None:
                 / 7,
                 "2π is missing: k n/N counts turns, the exponent needs radians": (
                     x * np.exp(-1j * k * n / 7)
+                ).sum(),
+                "the samples were conjugated, as np.vdot does with its first argument; only the "
+                "arrow turns backward": (x.conj() * np.exp(-1j * angle)).sum(),
+                "the imaginary parts of the samples were dropped": (
+                    x.real * np.exp(-1j * angle)
                 ).sum(),
             },
         )
@@ -140,33 +147,49 @@ def check_recursive_fft(recursive_fft: Answer) -> None:
 @exercise("16.6")
 def check_filter(apply_filter: Answer) -> None:
     """Check ``apply_filter(x, h)``, a linear convolution by multiplied transforms."""
-    x, h = np.array([1.0, 4, 2, 8, 5, 7]), np.array([0.5, 0.3, 0.2])
+    for x, h in (
+        (np.array([1.0, -4, 2, 8, -5, 7]), np.array([0.5, 0.3, 0.2])),
+        (np.array([2.0, -1]), np.array([1.0, -3, 0.5, 2])),
+    ):
+        _check_filtered(apply_filter(x, h), x, h)
+
+
+def _check_filtered(value: Any, x: np.ndarray, h: np.ndarray) -> None:
+    """Check one convolution of two real signals."""
     full = np.convolve(x, h)
-    value = np.asarray(apply_filter(x, h))
-    if value.shape == (6,) and same(value, fourier.convolve(x, h, circular=True)):
+    size, cut = len(full), len(h) - 1
+    length = np.shape(value)[0] if isinstance(value, np.ndarray) and value.ndim == 1 else size
+    got = as_array(value, (length,))
+    if length == len(x) and same(got, fourier.convolve(x, h, circular=True)):
         raise Mistake(
             "the end of the convolution has run around into its beginning: pad both signals with "
             "zeros to N + K - 1 before transforming"
         )
-    if value.shape == (6,) and same(value, full[:6]):
-        raise Mistake("the last K - 1 = 2 values are cut off: the result has N + K - 1 = 8 samples")
-    if value.ndim == 1 and len(value) > 8 and same(value[:8], full):
-        raise Mistake("the values are right, but zeros follow: return the first N + K - 1 = 8")
-    got = as_array(value, (8,))
+    if length == len(x) and same(got, full[: len(x)]):
+        raise Mistake(
+            f"the last K - 1 = {cut} values are cut off: the result has N + K - 1 = {size} samples"
+        )
+    if length > size and same(got[:size], full):
+        raise Mistake(
+            f"the values are right, but zeros follow: return the first N + K - 1 = {size}"
+        )
+    got = as_array(value, (size,))
     if np.iscomplexobj(got) and same(got, full):
         raise Mistake("two real signals have a real convolution: return the real part")
-    spectra = fourier.fft(np.pad(x, (0, 2))) * fourier.fft(np.pad(h, (0, 5)))
+    X, H = (fourier.fft(np.pad(part, (0, size - len(part)))) for part in (x, h))
+    correlation = "that is a correlation; a convolution multiplies the transforms, no conjugate"
     explain(
         got,
         full,
         {
-            "the factor 1/N of the inverse transform is missing": full * 8,
-            "that is the product of the transforms: transform it back": spectra,
+            "the factor 1/N of the inverse transform is missing": full * size,
+            "that is the product of the transforms: transform it back": X * H,
             "the forward transform was used to go back: it reverses time and lacks 1/N": (
-                fourier.fft(spectra).real
+                fourier.fft(X * H).real
             ),
-            "that is a correlation; a convolution multiplies the transforms without a "
-            "conjugate": np.convolve(x, h[::-1]),
+            "the signs are lost: take the real part, not the magnitude": np.abs(full),
+            f"{correlation} of H": fourier.ifft(X * H.conj()).real,
+            f"{correlation} of X": fourier.ifft(X.conj() * H).real,
         },
     )
 
@@ -175,9 +198,7 @@ def check_filter(apply_filter: Answer) -> None:
 def check_window_length(window_length: Answer) -> None:
     """Check ``window_length(separation, sample_rate)``, long enough to tell two tones apart."""
     for separation, rate in [(60.0, 8000.0), (3.0, 44100.0), (250.0, 8000.0)]:
-        got = window_length(separation, rate)
-        if not isinstance(got, int | np.integer):
-            raise Mistake(f"a length is a whole number of samples, got {got!r}")
+        got = as_whole(window_length(separation, rate), "the length")
         right = 1 << int(np.ceil(np.log2(2 * rate / separation)))
         if got == right:
             continue
@@ -186,8 +207,13 @@ def check_window_length(window_length: Answer) -> None:
         if got == right // 2:
             raise Mistake(
                 f"with {got} samples two bins are {2 * rate / got:.1f} Hz, more than "
-                f"{separation:g} Hz: round up, not down, and do not count with one bin, which is "
-                "the width of the rectangular window's peak"
+                f"{separation:g} Hz: round up, not down, and do not count with one bin: so near to "
+                "its peak lies the first zero of the rectangular window, not Hann's"
+            )
+        if got == right * 2 and 2 * rate / right == separation:
+            raise Mistake(
+                f"with {right} samples two bins are exactly {separation:g} Hz, and that is enough: "
+                "at most, not less than"
             )
         if got == right * 2:
             raise Mistake(
@@ -229,6 +255,8 @@ def check_upsample(upsample: Answer) -> None:
                 "off by one: the positive half of an odd length has (N + 1)/2 bins, with k = 0": (
                     fourier.ifft(shifted).real * factor
                 ),
+                "off by one, which also makes the result complex: the positive half of an odd "
+                "length has (N + 1)/2 bins, with k = 0": fourier.ifft(shifted) * factor,
                 "the samples were repeated, not interpolated": np.repeat(x, factor),
                 "zeros between the samples leave the copies of the spectrum in place: put the "
                 "zeros into the spectrum": np.kron(x, np.eye(factor)[0]),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
-from primer.notebook.answers import Answer, same
+from primer.notebook.answers import Answer, as_array, as_number, as_whole, explain, same
 from primer.notebook.tensors import as_tensor, draw
 
 check_ratio = NumberExercise(
@@ -20,6 +22,7 @@ check_ratio = NumberExercise(
         2: "you raised 4 to the power τ = 1/2; the power is 1/τ = 2: colder is sharper",
         8: "you multiplied by 1/τ = 2; it is the logits that are multiplied, and the ratio of the "
         "probabilities is raised to that power",
+        1 / 16: "that is how many times as probable the other one is; turn it around",
     },
     otherwise="the difference of the two logits is ln 4 = 1.386; divide it by 1/2 and take the "
     "exponential",
@@ -51,11 +54,12 @@ check_length = NumberExercise(
     right=105.4,
     within=1,
     low=0,
-    high=10000,
+    high=500_000,
     expects="a number of tokens",
     wrong={
         6748: "that is for one text; each of the 64 texts has a cache of its own, so divide by 64",
         0.1054: "you mixed up MB and GB: 0.249 GB are 249 MB",
+        105437: "a GB has a thousand MB, not a million: 0.249 GB are 249 MB",
         52.7: "the factor 2 for keys and values is already in the 0.0369 MB",
         210.9: "the 0.249 GB are already in half precision; do not double them",
     },
@@ -87,32 +91,68 @@ check_diagnosis = ChoiceExercise(
 @exercise("11.3")
 def check_nucleus(answer: Answer) -> None:
     """Check ``answer(probabilities, p)``: the ids of the tokens in the nucleus."""
-    weights = [0.05, 0.4, 0.1, 0.25, 0.2]  # falling: 1, 3, 4, 2, 0
-    for p, right in ((0.7, {1, 3, 4}), (0.3, {1}), (1.0, {0, 1, 2, 3, 4})):
-        got = {int(token) for token in answer(torch.tensor(weights, dtype=torch.float64), p)}
-        if got == right:
-            continue
-        if got == {i for i, weight in enumerate(weights) if weight >= p}:
-            raise Mistake(f"p = {p} is the mass of the set, not a threshold for each token")
-        if p == 0.7 and got == {1, 3}:
-            raise Mistake(
-                "the set has mass 0.65, less than p = 0.7: the token that crosses p belongs to it"
-            )
-        if p == 0.7 and got == {0, 1, 2}:
-            raise Mistake("go through the tokens in order of falling probability, not of their ids")
-        if p == 0.7 and got == {0, 2, 4, 3}:
-            raise Mistake("you start with the least probable tokens; the nucleus is at the top")
-        raise Mistake(f"for p = {p} the smallest set is {sorted(right)}, yours is {sorted(got)}")
-    for seed in range(3):  # other sizes, in another order
-        more = draw(7 + seed, seed=seed).flatten().softmax(0)
-        order = more.argsort(descending=True).tolist()
-        size = next(m for m in range(1, len(order) + 1) if float(more[order[:m]].sum()) >= 0.8)
-        got = {int(token) for token in answer(more.clone(), 0.8)}
-        if got != set(order[:size]):
-            raise Mistake(
-                f"for {len(order)} tokens and p = 0.8 the nucleus is {sorted(order[:size])}, "
-                f"yours is {sorted(got)}"
-            )
+    weights = torch.tensor([0.05, 0.4, 0.1, 0.25, 0.2], dtype=torch.float64)  # falling: 1 3 4 2 0
+    cases = [(weights, p) for p in (0.3, 0.7, 1.0)]
+    cases += [(draw(7 + seed, seed=seed).softmax(0), 0.8) for seed in range(3)]
+    for probabilities, p in cases:
+        _check_nucleus(probabilities, p, _ids(answer(probabilities.clone(), p)))
+    ties = torch.tensor([0.125, 0.5, 0.125, 0.25], dtype=torch.float64)
+    if _ids(answer(ties, 0.75)) != {1, 3}:
+        raise Mistake(
+            "0.5 + 0.25 reach p = 0.75 exactly: a token stays only if the mass before it is less "
+            "than p"
+        )
+
+
+def _check_nucleus(probabilities: torch.Tensor, p: float, got: set[int]) -> None:
+    """Check one nucleus in which no mass is p exactly."""
+    order = probabilities.argsort(descending=True).tolist()
+    nucleus = _until(order, probabilities, p)
+    inside, places = nucleus[:-1], list(range(len(order)))
+    mistakes = {
+        f"p = {p} is the mass of the set, not a threshold for each token": [
+            token for token in places if float(probabilities[token]) >= p
+        ],
+        f"the set has mass {float(probabilities[inside].sum()):.2f}, less than p = {p}: "
+        "the token that crosses p belongs to it": inside,
+        "these are places in the sorted order; look up whose they are: order[…]": places[
+            : len(nucleus)
+        ],
+        "go through the tokens in order of falling probability, not of their ids": _until(
+            places, probabilities, p
+        ),
+        "you start with the least probable tokens; the nucleus is at the top": _until(
+            order[::-1], probabilities, p
+        ),
+    }
+    if got == set(nucleus):
+        return
+    for sentence, tokens in mistakes.items():
+        if got == set(tokens):
+            raise Mistake(sentence)
+    raise Mistake(
+        f"of {len(order)} tokens the smallest set for p = {p} is {sorted(nucleus)}, "
+        f"yours is {sorted(got)}"
+    )
+
+
+def _until(order: list[int], probabilities: torch.Tensor, p: float) -> list[int]:
+    """Take tokens in this order until their mass reaches p."""
+    before = probabilities[order].cumsum(0) - probabilities[order]
+    return [token for token, mass in zip(order, before.tolist(), strict=True) if mass < p]
+
+
+def _ids(value: Any) -> set[int]:
+    """Read the ids of tokens, in any order."""
+    wanted = "return a list of ids of tokens, each once, not a mask or probabilities"
+    try:
+        tokens = [as_array(token, ()) for token in value]
+    except (TypeError, Mistake):
+        raise Mistake(wanted) from None
+    ids = {int(token) for token in tokens if token.dtype.kind != "b" and token % 1 == 0}
+    if len(ids) < len(tokens):
+        raise Mistake(wanted)
+    return ids
 
 
 @exercise("11.4")
@@ -124,23 +164,35 @@ def check_cached_step(answer: Answer) -> None:
         got = as_tensor(answer(query, keys.clone(), values.clone(), key, value), (width,))
         all_keys, all_values = torch.cat([keys, key[None]]), torch.cat([values, value[None]])
         root = width**0.5
-        scores = all_keys @ query / root
-        if same(got, scores.softmax(-1) @ all_values):
-            continue
-        if same(got, (keys @ query / root).softmax(-1) @ values):
-            raise Mistake("the newest token attends to itself too: append its key and value first")
-        if same(got, (root * scores).softmax(-1) @ all_values):
-            raise Mistake("the scores are not divided by √d")
-        if same(got, (all_keys @ query / 2).softmax(-1) @ all_values):
-            raise Mistake(f"for width {width} the scores are divided by √{width}, not by 2")
-        if same(got, scores @ all_values):
-            raise Mistake("the scores are not yet weights: the softmax is missing")
-        swapped = torch.cat([key[None], keys]) @ query / root
-        if same(got, swapped.softmax(-1) @ all_values):
-            raise Mistake("the new key stands first and the new value last: append both at the end")
-        raise Mistake(
+        scores = all_keys @ query
+        swapped = torch.cat([key[None], keys]) @ query
+        explain(
+            got,
+            (scores / root).softmax(-1) @ all_values,
+            {
+                "the newest token attends to itself too: append its key and value first": (
+                    (keys @ query / root).softmax(-1) @ values
+                ),
+                "the scores are not divided by √d": scores.softmax(-1) @ all_values,
+                "divide by √d, not by d": (scores / width).softmax(-1) @ all_values,
+                f"√2 belongs to the chapter's example of width 2; here the width is {width}": (
+                    (scores / 2**0.5).softmax(-1) @ all_values
+                ),
+                f"for width {width} the scores are divided by √{width}, not by 2": (
+                    (scores / 2).softmax(-1) @ all_values
+                ),
+                "the scores are not yet weights: the softmax is missing": (
+                    scores / root @ all_values
+                ),
+                "the new key stands first and the new value last: append both at the end": (
+                    (swapped / root).softmax(-1) @ all_values
+                ),
+                "keys are compared, values are read: yours are exchanged": (
+                    (all_values @ query / root).softmax(-1) @ all_keys
+                ),
+            },
             f"with {n} tokens in the cache there are {n + 1} keys, {n + 1} scores and "
-            f"{n + 1} values once the newest is appended"
+            f"{n + 1} values once the newest is appended",
         )
 
 
@@ -184,7 +236,15 @@ def _extensions(
     answer: Answer, scores: torch.Tensor, steps: torch.Tensor, k: int
 ) -> list[tuple[int, int]]:
     """Return rows and tokens of the answer, whose scores must be the sums."""
-    got = [(int(i), int(j), float(s)) for i, j, s in answer(scores.clone(), steps.clone(), k)]
+    value = answer(scores.clone(), steps.clone(), k)
+    try:
+        triples = [(i, j, s) for i, j, s in value]
+    except (TypeError, ValueError):
+        raise Mistake("return a list of k triples (hypothesis, token, score)") from None
+    got = [
+        (as_whole(i, "a hypothesis"), as_whole(j, "a token"), as_number(s, "a score"))
+        for i, j, s in triples
+    ]
     if len(got) != k:
         raise Mistake(f"{k} extensions are asked for, yours are {len(got)}")
     rows, width = steps.shape
@@ -213,7 +273,10 @@ def check_penalized(answer: Answer) -> None:
             continue
         counts = torch.bincount(used, minlength=6)
         if same(got, logits - penalty * counts):
-            raise Mistake("token 1 stands there three times; its logit is lowered once, not thrice")
+            raise Mistake(
+                "token 1 stands there three times; its logit is lowered once, not thrice (a set of "
+                "tensors keeps equal ones apart; take set(tokens.tolist()))"
+            )
         if same(got, logits - penalty):
             raise Mistake("all logits are lowered alike, which changes no probability")
         if same(got, 2 * logits - once):

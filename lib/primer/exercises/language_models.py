@@ -44,6 +44,8 @@ check_merges = NumberExercise(
         "s + in is left in sin alone, 6 times, and r + ing has 7",
         33: "the third merge is the most frequent pair: s + in occurs 6 times, r + ing 7 times",
         37: "so many symbols were saved; asked is how many are left",
+        8: "that is the size of the vocabulary, five letters and three merges; asked is the length "
+        "of the corpus",
         7: "you wrote each word once; sing stands in the corpus 5 times, and so do its symbols",
     },
     otherwise="at first there are 69 symbols; each merge takes away as many as its pair occurs, "
@@ -63,6 +65,10 @@ def check_most_likely(answer: Answer) -> None:
             / counts.sum(),
             "you divide by how often the second symbol occurred; the multiplier belongs to the "
             "context, the row": counts / counts.sum(axis=0, keepdims=True),
+            "right totals, but they divide the columns: `keepdims=True` keeps them beside their "
+            "rows": counts / counts.sum(axis=1),
+            "the table holds whole numbers, and what you write into it is cut to 0: make a new "
+            "array": np.zeros((size, size)),
             "you have transposed the table: rows are contexts": (
                 counts / counts.sum(axis=1, keepdims=True)
             ).T,
@@ -97,6 +103,10 @@ def check_discounting(answer: Answer) -> None:
             "different contexts, as Kneser–Ney does": kept + back * different,
             "the weight of the shorter model is D times the number of different followers over the "
             "total; you took D over the total": kept + discount / total * frequency,
+            "D was taken only from counts that are not 0: count those in the row": kept
+            + discount * size / total * frequency,
+            "count the followers in the row of the context, not in the column": kept
+            + discount * (counts > 0).sum(axis=0) / total * frequency,
             "what was taken is spread evenly, not by the frequency of the symbols": kept
             + back / size,
         }
@@ -192,8 +202,13 @@ def check_cache(answer: Answer) -> None:
     gain = np.mean(np.log2(improved)) - np.mean(np.log2(given))
     if abs(gain) < 1e-9:
         raise Mistake("this is the model you were given: what was read since is not used")
-    if gain < 0.02:
+    if gain < 0:
         raise Mistake(
             f"your model costs {-gain:.3f} bits more than the one you were given; 0.02 less are "
             "asked for. Give the new counts a smaller share, or more context"
+        )
+    if gain < 0.02:
+        raise Mistake(
+            f"your model costs only {gain:.3f} bits less than the one you were given; 0.02 are "
+            "asked for"
         )

@@ -49,7 +49,7 @@ def check_swish_slope(swish_slope: Answer) -> None:
     """Check ``swish_slope(z, beta)``, the derivative of z·σ(βz)."""
     for beta in (1.0, 0.5, 3.0):
         z = np.linspace(-4, 4, 7)
-        s = networks.sigmoid(beta * z)
+        s, plain = networks.sigmoid(beta * z), networks.sigmoid(z)
         explain(
             as_array(swish_slope(z, beta), z.shape),
             s + beta * z * s * (1 - s),
@@ -59,16 +59,33 @@ def check_swish_slope(swish_slope: Answer) -> None:
                     beta * z * s * (1 - s)
                 ),
                 "the chain rule brings a factor β with the sigmoid's slope": s + z * s * (1 - s),
+                "β is missing inside the sigmoid": plain + z * plain * (1 - plain),
                 "this is the function, not its slope": z * s,
                 "the slope of the sigmoid is σ(1 − σ), not σ": s + beta * z * s,
             },
         )
 
 
+def _in_a_hurry(links: list[list[tuple[int, float]]], again: bool) -> np.ndarray:
+    """Play a tape wrongly: a node passes on at its first use or, ``again``, at each of them."""
+    gradient = [0.0] * (len(links) - 1) + [1.0]
+    reached: set[int] = set()
+
+    def pass_on(node: int) -> None:
+        reached.add(node)
+        for operand, slope in links[node]:
+            gradient[operand] += slope * gradient[node]
+            if again or operand not in reached:
+                pass_on(operand)
+
+    pass_on(len(links) - 1)
+    return np.array(gradient)
+
+
 @exercise("4.4")
 def check_play_backward(play_backward: Answer) -> None:
     """Check ``play_backward(links)``, gradients of the last node with respect to every node."""
-    tapes = {
+    tapes: dict[str, tuple[list[list[tuple[int, float]]], list[float]]] = {
         "one number used twice, x·x at 3": ([[], [(0, 3.0), (0, 3.0)]], [6.0, 1.0]),
         "two ways of the same length": (
             [[], [(0, 2.0)], [(0, 5.0)], [(1, 7.0), (2, 1.0)]],
@@ -79,6 +96,10 @@ def check_play_backward(play_backward: Answer) -> None:
             [34.0, 12.0, 4.0, 1.0],
         ),
         "a node that the result does not need": ([[], [(0, 9.0)], [(0, 2.0)]], [2.0, 0.0, 1.0]),
+        "a node inside, reached by ways of length 1 and 2": (
+            [[], [(0, 2.0)], [(1, 3.0)], [(1, 5.0), (2, 7.0)]],
+            [52.0, 26.0, 7.0, 1.0],
+        ),
     }
     for name, (links, right) in tapes.items():
         last = [0.0] * len(links)
@@ -91,7 +112,7 @@ def check_play_backward(play_backward: Answer) -> None:
         for node in range(len(links)):
             for operand, slope in links[node]:
                 forward[operand] += slope * forward[node]
-        got = as_array(play_backward(links), (len(links),))
+        got = as_array(play_backward([list(pairs) for pairs in links]), (len(right),))
         if np.allclose(got, right):
             continue
         explain(
@@ -101,6 +122,10 @@ def check_play_backward(play_backward: Answer) -> None:
                 f"{name}: a gradient was overwritten; every use adds its share": np.array(last),
                 f"{name}: play the tape backward; a node may pass on its gradient only when all "
                 "of its uses have reported": np.array(forward),
+                f"{name}: a node passed its gradient on before all of its uses had reported; go "
+                "through the numbers from the last to the first": _in_a_hurry(links, again=False),
+                f"{name}: a node passed on again what it had passed on before; go through the "
+                "numbers from the last to the first": _in_a_hurry(links, again=True),
                 "the gradient of the result with respect to itself is 1": np.zeros(len(links)),
             },
         )
@@ -134,6 +159,8 @@ def check_batch_norm_gradient(batch_norm_gradient: Answer) -> None:
         s, hat = x.std(), (x - x.mean()) / x.std()
         bracket = g - g.mean() - hat * (g * hat).mean()
         unbiased = (x - x.mean()) / x.std(ddof=1)
+        root = 1 / np.sqrt(x.var() + 1e-5)  # the ε that libraries add
+        near = root * (x - x.mean())
         explain(
             as_array(batch_norm_gradient(x, gain, g), (n,)),
             gain / s * bracket,
@@ -152,6 +179,12 @@ def check_batch_norm_gradient(batch_norm_gradient: Answer) -> None:
                     gain
                     / x.std(ddof=1)
                     * (g - g.mean() - unbiased * (g * unbiased).sum() / (n - 1))
+                ),
+                "`std(ddof=1)` divides the sum of squares by n − 1: the divisor is n": (
+                    gain / x.std(ddof=1) * (g - g.mean() - unbiased * (g * unbiased).mean())
+                ),
+                "without ε: you added one to the variance or to s": (
+                    gain * root * (g - g.mean() - near * (g * near).mean())
                 ),
             },
         )
@@ -187,7 +220,8 @@ def check_choose_penalty(choose_penalty: Answer) -> None:
             np.vstack([digits.train_x, digits.test_x]), 200, np.random.default_rng(seed + 10)
         )
         seen, unseen = both[:200], both[200:]
-        penalty = as_number(choose_penalty(seen, digits.train_y), "the penalty")
+        answer = choose_penalty(seen.copy(), digits.train_y.copy())
+        penalty = as_number(answer, "the penalty")
         if penalty < 0:
             raise Mistake(f"a penalty is 0 or larger, yours is {penalty:g}")
 

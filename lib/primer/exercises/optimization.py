@@ -80,8 +80,8 @@ check_penalty = ChoiceExercise(
     },
     right="c",
     replies={
-        "a": "take α = 1 and g of length 2.1: at −g/2 the value is −1.16, at −g it is −2.38, and "
-        "it goes on falling",
+        "a": "take α = 1 and g of length 2: at −g/2 the value is −1, at −g it is −2, and it goes "
+        "on falling",
         "b": "along −g the value is ‖Δ‖(1/α − ‖g‖), a straight line in the length: it has no "
         "lowest point inside, whatever the factor",
         "c": "Twice the step has twice the value, so the best length is 0 or there is none. The "
@@ -122,17 +122,18 @@ def check_steps(steps_to: Answer) -> None:
                 f"{place} the error is exactly {tolerance:g} after {right - 1} steps, which is not "
                 "below: where the quotient is whole, one step more is needed"
             )
-        explain(
-            got,
-            right,
-            {
-                f"{place}, round up: after that many steps the error is still too large": right - 1,
-                "a number of steps is whole: round up": quotient,
-                "the singular value enters squared": (
-                    opt.steps_needed(plain, tolerance) if 0 < plain < 1 else math.inf
-                ),
-            },
+        mistakes = {
+            f"{place}, round up: after that many steps the error is still too large": right - 1,
+            "a number of steps is whole: round up": quotient,
+        }
+        if 0 < plain < 1:
+            mistakes["the singular value enters squared"] = opt.steps_needed(plain, tolerance)
+        mistakes["the derivative of the square brings a 2: the factor is 1 − 2ησ²"] = (
+            opt.steps_needed(1 - step * sigma**2, tolerance)
         )
+        if factor < 0:
+            mistakes["an error that has changed sides is negative: compare its modulus"] = 1
+        explain(got, right, mistakes, f"{place} the result is {got:g}, but {right} is right")
 
 
 @exercise("3.5")
@@ -144,11 +145,12 @@ def check_orthogonalize(orthogonalize: Answer) -> None:
     for (rows, columns), steps in (((24, 6), 25), ((5, 30), 25), ((24, 6), 3)):
         G = 5 * torch.randn(rows, columns, generator=drawing, dtype=torch.float64)
         with FlopCounterMode(display=False) as counter:
-            answer = orthogonalize(G, steps)
-        if isinstance(answer, torch.Tensor) and not torch.isfinite(answer).all():
+            answer = orthogonalize(G.clone(), steps)
+        got = as_array(answer, (rows, columns), allow_nan=True)
+        if not np.isfinite(got).all():
             raise Mistake("it diverged: divide G by its Frobenius norm first, so that every σ ≤ 1")
         explain(
-            as_array(answer, (rows, columns)),
+            got,
             opt.newton_schulz(G, steps),
             {
                 "only one step was taken": opt.newton_schulz(G, 1),
@@ -158,6 +160,11 @@ def check_orthogonalize(orthogonalize: Answer) -> None:
                 ),
             },
         )
+        if counter.get_total_flops() == 0:
+            raise Mistake(
+                "the check counts the products of torch and saw none: compute with torch, not with "
+                "NumPy or lists"
+            )
         side: Literal["left", "right"] = "right" if rows > columns else "left"
         if counter.get_total_flops() > 1.2 * steps * opt.step_cost(rows, columns, side):
             word, gram = ("tall", "WᵀW") if side == "right" else ("wide", "WWᵀ")
@@ -186,6 +193,9 @@ def check_noisy(largest_step: Answer) -> None:
                 "the fourth moment of a normal number is 3s⁴, not s⁴": 2
                 * m.second
                 / (x**4 + 6 * x**2 * s**2 + s**4),
+                "6x²s² is missing: (x+N)⁴ has six products with two N": 2
+                * m.second
+                / (x**4 + 3 * s**4),
                 "the 2 is missing: 1 − 2ηEZ² + η²EZ⁴ must stay below 1": m.second / m.fourth,
             },
         )

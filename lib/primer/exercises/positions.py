@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -41,7 +42,10 @@ def _angle_mistakes(got: Tensor, make: Callable[[Tensor], Tensor], t: Tensor, di
     if same(got, make(torch.deg2rad(t * 10_000 ** (-2 * i / dim)))):
         raise Mistake("the angles are in degrees; sin and cos want radians")
     if same(got, make(t * 10_000 ** (-i / dim))):
-        raise Mistake("the exponent should be 2i/d with i the number of the pair; yours is i/d")
+        raise Mistake(
+            "your frequencies are 10,000^(−i/d), which is 100^(−2i/d), too: the base is 10,000 and "
+            "the exponent 2i/d, with i the number of the pair"
+        )
     if same(got, make((t + 1) * 10_000 ** (-2 * i / dim))):
         raise Mistake("the first token stands at position 0, not 1")
     if same(got, make(t * 10_000 ** (2 * i / dim))):
@@ -99,9 +103,21 @@ def _check_rope_once(answer: Answer, x: Tensor) -> None:
     new_a = a * angles.cos() - b * angles.sin()
     if same(got, torch.cat([new_a, b * angles.cos() + new_a * angles.sin()], -1)):
         raise Mistake("the second half is computed from the first one after it was overwritten")
+    right = apply_rope(x, t, layout="half")
+    if same(got, torch.stack(right.chunk(2, dim=1), dim=2).flatten(1)):
+        raise Mistake(
+            "the numbers are right but interleaved: the first members of all pairs fill the first "
+            "half, the second members the second"
+        )
     if not same(got.norm(dim=1), x.norm(dim=1)):
         raise Mistake("a rotation keeps the length of each vector; yours changes it")
-    raise Mistake(f"token 1, coordinate 0 should be x₀ cos 1 − x_{dim // 2} sin 1")
+    token, place = divmod(int((got - right).abs().argmax()), dim)
+    i, sign = place % (dim // 2), "−" if place < dim // 2 else "+"
+    one, other = (i, i + dim // 2) if place < dim // 2 else (i + dim // 2, i)
+    raise Mistake(
+        f"token {token}, coordinate {place} should be x[{one}] cos a {sign} x[{other}] sin a, with "
+        f"the angle a = {token} · 10,000^(−{2 * i}/{dim})"
+    )
 
 
 @exercise("8.4")
@@ -133,7 +149,15 @@ def _check_attention_once(answer: Answer, query: Tensor, key: Tensor, value: Ten
         raise Mistake("the scores are not divided by √d")
     if same(got, (q @ k.T * dim**-0.5).softmax(-1) @ value):
         raise Mistake("the mask is missing: a token looks at tokens after it")
-    raise Mistake("the first token sees only itself: its output should be its own value")
+    q, k = (apply_rope(x, range(n), layout="half") for x in (query, key))
+    if same(got, attend(q, k, value)):
+        raise Mistake("your pairs are (i, i + d/2), the half-split layout; here pair 2i and 2i + 1")
+    if not same(got[0], value[0]):
+        raise Mistake("the first token sees only itself: its output should be its own value")
+    raise Mistake(
+        "the first output is right, a later one is not: the scores are q·k/√d of the turned rows, "
+        "with base 10,000, and the mask comes before the softmax"
+    )
 
 
 check_misprint = ChoiceExercise(
@@ -210,9 +234,10 @@ check_alias = NumberExercise(
 def check_clock(answer: Answer) -> None:
     """Check ``answer(trained, tested)``: two frequencies without an alias between the lengths."""
     for trained, tested in ((24, 72), (16, 64), (30, 100), (100, 400), (40, 200)):
-        frequencies = torch.as_tensor(
-            as_array(answer(trained, tested), (2,), "the frequencies")
-        ).double()
+        pair = as_array(answer(trained, tested), (2,), "the pair of frequencies")
+        if np.iscomplexobj(pair):
+            raise Mistake(f"a frequency is a real number, yours are {pair}")
+        frequencies = torch.as_tensor(pair).double()
         if frequencies.abs().max() > math.pi:
             raise Mistake("a hand that turns by more than π a step is the alias of a slower one")
         match = torch.cos(torch.arange(tested)[:, None] * frequencies).sum(1)
@@ -224,6 +249,6 @@ def check_clock(answer: Answer) -> None:
         worst = trained + int(match[trained:].argmax())
         if match[worst] >= 1.55:
             raise Mistake(
-                f"trained on {trained}, tested on {tested}: after {worst} steps both hands are "
-                f"back, the match is {match[worst]:.2f}"
+                f"trained on {trained}, tested on {tested}: after {worst} steps the match is "
+                f"{match[worst]:.3f}, not below 1.55: both hands are near where they began"
             )

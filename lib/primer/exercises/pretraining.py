@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ check_doubt = NumberExercise(
         1.5: "that is the share of all tokens; only those count here that show a word",
         10: "that is the share among the selected tokens",
         50: "that is the share among the selected tokens that show a word",
+        0.017: "that is the share; in percent it is a hundred times as much",
         11.3636: "1.5 of 13.2 compares with the masks and the random ones; "
         "compare with all that show a word",
     },
@@ -95,15 +96,19 @@ def check_mask(answer: Answer) -> None:
     text[::10] = 0
     given = text.copy()
     value = answer(given, mask_id, words, special, np.random.default_rng(7))
-    if value is None or len(value) != 2:
+    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
         raise Mistake("return two arrays: the inputs, and which places are counted")
     if not np.array_equal(given, text):
         raise Mistake("the text that was given is changed: work on a copy, targets need the text")
     inputs = as_array(value[0], (n,), "the inputs")
     counted = as_array(value[1], (n,), "what is counted").astype(bool)
     ordinary = ~np.isin(text, special)
-    if counted[~ordinary].any() or (inputs != text)[~ordinary].any():
+    if np.isin(inputs, (0, 1)).all():
+        raise Mistake("return the inputs first, then which places are counted")
+    if (inputs != text)[~ordinary].any():
         raise Mistake("separators and padding are masked: leave the special tokens alone")
+    if counted[~ordinary].any():
+        raise Mistake("special tokens are counted; they are never selected, and True marks what is")
     if (inputs != text)[~counted].any():
         raise Mistake("places are changed that are not counted: what was hidden must be predicted")
     share = counted[ordinary].mean()
@@ -121,8 +126,13 @@ def check_mask(answer: Answer) -> None:
     ):
         if abs(got - wanted) > 0.02:
             raise Mistake(f"of the selected tokens {got:.2f} are {name}, not {wanted}")
-    if len(np.unique(random_ones)) < words / 3:
-        raise Mistake("the same random word stands everywhere: draw one for each place")
+    if ((random_ones < 0) | (random_ones >= words)).any():
+        raise Mistake(f"a random word has a number from 0 to {words - 1}: draw with vocab_size")
+    if len(np.unique(random_ones)) < 0.6 * words:
+        raise Mistake(
+            "the same random word stands everywhere, or only part of the vocabulary is drawn: "
+            "draw one of all words for each place"
+        )
 
 
 @exercise("12.4")
@@ -131,15 +141,26 @@ def check_rate(answer: Answer) -> None:
     cases = [(4, 8, 0.5), (16, 8, 1.0), (32, 3, 2.0), (10, 10, 0.0), (7, 2, 3.0)]
     got = np.array([as_number(answer(*case)) for case in cases])
     n, d, s = np.array(cases).T
+    right = n / (n + d + 1 + s**2)
+    worst = int(np.abs(got - right).argmax())
     explain(
         got,
-        n / (n + d + 1 + s**2),
+        right,
         {
             "the noise is missing: a noisy example deserves a smaller step": n / (n + d + 1),
             "noise is the standard deviation; its square is what adds up": n / (n + d + 1 + s),
             "the 1 is missing: the square of xᵢ² has mean 3, not 1": n / (n + d + s**2),
             "the noise of n examples is averaged: d σ² / n, not d σ²": n / (n + d + 1 + n * s**2),
+            "the noise adds d σ²/n to E[s²] = d (n + d + 1)/n; take d/n out of both": (
+                n / (n + d + 1 + d * s**2)
+            ),
+            "the noise adds d σ²/n, not σ²/n, to E[s²] = d (n + d + 1)/n; take d/n out of both": (
+                n / (n + d + 1 + s**2 / d)
+            ),
         },
+        "for n = {}, d = {}, noise = {} the best rate is {:.4g}, yours is {:.4g}".format(
+            *cases[worst], right[worst], got[worst]
+        ),
     )
 
 
@@ -151,17 +172,19 @@ def check_path(answer: Answer) -> None:
         scores, T = random.normal(size=(n, k)), 2 * random.normal(size=(k, k))
         best = viterbi(torch.tensor(scores), torch.tensor(T)).tags.numpy()
         turned = viterbi(torch.tensor(scores), torch.tensor(T.T)).tags.numpy()
-        greedy = [int(scores[0].argmax())]
+        ahead, greedy, so_far = scores[0], [scores[0].argmax()], [scores[0].argmax()]
         for z in scores[1:]:
-            greedy.append(int((z + T[greedy[-1]]).argmax()))
+            ahead = z + (ahead[:, None] + T).max(axis=0)
+            greedy.append((z + T[greedy[-1]]).argmax())
+            so_far.append(ahead.argmax())
         explain(
             as_array(answer(scores.copy(), T.copy()), (n,), "the path"),
             best,
             {
                 "each word got its own favorite: the transitions are not used": scores.argmax(1),
-                "step by step the best next tag is greedy; keep the best path to every tag": (
-                    np.array(greedy)
-                ),
+                "step by step the best next tag is greedy; keep the best path to every tag": greedy,
+                "these are the best tags so far, word by word; walk back from the last one through "
+                "the tags they came from": so_far,
                 "the path runs backwards: it was read off from the end": best[::-1],
                 "transitions lead from row to column; yours are turned around": turned,
             },
@@ -186,16 +209,26 @@ def check_tagger(answer: Answer) -> None:
         raise Mistake("return a function that takes the words of a direction and tags them")
     truth, guess = [], []
     for words, names in test:
-        said = [bool(name) for name in tag(list(words))]
-        if len(said) != len(words):
-            raise Mistake(f"{len(words)} words got {len(said)} tags: each needs one")
-        truth += names
-        guess += said
-    if len([*groupby(guess)]) == 1:
+        truth += [int(name) for name in names]
+        guess += _tags(tag(list(words)), len(words))
+    reached = f1(truth, guess)
+    if all(guess):
         raise Mistake(
-            f"every word gets the same tag; 'everything is a name' has an F1 of "
-            f"{f1([int(t) for t in truth], [1] * len(truth)):.2f}"
+            f"every word gets the same tag; 'everything is a name' has an F1 of {reached:.2f}"
         )
-    reached = f1([int(t) for t in truth], [int(g) for g in guess])
+    if not any(guess):
+        raise Mistake("every word gets the same tag, and none is a name: the F1 is 0")
     if reached < 0.8:
         raise Mistake(f"F1 on the four held-out plays is {reached:.2f}; 0.80 is asked for")
+
+
+def _tags(said: Any, count: int) -> list[int]:
+    """Read what a tagger says of a direction: 1 where a word is part of a name, else 0."""
+    if said is None:
+        raise Mistake("your tagger returned nothing")
+    tags = [tag if isinstance(tag, str) else as_number(tag, "a tag") for tag in said]
+    if len(tags) != count:
+        raise Mistake(f"{count} words got {len(tags)} tags: each needs one")
+    if not set(tags) <= {0, 1}:
+        raise Mistake("say True or False for each word, not 'O' or a probability")
+    return [int(tag) for tag in tags]

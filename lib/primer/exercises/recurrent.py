@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -22,8 +23,11 @@ check_half_life = NumberExercise(
     wrong={
         0.35: "that is the logarithm of 2 divided by the bias: the gate is σ(2) ≈ 0.88, not e^−2",
         2.2: "that is the half-life for a bias of 1",
-        7.88: "after 1/(1 − σ) or −1/ln σ steps 1/e is left, not a half: multiply by ln 2",
-        14.2: "that is the half-life for a bias of 3",
+        5.82: "ln 2/(1 − σ) is an approximation for gates near 1; −ln σ stands below the line",
+        7.88: "after −1/ln σ steps 1/e is left, not a half: multiply by ln 2",
+        8.39: "after 1/(1 − σ) steps about 1/e is left, not a half: solve σ^n = ½",
+        14: "that is the half-life for a bias of 3",
+        14.27: "that is the half-life for a bias of 3",
     },
     otherwise="solve σ(2)^n = ½ for n, with σ(2) = 1/(1 + e^−2) ≈ 0.881",
     because="0.881^5.46 is a half.",
@@ -39,8 +43,8 @@ check_hump = NumberExercise(
     wrong={
         1: "that would be so if the eigenvalue decided at once; but the entry "
         "outside the diagonal is 10·k·0.95^(k−1), which grows as long as k wins",
-        9: "that is the top for an eigenvalue of 0.9",
-        135: "there the norm is below 1 again; the question is where it is largest",
+        9.5: "that is the top for an eigenvalue of 0.9",
+        143: "there the norm is below 1 again; the question is where it is largest",
     },
     otherwise="k·λ^(k−1) is largest near k = −1/ln λ; for λ = 0.95 that is 19.5",
     because="−1/ln 0.95 = 19.5, and powers are whole: 19 and 20 are almost equal.",
@@ -77,6 +81,14 @@ def _lstm(weights: dict[str, Tensor], x: Tensor, h: Tensor, c: Tensor, **wrong: 
     return torch.stack([part["o"].sigmoid() * (c if wrong.get("bare") else c.tanh()), c])
 
 
+def _two_vectors(value: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Read the new h and the new c, two things or the two rows of one."""
+    rows = isinstance(value, np.ndarray | Tensor) and value.ndim == 2
+    if not (rows or isinstance(value, tuple | list)) or len(value) != 2:
+        raise Mistake("return two vectors, the new h and the new c")
+    return as_array(value[0], (4,), "h"), as_array(value[1], (4,), "c")
+
+
 @exercise("6.2")
 def check_step(answer: Answer) -> None:
     """Check ``answer(weights, x, h, c)``: one step of torch's LSTM."""
@@ -85,14 +97,14 @@ def check_step(answer: Answer) -> None:
         cell = nn.LSTMCell(3, 4).double()
         weights = {name: 2 * weight.detach() for name, weight in cell.state_dict().items()}
         x, h, c = (torch.randn(size, dtype=torch.float64) for size in (3, 4, 4))
-        value = answer(dict(weights), x, h, c)
-        if not isinstance(value, tuple | list) or len(value) != 2:
-            raise Mistake("return two vectors, the new h and the new c")
-        got = np.stack([as_array(part, (4,), name) for part, name in zip(value, "hc", strict=True)])
+        kept = {name: weight.clone() for name, weight in weights.items()}
+        new_h, new_c = _two_vectors(answer(kept, x.clone(), h.clone(), c.clone()))
         mistakes: dict[str, dict[str, Any]] = {
             "the gates are in another order: torch's is input, forget, candidate, output": {
                 "order": "figo"
             },
+            "the rows are in another order than in lstm_step: torch's is input, forget, candidate, "
+            "output": {"order": "fiog"},
             "the last two blocks are the candidate and the output gate, in this order": {
                 "order": "ifog"
             },
@@ -100,11 +112,21 @@ def check_step(answer: Answer) -> None:
             "the gates look at h, not at the memory c": {"peep": True},
             "h is the output gate times the tanh of c": {"bare": True},
         }
-        wrong = {
-            sentence: _lstm(weights, x, h, c, **kind).numpy() for sentence, kind in mistakes.items()
-        }
-        wrong["the order is h, then c"] = _lstm(weights, x, h, c).flip(0).numpy()
-        explain(got, _lstm(weights, x, h, c).numpy(), wrong)
+        right = _lstm(weights, x, h, c)
+        wrong = {sentence: _lstm(weights, x, h, c, **kind) for sentence, kind in mistakes.items()}
+        wrong["the order is h, then c"] = right.flip(0)
+        explain(
+            new_c,
+            right[1],
+            {sentence: pair[1] for sentence, pair in wrong.items()},
+            "the new c should be σ(f) times the old c, plus σ(i) times the tanh of the candidate",
+        )
+        explain(
+            new_h,
+            right[0],
+            {sentence: pair[0] for sentence, pair in wrong.items()},
+            "the new c is right; the new h should be σ(o) times the tanh of the new c",
+        )
 
 
 def _states(w: float, x: list[float]) -> list[float]:
@@ -148,6 +170,8 @@ def check_fault(answer: Answer) -> None:
                 "both factors are total, so paths are counted twice; and the slope in the second "
                 "loop belongs to the step after": given,
                 "both factors are still total: paths are counted twice": totals,
+                "the second factor is right now; the slope in the second loop belongs to the step "
+                "after": sum(_slipped(w, h, slope, [0.0, *here])),
                 "both factors are immediate: what h hands on to later steps is missing": sum(here),
                 "only the last state's derivative: the loss is the sum of all": forward[-1],
             }
@@ -161,20 +185,34 @@ def check_start(answer: Answer) -> None:
     """Check ``answer(n, random)``: a matrix that keeps all lengths, and mixes."""
     for seed, n in enumerate((8, 16, 33)):
         value = as_array(answer(n, np.random.default_rng(seed)), (n, n))
-        singular = np.linalg.svd(np.linalg.matrix_power(value, 200), compute_uv=False)
-        if singular[-1] < 0.999 or singular[0] > 1.001:
-            radius = abs(np.linalg.eigvals(value)).max()
-            if abs(radius - 1) < 1e-6:
-                raise Mistake(
-                    "the largest eigenvalue is 1, but that is one direction: after 200 steps some "
-                    f"vector has {singular[-1]:.2g} and another {singular[0]:.2g} of its length"
-                )
-            raise Mistake(
-                f"after 200 steps vectors have from {singular[-1]:.2g} to {singular[0]:.2g} times "
-                "their length; all of them should keep it"
-            )
-        if abs(np.diag(value)).max() > 0.9:
+        if np.iscomplexobj(value) or not np.isfinite(value).all():
+            raise Mistake("the weights should be real numbers, and finite ones")
+        weight = value.astype(float)  # powers of whole numbers would run over unseen
+        with np.errstate(all="ignore"):
+            powers = np.stack([*itertools.accumulate([weight] * 200, np.matmul)])
+        if not np.isfinite(powers).all():
+            raise Mistake("within 200 steps vectors grow beyond all numbers")
+        singular = np.linalg.svd(powers, compute_uv=False)
+        off = abs(singular - 1).max(axis=1)
+        if off.max() > 0.001:
+            _say_lengths(weight, int(off.argmax()) + 1, singular[off.argmax()])
+        if abs(np.diag(weight)).max() > 0.9:
             raise Mistake(
                 "it keeps all lengths, but a unit keeps more than 0.9 of itself: nothing mixes; "
                 "turn the units into each other"
             )
+
+
+def _say_lengths(weight: np.ndarray, steps: int, singular: np.ndarray) -> NoReturn:
+    """Tell how far lengths are off, after the number of steps where they are farthest off."""
+    after = "after one step" if steps == 1 else f"after {steps} steps"
+    least, most = f"{singular[-1]:.3g}", f"{singular[0]:.3g}"
+    if abs(abs(np.linalg.eigvals(weight)).max() - 1) < 1e-6:
+        raise Mistake(
+            "the largest eigenvalue has size 1, but that speaks of eigenvectors only: "
+            f"{after} some vector has {least} and another {most} times its length"
+        )
+    raise Mistake(
+        f"{after} vectors have from {least} to {most} times their length; all of them should "
+        "keep it"
+    )

@@ -69,6 +69,7 @@ def check_leave_one_out(leave_one_out: Answer) -> None:
                     fit.residuals / (1 - room)
                 ),
                 "the sign is wrong: the error is y minus the prediction": -fit.residuals / room,
+                "these are the predictions; the error is y minus them": y - fit.residuals / room,
                 "you multiplied by 1 − h; a point that pulls strongly has a small residual and a "
                 "large error": fit.residuals * room,
                 "the intercept's column was left out": regression.leave_one_out_residuals(without),
@@ -99,9 +100,12 @@ def check_robust_errors(robust_errors: Answer) -> None:
                 "this is HC1: leave out the factor n/(n − k)": np.sqrt(
                     np.diag(regression.robust_covariance(fit, "HC1"))
                 ),
-                "this is HC3: leave out the leverages": np.sqrt(
-                    np.diag(regression.robust_covariance(fit, "HC3"))
-                ),
+                **{
+                    f"this is {name}: leave out the leverages": np.sqrt(
+                        np.diag(regression.robust_covariance(fit, name))
+                    )
+                    for name in ("HC2", "HC3")
+                },
             },
         )
 
@@ -109,19 +113,13 @@ def check_robust_errors(robust_errors: Answer) -> None:
 @exercise("2.5")
 def check_ridge_rows(ridge_rows: Answer) -> None:
     """Check ``ridge_rows(X, y, penalty)``, data on which plain least squares is ridge."""
-    for X, y in (_data(2), _data(7)):
-        penalty = 4.0
+    for (X, y), penalty in ((_data(2), 3.0), (_data(7), 0.7)):
         answer = ridge_rows(X, y, penalty)
-        if not isinstance(answer, tuple) or len(answer) != 2:
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
             raise Mistake("return two arrays: the longer table and the longer response")
-        table, response = np.asarray(answer[0], dtype=float), np.asarray(answer[1], dtype=float)
-        if table.ndim != 2 or table.shape[1] != X.shape[1] or response.shape != (len(table),):
-            raise Mistake(
-                f"the table needs {X.shape[1]} columns and the response one number for each row, "
-                f"got shapes {table.shape} and {response.shape}"
-            )
-        if len(table) == len(X):
-            raise Mistake("no row was added: the penalty is one more observation for each feature")
+        rows, columns = sum(X.shape), X.shape[1]  # one more row for each feature
+        table = as_array(answer[0], (rows, columns), "the longer table")
+        response = as_array(answer[1], (rows,), "the longer response")
         got = np.linalg.lstsq(table, response, rcond=None)[0]
         explain(
             got,
@@ -147,6 +145,8 @@ def check_ridge_rows(ridge_rows: Answer) -> None:
                     )[0]
                 ),
             },
+            "plain least squares on your table does not give the ridge weights: each new row says "
+            "of one feature, with √λ in its place and 0 elsewhere, that its weight seemed to be 0",
         )
 
 
@@ -154,7 +154,7 @@ def check_ridge_rows(ridge_rows: Answer) -> None:
 def check_informed_ridge(informed_ridge: Answer) -> None:
     """Check ``informed_ridge(X, y, guess, noise_variance, prior_variance)``."""
     for X, y in (_data(2), _data(7)):
-        guess, noise, prior = np.array([1.0, -1.0, 3.0]), 2.0, 0.5
+        guess, noise, prior = np.array([1.0, -1.0, 3.0]), 1.8, 0.5
         right = guess + regression.ridge(X, y - X @ guess, noise / prior)
         explain(
             as_array(informed_ridge(X, y, guess, noise, prior), (3,)),
@@ -205,5 +205,8 @@ def check_short_slope(short_slope: Answer) -> None:
                 "use the slope of z on x, not their correlation": beta
                 + gamma * np.corrcoef(x, z)[0, 1],
                 "this is the bias alone; add β": gamma * delta,
+                "np.cov divides by n − 1, np.var by n unless told: write np.var(x, ddof=1)": (
+                    beta + gamma * delta * len(x) / (len(x) - 1)
+                ),
             },
         )

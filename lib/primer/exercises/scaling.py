@@ -11,13 +11,14 @@ from primer.scaling import ChinchillaLaw
 check_days = NumberExercise(
     "13.1",
     right=44.66,
-    within=0.3,
+    within=0.1,
     low=0,
     high=1e6,
     expects="a number of days to one decimal",
     wrong={
         17.9: "that is with every device at its peak; only 40 % of it is reached",
-        1072: "those are hours: divide by 24",
+        1071.9: "those are hours: divide by 24",
+        7.15: "40 % of the peak takes longer than the peak: divide by 0.4",
         7.44: "a parameter costs two operations forward and four backward, six for a token in all",
         14.9: "that is the forward pass alone; the backward pass costs twice as much again",
     },
@@ -39,7 +40,7 @@ check_rounding = NumberExercise(
         33.5: "that is the difference; the question is for the factor",
     },
     otherwise="law.optimum(5.76e23).ratio of the two laws, one over the other",
-    because="92.6 / 59.1 ≈ 1.57: nearly all of it is the second digit of β.",
+    because="92.6 / 59.1 ≈ 1.57: rounding β alone makes 1.48 of it, α alone 1.06.",
 )
 
 check_missing = ChoiceExercise(
@@ -88,20 +89,19 @@ def check_split(answer: Answer) -> None:
         flops = 10 ** rng.uniform(15, 25)
         big, text = rng.uniform(100, 900, size=2)
         alpha, beta = rng.uniform(0.25, 0.5, size=2)
-        right = ChinchillaLaw(1.0, big, text, alpha, beta).optimum(flops).parameters
+        right, tokens = ChinchillaLaw(1.0, big, text, alpha, beta).optimum(flops)
         scale = (alpha * big / (beta * text)) ** (1 / (alpha + beta))
         explain(
-            as_number(answer(flops, big, text, alpha, beta)) / right,
-            1.0,
+            as_number(answer(flops, big, text, alpha, beta)),
+            right,
             {
                 "the exponent of C is β/(α+β): the other one, α/(α+β), belongs to the tokens": scale
-                * (flops / 6) ** (alpha / (alpha + beta))
-                / right,
-                "C is 6ND: a 6 is missing": 6 ** (beta / (alpha + beta)),
+                * (flops / 6) ** (alpha / (alpha + beta)),
+                "C is 6ND: a 6 is missing": right * 6 ** (beta / (alpha + beta)),
                 "α and β stand in G as factors too, because a power was differentiated": (
-                    (beta / alpha) ** (1 / (alpha + beta))
+                    right * (beta / alpha) ** (1 / (alpha + beta))
                 ),
-                "that is the number of tokens": flops / 6 / right**2,
+                "that is the number of tokens": tokens,
             },
         )
 
@@ -112,13 +112,18 @@ def check_forecast(answer: Answer) -> None:
     rng = np.random.default_rng(6)
     x = np.repeat(np.logspace(3, 5, 5), 3)
     covered, widths = 0, []
-    for _ in range(12):
-        exponent, scale = rng.uniform(0.06, 0.12), rng.uniform(1e6, 1e8)
+    # laws so unlike that no fixed share of the last losses forecasts most of them
+    for exponent in np.linspace(0.04, 0.16, 12):
+        scale = rng.uniform(1e6, 1e8)
         loss = (scale / x) ** exponent * np.exp(0.01 * rng.normal(size=len(x)))
         value = answer(x.copy(), loss, 8e5)
-        if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
-            raise Mistake("return two numbers, the lower and the upper end of an interval")
-        low, high = (as_number(end) for end in value)
+        try:
+            low, high = value
+        except (TypeError, ValueError):
+            raise Mistake(
+                "return two numbers, the lower and the upper end of an interval"
+            ) from None
+        low, high = as_number(low, "the lower end"), as_number(high, "the upper end")
         if not low < high:
             raise Mistake("the lower end comes first and lies below the upper one")
         truth = (scale / 8e5) ** exponent
@@ -126,8 +131,8 @@ def check_forecast(answer: Answer) -> None:
         widths.append((high - low) / truth)
     if np.mean(widths) > 0.12:
         raise Mistake(
-            f"the interval is {100 * np.mean(widths):.0f} % of the loss wide: runs that scatter by "
-            "1 % allow a narrower one"
+            f"the interval is {100 * np.mean(widths):.1f} % of the loss wide, more than 12 %: runs "
+            "that scatter by 1 % allow a narrower one"
         )
     if covered < 8:
         raise Mistake(

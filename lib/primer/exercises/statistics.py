@@ -88,7 +88,8 @@ check_twice = NumberExercise(
     high=10_000,
     expects="a variance, as a number",
     wrong={
-        0.01: "that is what the notes predict; a cell of the section on much data measures it",
+        0.01: "so small a variance is what the notes predict; a cell of the section on much data "
+        "measures it",
         0.25: "that is the information of one waiting time, 1/θ²; the variance is its reciprocal",
         2: "that is the standard deviation; the question asks for the variance",
         1600: "with √n in front, the n = 400 observations have been counted already; use I₁ = 1/4",
@@ -157,7 +158,12 @@ check_walk = NumberExercise(
 @exercise("1.8")
 def check_permutation_p_value(permutation_p_value: Answer) -> None:
     """Check ``permutation_p_value(x, y)``, exact and one-sided, from the difference of means."""
-    cases = [([3.0, 5.0, 4.0], [1.0, 2.0, 4.5]), ([1.0, 2.0], [3.0, 4.0, 9.0]), ([2.0], [1.0, 0.0])]
+    cases = [
+        ([3.0, 5.0, 4.0], [1.0, 2.0, 4.5]),
+        ([1.0, 2.0], [3.0, 4.0, 9.0]),
+        ([2.0, 0.5], [1.0, 0.0]),
+        ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1, 0.1]),  # equal sums that rounding tells apart
+    ]
     rng = np.random.default_rng()
     for m, n in ((3, 4), (2, 5)):
         cases.append((rng.normal(1, 1, m).round(2).tolist(), rng.normal(0, 1, n).round(2).tolist()))
@@ -170,9 +176,17 @@ def check_permutation_p_value(permutation_p_value: Answer) -> None:
         )
         seen = gaps[0]  # the first choice is the arrangement that was observed
         at_least = gaps >= seen - 1e-12
+        without_room = [sum(pooled[c].tolist()) >= sum(x) for c in chosen]
         beyond = gaps > seen + 1e-12
         mistakes = {
-            "the observed arrangement counts too: ask for ≥, not >": float(beyond.mean()),
+            "the observed arrangement counts too, and equal sums may differ in their last digit: "
+            "ask for ≥, not >, and leave a little room (1e-9)": float(beyond.mean()),
+            "equal sums may differ in their last digit: leave a little room (1e-9)": float(
+                np.mean(without_room)
+            ),
+            "equal numbers are several observations: choose places, not values": float(
+                np.mean([sum(c) >= sum(x) - 1e-9 for c in {*itertools.combinations(x + y, m)}])
+            ),
             "two-sided: the question was whether x is larger": float(
                 (np.abs(gaps) >= abs(seen) - 1e-12).mean()
             ),

@@ -8,6 +8,8 @@ error from inside a check.  Answers that are tensors are read in :mod:`primer.no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,9 @@ from primer.notebook.exercises import Mistake
 Answer = Callable[..., Any]
 
 
-def as_array(value: Any, shape: tuple[int, ...], name: str = "the result") -> np.ndarray:
+def as_array(
+    value: Any, shape: tuple[int, ...], name: str = "the result", *, allow_nan: bool = False
+) -> np.ndarray:
     """Read an answer as an array of real or complex numbers.
 
     Parameters
@@ -28,16 +32,18 @@ def as_array(value: Any, shape: tuple[int, ...], name: str = "the result") -> np
         The shape it should have; ``()`` is one number.
     name : str
         What the sentence calls it where there are several results.
+    allow_nan : bool
+        Where NaN is a mistake that the exercise is about, it has a better sentence for it.
 
     Returns
     -------
     ndarray of this shape
-        Without NaN.
 
     Raises
     ------
     Mistake
-        When these are no numbers, when the shape is another one, or when one of them is NaN.
+        When these are no numbers, when the shape is another one, or when one of them is NaN
+        that may not be.
 
     Examples
     --------
@@ -51,6 +57,8 @@ def as_array(value: Any, shape: tuple[int, ...], name: str = "the result") -> np
     wanted = f"numbers of shape {shape}" if shape else "one number"
     if hasattr(value, "detach"):  # a torch tensor, named by its method to spare the import
         value = value.detach().cpu()
+    if isinstance(value, Fraction | Decimal):
+        value = float(value)
     try:
         array = np.asarray(value)
     except ValueError:  # NumPy cannot put [1, [2, 3]] in a row
@@ -59,9 +67,10 @@ def as_array(value: Any, shape: tuple[int, ...], name: str = "the result") -> np
         raise Mistake(f"{name} should be {wanted}, yours is {value!r}")
     if array.shape != shape:
         raise Mistake(f"{name} should be {wanted}, yours has shape {array.shape}")
-    if np.isnan(array).any():
+    if not allow_nan and np.isnan(array).any():
         raise Mistake(
-            f"{name} holds NaN: was something divided by zero, or infinity taken from infinity?"
+            f"{name} holds NaN: was something divided by zero, infinity taken from infinity, or "
+            "the root taken of a negative number?"
         )
     return array
 
@@ -171,9 +180,13 @@ def _difference(got: np.ndarray, right: np.ndarray) -> str:
     """Say which entry is farthest off, what it is and what it should be."""
     entry = np.unravel_index(int(np.abs(got - right).argmax()), got.shape)
     place = f"[{', '.join(map(str, entry))}] " if entry else ""
-    return f"the result {place}is {_write(got[entry])}, but {_write(right[entry])} is right"
+    for digits in (4, 7, 17):  # as many as it takes to tell the two apart
+        one, other = (_write(complex(x[entry]), digits) for x in (got, right))
+        if one != other:
+            break
+    return f"the result {place}is {one}, but {other} is right"
 
 
-def _write(x: complex) -> str:
-    """Write a number to four digits, real where it is."""
-    return f"{x:.4g}" if abs(x.imag) > 1e-9 else f"{x.real:.4g}"
+def _write(x: complex, digits: int) -> str:
+    """Write a number, real where it is."""
+    return f"{x:.{digits}g}" if abs(x.imag) > 1e-9 else f"{x.real:.{digits}g}"

@@ -50,14 +50,20 @@ def exercise(number: str, because: str = "") -> Callable[[Check], Check]:
 
     def decorate(check: Check) -> Check:
         @functools.wraps(check)
-        def run(answer: Callable[..., Any]) -> None:
+        def run(answer: Any) -> None:
+            if not callable(answer) and answer is not ...:
+                raise Mistake(
+                    f"Exercise {number}: give the check the function itself, by its name without "
+                    f"parentheses, not {answer!r}"
+                )
             unanswered = False
 
             @functools.wraps(answer)
             def watched(*args: Any, **kwargs: Any) -> Any:
                 nonlocal unanswered
-                value = answer(*args, **kwargs)
-                if value is Ellipsis:
+                value = ... if answer is ... else answer(*args, **kwargs)
+                parts = value if isinstance(value, tuple) else (value,)
+                if any(part is ... for part in parts):
                     unanswered = True
                     raise Mistake("no answer yet")
                 return value

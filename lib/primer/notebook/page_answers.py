@@ -96,6 +96,11 @@ class NumberExercise:
         if not all([self.expects, self.otherwise, self.because, *self.wrong.values()]):
             raise ValueError(f"{place}: every answer needs a sentence")
 
+    @property
+    def expected(self) -> str:
+        """What to say to an answer that makes no sense."""
+        return f"{self.expects}, between {self.low:g} and {self.high:g}, is expected"
+
     def __call__(self, answer: Any) -> None:
         """Check the reader's answer, in the notebook."""
 
@@ -103,7 +108,7 @@ class NumberExercise:
         def check(given: Any) -> None:
             value = as_number(given(), "your answer")
             if not self.low <= value <= self.high:
-                raise Mistake(f"{self.expects} between {self.low:g} and {self.high:g} is expected")
+                raise Mistake(self.expected)
             if abs(value - self.right) <= self.within:
                 return
             for wrong, sentence in self.wrong.items():
@@ -164,14 +169,21 @@ class ChoiceExercise:
         if silent or set(self.replies) - set(self.choices):
             raise ValueError(f"{place}: every choice needs its reply, and no other letter has one")
 
+    @property
+    def expected(self) -> str:
+        """What to say to an answer that is none of the choices."""
+        return f"answer with one of the letters {', '.join(self.choices)}"
+
     def __call__(self, answer: Any) -> None:
         """Check the reader's answer, in the notebook."""
 
         @exercise(self.number, self.replies[self.right])
         def check(given: Any) -> None:
             letter = given()
-            if letter not in self.choices:
-                raise Mistake(f"answer with one of the letters {', '.join(self.choices)}")
+            if isinstance(letter, str):
+                letter = letter.strip(" ().").lower()  # "(b)", as the page prints it
+            if not isinstance(letter, str) or letter not in self.choices:
+                raise Mistake(self.expected)
             if letter != self.right:
                 raise Mistake(self.replies[letter])
 

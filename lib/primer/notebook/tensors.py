@@ -10,7 +10,9 @@ from torch import Tensor
 from primer.notebook.answers import as_array
 
 
-def as_tensor(value: Any, shape: tuple[int, ...], name: str = "the result") -> Tensor:
+def as_tensor(
+    value: Any, shape: tuple[int, ...], name: str = "the result", *, allow_nan: bool = False
+) -> Tensor:
     """Read an answer as a tensor of double precision, whatever its own precision.
 
     The parameters and the mistakes are those of :func:`~primer.notebook.answers.as_array`.
@@ -20,7 +22,7 @@ def as_tensor(value: Any, shape: tuple[int, ...], name: str = "the result") -> T
     >>> as_tensor([True, False], (2,))
     tensor([1., 0.], dtype=torch.float64)
     """
-    return torch.as_tensor(as_array(value, shape, name)).double()
+    return torch.as_tensor(as_array(value, shape, name, allow_nan=allow_nan)).double()
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:

@@ -101,8 +101,8 @@ def known_signals() -> dict[str, dict[str, Any]]:
         "two tones": _record(
             fourier.two_tones(4000, frequencies=(1000, 1060)),
             4000,
-            "1000 and 1060 Hz together. Shorten the window: the two lines become one, then 60 "
-            "beats a second.",
+            "1000 and 1060 Hz together. A long window shows two lines, a short one a single "
+            "line that beats 60 times a second.",
             window_length=512,
             hop=16,
             lines=[_line(f"{f} Hz", (0, f), (1, f)) for f in (1000, 1060)],
