@@ -1,4 +1,4 @@
-// What a widget draws and writes, for tests/drawn.py: `drawn.still()`, `drawn.look()` and `drawn.controls()`.
+// What a widget draws and writes, for tests/drawn.py: `drawn.still()`, `drawn.look()`, `drawn.controls()` and `drawn.unfold()`.
 
 const root = () => document.getElementById("widget");
 const seen = (element) => element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true });
@@ -177,4 +177,11 @@ function controls() {
   return found.map((element) => [kind(element), label(element).trim().split("\n")[0]]);
 }
 
-globalThis.drawn = { still, look, controls, lost };
+// Open all folds, so that what they hold is seen; say whether there are any.
+function unfold() {
+  const folds = [...root().querySelectorAll("details")];
+  for (const fold of folds) fold.open = true;
+  return folds.length > 0;
+}
+
+globalThis.drawn = { still, look, controls, lost, unfold };

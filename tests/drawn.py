@@ -113,6 +113,8 @@ def movable(page: Page, number: int) -> Locator | None:
 def states(name: str, page: Page) -> Iterator[tuple[str, Drawn]]:
     """Move a widget's controls one after the other; yield each state's name and what is drawn."""
     before = settled(page, equal_looks=6)
+    if page.evaluate("drawn.unfold()"):
+        before = settled(page)
     yield "opened", before
     moved: dict[tuple[str, str], int] = {}
     for number, (kind, label) in enumerate(page.evaluate("drawn.controls()")):

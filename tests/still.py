@@ -97,6 +97,7 @@ def of_panel(axes: Axes) -> Drawn:
         "grid": [str(line.get_visible()) for line in axes.get_xgridlines()[:1]],
         "texts": [text.get_text() for text in axes.texts],
         "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
+        "frame": [side for side, spine in axes.spines.items() if spine.get_visible()],
     }
     return found | {name: " | ".join(said) for name, said in words.items() if any(said)}
 
@@ -120,9 +121,11 @@ def of_figure(figure: Figure) -> Drawn:
     """Describe a whole picture, panel by panel."""
     lay_out(figure)
     panels = {f"panel {k}": of_panel(axes) for k, axes in enumerate(figure.axes)}
-    return {
+    found = {
         f"{name}: {key}": value for name, kinds in panels.items() for key, value in kinds.items()
     }
+    width, height = figure.get_size_inches()
+    return {"size": f"{width:g} by {height:g} inches", **found}
 
 
 def elsewhere(control: Any, value: Any) -> Any:

@@ -163,7 +163,9 @@ def test_own_points_come_first_and_examples_can_be_chosen():
     assert widget.fit() == pytest.approx((3.0, 0.5), abs=0.01)
     with pytest.raises(traitlets.TraitError, match="must be one of"):
         widget.data = "none such"
-    x0, x1, y0, y1 = widget.frame
+    frame = x0, x1, y0, y1 = tuple(widget.frame)
+    widget.points = [[x0, y0], [x1, y1]]  # on the edge is inside
+    assert tuple(widget.frame) == frame
     widget.points = [[x0, y0], [x1, y1 + 1]]  # outside in one direction alone
     assert widget.frame[3] > y1
     widget.points = [[100, 100], [200, 300]]

@@ -442,6 +442,7 @@ def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
     page.get_by_role("textbox", name="Text").fill("x")
     settle(page)
     assert not page.locator(".letters").first.is_visible()
+    assert page.locator("output").first.inner_text() == "–"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
