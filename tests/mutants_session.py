@@ -317,6 +317,8 @@ class _Module:
         if item.path.name == "test_bad_calls.py":
             about = f"{self.topic}." in item.name
             return (0 if _says(self.names, item.name) else 2) if about else None
+        if item.name == f"test_a_default_is_what_it_was[{self.topic}]":
+            return 0
         file = _read(item.path)
         if not re.search(rf"primer\.{self.topic}\b|from primer import .*\b{self.topic}\b", file):
             return None

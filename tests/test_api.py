@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import defaults
 import numpy as np
 import pytest
 import torch
@@ -21,18 +22,32 @@ TO_BE_READ = ["train.train_plainly"]
 """What is there to be read beside what is called: the trainer's loop in forty lines."""
 
 
+def public(topic: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Give each public function of a topic, each class, and each of its methods, with its name."""
+    package = importlib.import_module(f"primer.{topic}")
+    for name in package.__all__:
+        item = getattr(package, name)
+        if inspect.isfunction(item) or inspect.isclass(item):
+            yield name, item
+        if inspect.isclass(item):
+            for method, function in vars(item).items():
+                if inspect.isfunction(function) and not method.startswith("_"):
+                    yield f"{name}.{method}", function
+
+
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Give each public function and each method of a public class, with its name."""
     for topic in TOPICS:
-        package = importlib.import_module(f"primer.{topic}")
-        for name in package.__all__:
-            item = getattr(package, name)
+        for name, item in public(topic):
             if inspect.isfunction(item):
                 yield f"{topic}.{name}", item
-            elif inspect.isclass(item):
-                for method, function in vars(item).items():
-                    if inspect.isfunction(function) and not method.startswith("_"):
-                        yield f"{topic}.{name}.{method}", function
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_default_is_what_it_was(topic: str) -> None:
+    kept = json.loads(defaults.FILE.read_text("utf-8"))[topic]
+    now = {name: found for name, item in public(topic) if (found := defaults.of(item))}
+    assert now == kept, "if it is meant: python tests/defaults.py"
 
 
 @pytest.mark.parametrize(

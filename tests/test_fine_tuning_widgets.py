@@ -144,6 +144,7 @@ def test_a_long_code_is_listed_by_its_most_used_numbers(javascript):
         {"weights": b"few"},
         {"weights": bytes(4 * WEIGHTS)},
         {"weights": np.full(WEIGHTS, np.nan, "<f4").tobytes()},
+        {"weights": np.append(np.arange(WEIGHTS - 1), np.inf).astype("<f4").tobytes()},
     ],
 )
 def test_bad_numbers_are_refused(state):

@@ -1,6 +1,7 @@
 """The checks of input: what is good comes back ready to compute with, what is bad is named."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,6 +136,12 @@ def test_what_is_no_function_is_told_so():
     def each(fs: list[Callable[[float], float]]) -> int:
         return len(fs)
 
+    @inputs.checked
+    def first(items: list[Any]) -> Any:
+        return items[0]
+
+    with pytest.raises(ValueError, match=r"^items must be a list, got 3"):
+        first(3)
     with pytest.raises(ValueError, match="f must be a function, got 3"):
         at_two(3)
     with pytest.raises(ValueError, match="entry 0 of fs must be a function, got 'x'"):

@@ -420,6 +420,10 @@ def test_heads_of_the_books_model_have_the_names_that_the_chapter_tells():
             assert names[1][2] == "induction"
 
 
+def test_in_a_text_of_two_letters_no_head_shows_what_it_does():
+    assert {name for row in AttentionMaps(text="zx").names() for name in row} == {"mixed"}
+
+
 def test_the_first_layer_of_the_first_edition_is_uniform_and_the_others_are_not():
     for text in AttentionMaps.EXAMPLES:
         names = AttentionMaps(text=text, checkpoint=pack(*load_pretrained("plays-1"))).names()

@@ -289,6 +289,10 @@ def test_bad_state_of_the_game_is_refused(state, complaint):
         ShannonGame(**state)
 
 
+def test_a_letter_may_take_as_many_guesses_as_there_are_letters():
+    assert ShannonGame(ranks=[54]).ranks == [54]
+
+
 def test_bounds_need_a_letter():
     with pytest.raises(ValueError, match="no guesses yet"):
         ShannonGame().bounds()
