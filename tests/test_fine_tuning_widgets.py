@@ -385,7 +385,7 @@ def test_everybody_can_read_them(widget_page, widget, theme):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", [390, pytest.param(1400, marks=pytest.mark.thorough)])
 def test_the_dial_is_turned(widget_page, width):
     page = widget_page(LoraDial(rank=2), width=width)
     result = page.locator(".result")
@@ -410,6 +410,7 @@ def test_the_dial_is_turned(widget_page, width):
 
 
 @pytest.mark.browser
+@pytest.mark.thorough
 def test_the_whole_curve_is_measured(widget_page):
     page = widget_page(LoraDial(change="aligned", rank=1), clock=True)
     page.clock.run_for(400)

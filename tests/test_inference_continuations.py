@@ -72,6 +72,7 @@ def test_so_many_texts_are_measured():
     assert MEMORIES == (1, 2, 4, 8, 16, 32, 64, 128)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("as_readers_run_it")
 def test_what_shakespeare_wrote_is_measured_as_it_was_stored(laboratory, monkeypatch):
     def everything_alike(text):

@@ -292,6 +292,7 @@ def held_out_loss(model, windows):
     return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), windows[:, 1:].flatten())
 
 
+@pytest.mark.thorough
 def test_rounding_costs_less_than_a_hundredth_of_a_nat(javascript, model_file, book, held_out):
     exact, rounded, _ = book
     length = exact.config.context_length

@@ -103,6 +103,7 @@ def test_a_forecast_is_written_down_once(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.skipif(not FORECASTS.exists(), reason="nothing was forecast yet")
 @pytest.mark.parametrize("size", load_forecasts())
+@pytest.mark.thorough
 @pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_what_was_written_down_follows_from_the_runs(size):
     again = forecast(*smaller_runs(size, load_results()), SIZES[size].parameters)

@@ -145,8 +145,8 @@ def looks(name: str, width: str) -> list[Look]:
         return LOOKS if width == "desk" else []
     if folder.name in {"errata", "library"}:  # of text and code alone, each kind of which is read
         few = ON_A_TELEPHONE if Path(name).stem in OF_ALL_KINDS else []
-    elif name in CHAPTERS:  # alike: one is read at a desk, the next on a telephone
-        few = (AT_A_DESK, ON_A_TELEPHONE)[CHAPTERS.index(name) % 2]
+    elif name in CHAPTERS:  # alike: one is read at a desk, the next two on a telephone
+        few = ON_A_TELEPHONE if CHAPTERS.index(name) % 3 else AT_A_DESK
     else:
         few = CROSSED
     return [look for look in few if look[1] == width]
