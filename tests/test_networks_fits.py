@@ -308,6 +308,10 @@ BAD = {
         lambda: networks.descend_from([[1.0]], [1.0], [0.0], 2.0, 5),
         r"step must be below 2/σ²max = 2",
     ),
+    "a step too large for a long column": (
+        lambda: networks.descend_from([[3.0]], [1.0], [0.0], 0.25, 5),
+        r"step must be below 2/σ²max = 0\.2222 ",
+    ),
     "data of other width": (
         lambda: networks.autoencoder_loss([[1.0, 2.0]], MODEL),
         "rows of length 2 need an encoder",

@@ -76,7 +76,7 @@ check_pair = NumberExercise(
     within=0.005,
     low=-1,
     high=9,
-    expects="a rise of the loss in nats to two decimals",
+    expects="a rise of the loss in nats, to two decimals",
     wrong={
         0.379: "that is head 0.2 alone; silence both in one `with` block",
         1.844: "that is head 0.3 alone; silence both in one `with` block",
