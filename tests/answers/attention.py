@@ -131,7 +131,7 @@ WRONG = [
     (checks.check_previous, lambda n: below(n, 9.0), "falls to 0.988"),
     (checks.check_previous, lambda n: torch.zeros(n, n), "query 11 should look at key 10"),
     (checks.check_previous, one_row_missing, "query 4 should look at key 3 .* has 0.200"),
-    (checks.check_previous, lambda n: 20 * torch.ones(n, n).tril(-1), "other keys score as high"),
+    (checks.check_previous, lambda n: 20 * torch.ones(n, n).tril(-1), "as much or more"),
     (checks.check_previous, lambda n: below(n).where(below(n) > 0, -torch.inf), "large finite"),
     (checks.check_writes, lambda a, x, v, o, h, n: a @ x @ v @ o, "owns d/H columns"),
     (checks.check_writes, lambda a, x, v, o, h, n: writes(a, x, v.T, o, h, n), "rows of w_v"),

@@ -131,7 +131,7 @@ WRONG = [
     (checks.check_start, two_cycle, "after one step some vector has 0.1 and another 10 times"),
     (checks.check_start, lambda n, random: np.fft.fft(np.eye(n)) / n**0.5, "should be real"),
     (checks.check_start, lambda n, random: np.full((n, n), np.inf), "and finite ones"),
-    (checks.check_start, lambda n, random: 1e3 * random.normal(size=(n, n)), "beyond all numbers"),
+    (checks.check_start, lambda n, random: 1e3 * random.normal(size=(n, n)), "beyond all bounds"),
     (checks.check_start, lambda n, random: 2 * np.eye(n, dtype=int), "after 200 steps vectors"),
     (checks.check_start, lambda n, random: np.eye(n), "nothing mixes"),
     (checks.check_start, lambda n, random: 0.99 * orthogonal(n, random), "all of them should"),

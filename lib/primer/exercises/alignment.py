@@ -92,8 +92,8 @@ def check_dpo(answer: Answer) -> None:
     far = as_number(answer(*np.array([[-910.0], [-10.0], [-10.0], [-10.0]]), 1.0))
     if not np.isclose(far, 900):
         raise Mistake(
-            f"with a margin of −900 the loss is 900, yours is {far}: log of a sigmoid that has "
-            "become 0; use log(1 + e^−m) in a stable form, np.logaddexp(0, -m)"
+            f"with a margin of −900 the loss is 900, yours is {far}: the sigmoid has become 0, "
+            "or e^900 infinite; use log(1 + e^−m) in a stable form, np.logaddexp(0, -m)"
         )
 
 

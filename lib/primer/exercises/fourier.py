@@ -160,7 +160,7 @@ def _check_filtered(value: Any, x: np.ndarray, h: np.ndarray) -> None:
     size, cut = len(full), len(h) - 1
     length = np.shape(value)[0] if isinstance(value, np.ndarray) and value.ndim == 1 else size
     got = as_array(value, (length,))
-    if length == len(x) and same(got, fourier.convolve(x, h, circular=True)):
+    if len(h) <= len(x) == length and same(got, fourier.convolve(x, h, circular=True)):
         raise Mistake(
             "the end of the convolution has run around into its beginning: pad both signals with "
             "zeros to N + K - 1 before transforming"
@@ -177,7 +177,10 @@ def _check_filtered(value: Any, x: np.ndarray, h: np.ndarray) -> None:
     if np.iscomplexobj(got) and same(got, full):
         raise Mistake("two real signals have a real convolution: return the real part")
     X, H = (fourier.fft(np.pad(part, (0, size - len(part)))) for part in (x, h))
-    correlation = "that is a correlation; a convolution multiplies the transforms, no conjugate"
+    correlation = (
+        "that is a correlation; a convolution multiplies the transforms themselves, not the "
+        "conjugate"
+    )
     explain(
         got,
         full,
@@ -207,8 +210,8 @@ def check_window_length(window_length: Answer) -> None:
         if got == right // 2:
             raise Mistake(
                 f"with {got} samples two bins are {2 * rate / got:.1f} Hz, more than "
-                f"{separation:g} Hz: round up, not down, and do not count with one bin: so near to "
-                "its peak lies the first zero of the rectangular window, not Hann's"
+                f"{separation:g} Hz: round up, not down, and count two bins, not one: the "
+                "rectangular window has its first zero one bin from its peak, Hann's window two"
             )
         if got == right * 2 and 2 * rate / right == separation:
             raise Mistake(

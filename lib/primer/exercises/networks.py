@@ -183,7 +183,7 @@ def check_batch_norm_gradient(batch_norm_gradient: Answer) -> None:
                 "`std(ddof=1)` divides the sum of squares by n − 1: the divisor is n": (
                     gain / x.std(ddof=1) * (g - g.mean() - unbiased * (g * unbiased).mean())
                 ),
-                "without ε: you added one to the variance or to s": (
+                "without ε: you added it to the variance or to s": (
                     gain * root * (g - g.mean() - near * (g * near).mean())
                 ),
             },

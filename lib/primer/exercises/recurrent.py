@@ -23,7 +23,7 @@ check_half_life = NumberExercise(
     wrong={
         0.35: "that is the logarithm of 2 divided by the bias: the gate is σ(2) ≈ 0.88, not e^−2",
         2.2: "that is the half-life for a bias of 1",
-        5.82: "ln 2/(1 − σ) is an approximation for gates near 1; −ln σ stands below the line",
+        5.82: "ln 2/(1 − σ) is an approximation for gates near 1; divide ln 2 by −ln σ",
         7.88: "after −1/ln σ steps 1/e is left, not a half: multiply by ln 2",
         8.39: "after 1/(1 − σ) steps about 1/e is left, not a half: solve σ^n = ½",
         14: "that is the half-life for a bias of 3",
@@ -191,7 +191,7 @@ def check_start(answer: Answer) -> None:
         with np.errstate(all="ignore"):
             powers = np.stack([*itertools.accumulate([weight] * 200, np.matmul)])
         if not np.isfinite(powers).all():
-            raise Mistake("within 200 steps vectors grow beyond all numbers")
+            raise Mistake("within 200 steps vectors grow beyond all bounds")
         singular = np.linalg.svd(powers, compute_uv=False)
         off = abs(singular - 1).max(axis=1)
         if off.max() > 0.001:

@@ -40,7 +40,7 @@ check_rounding = NumberExercise(
         33.5: "that is the difference; the question is for the factor",
     },
     otherwise="law.optimum(5.76e23).ratio of the two laws, one over the other",
-    because="92.6 / 59.1 ≈ 1.57: rounding β alone makes 1.48 of it, α alone 1.06.",
+    because="92.6 / 59.1 ≈ 1.57: rounding β alone makes a factor of 1.48, α alone one of 1.06.",
 )
 
 check_missing = ChoiceExercise(

@@ -89,7 +89,7 @@ check_twice = NumberExercise(
     expects="a variance, as a number",
     wrong={
         0.01: "so small a variance is what the notes predict; a cell of the section on much data "
-        "measures it",
+        "measures the true one",
         0.25: "that is the information of one waiting time, 1/θ²; the variance is its reciprocal",
         2: "that is the standard deviation; the question asks for the variance",
         1600: "with √n in front, the n = 400 observations have been counted already; use I₁ = 1/4",
