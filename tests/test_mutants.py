@@ -155,7 +155,19 @@ def forever(n):
 def untested(a, b):
     """Subtract."""
     return a - b
+
+
+LIMIT = 3
 ''',
+    "tests/test_limit.py": """
+from primer.sums import LIMIT
+
+assert LIMIT == 3
+
+
+def test_limit():
+    assert LIMIT
+""",
     "tests/test_sums.py": """
 from primer.sums import START, forever, total
 
@@ -196,6 +208,7 @@ def test_verdicts_on_a_small_library(tmp_path) -> None:
         (15, ">="): "killed",
         (16, "+"): "timeout",
         (22, "+"): "survived",
+        (25, "4"): "killed",  # while a test is imported
     }
     chosen = [m for m in every if (m.line, m.new) in wanted]
     assert len(chosen) == len(wanted)
@@ -206,7 +219,7 @@ def test_verdicts_on_a_small_library(tmp_path) -> None:
     assert got == wanted
     assert all("itself" not in record["by"] for record in records)
     assert any("22" in line for line in said)
-    assert said[-1].startswith("5 of 5, 1 survived")
+    assert said[-1].startswith("6 of 6, 1 survived")
 
 
 class Asked:
