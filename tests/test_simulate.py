@@ -41,6 +41,11 @@ def test_draws_without_an_error_are_refused(draws):
         monte_carlo(draws)
 
 
+def test_two_draws_are_enough_for_an_error():
+    found = monte_carlo([1.0, 3.0])
+    assert (found.value, found.error) == pytest.approx((2.0, 1.0))
+
+
 @pytest.mark.parametrize("error", [0.0, float("nan")])
 def test_an_estimate_without_an_error_proves_nothing(error):
     with pytest.raises(AssertionError, match="no usable Monte Carlo error"):

@@ -35,6 +35,13 @@ def attention(q, k, v, rotate, scale=True, mask=True):
     return scores.softmax(-1) @ v
 
 
+def one_sign_lost(rows):
+    """Keep every length, and spoil one number of the second half."""
+    spoiled = rows.clone()
+    spoiled[2, rows.shape[1] // 2 + 1] *= -1
+    return spoiled
+
+
 def interleaved(rows):
     """Do what the exercise's faulty function does with weights."""
     return torch.stack(rows.chunk(2, dim=1), dim=2).flatten(1)
@@ -65,6 +72,11 @@ WRONG = [
     (checks.check_rope, lambda x: 2 * turned(x, angles(x)), "keeps the length"),
     (checks.check_rope, lambda x: interleaved(turned(x, angles(x))), "but interleaved"),
     (checks.check_rope, lambda x: turned(x, angles(x, exponent=1.9)), r"token 3, coordinate \d"),
+    (
+        checks.check_rope,
+        lambda x: one_sign_lost(turned(x, angles(x))),
+        r"coordinate 5 should be x\[5\] cos a \+ x\[1\] sin a, .* a = 2 · 10,000\^\(−2/8\)",
+    ),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qkv"), "values are rotated"),
     (
         checks.check_rope_attention,
