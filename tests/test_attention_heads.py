@@ -193,6 +193,7 @@ def test_a_distance_has_a_bias_of_its_own(distance):
     assert weights[1][0, 0].diagonal(-distance).min() > 0.99
 
 
+@pytest.mark.thorough
 def test_two_layers_learn_to_copy_and_one_does_not():
     two, one = (induction.train(layers, steps=101, batch=32) for layers in (2, 1))
     assert two.repeated[-1] < 0.4 * one.repeated[-1]

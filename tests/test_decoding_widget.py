@@ -282,6 +282,7 @@ def test_the_best_text_leads_through_the_tree_even_when_it_has_ended(javascript)
     assert leaders({"tokens": [0]}) == []  # nothing but the end
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_of_the_seven_prompts_six_end_in_a_circle_and_one_counts_kings():
     widget = Decoding(n_tokens=200)

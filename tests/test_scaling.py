@@ -225,7 +225,7 @@ def test_the_fit_finds_constants_exactly_where_there_is_no_noise(law):
     np.testing.assert_allclose(found.loss(n, d), loss, rtol=2e-4)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_known_constants_lie_in_the_intervals(seed):
     runs = synthetic(CHINCHILLA_PRINTED, seed)
     best = scaling.fit_chinchilla(*runs)

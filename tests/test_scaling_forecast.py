@@ -26,7 +26,7 @@ def runs(law: PowerLaw, noise: float, seed: int) -> np.ndarray:
     return law.loss(X) * np.exp(noise * np.random.default_rng(seed).normal(size=len(X)))
 
 
-@pytest.mark.parametrize("floor", [0.0, 1.0])
+@pytest.mark.parametrize("floor", [0.0, pytest.param(1.0, marks=pytest.mark.thorough)])
 @pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_most_new_runs_lie_inside(floor):
     law, new = PowerLaw(2e5, 0.15, floor), 8e5

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from thorough import a_few
 from torch.nn.functional import softplus
 
 from primer.attention import MultiHeadAttention
@@ -164,7 +163,8 @@ def test_every_model_was_tuned_alike_and_nothing_is_missing(name: str) -> None:
     assert len(long_bits(RESULTS, name)) == train_memories.SEEDS
 
 
-@pytest.mark.parametrize("name", a_few(MODELS, {"selective"}))
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", MODELS)
 def test_the_stored_model_is_the_one_of_the_results(name: str) -> None:
     """Its loss on the windows of the training's log; eight bits change it little."""
     corpus = read_corpus("plays", SHAPE.vocab_size)

@@ -371,7 +371,10 @@ def test_phase_ends_when_a_head_copies(score: float, phased: Configuration, tmp_
     assert read_log(tmp_path / "m-log.csv")[-1].step == expected + 10
 
 
-@pytest.mark.parametrize("stops", [[3], [4], [6, 8], [9, 12, 13]])
+@pytest.mark.parametrize(
+    "stops",
+    [[9, 12, 13], *(pytest.param(s, marks=pytest.mark.thorough) for s in ([3], [4], [6, 8]))],
+)
 def test_interrupted_in_any_phase_it_ends_with_the_same_weights(
     stops: list[int], phased: Configuration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -124,6 +124,7 @@ def test_texts_that_the_model_cannot_read_are_refused(tokens):
 # --- the widget -------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_training_makes_the_pair_that_the_widget_names(trained):
     names = AttentionMaps(second=trained, reads="letters").names()
     assert "previous token" in names[0]
