@@ -42,18 +42,17 @@ def breadth_first(links):
     return gradient
 
 
-def depth_first(links, again=False):
+def first_come(links, again=False):
     gradient = [0.0] * (len(links) - 1) + [1.0]
-    seen = set()
-
-    def send(node):
-        seen.add(node)
+    waiting = [len(links) - 1]
+    met = set(waiting)
+    while waiting:
+        node = waiting.pop(0)
         for operand, slope in links[node]:
             gradient[operand] += slope * gradient[node]
-            if again or operand not in seen:
-                send(operand)
-
-    send(len(links) - 1)
+            if again or operand not in met:
+                waiting.append(operand)
+                met.add(operand)
     return gradient
 
 
@@ -119,10 +118,10 @@ WRONG = [
     (exercises.check_play_backward, lambda links: play(links, add=False), "overwritten"),
     (exercises.check_play_backward, lambda links: play(links, order=list), "backward"),
     (exercises.check_play_backward, breadth_first, "before all of its uses"),
-    (exercises.check_play_backward, depth_first, "before all of its uses"),
+    (exercises.check_play_backward, first_come, "before all of its uses"),
     (
         exercises.check_play_backward,
-        lambda links: depth_first(links, again=True),
+        lambda links: first_come(links, again=True),
         "passed on again",
     ),
     (exercises.check_play_backward, lambda links: play(links, seed=0.0), "with respect to itself"),
