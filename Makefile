@@ -24,7 +24,7 @@ PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
 UV      := $(BIN)/uv pip install --python $(BIN)/python --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf serve lab test browser beside packages-own doctests fuzz mutants soak thorough \
+.PHONY: help book executed site pdf serve lab test browser beside packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -104,14 +104,14 @@ browser: $(READY)
 	$(BIN)/python tests/chromium.py
 
 beside: $(READY) $(MODULES)  # it gives way, so that the site has a processor to itself
-	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own doctests)
+	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own typed)
 
 packages-own: $(READY)
 	$(BIN)/python -m pytest $(HOST)
 	$(BIN)/python -m pytest $(KATEX)
 
-doctests: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --doctest-modules lib
+typed: $(READY)  # the docstrings' examples and the wrong calls, each call held against its hints
+	PYTHONPATH=tests $(BIN)/python -m pytest -p typed --doctest-modules lib tests/test_hints.py
 
 thorough: $(READY) $(MODULES) browser  ## what 'make test' leaves out: all of a kind, long trainings, JupyterLab
 	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }

@@ -1,8 +1,44 @@
 """Wrong calls as readers make them, and words of the sentence that answers each.
 
-Names are those of ``test_bad_calls.names``: the topics, ``tensor``, ``np``, ``nan``, and small good
-things to go wrong with.
+Names are those of :func:`names`: the topics, ``tensor``, ``np``, ``nan``, and small good things to
+go wrong with.
 """
+
+import importlib
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+TOPICS = [
+    "alignment", "attention", "beyond_attention", "fine_tuning", "fourier", "inference",
+    "language_models", "networks", "optimization", "positions", "pretraining", "recurrent",
+    "regression", "scaling", "statistics", "train", "transformers",
+]  # fmt: skip
+
+
+def names() -> dict[str, Any]:
+    """Return the names that the calls use."""
+    topics = {name: importlib.import_module(f"primer.{name}") for name in TOPICS}
+    inference, regression = topics["inference"], topics["regression"]
+    transformers, language_models = topics["transformers"], topics["language_models"]
+    small = {"vocab_size": 5, "n_layers": 1, "d_model": 8, "n_heads": 2, "context_length": 9}
+    return topics | {
+        "np": np,
+        "torch": torch,
+        "tensor": torch.tensor,
+        "nan": math.nan,
+        "inf": math.inf,
+        "eye": torch.eye(3),
+        "chain": inference.MarkovModel(torch.tensor([[0.9, 0.1], [0.5, 0.5]])),
+        "linear": torch.nn.Linear(3, 2),
+        "line": regression.ols([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 2.0, 4.0]),
+        "solve": regression.least_squares,
+        "config": transformers.TransformerConfig(**small),
+        "tokenizer": language_models.BytePairEncoding([(97, 98)]),
+    }
+
 
 # What once was computed silently, or handed on NaN: the worst that a library can do.
 WRONG_ANSWERS = [
@@ -1225,3 +1261,5 @@ NEW_TOPICS = [
         "tokenizer must be a BytePairEncoding, got 'ab'",
     ),
 ]
+
+ALL = WRONG_ANSWERS + FOREIGN + NEW_TOPICS

@@ -8,16 +8,16 @@ import os
 import random
 import select
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 import progress
 import pytest
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
-from jaxtyping import config, install_import_hook
+from jaxtyping import config
 from playwright.sync_api import Browser, Page, sync_playwright
 from threadpoolctl import threadpool_limits
 from tiny_book import CHAPTER, reading_book
@@ -25,15 +25,8 @@ from tiny_book import CHAPTER, reading_book
 if TYPE_CHECKING:
     from primer.widgets.base import Widget
 
-# What hints say of types and shapes is checked at each call, in every topic; an int may stand where
-# a float is annotated. Not in what all call, millions of times, to check the same (`inputs`), and
-# not in what makes the site of it (`book`).
-LIBRARY = Path(__file__).parents[1] / "lib" / "primer"
-UNCHECKED = {"inputs", "book"}
-install_import_hook(
-    [f"primer.{part.name}" for part in iter_modules([LIBRARY]) if part.name not in UNCHECKED],
-    "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))",
-)
+# These ask what the plugin of `typed.py` checks.
+collect_ignore = [] if "typed" in sys.modules else ["test_hints.py"]
 
 # Tests run in more processes than there are cores, and small models gain nothing from threads; a
 # second thread in each would only wait, and NumPy's threads wait by counting on the spot: on a busy
@@ -79,7 +72,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-WIDGETS = LIBRARY / "widgets"
+WIDGETS = Path(__file__).parents[1] / "lib/primer/widgets"
 
 PATIENCE = 120  # seconds, for a machine that does much else
 
@@ -147,7 +140,7 @@ class JavaScript:
 
 @pytest.fixture
 def as_readers_run_it() -> Iterator[None]:
-    """Turn the tests' own check of shapes off, which would speak before the library does."""
+    """Turn the check of `typed.py` off, which would speak before the library does."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)

@@ -10,21 +10,24 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 HOW_MANY = 5
+TESTS = Path(__file__).parent
 
 
 def run(seed: int) -> bool:
     """Try one seed; say whether everything held."""
     print(f'\nseed {seed}: `make fuzz SEEDS="{seed}"` tries it again', flush=True)
-    command = [sys.executable, "-m", "pytest", "--numprocesses=auto", "--dist=worksteal"]
+    command = [sys.executable, "-m", "pytest", "-p", "typed"]
+    command += ["--numprocesses=auto", "--dist=worksteal"]
     options = [
         "-m",
         "hypothesis or seeds",
         "--hypothesis-profile=fuzz",
         f"--hypothesis-seed={seed}",
     ]
-    environment = {**os.environ, "PRIMER_SEED": str(seed)}
+    environment = {**os.environ, "PRIMER_SEED": str(seed), "PYTHONPATH": str(TESTS)}
     return subprocess.run([*command, *options, "tests"], env=environment).returncode == 0
 
 

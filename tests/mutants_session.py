@@ -1,10 +1,10 @@
 """A plugin of pytest that tries mutants: it collects the tests once, then forks for each mutant.
 
-What takes long in a test of this library is importing it under the tests' check of shapes.  So the
-changed function gets its new code in a fork of the process that has imported everything already;
-only what runs while a module is imported needs a process of its own.  :file:`mutants.py` starts it
-in a copy of the tree, with the sample in ``MUTANTS_SAMPLE``; a line of JSON for each mutant goes to
-``MUTANTS_RESULTS``.  A test that fails without any change is asked no more.
+What takes long in a test of this library is importing it.  So the changed function gets its new
+code in a fork of the process that has imported everything already; only what runs while a module is
+imported needs a process of its own.  :file:`mutants.py` starts it in a copy of the tree, with the
+sample in ``MUTANTS_SAMPLE``; a line of JSON for each mutant goes to ``MUTANTS_RESULTS``.  A test
+that fails without any change is asked no more.
 """
 
 from __future__ import annotations
