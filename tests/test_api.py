@@ -13,7 +13,7 @@ import defaults
 import numpy as np
 import pytest
 import torch
-from test_bad_calls import TOPICS
+from bad_calls import TOPICS
 from written import BOOK
 
 WITHOUT_SOURCE = Path(__file__).parent / "without_source.txt"

@@ -65,6 +65,7 @@ def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
     context.close()
 
 
+@pytest.mark.thorough
 def test_typing_gives_the_continuation_of_torch(chromium: Browser) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
     home = SITE.as_uri()

@@ -51,6 +51,8 @@ NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exist
 FIRST_VISIT = 300_000
 """Bytes a first visit may take, compressed, besides figures and fonts."""
 
+FIRST = set({Path(name).parent: name for name in reversed(PAGES)}.values())
+"""Of each folder the first page: those of a folder have a template in common."""
 OF_ALL_KINDS = {"fourier", "statistics", "transformers", "widgets"}
 """Pages of the library that have, with its first one, every kind of its text."""
 
@@ -137,18 +139,19 @@ def compressed(site: Path, paths: set[str]) -> int:
 def looks(name: str, width: str) -> list[Look]:
     """Return the looks in which axe-core reads a page of this width.
 
-    The first page and the first of each folder, whose pages have a template in common, are read in
-    all, after their exercises were answered at a desk.
+    The first page and the first of each folder are read in all, after their exercises were answered
+    at a desk; `make thorough` reads every page in all.
     """
     folder = Path(name).parent
-    if name in {"index.html", next(page for page in PAGES if Path(page).parent == folder)}:
+    if name == "index.html" or (name in FIRST and folder.name != "library"):
         return LOOKS if width == "desk" else []
     if folder.name in {"errata", "library"}:  # of text and code alone, each kind of which is read
-        few = ON_A_TELEPHONE if Path(name).stem in OF_ALL_KINDS else []
-    elif name in CHAPTERS:  # alike: one is read at a desk, the next two on a telephone
-        few = ON_A_TELEPHONE if CHAPTERS.index(name) % 3 else AT_A_DESK
+        kind = ON_A_TELEPHONE if Path(name).stem in OF_ALL_KINDS else []
+        few = CROSSED if name in FIRST else kind
+    elif name in CHAPTERS:  # alike: one is read at a desk, one on a telephone, and one as it opens
+        few = [AT_A_DESK, ON_A_TELEPHONE, []][CHAPTERS.index(name) % 3]
     else:
-        few = CROSSED
+        few = [AT_A_DESK, ON_A_TELEPHONE][PAGES.index(name) % 2]
     return [look for look in few if look[1] == width]
 
 
@@ -158,9 +161,10 @@ def one_of_a_kind(name: str) -> bool:
     return not alike or any(looks(name, width) for width in WIDTHS)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PAGES if looks(name, "desk") or name in CHAPTERS]
-)
+SEEN_AT_A_DESK = [name for name in PAGES if looks(name, "desk") or name in GUESSED]
+
+
+@pytest.mark.parametrize("name", SEEN_AT_A_DESK)
 def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) -> None:
     """One visit over http for all that is seen at a desk, axe-core's changes of look at its end."""
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
@@ -222,14 +226,14 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     assert seen.page.evaluate(CUT_CAPTIONS) == [], "the name of a table is cut"
     if "appendix/library" not in name:  # a docstring keeps its formula in one line, which scrolls
         assert not seen.page.evaluate(WIDE_FORMULAS)
-    if Path(name).parent.name in {"errata", "library"}:  # few of which are seen at a desk
+    if name not in SEEN_AT_A_DESK:
         assert_light(seen, site, site.as_uri(), name)
     if reading := looks(name, "telephone"):
         assert violations_on(seen.page, reading) == []
     context.close()
 
 
-OF_EACH_TEMPLATE = [name for name in PAGES if looks(name, "desk") is LOOKS]
+OF_EACH_TEMPLATE = FIRST | {"index.html"}
 READABLE = [
     name
     for name in PAGES
@@ -541,7 +545,7 @@ FOCUSED = """() => {
 
 def test_what_has_the_focus_can_be_seen(chromium: Browser, address: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
-    page = visit(context, f"{address}/{CHAPTERS[0]}", address).page
+    page = visit(context, f"{address}/{GUESSED[0]}", address).page
     unseen = []
     for _ in range(90):  # all of the sidebar, the buttons above the text and its first links
         page.keyboard.press("Tab")
