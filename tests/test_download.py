@@ -58,6 +58,7 @@ def test_alone_it_says_what_it_needs(reading_site: Path, tmp_path: Path, missing
     assert "No module named" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_where_the_book_is_the_cell_says_nothing(tmp_path: Path) -> None:
     notebook = new_notebook(cells=[new_code_cell("import primer\nprint('it', 'runs')")])
     prepare(notebook, sentence("chapters/08-positions.ipynb"))

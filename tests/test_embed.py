@@ -126,6 +126,7 @@ def test_old_files_go(rebuilt: Path) -> None:
     assert files_of(rebuilt) == {"counter"}
 
 
+@pytest.mark.thorough
 def test_with_an_address_the_line_names_it(tmp_path: Path) -> None:
     site = build_book(tmp_path, shop("a"), site="https://book.example/primer/")
     ((_, line),) = offers(site)

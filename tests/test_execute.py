@@ -69,6 +69,7 @@ def test_another_key_makes_a_notebook_run_again(book, capsys, monkeypatch):
     assert "to be executed: none" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_going_back_to_old_code_does_not_bring_back_an_old_library(book, capsys, monkeypatch):
     path = book / "chapters" / "01-one.ipynb"
     assert execute.main() == 0
@@ -91,6 +92,7 @@ def test_a_failing_cell_fails_the_build_until_it_is_mended(book, capsys):
     assert execute.main() == 0
 
 
+@pytest.mark.thorough
 def test_a_notebook_that_was_renamed_is_forgotten(book, capsys):
     path = book / "chapters" / "01-one.ipynb"
     assert execute.main() == 0
@@ -117,6 +119,7 @@ def store(cache, name, number):
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 
+@pytest.mark.thorough
 def test_processes_that_store_at_a_time_lose_nothing_of_each_other(tmp_path):
     cache = execute.Cache(tmp_path)
     cache.list_cache_records()  # creates its database

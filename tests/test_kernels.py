@@ -20,7 +20,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from primer.book import kernels
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux"),
+    pytest.mark.thorough,  # the notebooks ran on them
+]
 
 Run = Callable[[str], nbformat.NotebookNode]
 

@@ -152,6 +152,7 @@ def address(link: object) -> str:
     return str(link.get("/A", {}).get("/URI", ""))  # type: ignore[attr-defined]
 
 
+@pytest.mark.thorough
 def test_a_chapter_has_its_sections_as_bookmarks(printed: Path) -> None:
     assert bookmarks(printed / "08-positions.pdf") == [
         "8 Positions",
@@ -166,6 +167,7 @@ def test_a_chapter_has_its_sections_as_bookmarks(printed: Path) -> None:
     assert root["/Lang"] == "en"
 
 
+@pytest.mark.thorough
 def test_the_words_stand_in_their_order_and_nothing_is_hidden(printed: Path) -> None:
     text = text_of(printed / "08-positions.pdf")
     assert "8 Positions The softmax does not know places" in text
@@ -204,6 +206,7 @@ def test_the_words_stand_in_their_order_and_nothing_is_hidden(printed: Path) -> 
     assert text.startswith("8-1A Runnable Primer · 8 Positions ")
 
 
+@pytest.mark.thorough
 def test_a_widget_is_its_picture(printed: Path) -> None:
     images = [
         image for page in PdfReader(printed / "08-positions.pdf").pages for image in page.images
@@ -211,6 +214,7 @@ def test_a_widget_is_its_picture(printed: Path) -> None:
     assert len(images) == 1
 
 
+@pytest.mark.thorough
 def test_the_links_of_a_chapter_lead_nowhere_on_this_machine(printed: Path) -> None:
     found = links(printed / "08-positions.pdf")
     assert any(address(link) == "https://doi.org/10.1016/j.neucom.2023.127063" for link in found)
@@ -218,6 +222,7 @@ def test_the_links_of_a_chapter_lead_nowhere_on_this_machine(printed: Path) -> N
     assert [address(link) for link in found if address(link).startswith("file:")] == []
 
 
+@pytest.mark.thorough
 def test_in_the_whole_they_lead_from_chapter_to_chapter(printed: Path) -> None:
     whole = PdfReader(printed / "runnable-primer.pdf")
     counts = {name: len(PdfReader(printed / f"{name}.pdf").pages) for name in IN_ORDER}
@@ -258,6 +263,7 @@ def test_in_the_whole_they_lead_from_chapter_to_chapter(printed: Path) -> None:
     assert whole.metadata.title == "A Runnable Primer"
 
 
+@pytest.mark.thorough
 def test_where_the_book_is_on_the_web_links_lead_there(printed: Path, tmp_path: Path) -> None:
     writer = PdfWriter(clone_from=printed / "notation.pdf")
     site = tmp_path / "_build/html"

@@ -51,8 +51,9 @@ NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exist
 FIRST_VISIT = 300_000
 """Bytes a first visit may take, compressed, besides figures and fonts."""
 
-FIRST = set({Path(name).parent: name for name in reversed(PAGES)}.values())
-"""Of each folder the first page: those of a folder have a template in common."""
+FIRST = {Path(name).parent: name for name in reversed(PAGES)}
+OF_EACH_TEMPLATE = {"index.html", *FIRST.values()}
+"""The first page of each folder, whose pages have a template in common."""
 OF_ALL_KINDS = {"fourier", "statistics", "transformers", "widgets"}
 """Pages of the library that have, with its first one, every kind of its text."""
 
@@ -139,15 +140,15 @@ def compressed(site: Path, paths: set[str]) -> int:
 def looks(name: str, width: str) -> list[Look]:
     """Return the looks in which axe-core reads a page of this width.
 
-    The first page and the first of each folder are read in all, after their exercises were answered
-    at a desk; `make thorough` reads every page in all.
+    Of each template a page is read in all, or if it is long at a desk and, in the dark, on a
+    telephone, after its exercises were answered; `make thorough` reads every page in all.
     """
     folder = Path(name).parent
-    if name == "index.html" or (name in FIRST and folder.name != "library"):
-        return LOOKS if width == "desk" else []
+    if name in OF_EACH_TEMPLATE:
+        long = folder.name in {"chapters", "library"}
+        return (CROSSED if long else LOOKS) if width == "desk" else []
     if folder.name in {"errata", "library"}:  # of text and code alone, each kind of which is read
-        kind = ON_A_TELEPHONE if Path(name).stem in OF_ALL_KINDS else []
-        few = CROSSED if name in FIRST else kind
+        few = ON_A_TELEPHONE if Path(name).stem in OF_ALL_KINDS else []
     elif name in CHAPTERS:  # alike: one is read at a desk, one on a telephone, and one as it opens
         few = [AT_A_DESK, ON_A_TELEPHONE, []][CHAPTERS.index(name) % 3]
     else:
@@ -233,7 +234,6 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
     context.close()
 
 
-OF_EACH_TEMPLATE = FIRST | {"index.html"}
 READABLE = [
     name
     for name in PAGES
@@ -570,7 +570,7 @@ def test_the_tab_key_stops_only_where_something_can_be_done(
     chromium: Browser, address: str
 ) -> None:
     context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
-    page = visit(context, f"{address}/chapters/08-positions.html", address).page
+    page = visit(context, f"{address}/chapters/13-scaling.html", address).page
     page.wait_for_function("() => document.documentElement.dataset.markedAt")
     page.evaluate("""() => {
       const title = document.querySelector("article h1");
@@ -585,7 +585,7 @@ def test_the_tab_key_stops_only_where_something_can_be_done(
             break
         assert not needless, what
         stops.append(what)
-    print(f"chapter 8: {len(stops)} tab stops in the text")
+    print(f"chapter 13: {len(stops)} tab stops in the text")
     assert 100 < len(stops) <= 220
     context.close()
 

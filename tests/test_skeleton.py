@@ -93,6 +93,7 @@ def test_the_notebook_has_the_form_and_was_run(made: tuple[Path, list[Path]]) ->
     assert sum(len(list(guesses(cell.source))) for cell in notebook.cells) >= 2
 
 
+@pytest.mark.thorough
 def test_library_tests_and_answers_hold(made: tuple[Path, list[Path]]) -> None:
     copy = made[0]
     run(
@@ -135,6 +136,7 @@ def test_until_it_is_written_it_owes_nothing_and_is_nowhere(
         assert path.read_text() == text
 
 
+@pytest.mark.thorough
 def test_once_it_is_written_the_book_asks_for_its_rows(
     made: tuple[Path, list[Path]], tmp_path: Path
 ) -> None:
