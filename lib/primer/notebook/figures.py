@@ -62,11 +62,13 @@ def paper(figure: Figure) -> Bbox | None:
     """Lay a figure out, and return the paper that it needs, in inches, if more than its own.
 
     A title that is longer than its axes runs over the edge of the figure, and would be cut off.
-    Saving it would lay it out again, which takes longer than drawing.
+    Saving it would lay it out again, which takes longer than drawing, and would draw a figure that
+    has a layout engine twice.
     """
     if (layout := figure.get_layout_engine()) and figure.axes:
         layout.execute(figure)
-        figure.set_layout_engine("none")
+        with mpl.rc_context({"figure.constrained_layout.use": False}):
+            figure.set_layout_engine(None)  # the default, which is none
     drawn, own = figure.get_tightbbox(), figure.bbox_inches
     return None if own.containsx(drawn.x0) and own.containsx(drawn.x1) else Bbox.union([drawn, own])
 
