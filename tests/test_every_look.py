@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 from axe import LOOKS, WIDTHS, violations_on
+from looks import PAGES, READ, kinds
 from playwright.sync_api import Browser
+from selectolax.lexbor import LexborHTMLParser
 from test_site import answer_all, every_page, visit
 
 from primer.book.pages import SITE, serve
@@ -23,3 +25,11 @@ def test_every_look_can_be_read(chromium: Browser, name: str) -> None:
         answer_all(seen.page, name)
         assert violations_on(seen.page, LOOKS) == []
         context.close()
+
+
+def test_every_kind_of_element_is_read_in_make_test() -> None:
+    found = {name: kinds(LexborHTMLParser((SITE / name).read_text("utf-8"))) for name in PAGES}
+    read = set().union(*(found[name] for name in READ))
+    unread = {name: sorted(found[name] - read) for name in PAGES if found[name] - read}
+    assert unread == {}, "let axe-core read a page with these: OF_ALL_KINDS in tests/looks.py"
+    assert len(read) > 300

@@ -16,17 +16,9 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import nbformat
 import pytest
-from axe import (
-    AT_A_DESK,
-    CROSSED,
-    LOOKS,
-    ON_A_TELEPHONE,
-    SHORTEN,
-    WIDTHS,
-    Look,
-    violations_on,
-)
+from axe import SHORTEN, WIDTHS, violations_on
 from by_keyboard import answer_the_exercises, make_the_guesses
+from looks import OF_EACH_TEMPLATE, PAGES, READ, looks
 from playwright.sync_api import Browser, BrowserContext, Page
 from selectolax.lexbor import LexborHTMLParser
 from thorough import WIDGETS_OF_ALL_KINDS, a_few
@@ -38,24 +30,17 @@ from written import CHAPTERS as NAMES
 from primer import widgets
 from primer.book.download import CELL as NEEDS_THE_BOOK
 from primer.book.form import AUDIT
-from primer.book.pages import SITE, page_names, serve
+from primer.book.pages import SITE, serve
 from sphinx_widget_host.embed import file_stem
 
 pytestmark = pytest.mark.browser
 
-PAGES = page_names(SITE) or ["the site is not built"]
 CHAPTERS = [f"chapters/{name}.html" for name in NAMES]
 GUESSED = [*(f"chapters/{name}.html" for name in OPENING), *CHAPTERS]
 """The pages on which a reader guesses."""
 NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exists()]
 FIRST_VISIT = 300_000
 """Bytes a first visit may take, compressed, besides figures and fonts."""
-
-FIRST = {Path(name).parent: name for name in reversed(PAGES)}
-OF_EACH_TEMPLATE = {"index.html", *FIRST.values()}
-"""The first page of each folder, whose pages have a template in common."""
-OF_ALL_KINDS = {"fourier", "statistics", "transformers", "widgets"}
-"""Pages of the library that have, with its first one, every kind of its text."""
 
 every_page = pytest.mark.parametrize("name", PAGES)
 
@@ -137,32 +122,7 @@ def compressed(site: Path, paths: set[str]) -> int:
     return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
 
 
-def looks(name: str, width: str) -> list[Look]:
-    """Return the looks in which axe-core reads a page of this width.
-
-    Of each template a page is read in all, or if it is long at a desk and, in the dark, on a
-    telephone, after its exercises were answered; `make thorough` reads every page in all.
-    """
-    folder = Path(name).parent
-    if name in OF_EACH_TEMPLATE:
-        long = folder.name in {"chapters", "library"}
-        return (CROSSED if long else LOOKS) if width == "desk" else []
-    if folder.name in {"errata", "library"}:  # of text and code alone, each kind of which is read
-        few = ON_A_TELEPHONE if Path(name).stem in OF_ALL_KINDS else []
-    elif name in CHAPTERS:  # alike: one is read at a desk, one on a telephone, and one as it opens
-        few = [AT_A_DESK, ON_A_TELEPHONE, []][CHAPTERS.index(name) % 3]
-    else:
-        few = [AT_A_DESK, ON_A_TELEPHONE][PAGES.index(name) % 2]
-    return [look for look in few if look[1] == width]
-
-
-def one_of_a_kind(name: str) -> bool:
-    """Say whether no page is like this one, or it stands for the errata or for the library."""
-    alike = Path(name).parent.name in {"errata", "library"}
-    return not alike or any(looks(name, width) for width in WIDTHS)
-
-
-SEEN_AT_A_DESK = [name for name in PAGES if looks(name, "desk") or name in GUESSED]
+SEEN_AT_A_DESK = [name for name in PAGES if looks(name, "desk")]
 
 
 @pytest.mark.parametrize("name", SEEN_AT_A_DESK)
@@ -172,8 +132,6 @@ def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) 
     seen = visit(context, f"{address}/{name}", address)
     assert_quiet(seen)
     assert_light(seen, site, address, name)
-    if name in GUESSED:
-        assert_learner_first(seen.page, name)
     if name in NOTEBOOKS:
         assert_notebook_can_be_downloaded(seen.page, name)
     if reading := looks(name, "desk"):
@@ -214,7 +172,11 @@ CUT_CAPTIONS = """() => [...document.querySelectorAll("caption .caption-text")]
   .map((text) => text.textContent)"""
 
 
-@pytest.mark.parametrize("name", a_few(PAGES, [name for name in PAGES if one_of_a_kind(name)]))
+OPENED = [*READ, *CHAPTERS]
+"""Of the errata and of the library a few are opened, all other pages each."""
+
+
+@pytest.mark.parametrize("name", a_few(PAGES, OPENED))
 def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["telephone"], color_scheme="dark")
     seen = visit(context, (site / name).as_uri(), site.as_uri())
@@ -229,6 +191,8 @@ def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str)
         assert not seen.page.evaluate(WIDE_FORMULAS)
     if name not in SEEN_AT_A_DESK:
         assert_light(seen, site, site.as_uri(), name)
+    if name in GUESSED:
+        assert_learner_first(seen.page, name)
     if reading := looks(name, "telephone"):
         assert violations_on(seen.page, reading) == []
     context.close()
@@ -424,7 +388,7 @@ def test_search_answers_as_a_reader_types(searching: Visit) -> None:
     assert_quiet(searching)
 
 
-@from_everywhere
+@from_disk
 def test_search_has_a_page(searching: Visit) -> None:
     page = searching.page
     page.keyboard.press("Control+k")
@@ -628,7 +592,8 @@ FORM = """() => {
 
 
 def assert_learner_first(page: Page, name: str) -> None:
-    page.wait_for_function("() => document.documentElement.dataset.markedAt")
+    page.set_viewport_size(WIDTHS["desk"])
+    page.wait_for_function("() => document.documentElement.dataset.markedAt === '1400'")
     form = page.evaluate(FORM)
     print(f"{name}: code {form['code']:.1%}, output {form['output']:.1%} of the height")
     assert form["wide"] == [], "code boxes that scroll sideways"
