@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
@@ -42,7 +42,6 @@ def make_mask(kind: str, batch: int, queries: int, keys: int) -> torch.Tensor | 
 
 
 @pytest.mark.parametrize("kind", MASKS)
-@settings(max_examples=40)
 @given(seeds, sizes, sizes, st.integers(0, 4), sizes, sizes, st.integers(1, 3), st.integers(1, 3))
 def test_equals_torch_with_every_mask_and_grouped_heads(
     kind, seed, batch, queries, more, d_k, d_v, kv_heads, group
@@ -74,7 +73,6 @@ def test_bias_and_scale_equal_torch(seed, queries, keys, dim, scale):
     torch.testing.assert_close(output, expected)
 
 
-@settings(max_examples=30)
 @given(seeds, sizes, sizes, sizes)
 def test_equals_the_loop_over_queries_and_keys(seed, queries, keys, dim):
     query, key, value = normal(seed, queries, dim), normal(seed, keys, dim), normal(seed, keys, 2)
@@ -96,7 +94,6 @@ def test_outputs_stay_within_the_values(seed, queries, keys):
     assert (output >= value.amin(0) - 1e-12).all()
 
 
-@settings(max_examples=40)
 @given(seeds, st.permutations(range(5)))
 def test_shuffled_tokens_give_shuffled_outputs(seed, order):
     x, w_query, w_key, w_value = normal(seed, 5, 4), *normal(seed + 1, 3, 4, 4)
@@ -182,7 +179,6 @@ def test_masks_are_their_definitions(queries, more, window):
     assert torch.equal(attention.sliding_window_mask(queries, keys, keys), causal)
 
 
-@settings(max_examples=30)
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=4))
 def test_padding_never_reaches_a_real_token(lengths):
     x = normal(0, len(lengths), 7, 4)
@@ -316,7 +312,6 @@ class ListCache:
         return self.key, self.value
 
 
-@settings(max_examples=30)
 @given(seeds, st.lists(st.integers(1, 4), min_size=1, max_size=4))
 def test_with_a_cache_pieces_give_what_the_whole_gives(seed, pieces):
     layer = attention.MultiHeadAttention(16, 4, 2).double()

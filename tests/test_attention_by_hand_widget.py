@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import center, drag_by_finger, settle
 
@@ -32,7 +32,6 @@ def plane(seed, kind, *shape):
 
 
 @given(seeds, st.booleans(), temperatures)
-@settings(max_examples=60)
 def test_attention_is_the_librarys(javascript, seed, scale, temperature):
     query, key, value = plane(seed, "key"), plane(seed + 1, "key", 3), plane(seed + 2, "value", 3)
     by = javascript(MODULE, "divisor", 2, scale, temperature)
@@ -51,7 +50,6 @@ def test_attention_is_the_librarys(javascript, seed, scale, temperature):
 
 
 @given(seeds, temperatures)
-@settings(max_examples=30)
 def test_effective_keys_are_the_exponential_of_the_entropy(javascript, seed, temperature):
     weights = torch.softmax(torch.from_numpy(plane(seed, "key", 3)[:, 0]) / temperature, 0)
     entropy = torch.distributions.Categorical(weights).entropy()
@@ -110,7 +108,6 @@ def test_the_result_line_says_who_is_read(javascript):
 
 
 @given(seeds, st.booleans(), st.booleans())
-@settings(max_examples=30)
 def test_the_planes_show_all_points_and_no_more_than_they_need(javascript, seed, near, far):
     low, high = np.array((NEAR if near else FRAMES)["key"]).T
     points = np.random.default_rng(seed).uniform(low, high, (4, 2))

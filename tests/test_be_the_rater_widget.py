@@ -44,7 +44,6 @@ def test_features_are_counted_alike(javascript):
 
 
 @given(choices)
-@settings(max_examples=25, deadline=None)
 def test_the_fit_is_the_librarys(javascript, answers):
     pairs = javascript(MODULE, "comparisons", answers, differences().tolist())
     found = javascript(MODULE, "fit", pairs, PRIOR, len(NAMES))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.signal
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import center, complaints, drag_by_finger, settle
 
@@ -39,7 +39,6 @@ pairs = st.fixed_dictionaries(
 
 
 @given(pairs)
-@settings(max_examples=30)
 def test_the_answers_are_the_librarys(javascript, state):
     widget = FourMemories(**state)
     found = javascript("four_memories.js", "answers", state, FourMemories.constants)
@@ -94,7 +93,6 @@ heights = st.lists(st.floats(-HIGHEST, HIGHEST), min_size=KNOTS, max_size=KNOTS)
 
 
 @given(heights, st.integers(1, LARGEST), st.integers(SHORTEST, SAMPLES))
-@settings(max_examples=30)
 def test_the_curve_and_its_memory_are_the_librarys(javascript, knots, size, now):
     widget = CurveMemory(knots=knots, size=size, now=now)
     curve = javascript("curve_memory.js", "curveOf", knots, SAMPLES)
@@ -114,7 +112,6 @@ def test_the_curve_and_its_memory_are_the_librarys(javascript, knots, size, now)
 
 
 @given(heights)
-@settings(max_examples=20)
 def test_the_curve_runs_through_its_knots(knots):
     curve = CurveMemory(knots=knots).curve()
     middles = (np.arange(SAMPLES) + 0.5) / SAMPLES * (KNOTS - 1)
@@ -170,7 +167,6 @@ system = st.fixed_dictionaries(
 
 
 @given(system, st.sampled_from(list(SIGNALS)))
-@settings(max_examples=40)
 def test_the_output_is_the_librarys(javascript, state, name):
     widget = EigenvaluesInHand(**state)
     x = EigenvaluesInHand.constants["signals"][name]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
 from widget_page import complaints, settle, show_widget
@@ -53,7 +53,6 @@ def draw_logits(seed, n=50):
 
 
 @given(seeds, temperatures, st.one_of(st.none(), st.integers(1, 50)), masses)
-@settings(max_examples=80)
 def test_the_distribution_is_the_librarys(javascript, seed, temperature, top_k, top_p):
     logits = draw_logits(seed)
     options = {"temperature": temperature, "topK": top_k, "topP": top_p}
@@ -72,7 +71,6 @@ def test_the_nucleus_is_no_larger_than_it_must_be(javascript):
 
 
 @given(seeds)
-@settings(max_examples=30)
 def test_entropy_choices_and_argmax_are_the_librarys(javascript, seed):
     logits = draw_logits(seed)
     tensor = torch.from_numpy(logits)
@@ -90,7 +88,6 @@ def test_entropy_choices_and_argmax_are_the_librarys(javascript, seed):
 
 
 @given(seeds, st.floats(0, 1, exclude_max=True))
-@settings(max_examples=40)
 def test_a_token_is_drawn_by_its_part_of_the_unit_interval(javascript, seed, uniform):
     logits = torch.from_numpy(draw_logits(seed))
     p = probabilities(logits, top_k=7).numpy()
@@ -122,7 +119,6 @@ def test_where_rounding_leaves_a_rest_of_the_unit_interval_the_last_token_takes_
 
 
 @given(seeds, st.integers(1, 4), st.booleans())
-@settings(max_examples=25)
 def test_a_beam_grows_as_the_librarys(javascript, seed, n_beams, ends):
     table = np.random.default_rng(seed).dirichlet(np.ones(6), 6)
     log_table = np.log(table)

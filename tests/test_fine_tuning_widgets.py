@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load
 from scipy.stats import entropy
@@ -49,7 +49,6 @@ def draw_weights(seed, n=40):
 
 
 @given(seed=st.integers(0, 2**32 - 1), code=codes, block=blocks)
-@settings(max_examples=60)
 def test_rounding_is_the_librarys(javascript, seed, code, block):
     weights = draw_weights(seed)
     stored = ft.quantize(torch.from_numpy(weights), CODES[code], block or None)

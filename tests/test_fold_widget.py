@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import settle
 
@@ -24,7 +24,6 @@ states = {
 
 
 @given(**states)
-@settings(max_examples=60)
 def test_what_the_layers_make_of_the_line_is_the_librarys(javascript, depth, **state):
     widget = Fold(depth=depth, **state)
     rows = javascript(
@@ -41,7 +40,6 @@ def test_what_the_layers_make_of_the_line_is_the_librarys(javascript, depth, **s
 
 
 @given(st.integers(1, 5), st.integers(2, 4))
-@settings(max_examples=20)
 def test_pieces_are_the_powers_of_the_width(depth, width):
     assert Fold(depth=depth, width=width).pieces()[-1] == width**depth
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.signal
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -128,7 +128,6 @@ def test_a_circular_kernel_longer_than_the_signal_is_refused():
 
 
 @given(st.floats(0.3, 3))
-@settings(max_examples=20)
 def test_gaussian_and_box_and_exponential_have_their_closed_forms(a):
     w = np.linspace(-12, 12, 25)
     gaussian = fourier.fourier_transform(lambda t: np.exp(-(t**2) / (2 * a**2)), w, (-40, 40))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.signal
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from primer import fourier
@@ -70,7 +70,6 @@ def test_stft_agrees_with_scipy_and_inverts(sizes, seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
 def test_istft_is_the_nearest_signal(seed):
     """For what is no transform, the result is the least-squares solution (Griffin and Lim)."""
     random = np.random.default_rng(seed)
@@ -234,7 +233,6 @@ MADE = [
 
 @pytest.mark.parametrize("make", MADE, ids=lambda f: f.__name__)
 @given(rate=st.integers(2000, 16000), duration=st.floats(0.01, 0.3))
-@settings(max_examples=20)
 def test_made_signals_are_samples_between_minus_one_and_one(make, rate, duration):
     x = make(sample_rate=rate, duration=duration)
     assert x.shape == (round(rate * duration),)

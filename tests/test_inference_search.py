@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from test_inference import VOCABULARY, gpt2, llama
@@ -85,7 +85,6 @@ def test_the_comparison_meets_texts_that_end():
     assert len({len(text) for text in texts}) > 1
 
 
-@settings(max_examples=30)
 @given(seeds, st.integers(2, 4), st.integers(1, 3))
 def test_with_enough_beams_the_search_is_exhaustive(seed, vocabulary, n_tokens):
     model = random_table(seed, vocabulary)
@@ -97,7 +96,6 @@ def test_with_enough_beams_the_search_is_exhaustive(seed, vocabulary, n_tokens):
         assert hypothesis.log_probability == pytest.approx(value)
 
 
-@settings(max_examples=30)
 @given(seeds, st.integers(2, 4), st.integers(1, 3), st.sampled_from([-0.5, 0.0, 0.6, 1.0, 3.0]))
 def test_texts_that_end_are_found_with_their_normalized_score(seed, vocabulary, n, penalty):
     """With beams for every prefix, the list is that of all complete texts."""
@@ -114,7 +112,6 @@ def test_texts_that_end_are_found_with_their_normalized_score(seed, vocabulary, 
     assert [h.score for h in found] == pytest.approx(sorted(scores, reverse=True))
 
 
-@settings(max_examples=30)
 @given(seeds, st.integers(1, 5), st.sampled_from([0.0, 1.0]))
 def test_one_beam_is_greedy_and_scores_are_honest(seed, n_beams, penalty):
     model = random_table(seed, 5)

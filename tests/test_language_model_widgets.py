@@ -142,7 +142,6 @@ english = st.text(st.sampled_from("tobeTOBE  'ns,.\n1é“ ̈"), max_size=60)
 
 
 @given(st.lists(st.one_of(unicode_texts, english), min_size=1, max_size=20))
-@settings(max_examples=40)
 def test_tokens_are_the_librarys(javascript, book, texts):
     encoding = book[2]
     content = tokenizer_of(encoding)
@@ -159,7 +158,6 @@ def test_tokens_of_a_play_are_the_librarys(javascript, book):
 
 @given(st.lists(st.lists(st.integers(0, 1023), max_size=30), min_size=1, max_size=20))
 @example([[0xEF, 0xBB, 0xBF, ord("a")]])  # U+FEFF, which a decoder takes away unless asked
-@settings(max_examples=30)
 def test_any_ids_decode_as_in_python(javascript, book, lists):
     expected = [book[2].decode(ids) for ids in lists]
     assert javascript(HARNESS, "decodeAll", tokenizer_of(book[2]), lists) == expected
@@ -362,7 +360,6 @@ def test_unmasked_maps_are_those_of_attention_without_a_mask(book):
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.data())
-@settings(max_examples=20)
 def test_a_text_that_changes_is_read_as_if_anew(javascript, tmp_path_factory, tokens, data):
     file = tmp_path_factory.getbasetemp() / "shared-heads.bin"
     if not file.exists():
@@ -377,7 +374,6 @@ def test_a_text_that_changes_is_read_as_if_anew(javascript, tmp_path_factory, to
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=12), st.integers(0, 1000))
-@settings(max_examples=40)
 def test_behaviors_are_the_librarys(javascript, tokens, seed):
     n = len(tokens)
     scores = torch.randn(n, n, generator=torch.Generator().manual_seed(seed)) * 3
@@ -390,7 +386,6 @@ def test_behaviors_are_the_librarys(javascript, tokens, seed):
 
 
 @given(st.integers(1, 12), st.floats(0.01, 20), st.integers(0, 1000))
-@settings(max_examples=30)
 def test_evenness_is_the_share_of_the_largest_entropy(javascript, n, sharpness, seed):
     scores = torch.randn(n, n, generator=torch.Generator().manual_seed(seed)) * sharpness
     weights = scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf).softmax(dim=-1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from thorough import a_few
 from widget_page import complaints, settle
@@ -54,7 +54,6 @@ def random_predict(vocab_size, seed):
 
 
 @given(st.integers(0, 10**6), st.text("abc", max_size=7))
-@settings(max_examples=30)
 def test_next_characters_are_those_of_a_sum_over_all_texts_of_tokens(seed, text):
     encoding = BytePairEncoding.train(["abcab abca cabca abab"], vocab_size=262)
     predict = random_predict(262, seed)
@@ -518,7 +517,6 @@ texts = st.text(st.sampled_from("abab cé🎭.\n'T"), max_size=60) | st.text(
 
 @given(texts, st.integers(0, 30))
 @example(EXAMPLES[0], 30)
-@settings(max_examples=60)
 def test_learned_merges_and_tokens_are_the_librarys(javascript, text, step):
     widget = BytePairStepper(text=text, step=step)
     found = javascript(
@@ -530,7 +528,6 @@ def test_learned_merges_and_tokens_are_the_librarys(javascript, text, step):
 
 @given(texts, st.integers(0, 30))
 @example(EXAMPLES[1], 200)
-@settings(max_examples=40)
 def test_the_books_merges_are_applied_in_the_books_order(javascript, text, step):
     widget = BytePairStepper(text=text, step=step, source="book")
     found = javascript(

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import settle
 
@@ -22,7 +22,6 @@ numbers = st.floats(-3, 3).map(lambda v: round(v, 3))
 points = st.lists(st.tuples(numbers, numbers).map(list), min_size=5, max_size=5)
 
 
-@settings(max_examples=40, deadline=None)
 @given(points=points, query=numbers, rate=st.floats(0, 2), layers=st.integers(1, 6))
 def test_layers_are_those_of_the_library(javascript, points, query, rate, layers):
     x, y = np.transpose(points)
@@ -34,7 +33,6 @@ def test_layers_are_those_of_the_library(javascript, points, query, rate, layers
     assert weight * query == pytest.approx(step, rel=1e-6, abs=1e-6)
 
 
-@settings(max_examples=20, deadline=None)
 @given(points=points)
 def test_the_softmax_is_a_mean(javascript, points):
     widget = LearnLine(points=points, attention="softmax")

@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import center, drag_by_finger, settle
 
@@ -32,7 +32,6 @@ def cloud(seed, n):
 
 
 @given(seeds, counts, penalties)
-@settings(max_examples=40, deadline=None)
 def test_fit_is_the_librarys(javascript, seed, n, penalty):
     x, y = cloud(seed, n)
     got = javascript(MODULE, "fitLine", x, y, penalty)
@@ -47,7 +46,6 @@ def test_fit_is_the_librarys(javascript, seed, n, penalty):
 
 
 @given(seeds, counts, penalties)
-@settings(max_examples=40, deadline=None)
 def test_leverage_is_the_librarys(javascript, seed, n, penalty):
     x, y = cloud(seed, n)
     got = javascript(MODULE, "leverages", x, penalty)
@@ -59,7 +57,6 @@ def test_leverage_is_the_librarys(javascript, seed, n, penalty):
 
 
 @given(seeds, counts, st.floats(-20, 20), st.floats(-3, 3))
-@settings(max_examples=40, deadline=None)
 def test_sums_of_squares_are_the_librarys(javascript, seed, n, intercept, slope):
     x, y = cloud(seed, n)
     got = javascript(MODULE, "assess", x, y, {"intercept": intercept, "slope": slope})
@@ -71,7 +68,6 @@ def test_sums_of_squares_are_the_librarys(javascript, seed, n, intercept, slope)
 
 
 @given(seeds, counts, penalties, st.floats(0.1, 100), st.floats(0, 2 * np.pi))
-@settings(max_examples=40, deadline=None)
 def test_rings_have_equal_loss(javascript, seed, n, penalty, rise, angle):
     x, y = cloud(seed, n)
     a, b = javascript(MODULE, "halfAxes", x, penalty, rise)

@@ -57,7 +57,6 @@ def twin_file(tmp_path_factory):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
 def test_random_numbers_are_the_pages(javascript, seed):
     inputs, counted = _masked(mulberry(seed), 0.5)
     state = {"objective": "masked", "rate": 0.5, "length": 1, "seed": seed}

@@ -53,7 +53,6 @@ def test_activations_survive_enormous_numbers(name):
 
 
 @given(seeds, st.lists(few, min_size=2, max_size=5), st.sampled_from(sorted(CURVES)), few)
-@settings(max_examples=60)
 def test_forward_and_backward_are_torchs(seed, sizes, name, batch):
     rng = np.random.default_rng(seed)
     ours, theirs = CURVES[name]
@@ -152,7 +151,6 @@ def test_random_graphs_have_the_gradients_of_torch(seed, data):
 
 
 @given(seeds)
-@settings(max_examples=30)
 def test_a_classifier_has_the_gradients_of_torch(seed):
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(6, 4)), rng.integers(0, 3, size=6)
@@ -204,7 +202,6 @@ def test_cross_entropy_does_not_overflow():
 
 
 @given(st.integers(1, 8), st.floats(0.2, 0.8))
-@settings(max_examples=30)
 def test_the_network_of_folds_is_the_tent(folds, crease):
     x = np.linspace(0, 1, 65)
     layers = networks.tent_network(folds, crease)
@@ -227,7 +224,6 @@ def test_the_zigzag_is_a_triangle_wave_of_itself(depth, width):
 
 
 @given(seeds, st.integers(1, 3))
-@settings(max_examples=30)
 def test_between_its_corners_a_random_network_is_straight(seed, depth):
     rng = np.random.default_rng(seed)
     layers = [

@@ -31,7 +31,6 @@ def binary_data(seed, n=30, p=3):
 
 
 @given(seeds, st.floats(0, 3))
-@settings(max_examples=40)
 def test_logistic_loss_gradient_and_curvature_are_torchs(seed, penalty):
     X, y = binary_data(seed)
     w = np.random.default_rng(seed).normal(size=3)
@@ -52,7 +51,6 @@ def test_logistic_loss_gradient_and_curvature_are_torchs(seed, penalty):
 
 
 @given(seeds, penalties)
-@settings(max_examples=20)
 def test_logistic_regression_is_sklearns(seed, penalty):
     X, y = binary_data(seed)
     peer = LogisticRegression(C=1 / penalty, tol=1e-10, solver="newton-cholesky").fit(X, y)
@@ -83,7 +81,6 @@ def test_softmax_regression_on_digits_ends_where_the_gradient_is_0():
 
 
 @given(seeds, st.integers(1, 12))
-@settings(max_examples=30)
 def test_reliability_is_sklearns(seed, bins):
     rng = np.random.default_rng(seed)
     p = rng.uniform(size=60)
@@ -100,7 +97,6 @@ def test_reliability_is_sklearns(seed, bins):
 
 
 @given(seeds, st.integers(1, 20), st.integers(1, 3))
-@settings(max_examples=40)
 def test_minimum_norm_fit_is_lstsqs(seed, width, responses):
     rng = np.random.default_rng(seed)
     features, y = rng.normal(size=(10, width)), rng.normal(size=(10, responses))
@@ -111,7 +107,6 @@ def test_minimum_norm_fit_is_lstsqs(seed, width, responses):
 
 
 @given(seeds, st.integers(1, 20), st.floats(0.01, 10))
-@settings(max_examples=30)
 def test_with_a_penalty_it_is_sklearns_ridge(seed, width, penalty):
     rng = np.random.default_rng(seed)
     features, y = rng.normal(size=(10, width)), rng.normal(size=10)
@@ -198,7 +193,6 @@ def random_model(rng, inputs=5, units=2):
 
 
 @given(seeds, st.floats(0, 2))
-@settings(max_examples=30)
 def test_autoencoder_gradients_are_torchs(seed, penalty):
     rng = np.random.default_rng(seed)
     X, model = rng.normal(size=(7, 5)), random_model(rng)
@@ -214,7 +208,6 @@ def test_autoencoder_gradients_are_torchs(seed, penalty):
 
 
 @given(seeds, st.integers(1, 4))
-@settings(max_examples=20)
 def test_the_best_autoencoder_is_sklearns_pca(seed, units):
     X = np.random.default_rng(seed).normal(size=(20, 5)) * [3, 2.5, 2, 1.5, 1]
     X = X - X.mean(0)
@@ -263,7 +256,6 @@ def test_training_reports_each_component():
 
 
 @given(seeds, penalties)
-@settings(max_examples=20)
 def test_purification_is_sklearns_ridge_of_the_data_on_themselves(seed, penalty):
     X = np.random.default_rng(seed).normal(size=(9, 4))
     peer = Ridge(alpha=penalty, fit_intercept=False, solver="svd").fit(X, X)

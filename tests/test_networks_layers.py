@@ -6,7 +6,7 @@ import networkx
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from torch.nn import functional
 
@@ -21,7 +21,6 @@ sides = st.integers(3, 8)
 
 
 @given(seeds, few, few, few, sides, sides, few, few, few, st.integers(0, 2))
-@settings(max_examples=60)
 def test_convolution_is_torchs(seed, n, channels, filters, h, w, kh, kw, stride, padding):
     rng = np.random.default_rng(seed)
     x, W = rng.normal(size=(n, channels, h, w)), rng.normal(size=(filters, channels, kh, kw))
@@ -42,7 +41,6 @@ def test_convolution_is_torchs(seed, n, channels, filters, h, w, kh, kw, stride,
 
 
 @given(seeds, few, sides, sides, few, few)
-@settings(max_examples=40)
 def test_pooling_is_torchs(seed, channels, h, w, kernel, stride):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(2, channels, h, w))
@@ -81,7 +79,6 @@ def test_the_receptive_field_is_where_the_gradient_is_not_0(layers, kernel):
 
 
 @given(seeds, st.integers(2, 5), few, st.booleans())
-@settings(max_examples=40)
 def test_batch_norm_is_torchs(seed, n, features, images):
     rng = np.random.default_rng(seed)
     x = rng.normal(2, 3, size=(n, features, *((3, 4) if images else ())))
@@ -113,7 +110,6 @@ def random_graph(seed, nodes, directed=False):
 
 
 @given(seeds, st.integers(2, 7), st.integers(0, 6), st.booleans())
-@settings(max_examples=40)
 def test_walks_are_networkxs(seed, nodes, length, directed):
     graph = random_graph(seed, nodes, directed)
     walks = networkx.number_of_walks(graph, length)
@@ -122,7 +118,6 @@ def test_walks_are_networkxs(seed, nodes, length, directed):
 
 
 @given(seeds, st.integers(2, 7), few)
-@settings(max_examples=40)
 def test_messages_are_what_networkx_finds_next_door(seed, nodes, features):
     graph = random_graph(seed, nodes)
     A = networkx.to_numpy_array(graph)
@@ -137,7 +132,6 @@ def test_messages_are_what_networkx_finds_next_door(seed, nodes, features):
 
 
 @given(seeds, st.integers(2, 7), st.sampled_from(["sum", "mean", "max"]))
-@settings(max_examples=40)
 def test_message_passing_is_equivariant(seed, nodes, reduce):
     rng = np.random.default_rng(seed)
     A, v = rng.normal(size=(nodes, nodes)), rng.normal(size=(nodes, 2))
@@ -147,7 +141,6 @@ def test_message_passing_is_equivariant(seed, nodes, reduce):
 
 
 @given(seeds, st.integers(2, 6))
-@settings(max_examples=30)
 def test_the_residual_layer_is_its_formula(seed, nodes):
     rng = np.random.default_rng(seed)
     graph = random_graph(seed, nodes)
@@ -169,7 +162,6 @@ def test_binary_cross_entropy_is_torchs(pairs):
 
 
 @given(seeds)
-@settings(max_examples=20)
 def test_convolution_is_message_passing_on_a_grid(seed):
     """Without the corners' missing neighbors: on a torus, with a kernel that only blurs."""
     rng = np.random.default_rng(seed)

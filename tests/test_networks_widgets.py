@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 import traitlets
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from widget_page import center, settle
 
@@ -34,7 +34,6 @@ def test_the_features_are_the_librarys(javascript, basis, x, degree):
 )
 @example("polynomials", 0, 19, 0.0)
 @example("cosines", 0, 19, 0.0)
-@settings(max_examples=60)
 def test_the_fit_is_the_librarys(javascript, basis, seed, degree, penalty):
     places, y = drawn()[0], np.random.default_rng(seed).normal(size=POINTS)
     found = javascript("too_many.js", "fit", basis, places, y.tolist(), degree, penalty)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from primer import optimization as opt
@@ -35,7 +35,6 @@ def test_gradient_is_that_of_autograd(seed):
 
 
 @given(seeds, st.floats(0.05, 0.99), st.integers(0, 60))
-@settings(max_examples=40)
 def test_path_is_the_closed_form_in_singular_coordinates(seed, part, time):
     X, y, w0 = problem(seed)
     U, sigma, Vt = np.linalg.svd(X, full_matrices=False)
@@ -56,7 +55,6 @@ def test_long_descent_ends_at_least_squares(seed):
 
 
 @given(st.lists(st.floats(0.2, 5), min_size=2, max_size=6))
-@settings(max_examples=40)
 def test_best_step_is_the_minimum_of_the_worst_factor(sigma):
     best = opt.best_step(sigma)
     found = scipy.optimize.minimize_scalar(
@@ -121,13 +119,11 @@ def check_rule(rule, make, seed):
 
 
 @given(seeds, steps)
-@settings(max_examples=20)
 def test_gradient_descent_is_torchs(seed, step):
     check_rule(opt.GradientDescent(step), lambda p: torch.optim.SGD(p, lr=step), seed)
 
 
 @given(seeds, steps, st.floats(0.01, 0.99), st.booleans())
-@settings(max_examples=20)
 def test_momentum_is_torchs(seed, step, momentum, nesterov):
     check_rule(
         opt.Momentum(step, momentum, nesterov),
@@ -137,7 +133,6 @@ def test_momentum_is_torchs(seed, step, momentum, nesterov):
 
 
 @given(seeds, steps, fractions, fractions, st.sampled_from([0.0, 0.1]))
-@settings(max_examples=20)
 def test_adam_and_adamw_are_torchs_on_the_same_gradients(seed, step, beta1, beta2, decay):
     assume(beta1**2 < 0.99 * beta2)  # else a step divides by the rounding of a gradient near 0
     rng = np.random.default_rng(seed)
@@ -157,7 +152,6 @@ def test_adam_and_adamw_are_torchs_on_the_same_gradients(seed, step, beta1, beta
 
 
 @given(seeds, steps, st.sampled_from([0.0, 0.1]))
-@settings(max_examples=20)
 def test_adam_walks_as_torchs_does_on_its_own_gradients(seed, step, decay):
     check_rule(
         opt.Adam(step, decay=decay),
@@ -210,7 +204,6 @@ def test_momentum_converges_up_to_its_limit(curvature, momentum, margin):
 
 
 @given(st.floats(0.1, 2), st.floats(1.01, 100))
-@settings(max_examples=20)
 def test_best_momentum_is_not_beaten(low, ratio):
     best = opt.best_momentum(low, low * ratio)
 
@@ -249,7 +242,6 @@ def best_by_slsqp(g, radius, kind):
 
 
 @given(seeds, st.floats(0.1, 3), flat_norms)
-@settings(max_examples=30)
 def test_the_best_step_is_that_of_slsqp(seed, radius, kind):
     g = np.random.default_rng(seed).normal(size=4)
     step = opt.steepest_step(g, radius, kind)
@@ -377,7 +369,6 @@ def test_single_gradients_average_to_the_whole(seed):
 
 
 @given(st.floats(-2, 2), st.floats(-2, 2), st.floats(0.2, 2), st.floats(0.01, 0.5))
-@settings(max_examples=30)
 def test_noisy_moments_are_integrals(x, y, deviation, step):
     # Gauss–Hermite quadrature with 20 nodes is exact for polynomials up to degree 39.
     nodes, weights = np.polynomial.hermite_e.hermegauss(20)

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import center, drag_by_finger, settle
 
@@ -27,7 +27,6 @@ radii = st.floats(0.1, 1)
 
 
 @given(st.sampled_from(RULES), st.floats(0.001, 3), st.floats(1, 100), st.floats(0, 0.99))
-@settings(max_examples=60)
 def test_the_path_is_the_librarys(javascript, rule, step, curvature, momentum):
     widget = StepSize(rule=rule, step=step, curvature=curvature, momentum=momentum)
     got, expected = (
@@ -41,7 +40,6 @@ def test_the_path_is_the_librarys(javascript, rule, step, curvature, momentum):
 
 
 @given(angles, lengths, radii, st.sampled_from(KINDS))
-@settings(max_examples=60)
 def test_the_best_step_is_the_librarys(javascript, angle, length, radius, kind):
     widget = NormBall(angle=angle, length=length, radius=radius)
     g = javascript("norm_ball.js", "gradientAt", angle, length)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from transformers import BertConfig, BertForPreTraining
 from transformers import BertModel as TheirBert
@@ -28,7 +28,6 @@ def draw(seed: int = 0) -> torch.Generator:
 # --- masked tokens ----------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
 @given(seed=seeds, n=st.integers(1, 300), rate=st.floats(0.05, 0.9))
 def test_what_is_not_selected_is_not_touched(seed, n, rate):
     text = torch.randint(50, (n,), generator=draw(seed))
@@ -104,7 +103,6 @@ def test_an_empty_text_is_refused():
         pre.mask_tokens(torch.tensor([], dtype=torch.long), draw(), mask_id=9, vocab_size=9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=seeds)
 def test_the_loss_is_torchs_with_the_others_ignored(seed):
     g = draw(seed)
@@ -141,7 +139,6 @@ def test_next_token_and_prefix():
 # --- spans ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=seeds, n=st.integers(2, 200), rate=st.floats(0.02, 0.95), mean=st.floats(1, 5))
 def test_sentinels_lose_nothing(seed, n, rate, mean):
     if mean > n - 1:
@@ -169,7 +166,6 @@ def test_sizes_of_the_published_setting():
         pre.restore(torch.tensor([1, 101]), torch.tensor([100, 4]), first_sentinel=100)
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=seeds, n=st.integers(10, 200), rate=st.floats(0.05, 0.6))
 def test_span_masks_hide_the_wanted_share_in_one_way(seed, n, rate):
     text = torch.arange(n)
@@ -200,7 +196,6 @@ def test_span_lengths():
     assert free == pytest.approx(1 / 0.2)
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=seeds, n=st.integers(4, 100), rate=st.floats(0.05, 0.9))
 def test_infilling_keeps_order_and_rate(seed, n, rate):
     text = torch.arange(n)
@@ -350,7 +345,6 @@ def test_a_run_of_right_guesses_is_a_greedy_continuation():
     assert written == text[: place + 1 + runs[place]]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(1, 6))
 def test_occurrences_are_counted(text, length):
     if length > len(text):

@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 import sklearn.metrics
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tokenizers import models
 from torch.nn import functional
@@ -102,7 +102,6 @@ def chain(seed, n, k):
     return [torch.randn(size, generator=g, dtype=torch.float64) for size in sizes]
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=seeds, n=st.integers(1, 6), k=st.integers(1, 4))
 def test_paths_by_brute_force(seed, n, k):
     scores, T, first, last = chain(seed, n, k)
@@ -115,7 +114,6 @@ def test_paths_by_brute_force(seed, n, k):
     torch.testing.assert_close(log_z, every.logsumexp(0), atol=1e-12, rtol=0)
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=seeds, n=st.integers(2, 12), k=st.integers(2, 5))
 def test_the_field_is_that_of_pytorch_crf(seed, n, k):
     scores, T, first, last = chain(seed, n, k)
@@ -140,7 +138,6 @@ def test_the_field_is_that_of_pytorch_crf(seed, n, k):
     torch.testing.assert_close(ours.transitions.grad, theirs.transitions.grad)
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=seeds, n=st.integers(1, 20))
 def test_forbidden_steps_are_never_taken(seed, n):
     scores = chain(seed, n, len(TAGS))[0]
@@ -169,7 +166,6 @@ def test_bad_chains_are_refused(call, sentence):
 # --- spans ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
 @given(seed=seeds, n=st.integers(1, 40), limit=st.integers(1, 50))
 def test_the_best_span_by_brute_force(seed, n, limit):
     start, end = np.random.default_rng(seed).normal(size=(2, n))
@@ -267,7 +263,6 @@ def test_measures_refuse_what_is_no_answer():
 # --- lines in context -------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=seeds, n=st.integers(1, 30), d=st.integers(1, 8), rate=st.floats(0, 1))
 def test_layers_are_steps(seed, n, d, rate):
     random = np.random.default_rng(seed)

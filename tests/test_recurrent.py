@@ -78,7 +78,6 @@ def torch_gradients(layer: Recurrent, theirs: nn.RNNBase, number: int) -> dict[s
     packed=st.booleans(),
     stated=st.booleans(),
 )
-@settings(max_examples=20)
 def test_layers_and_gradients_are_torchs(
     kind: str, seed: int, n_layers: int, bidirectional: bool, packed: bool, stated: bool
 ) -> None:
@@ -140,7 +139,6 @@ def test_the_last_state_backward_stands_at_the_first_vector() -> None:
 
 
 @given(seed=st.integers(0, 999), time=st.integers(1, 7))
-@settings(max_examples=20)
 def test_gradients_by_hand_are_autograds(seed: int, time: int) -> None:
     torch.manual_seed(seed)
     cell = ElmanCell(2, 3).double()

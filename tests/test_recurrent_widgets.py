@@ -137,7 +137,6 @@ shapes = st.fixed_dictionaries(
 
 
 @given(shapes)
-@settings(max_examples=60)
 def test_the_matrix_and_its_values_are_numpys(javascript, state):
     weight = JacobianProduct(**state).matrix()
     np.testing.assert_allclose(
@@ -247,7 +246,6 @@ words = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), min_size=1, max_s
 
 
 @given(words, st.booleans())
-@settings(max_examples=25)
 def test_what_is_written_is_the_librarys(javascript, word, forced):
     widget = Alignment(word=word, forced=forced)
     text, weights = widget.written(copy.deepcopy(backwards_writer()).double())

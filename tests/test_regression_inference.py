@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats.diagnostic import het_breuschpagan
 from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflation_factor
@@ -124,7 +124,6 @@ def test_variance_inflation(seed, size):
 
 
 @given(seeds, sizes)
-@settings(max_examples=30)
 def test_tests_of_the_residuals(seed, size):
     ours, theirs = both(seed, size)
     statistic, p_value, _, _ = het_breuschpagan(theirs.resid, theirs.model.exog)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import Lasso, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
@@ -83,7 +83,6 @@ def test_ridge_risk_is_the_algebra_of_a_linear_estimator(seed, p, penalty):
 
 
 @given(seeds, sizes)
-@settings(max_examples=40)
 def test_tikhonov_is_where_the_gradient_vanishes(seed, size):
     X, y = problem(seed, size)
     gamma = np.random.default_rng(seed).normal(size=(size[1] + 2, size[1]))
@@ -96,7 +95,6 @@ def test_tikhonov_is_where_the_gradient_vanishes(seed, size):
 
 
 @given(seeds, sizes, st.floats(0.1, 10))
-@settings(max_examples=40)
 def test_log_posterior_peaks_at_the_posterior_mean(seed, size, noise):
     X, y = problem(seed, size)
     peak = reg.ridge_posterior(X, y, noise)
@@ -145,7 +143,6 @@ def test_dropout_loss_is_the_mean_over_all_masks():
 
 
 @given(seeds, st.integers(1, 4), st.floats(0.1, 0.9))
-@settings(max_examples=40)
 def test_dropout_regression_minimizes_the_expected_loss(seed, p, keep):
     X, y = problem(seed, (p + 3, p))
     w = torch.tensor(reg.dropout_regression(X, y, keep), requires_grad=True)
@@ -172,7 +169,6 @@ def test_noise_loss_is_exact_for_noise_of_two_values():
 
 
 @given(seeds, sizes, st.floats(0.02, 1.2))
-@settings(max_examples=60, deadline=None)
 def test_lasso_agrees_with_scikit_learn(seed, size, fraction):
     X, y = problem(seed, size)
     penalty = fraction * reg.lasso_largest_penalty(X, y)
@@ -186,7 +182,6 @@ def test_lasso_agrees_with_scikit_learn(seed, size, fraction):
 
 
 @given(seeds, sizes)
-@settings(max_examples=30, deadline=None)
 def test_lasso_meets_its_optimality_conditions(seed, size):
     X, y = problem(seed, size)
     penalty = 0.3 * reg.lasso_largest_penalty(X, y)

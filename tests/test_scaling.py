@@ -150,7 +150,6 @@ def test_what_rounding_does():
     assert CHINCHILLA_REFIT.optimum(flops).ratio == pytest.approx(18.4, abs=0.05)
 
 
-@settings(max_examples=40)
 @given(law=laws, flops=st.floats(16, 24).map(lambda t: 10**t), share=st.floats(0, 100))
 def test_inference_moves_the_optimum_to_smaller_models(law, flops, share):
     best = law.optimum(flops)

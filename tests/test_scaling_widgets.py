@@ -31,7 +31,6 @@ chances = st.floats(0.01, 1)
 # --- spend your compute -----------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(law=laws, budget=budgets, size=st.floats(4, 13), use=st.sampled_from([0.0, 1e10, 1e13]))
 def test_losses(javascript, law, budget, size, use):
     expected = float(LAWS[law].isoflop(budget, 10**size, use))
@@ -43,7 +42,6 @@ def test_losses(javascript, law, budget, size, use):
         assert got == pytest.approx(expected, rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(law=laws, budget=budgets)
 def test_the_bottom_and_its_sides(javascript, law, budget):
     best = javascript(SPEND, "optimum", CONSTANTS[law], budget, 0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import assume, given, reject, settings
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from widget_page import settle
 
@@ -39,7 +39,6 @@ def trained(javascript, widget, steps):
 
 
 @given(**settings_of_a_net)
-@settings(max_examples=50)
 def test_the_first_steps_are_the_librarys(javascript, **state):
     widget = SmallNetwork(**state)
     try:

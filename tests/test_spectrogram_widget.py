@@ -13,7 +13,7 @@ import pytest
 import scipy.io.wavfile
 import scipy.signal
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import settle
 
@@ -34,7 +34,6 @@ def noise(seed: int, length: int) -> np.ndarray:
 
 
 @given(seed=seeds, power=st.integers(0, 11))
-@settings(max_examples=30, deadline=None)
 def test_fft_is_the_librarys(javascript, seed, power):
     x = noise(seed, 2 * 2**power).reshape(2, -1)
     got = javascript("spectrum.js", "fft", x[0], x[1])
@@ -43,7 +42,6 @@ def test_fft_is_the_librarys(javascript, seed, power):
 
 
 @given(name=st.sampled_from(sorted(WINDOWS)), length=st.integers(4, 600))
-@settings(max_examples=30, deadline=None)
 def test_windows_and_their_spreads_are_the_librarys(javascript, name, length):
     window = WINDOWS[name](length)
     np.testing.assert_allclose(
@@ -60,7 +58,6 @@ def test_windows_and_their_spreads_are_the_librarys(javascript, name, length):
     length=st.sampled_from([8, 32, 128]),
     hop=st.integers(1, 60),
 )
-@settings(max_examples=30, deadline=None)
 def test_frame_powers_are_the_spectrogram(javascript, seed, name, length, hop):
     x, window = noise(seed, 300), WINDOWS[name](length)
     power = fourier.spectrogram(x, 1, window, hop).power * 4 / window.sum() ** 2
@@ -72,7 +69,6 @@ def test_frame_powers_are_the_spectrogram(javascript, seed, name, length, hop):
 
 
 @given(seed=seeds, length=st.integers(4, 100), center=st.integers(0, 200))
-@settings(max_examples=30, deadline=None)
 def test_frames_of_any_length_are_padded_and_zero_outside_the_signal(
     javascript, seed, length, center
 ):
@@ -85,7 +81,6 @@ def test_frames_of_any_length_are_padded_and_zero_outside_the_signal(
 
 
 @given(frequency=st.floats(0, 1e5), rate=st.floats(0.1, 1e5))
-@settings(deadline=None)
 def test_alias_is_the_librarys(javascript, frequency, rate):
     got = javascript("spectrum.js", "aliasFrequency", frequency, rate)
     # Where f lies in the middle between two multiples of the rate, both roundings give the same.
@@ -93,14 +88,12 @@ def test_alias_is_the_librarys(javascript, frequency, rate):
 
 
 @given(seed=seeds, every=st.integers(1, 12), length=st.integers(64, 200))
-@settings(max_examples=20, deadline=None)
 def test_decimation_keeps_every_so_manieth_sample(javascript, seed, every, length):
     x = noise(seed, length).astype("f4").astype(float)
     np.testing.assert_array_equal(javascript("spectrum.js", "decimate", x, every), x[::every])
 
 
 @given(seed=seeds, power=st.integers(2, 7), factor=st.sampled_from([1, 2, 4]))
-@settings(max_examples=20, deadline=None)
 def test_interpolation_is_that_of_scipy(javascript, seed, power, factor):
     x = noise(seed, 2**power)
     expected = scipy.signal.resample(x, len(x) * factor)
@@ -220,7 +213,6 @@ def peak_frequencies(javascript, frequencies, seconds, *, rate=4000, size=4096):
 
 
 @given(low=st.floats(200, 1500), gap=st.floats(50, 200))
-@settings(max_examples=20, deadline=None)
 def test_tones_are_two_peaks_only_through_a_long_window(javascript, low, gap):
     tones = [low, low + gap]
     apart = peak_frequencies(javascript, tones, 6 / gap)
@@ -253,7 +245,6 @@ def test_the_sentence_names_the_alias(javascript):
     spots=st.lists(st.tuples(st.integers(70, 290), st.integers(20, 200)), min_size=1, max_size=6),
     upright=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
 def test_labels_cover_no_other_peak_and_no_other_label(javascript, spots, upright):
     points = [{"x": x, "y": y, "text": "1000 Hz"} for x, y in spots]
     placed = javascript("spectrogram_panels.js", "placeLabels", points, upright, 360)

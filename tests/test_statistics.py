@@ -174,7 +174,6 @@ def log_normal_density(x, theta):
     return -(((x - theta[0]) / theta[1]) ** 2) / 2 - torch.log(theta[1]) - math.log(2 * math.pi) / 2
 
 
-@settings(max_examples=30)
 @given(seed=SEEDS, mu=st.floats(-3, 3), sigma=st.floats(0.5, 3))
 def test_score_and_information_of_the_normal_law_are_the_closed_forms(seed, mu, sigma):
     x = np.random.default_rng(seed).normal(1, 2, 12)

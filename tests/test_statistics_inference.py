@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.signal
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
@@ -69,7 +69,6 @@ def test_scales_have_the_moments_of_the_chi_square_law(df, delta):
 
 
 @each_alternative
-@settings(max_examples=40)
 @given(seed=SEEDS, n=st.integers(2, 40), m=st.integers(2, 40), mean=st.floats(-2, 2))
 def test_t_tests_are_scipys(alternative, seed, n, m, mean):
     rng = np.random.default_rng(seed)
@@ -108,7 +107,6 @@ def test_a_test_object_rejects_where_its_p_value_is_small():
 
 
 @each_alternative
-@settings(max_examples=40)
 @given(effect=st.floats(-1.5, 1.5), n=st.integers(2, 120), alpha=st.floats(0.001, 0.3))
 def test_power_is_statsmodels(alternative, effect, n, alpha):
     expected = TTestPower().power(effect, n, alpha, alternative=PEER[alternative])
@@ -118,7 +116,6 @@ def test_power_is_statsmodels(alternative, effect, n, alpha):
 
 
 @each_alternative
-@settings(max_examples=25)
 @given(size=st.floats(0.15, 1.5), power=st.floats(0.35, 0.98), alpha=st.floats(0.005, 0.2))
 def test_sample_size_is_the_smallest_with_that_power(alternative, size, power, alpha):
     effect = -size if alternative == "less" else size
@@ -136,7 +133,6 @@ def test_sample_size_of_a_textbook_design_is_statsmodels():
 # Bayes --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
 @given(n=st.integers(1, 60), share=st.floats(0, 1), a=st.floats(1, 6), b=st.floats(1, 6))
 def test_grid_and_closed_form_agree(n, share, a, b):
     k = round(n * share)
@@ -181,7 +177,6 @@ def test_one_observation_after_the_other_is_all_at_once():
     assert step_by_step == pytest.approx(prior.update(x, noise=1.5))
 
 
-@settings(max_examples=20)
 @given(a=st.floats(1.5, 8), b=st.floats(1.5, 8), level=st.floats(0.5, 0.99))
 def test_credible_sets_hold_their_level(a, b, level):
     grid = np.linspace(1e-6, 1 - 1e-6, 20001)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from widget_page import settle
 
@@ -36,7 +36,6 @@ def test_normal_cdf(javascript, x):
     assert got == pytest.approx(scipy.stats.norm.cdf(x), abs=1e-13)
 
 
-@settings(max_examples=60, deadline=None)
 @given(n=COUNTS, effect=EFFECTS, t=st.floats(-20, 20))
 def test_noncentral_t(javascript, n, effect, t):
     df, delta = n - 1, effect * math.sqrt(n)
@@ -46,7 +45,6 @@ def test_noncentral_t(javascript, n, effect, t):
     assert got == pytest.approx(density(t, df, delta), abs=1e-7)
 
 
-@settings(max_examples=60, deadline=None)
 @given(effect=EFFECTS, n=COUNTS, alpha=LEVELS, alternative=alternatives)
 def test_critical_values_and_power(javascript, effect, n, alpha, alternative):
     got = javascript(POWER, "criticalValues", n, alpha, alternative)
@@ -57,7 +55,6 @@ def test_critical_values_and_power(javascript, effect, n, alpha, alternative):
     assert got == pytest.approx(statistics.t_power(effect, n, alpha, alternative), abs=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
 @given(size=st.floats(0.1, 1.5), alpha=LEVELS, alternative=alternatives)
 def test_sample_size(javascript, size, alpha, alternative):
     effect = -size if alternative == "less" else size
@@ -136,7 +133,6 @@ def test_slopes_are_the_expectations(population, estimator):
     assert abs(values.mean() - ESTIMATORS[estimator].slope(n)) < 5 * error
 
 
-@settings(max_examples=40)
 @given(values=st.lists(st.floats(-50, 50), min_size=2, max_size=60))
 def test_moments(javascript, values):
     got = javascript(SAMPLING, "momentsOf", values)

@@ -23,7 +23,6 @@ rewards, betas = st.sampled_from(sorted(REWARDS)), st.floats(0.1, 10)
 
 
 @given(rewards, betas, st.integers(1, 64), st.integers(0, 200))
-@settings(max_examples=30, deadline=None)
 def test_the_policies_are_the_librarys(javascript, reward, beta, draws, steps):
     widget = Tilt(reward=reward, beta=beta, draws=draws, steps=steps)
     state = {"reward": reward, "beta": beta, "draws": draws, "steps": steps}

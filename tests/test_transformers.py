@@ -7,7 +7,7 @@ import runpy
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from primer.positions import apply_rope
@@ -167,7 +167,6 @@ def test_the_last_positions_alone_have_the_same_logits():
         torch.testing.assert_close(model(tokens, n_last=n_last), model(tokens)[:, -n_last:])
 
 
-@settings(max_examples=25)
 @given(st.data())
 @pytest.mark.usefixtures("double")
 def test_any_mixture_of_options_is_causal_and_cached(data):

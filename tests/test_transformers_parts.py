@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.autograd import gradcheck
@@ -91,7 +91,6 @@ def test_norms_refuse(call, sentence):
 # Feed-forward ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20)
 @given(seeds, st.integers(1, 4))
 def test_swiglu_is_hugging_faces(seed, tokens):
     theirs = LlamaMLP(
@@ -159,7 +158,6 @@ def mixture_of_swiglu(d_model: int, d_ff: int, n_experts: int, k: int) -> mixtur
     ).double()
 
 
-@settings(max_examples=20)
 @given(seeds, st.integers(1, 4))
 def test_mixture_is_mixtrals(seed, k):
     config = MixtralConfig(
@@ -250,7 +248,6 @@ def test_mixture_refuses(call, sentence):
 # Attention in blocks -----------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(seeds, st.integers(1, 40), st.integers(0, 40), st.integers(1, 50), st.booleans())
 def test_blockwise_attention_is_attention(seed, n_queries, more, block_size, causal):
     n_keys = n_queries + more

@@ -55,7 +55,6 @@ def configurations(draw):
     )
 
 
-@settings(max_examples=30)
 @given(configurations())
 def test_parameters_of_any_configuration(config):
     with META:
@@ -103,7 +102,6 @@ def test_operations_of_gpt2():
     assert counter.get_total_flops() == 1024 * flops_per_token(GPT2_SMALL, 1024)
 
 
-@settings(max_examples=30)
 @given(configurations(), st.integers(1, 8))
 def test_cache_bytes_are_what_a_cache_holds(config, n_tokens):
     model, cache = Transformer(config), KeyValueCache(config)

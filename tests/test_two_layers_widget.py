@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_language_model_widgets import read_out
 from widget_page import complaints, settle
@@ -55,7 +55,6 @@ def packed_file(tmp_path_factory):
 
 
 @given(texts, st.integers(0, 20))
-@settings(max_examples=20)
 def test_the_products_make_the_models_weights(text, seed):
     model, tokens = sharp_model(seed), encode(text)
     n = len(tokens)
@@ -68,7 +67,6 @@ def test_the_products_make_the_models_weights(text, seed):
 
 
 @given(texts)
-@settings(max_examples=20)
 def test_the_page_computes_what_torch_computes(javascript, packed_file, text):
     expected = letter_products(unpack(packed_file.read_bytes()), encode(text))
     got = javascript(HARNESS, "letterProducts", str(packed_file), text)
