@@ -334,6 +334,8 @@ def patched(at: int, replacement: bytes) -> bytes:
 BAD_FILES = {
     "empty": (b"", "not a WAV file"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "not a WAV file"),
+    "RIFF of another kind": (patched(8, b"AVI "), "not a WAV file"),
+    "WAVE in another file": (patched(0, b"RIFX"), "not a WAV file"),
     "a header alone": (GOOD[:30], "ends before its sound begins"),
     "cut off": (GOOD[:400], "cut off: it announces 600 bytes of sound and has 356"),
     "compressed": (patched(20, b"\x55\x00"), "compressed or of a rare format"),

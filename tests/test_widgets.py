@@ -286,11 +286,13 @@ def test_rope_says_that_other_partners_give_the_same_in_another_order(widget_pag
     ("mover", "expected"),
     [
         ("both", [[3, 62], [4, 63], [5, 64], [0, 59], [1, 60]]),
+        ("both", [[62, 3], [63, 4], [64, 5], [59, 0], [60, 1]]),
         ("key", [[3, 62], [3, 63], [3, 64], [3, 0], [3, 1]]),
     ],
 )
 def test_rope_moves_to_the_end_and_begins_anew(widget_page, mover, expected):
-    page = widget_page(RopeRotation(m=3, n=62), clock=True)
+    m, n = expected[0]
+    page = widget_page(RopeRotation(m=m, n=n), clock=True)
     page.get_by_label("moves").select_option(mover)
     positions = "[model.get('m'), model.get('n')]"
     page.get_by_role("button", name="Play").click()

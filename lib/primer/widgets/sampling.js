@@ -247,7 +247,7 @@ export default widget("sampling", ({ controls, get, write: put, redraw }) => {
       const value = ESTIMATORS[name](part, part.slice().sort());
       run.moments.add(value);
       const bin = Math.floor(((value - LOW) / (HIGH - LOW)) * BINS);
-      if (bin >= 0 && bin < BINS) run.bins[bin] += 1;
+      if (bin in run.bins) run.bins[bin] += 1;
       else run.outside += 1;
       run.value = value;
     });
