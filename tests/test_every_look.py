@@ -1,6 +1,7 @@
 """Every page can be read in every look: axe-core at both widths and in both schemes.
 
-At a desk all guesses are made and all exercises answered first, by keyboard.
+At a desk all guesses are made and all exercises answered first, by keyboard.  Over http, too, a
+page asks nothing of another place, its widgets are alive and its console is empty.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from axe import LOOKS, WIDTHS, violations_on
 from looks import PAGES, READ, kinds
 from playwright.sync_api import Browser
 from selectolax.lexbor import LexborHTMLParser
-from test_site import answer_all, every_page, visit
+from test_site import answer_all, assert_quiet, every_page, visit
 
 from primer.book.pages import SITE, serve
 
@@ -23,6 +24,7 @@ def test_every_look_can_be_read(chromium: Browser, name: str) -> None:
         context = chromium.new_context(viewport=WIDTHS["desk"], reduced_motion="reduce")
         seen = visit(context, f"{address}/{name}", address)
         answer_all(seen.page, name)
+        assert_quiet(seen)
         assert violations_on(seen.page, LOOKS) == []
         context.close()
 
