@@ -128,7 +128,7 @@ export function play({ label = "Play", start = () => {}, frame, end = () => fram
     last = null;
     start();
     request = requestAnimationFrame(tick);
-    element.textContent = "⏸ Pause";
+    element.textContent = "❚❚ Pause";
   });
   return { button: element, playing: () => request !== 0, stop };
 }
