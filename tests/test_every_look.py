@@ -6,9 +6,11 @@ page asks nothing of another place, its widgets are alive and its console is emp
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from axe import LOOKS, WIDTHS, violations_on
-from looks import PAGES, READ, kinds
+from looks import OF_ALL_KINDS, OF_EACH_TEMPLATE, PAGES, READ, kinds
 from playwright.sync_api import Browser
 from selectolax.lexbor import LexborHTMLParser
 from test_site import answer_all, assert_quiet, every_page, visit
@@ -30,6 +32,8 @@ def test_every_look_can_be_read(chromium: Browser, name: str) -> None:
 
 
 def test_every_kind_of_element_is_read_in_make_test() -> None:
+    assert {*PAGES} >= OF_EACH_TEMPLATE | OF_ALL_KINDS, "tests/looks.py names a page that is gone"
+    assert {Path(name).parent for name in PAGES} == {Path(name).parent for name in OF_EACH_TEMPLATE}
     found = {name: kinds(LexborHTMLParser((SITE / name).read_text("utf-8"))) for name in PAGES}
     read = set().union(*(found[name] for name in READ))
     unread = {name: sorted(found[name] - read) for name in PAGES if found[name] - read}
