@@ -4,8 +4,19 @@ Each function but :func:`checked` takes the name its argument has in the caller,
 ``ValueError`` can name it, and returns the argument ready to compute with.
 """
 
-from primer.inputs.arrays import as_array, distribution, finite, matrix, real, tensor, vector
+from primer.inputs.arrays import (
+    as_array,
+    distribution,
+    finite,
+    matrix,
+    real,
+    tensor,
+    unmasked,
+    vector,
+)
+from primer.inputs.functions import evaluated
 from primer.inputs.hints import checked
+from primer.inputs.tokens import tokens
 from primer.inputs.values import (
     count,
     fraction,
@@ -23,6 +34,7 @@ __all__ = [
     "checked",
     "count",
     "distribution",
+    "evaluated",
     "finite",
     "fraction",
     "matrix",
@@ -34,6 +46,8 @@ __all__ = [
     "random_generator",
     "real",
     "tensor",
+    "tokens",
+    "unmasked",
     "vector",
     "whole",
 ]

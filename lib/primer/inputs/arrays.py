@@ -23,12 +23,13 @@ def as_array(name: str, values: object) -> np.ndarray:
     Returns
     -------
     array
-        The numbers; what is an array already is not copied.
+        The numbers; what is an array already is not copied.  A tensor's are taken without its
+        gradient, and in double precision where NumPy has no such type.
 
     Raises
     ------
     ValueError
-        When the rows of a table are not equally long.
+        When the rows of a table are not equally long, or entries are masked.
 
     Examples
     --------
@@ -37,10 +38,55 @@ def as_array(name: str, values: object) -> np.ndarray:
         ...
     ValueError: X must be a table whose rows are equally long
     """
+    unmasked(name, values)
     try:
-        return np.asarray(values)
-    except ValueError:
+        return np.asarray(_plain(values))
+    except (ValueError, TypeError, RuntimeError):
         raise ValueError(f"{name} must be a table whose rows are equally long") from None
+
+
+def unmasked(name: str, values: object) -> None:
+    """Refuse masked arrays: what they hide would count, as if nobody had hidden it.
+
+    Parameters
+    ----------
+    name, values
+        As in :func:`finite`.
+
+    Raises
+    ------
+    ValueError
+        When this is a masked array, or a list or tuple with one.
+
+    Examples
+    --------
+    >>> unmasked("x", np.ma.masked_array([1.0, 99.0], mask=[False, True]))
+    Traceback (most recent call last):
+        ...
+    ValueError: x is a masked array, whose hidden entries would count; write x.compressed() ...
+    """
+    inside = isinstance(values, list | tuple) and any(map(_is_masked, values))
+    if _is_masked(values) or inside:
+        raise ValueError(
+            f"{name} {'holds' if inside else 'is'} a masked array, whose hidden entries would "
+            f"count; write {name}.compressed() for the others, or {name}.filled(value)"
+        )
+
+
+def _is_masked(value: object) -> bool:
+    return isinstance(value, np.ma.MaskedArray)
+
+
+def _plain(values: Any) -> Any:
+    """Give the numbers of tensors, which NumPy does not take with a gradient or as bfloat16."""
+    if hasattr(values, "is_floating_point"):
+        values = values.detach()
+        return (values.double() if str(values.dtype) == "torch.bfloat16" else values).numpy(
+            force=True
+        )
+    if isinstance(values, list | tuple) and any(hasattr(v, "is_floating_point") for v in values):
+        return [_plain(value) for value in values]
+    return values
 
 
 def finite(name: str, values: ArrayLike | Sequence[Any], hint: str = "") -> np.ndarray:
@@ -220,6 +266,8 @@ def distribution(name: str, values: Numbers) -> Numbers:
     ValueError: target must be a distribution: numbers ≥ 0 that sum to 1, got the sum 1.1
     """
     rule = f"{name} must be a distribution: numbers ≥ 0 that sum to 1, got"
+    if not hasattr(values, "is_floating_point"):
+        values = finite(name, values)
     if values.ndim == 0 or 0 in values.shape:
         raise ValueError(f"{rule} shape {tuple(values.shape)}")
     if not bool((values >= 0).all()):

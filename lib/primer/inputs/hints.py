@@ -30,6 +30,8 @@ import numpy as np
 from jaxtyping import AbstractArray, jaxtyped
 from numpy.typing import ArrayLike
 
+from primer.inputs.arrays import unmasked
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # By name, so that topics which need no torch do not wait for it.
@@ -46,7 +48,7 @@ ADVICE = {
     "builtins.bool": "True or False",
     "builtins.NoneType": "None",
 }
-LOOKED_AT = 100  # entries of a list or tuple
+LOOKED_AT = 100_000  # entries of a list or tuple
 CONTAINERS = (Sequence, Mapping, Collection, Iterable, list, tuple, dict)
 
 
@@ -67,12 +69,14 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
         What is called; its hints are read at the first call.
     infinite : str
         The names of arguments in which infinity has a meaning, as :math:`-\infty` has for the
-        logit of an impossible token.
+        logit of an impossible token; ``return`` where it, or NaN, has one in the result.
 
     Returns
     -------
     callable
-        The function, which raises a ``ValueError`` where an argument differs from its hint.
+        The function, which raises a ``ValueError`` where an argument differs from its hint, and
+        where the result is not finite although all arguments were: numbers too large or too small
+        for floating point.
 
     Examples
     --------
@@ -94,6 +98,10 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
     Traceback (most recent call last):
         ...
     ValueError: b must hold floating-point numbers, got torch.int64; write b.float()
+    >>> product(torch.tensor([[1e30]]), torch.tensor([[1e30]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: product gives inf at [0, 0] for these arguments: they are too large ...
     """
     if function is None:
         return functools.partial(checked, infinite=infinite)
@@ -101,7 +109,7 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
     names = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     places = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     unbounded = set(infinite.split())
-    if unknown := unbounded - set(names):
+    if unknown := unbounded - {*names, "return"}:
         raise ValueError(f"{function.__qualname__} has no argument {', '.join(sorted(unknown))}")
 
     @functools.cache
@@ -112,17 +120,23 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
         given = dict(zip(places, args, strict=False)) | named
+        for name in names:
+            unmasked(name, given.get(name))
         problem = _problem({n: (given[n], h) for n, h in hints().items() if n in given}, unbounded)
         if problem:
             raise ValueError(problem)
         try:
-            return function(*args, **named)
-        except RuntimeError as error:  # torch multiplies no matrices of two precisions
-            precisions = _precisions(given)
-            if len(set(precisions.values())) < 2:
+            result = function(*args, **named)
+        except (ArithmeticError, MemoryError, RuntimeError) as error:
+            if not (reason := _reason(error, function.__name__, given)):
                 raise
-            words = ", ".join(f"{name} in {kind}" for name, kind in precisions.items())
-            raise ValueError(f"all tensors need one precision, got {words}") from error
+            raise ValueError(reason) from error
+        if "return" not in unbounded and (broken := _not_finite(result, infinite=False)):
+            raise ValueError(
+                f"{function.__name__} gives {broken} for these arguments: they are too large or "
+                f"too small for floating-point numbers, or the result has no finite value there"
+            )
+        return result
 
     return call
 
@@ -132,7 +146,7 @@ def _open(hint: Any) -> bool:
     parts = _parts(hint)
     return (
         Any in parts
-        or set(get_args(ArrayLike)) <= set(parts)
+        or set(_parts(ArrayLike)) <= set(parts)  # a union, or from Python 3.12 on one name
         or any(isinstance(part, TypeVar) for part in parts)
     )
 
@@ -164,11 +178,11 @@ def _fits(value: Any, hint: Any) -> bool:
     if hint is int:
         return isinstance(value, int | np.integer) and not isinstance(value, bool)
     if hint is float:
+        if _is_tensor(value) or isinstance(value, np.ndarray):
+            kinds = {"int", "uint", "float", "bfloat"}
+            return value.ndim == 0 and str(value.dtype).split(".")[-1].rstrip("0123456789") in kinds
         numbers = int | float | np.integer | np.floating
-        one = _is_tensor(value) or isinstance(value, np.ndarray)
-        return (
-            value.ndim == 0 if one else isinstance(value, numbers) and not isinstance(value, bool)
-        )
+        return isinstance(value, numbers) and not isinstance(value, bool)
     if origin is Literal:
         return any(value is part or (type(value) is type(part) and value == part) for part in parts)
     if origin is Callable:
@@ -177,12 +191,14 @@ def _fits(value: Any, hint: Any) -> bool:
         text = str if isinstance(value, str) else int if isinstance(value, bytes) else None
         if not isinstance(value, origin) or (text is not None and parts[0] is not text):
             return False
-        entries = islice(value, LOOKED_AT) if isinstance(value, list | tuple) else ()
+        entries = value[:LOOKED_AT] if isinstance(value, list | tuple) else ()
         fixed = origin is tuple and Ellipsis not in parts
         if fixed and len(value) != len(parts):
             return False
+        if parts[0] in (int, float) and set(map(type, entries)) <= {parts[0]}:  # most, and quickly
+            return True
         return all(map(_fits, entries, parts if fixed else repeat(parts[0])))
-    if hint is Any or isinstance(hint, TypeVar):
+    if _open(hint):
         return True
     try:
         return isinstance(value, hint)
@@ -192,9 +208,11 @@ def _fits(value: Any, hint: Any) -> bool:
 
 def _not_finite(value: Any, *, infinite: bool) -> str:
     """Name the first NaN, or infinity unless it is allowed, and its place."""
-    if isinstance(value, float):
+    if isinstance(value, float | np.floating):
         return str(value) if math.isnan(value) or (math.isinf(value) and not infinite) else ""
     if isinstance(value, list | tuple):
+        if set(map(type, value)) <= {int, str, bytes, bool}:
+            return ""
         entries = enumerate(islice(value, LOOKED_AT))
         places = ((i, _not_finite(entry, infinite=infinite)) for i, entry in entries)
         return next((f"{broken} in entry {i}" for i, broken in places if broken), "")
@@ -256,14 +274,25 @@ def _array_difference(
     )
 
 
-def _precisions(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Give the precision of each argument that is a tensor of numbers or a model."""
-    found = {}
-    for name, value in arguments.items():
+def _reason(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
+    """Say what an error of Python's or torch's means for whoever called, if it is one of a kind."""
+    if isinstance(error, MemoryError) or "allocate memory" in str(error):
+        return f"{name} needs more memory than there is; make its arguments smaller"
+    if isinstance(error, ArithmeticError):
+        return (
+            f"{name} cannot be computed for these arguments, {error}: a number is too large or too "
+            f"small for floating-point numbers"
+        )
+    precisions = {}  # torch multiplies no matrices of two precisions
+    for argument, value in arguments.items():
         one: Any = next(iter(value.parameters()), None) if hasattr(value, "parameters") else value
         if _is_tensor(one) and one.is_floating_point():
-            found["the model" if name == "self" else name] = str(one.dtype).removeprefix("torch.")
-    return found
+            kind = str(one.dtype).removeprefix("torch.")
+            precisions["the model" if argument == "self" else argument] = kind
+    if len(set(precisions.values())) < 2:
+        return ""
+    words = ", ".join(f"{argument} in {kind}" for argument, kind in precisions.items())
+    return f"all tensors need one precision, got {words}"
 
 
 def _container(hint: Any) -> Any:

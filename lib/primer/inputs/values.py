@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
 from typing import TypeVar
 
@@ -39,6 +40,10 @@ def number(name: str, value: object) -> float:
         ...
     ValueError: mean must be one finite number, got an array of shape (2,)
     """
+    if isinstance(value, int) and not isinstance(value, bool):  # of any size
+        with contextlib.suppress(OverflowError):
+            return float(value)
+        raise ValueError(f"{name} must be one finite number, got one of {value.bit_length()} bits")
     array = as_array(name, value)
     if array.ndim or array.dtype.kind not in "iuf" or not np.isfinite(array):
         got = f"an array of shape {array.shape}" if array.ndim else repr(array.item())

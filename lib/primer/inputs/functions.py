@@ -1,0 +1,58 @@
+"""What is asked of functions that a caller hands over: a number for each number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from primer.inputs.arrays import as_array, real
+
+
+def evaluated(name: str, function: Callable[..., Any], x: Any) -> Float[np.ndarray, "..."]:
+    """Return the values of a caller's function at given points.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    function : callable
+        Takes an array of points and returns a real number for each of them; one number alone, as a
+        constant function returns, counts for all.
+    x : float array
+        The points.
+
+    Returns
+    -------
+    float array
+        The values, in the shape of the points.
+
+    Raises
+    ------
+    ValueError
+        When this is no function, or it returns something else than one finite number a point.
+
+    Examples
+    --------
+    >>> evaluated("density", lambda x: 2 * x, np.array([1.0, 2.0]))
+    array([2., 4.])
+    >>> evaluated("density", 3.0, np.array([1.0, 2.0]))
+    Traceback (most recent call last):
+        ...
+    ValueError: density must be a function of x, got 3.0
+    >>> evaluated("density", lambda x: [1.0, 2.0, 3.0], np.array([1.0, 2.0]))
+    Traceback (most recent call last):
+        ...
+    ValueError: density must return a number for each point, shape (2,), got shape (3,)
+    """
+    if not callable(function):
+        raise ValueError(f"{name} must be a function of x, got {function!r}")
+    shape = np.shape(x)
+    values = as_array(f"the result of {name}", function(x))
+    if values.shape not in ((), shape):
+        raise ValueError(
+            f"{name} must return a number for each point, shape {shape}, got shape {values.shape}"
+        )
+    return np.broadcast_to(real(f"the result of {name}", values), shape)
