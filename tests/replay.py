@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from jupyter_cache import get_cache
+from jupyter_cache.readers import get_reader
 from nbformat import NotebookNode
 from nbval.plugin import IPyNbFile
 
-from primer.book.execute import CACHE, key_file, key_of
+from primer.book.execute import CACHE, key_file, key_of, reader
 from primer.book.normalize import normalize
 from primer.book.registry import REGISTRY, read_book
 
@@ -45,7 +45,7 @@ def executed(book: Path, page: Path) -> NotebookNode:
     NotExecuted
         When it was not executed as it is now.
     """
-    notebook = nbformat.read(book / page, as_version=4)
+    notebook = get_reader(reader(page))(str(book / page))
     cache, key = book / CACHE, key_file(book / CACHE, page)
     advice = "run `make book`, which executes it"
     if not key.is_file():

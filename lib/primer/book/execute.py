@@ -16,14 +16,17 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
-from jupyter_cache.base import JupyterCacheAbstract
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from jupyter_cache.cache.db import NbCacheRecord
 from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_cache.executors.basic import ExecutionWorkerLocalMProc, ProcessData
 from nbformat import NotebookNode
 
 from primer.book import ingredients, kernels
 from primer.book.normalize import TIMEOUT, notebooks
+from primer.book.streams import join
 
 CACHE = Path("_build/.jupyter_cache")
 KEYS = "keys"
@@ -34,7 +37,12 @@ MARKDOWN = (Path("index.md"), Path("chapters/appendix/one-token.md"))
 
 
 class Cache(JupyterCacheBase):  # type: ignore[misc]  # which has no types
-    """A cache in which several processes may store at a time."""
+    """A cache in which several processes may store, each stream of output in one piece."""
+
+    def cache_notebook_bundle(self, bundle: CacheBundleIn, **how: Any) -> NbCacheRecord:
+        """Store a notebook, from which the page is written, as a stored one is normalized."""
+        join(bundle.nb)
+        return super().cache_notebook_bundle(bundle, **how)
 
     def truncate_caches(self) -> None:
         """Delete nothing; :func:`forget` leaves one record of each page.

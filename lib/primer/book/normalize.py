@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 from primer.book.form import FOLDED, tags_of
 from primer.book.numbering import FRONT_MATTER, chapter_number, front_matter
 from primer.book.registry import REGISTRY, read_book
+from primer.book.streams import joined
 
 CHAPTERS = Path("chapters")
 STRIPPED = re.compile(r"image/.*|application/vnd\.jupyter\.widget-view\+json")
@@ -65,7 +66,7 @@ def normalize(notebook: NotebookNode) -> NotebookNode:
             if "data" in output:
                 output.data = {k: v for k, v in output.data.items() if not STRIPPED.fullmatch(k)}
                 output.metadata = {}
-        cell.outputs = _joined_streams(cell.outputs)
+        cell.outputs = joined(cell.outputs)
         _fold(cell)
     return notebook
 
@@ -86,19 +87,6 @@ def _fold(cell: NotebookNode) -> None:
         cell.metadata["jupyter"] = NotebookNode(source_hidden=True)
         if "check" in tags:
             cell.metadata["jupyter"]["outputs_hidden"] = True
-
-
-def _joined_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join neighboring pieces of one stream: where the kernel cut them is chance."""
-    joined: list[NotebookNode] = []
-    for output in outputs:
-        last = joined[-1] if joined else None
-        same = last is not None and output.output_type == "stream" == last.output_type
-        if same and last is not None and last.name == output.name:
-            last.text += output.text
-        else:
-            joined.append(output)
-    return joined
 
 
 def execute(notebook: NotebookNode, directory: Path) -> None:

@@ -16,7 +16,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 KINDS = {"✓": "held", "✗": "failed", "○": "waiting", "~": "measured"}
 
-_LINE = re.compile(r"(?P<mark>[✓✗○~]) (?P<text>.*)")
+_LINE = re.compile(r"(?P<mark>[✓✗○~]) (?P<text>.+)")
 
 
 def mark_line(line: str) -> list[nodes.Node]:
@@ -48,7 +48,7 @@ class MarkChecks(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         """Replace the text of the outputs by marked lines."""
         for block in self.document.findall(nodes.literal_block):
-            lines = block.astext().rstrip("\n").split("\n")
+            lines = block.astext().removesuffix("\n").split("\n")  # a blank line may be the last
             if "stream" not in block["classes"] or not any(map(_LINE.fullmatch, lines)):
                 continue
             block.clear()
@@ -58,6 +58,7 @@ class MarkChecks(SphinxPostTransform):
             for number, line in enumerate(lines):
                 block += [nodes.Text("\n")] if number else []
                 block += mark_line(line)
+            block += nodes.Text("\n")
             block.rawsource = ""  # differs from the text: the writer then keeps our nodes
 
 
