@@ -2,6 +2,7 @@ r"""Beam search: several texts at once, the best by the probability of the whole
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
-from primer.inputs import count, number
+from primer.inputs import checked, count, number
 
 
 class Hypothesis(NamedTuple):
@@ -52,6 +53,7 @@ class Frontier(NamedTuple):
     ended: list[tuple[tuple[int, ...], float]]
 
 
+@checked
 def beam_steps(
     model: LanguageModel,
     prompt: Prompt,
@@ -130,6 +132,7 @@ def beam_steps(
         reader.reorder(parents)
 
 
+@checked
 def beam_search(
     model: LanguageModel,
     prompt: Prompt,
@@ -175,7 +178,8 @@ def beam_search(
     Raises
     ------
     ValueError
-        When the prompt or a number is out of range (see :func:`~primer.inference.generate`).
+        When the prompt or a number is out of range (see :func:`~primer.inference.generate`), or the
+        exponent so large that :math:`|y|^\alpha` is no floating-point number.
 
     References
     ----------
@@ -193,7 +197,11 @@ def beam_search(
     (2, 2) 0.36
     (1, 0) 0.24
     """
-    number("length_penalty", length_penalty)
+    if abs(number("length_penalty", length_penalty)) * math.log(count("n_tokens", n_tokens)) > 700:
+        raise ValueError(
+            f"length_penalty = {length_penalty:g} is too large for texts of {n_tokens} tokens: no "
+            f"floating-point number holds {n_tokens}^{abs(length_penalty):g}"
+        )
     finished: list[Hypothesis] = []
     for step, frontier in enumerate(
         beam_steps(model, prompt, n_tokens, n_beams, end_token, cache=cache), start=1

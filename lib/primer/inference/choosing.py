@@ -8,7 +8,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inputs import checked, number, tensor
-from primer.language_models import losses
 
 Logits = Float[Tensor, "*batch vocab"]
 Tokens = Int[Tensor, "*batch"]
@@ -65,7 +64,9 @@ def warp_temperature(logits: Logits, temperature: float) -> Logits:
         )
     _check_logits(logits)
     # Differences from the largest logit: no temperature, however small, makes them overflow to +∞.
-    return (logits - logits.amax(-1, keepdim=True)) / temperature
+    below = logits - logits.amax(-1, keepdim=True)
+    # In single precision a temperature below 1e-45 is 0, and 0/0 no number.
+    return torch.where(below == 0, below, below / temperature)
 
 
 def top_k_filter(logits: Logits, k: int) -> Logits:
@@ -305,7 +306,9 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     tensor(1.3863)
     """
     _check_logits(logits)
-    return losses.entropy(logits.softmax(-1))
+    log_p = logits.log_softmax(-1)
+    impossible = log_p == -torch.inf  # p log p is 0 there, and so is its gradient
+    return -(log_p.exp() * log_p.masked_fill(impossible, 0)).sum(-1)
 
 
 @checked(infinite="logits")

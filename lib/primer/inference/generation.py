@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.choosing import greedy
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
+from primer.inputs import checked
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
 
 
+@checked
 def generate(
     model: LanguageModel,
     prompt: Prompt,
@@ -53,7 +56,8 @@ def generate(
     ------
     ValueError
         When the prompt is empty, holds what is no token of the model, or does not leave room for
-        ``n_tokens`` tokens in the context; or when ``n_tokens`` is less than 1.
+        ``n_tokens`` tokens in the context; when ``n_tokens`` is less than 1, or ``choose`` returns
+        something else than a token for each text.
 
     Examples
     --------
@@ -67,7 +71,7 @@ def generate(
     reader = Reader(model, cache)
     ended = tokens.new_zeros(len(tokens), dtype=torch.bool)
     for _ in range(n_tokens):
-        new = choose(reader(tokens)[:, -1])
+        new = _chosen(choose(reader(tokens)[:, -1]), tokens)
         if end_token is not None:
             new = new.masked_fill(ended, end_token)
             ended = ended | (new == end_token)
@@ -76,4 +80,16 @@ def generate(
             break
     if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
         raise ValueError("choose returned what is no token of the model")
-    return tokens if torch.as_tensor(prompt).ndim == 2 else tokens[0]
+    return tokens if np.ndim(prompt) == 2 else tokens[0]
+
+
+def _chosen(new: Int[Tensor, " batch"], tokens: Int[Tensor, "batch seq"]) -> Int[Tensor, " batch"]:
+    """Return what a caller's ``choose`` returned, if it is a whole number for each text."""
+    fits = isinstance(new, Tensor) and new.shape == tokens.shape[:1]
+    if not fits or new.is_floating_point() or new.is_complex() or new.dtype == torch.bool:
+        kind = f"a tensor of {new.dtype} and shape {tuple(new.shape)}"
+        raise ValueError(
+            f"choose must return a tensor of token ids of shape ({len(tokens)},), got "
+            f"{kind if isinstance(new, Tensor) else repr(new)}"
+        )
+    return new.long()

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import checked
+from primer.inputs import checked, count, tokens as token_ids
 
 
 class Limits(NamedTuple):
@@ -52,15 +52,14 @@ class MarkovModel:
         if bool((table < 0).any()) or not torch.allclose(table.sum(1), table.new_ones(len(table))):
             raise ValueError("each row of the table must hold probabilities with sum 1")
         self.log_table = table.log()
-        self.config = Limits(len(table), context_length)
+        self.config = Limits(len(table), count("context_length", context_length))
 
     def __call__(self, tokens: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
         """Look up the log-probabilities of what follows each token."""
-        if int(tokens.min()) < 0 or int(tokens.max()) >= len(self.log_table):
-            raise ValueError(f"token ids must lie between 0 and {len(self.log_table) - 1}")
-        return self.log_table[tokens]
+        return self.log_table[token_ids("tokens", tokens, len(self.log_table))]
 
     @classmethod
+    @checked
     def fit(
         cls, tokens: Int[Tensor, " n"], vocab_size: int, context_length: int = 1024
     ) -> MarkovModel:
@@ -95,6 +94,7 @@ class MarkovModel:
             raise ValueError(
                 f"need at least two tokens between 0 and {vocab_size - 1} to count pairs"
             )
+        tokens = tokens.long()
         pairs = torch.bincount(tokens[:-1] * vocab_size + tokens[1:], minlength=vocab_size**2)
         counts = pairs.reshape(vocab_size, vocab_size).double()
         single = torch.bincount(tokens, minlength=vocab_size).double() + 1

@@ -7,10 +7,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel
-from primer.inputs import checked, count
+from primer.inputs import checked, count, tokens as token_ids
 
 
-@checked
+@checked(infinite="return")
 def log_likelihoods(
     model: LanguageModel, tokens: Int[Tensor, "batch seq"]
 ) -> Float[Tensor, "batch seq-1"]:
@@ -44,11 +44,12 @@ def log_likelihoods(
     """
     if tokens.shape[1] < 2:
         raise ValueError(f"need texts of at least two tokens, got shape {tuple(tokens.shape)}")
-    if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
-        raise ValueError(f"tokens must lie between 0 and {model.config.vocab_size - 1}")
+    ids = token_ids("tokens", tokens, model.config.vocab_size)
     with torch.no_grad():
-        predicted = model(tokens[:, :-1]).log_softmax(-1)
-    return predicted.gather(-1, tokens[:, 1:, None]).squeeze(-1)
+        predicted = model(ids[:, :-1]).log_softmax(-1)
+    if bool(predicted.isnan().any()):
+        raise ValueError("the model's logits are no numbers, NaN or +∞: it is no model to judge by")
+    return predicted.gather(-1, ids[:, 1:, None]).squeeze(-1)
 
 
 @checked

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import checked, count
+from primer.inputs import as_array, checked, count, whole
 from primer.transformers import KeyValueCache, Transformer
 
-Prompt = Sequence[int] | Sequence[Sequence[int]] | Tensor
+Prompt = ArrayLike | Tensor
 """Token ids of one text or of several texts of one length."""
 
 
@@ -39,37 +39,35 @@ def read_prompt(model: LanguageModel, prompt: Prompt, n_tokens: int) -> Int[Tens
     """
     if not isinstance(model, LanguageModel):
         raise ValueError(f"model must be a LanguageModel, as Transformer is, got {model!r}")
-    if isinstance(prompt, str) or not (isinstance(prompt, Tensor) or len(prompt)):
+    ids = as_array("the prompt", prompt)
+    if ids.dtype.kind not in "iufcb" or ids.size == 0 or ids.ndim not in (1, 2):
+        given = f"shape {ids.shape}" if isinstance(prompt, Tensor) else repr(prompt)
         raise ValueError(
-            f"the prompt needs at least one token, a number, got {prompt!r}; "
+            f"the prompt needs at least one token, a number, got {given}; "
             "pass a text through its tokenizer, begin an empty one with the token that ends texts"
         )
-    tokens = torch.as_tensor(prompt)
-    if tokens.numel() == 0 or tokens.ndim not in (1, 2):
-        raise ValueError(
-            f"the prompt needs at least one token, got shape {tuple(tokens.shape)}; "
-            "begin an empty text with the token that separates texts"
-        )
-    if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
-        raise ValueError(f"the prompt must hold token ids, got numbers of type {tokens.dtype}")
-    if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
+    if ids.dtype.kind not in "iu":
+        kind = prompt.dtype if isinstance(prompt, Tensor) else ids.dtype
+        raise ValueError(f"the prompt must hold token ids, got numbers of type {kind}")
+    if ids.min() < 0 or ids.max() >= model.config.vocab_size:
         raise ValueError(
             f"token ids must lie between 0 and {model.config.vocab_size - 1}, "
-            f"got {int(tokens.min())} … {int(tokens.max())}; use the tokenizer of this model"
+            f"got {ids.min()} … {ids.max()}; use the tokenizer of this model"
         )
     count("n_tokens", n_tokens)
-    length, context = tokens.shape[-1], model.config.context_length
+    length, context = ids.shape[-1], model.config.context_length
     if length + n_tokens > context:
         raise ValueError(
             f"{length} tokens of prompt and {n_tokens} new ones exceed the context of {context}; "
             f"ask for fewer, or keep the end of the prompt"
         )
-    return torch.atleast_2d(tokens.long())
+    tokens = prompt.long() if isinstance(prompt, Tensor) else torch.from_numpy(ids.astype("int64"))
+    return torch.atleast_2d(tokens)
 
 
 def check_end(model: LanguageModel, end_token: int | None) -> None:
     """Raise a ``ValueError`` when the token that ends a text is none of the model's."""
-    if end_token is not None and not 0 <= end_token < model.config.vocab_size:
+    if end_token is not None and not 0 <= whole("end_token", end_token) < model.config.vocab_size:
         raise ValueError(
             f"end_token must be a token of the model, 0 to {model.config.vocab_size - 1}, "
             f"got {end_token}: no text would ever end"
@@ -119,6 +117,7 @@ class Reader:
 
     def forget(self, length: int) -> None:
         """Forget all but the first ``length`` tokens, if more were read."""
+        count("length", length, at_least=0)
         if self.cache is not None and self.cache.length > length:
             self.cache.truncate(length)
 

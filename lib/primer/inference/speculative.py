@@ -2,6 +2,7 @@ r"""Speculative decoding: a small model guesses ahead, the large one checks all 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -82,7 +83,7 @@ def residual(target: Distribution, draft: Distribution) -> Distribution:
     _check_distributions(target, draft)
     left = (target - draft).clamp(min=0)
     mass = left.sum(-1, keepdim=True)
-    return torch.where(mass > 0, left / mass, target)
+    return torch.where(mass > 0, left / torch.where(mass > 0, mass, 1), target)
 
 
 @checked
@@ -123,7 +124,9 @@ def expected_tokens(rate: float, n_drafts: int) -> float:
     if not 0 <= rate <= 1:
         raise ValueError(f"rate must be a probability, got {rate}")
     count("n_drafts", n_drafts)
-    return sum(rate**i for i in range(n_drafts + 1))
+    if rate in (0, 1):
+        return 1.0 + rate * n_drafts
+    return -math.expm1((n_drafts + 1) * math.log(rate)) / (1 - rate)  # exact near rate = 1, too
 
 
 class Speculation(NamedTuple):
@@ -145,6 +148,7 @@ class Speculation(NamedTuple):
     n_passes: int
 
 
+@checked
 def speculative_decode(
     target: LanguageModel,
     draft: LanguageModel,
