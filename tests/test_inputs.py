@@ -1,16 +1,24 @@
 """The checks of input: what is good comes back ready to compute with, what is bad is named."""
 
-from collections.abc import Callable
-from typing import Any
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar, get_type_hints
 
 import numpy as np
 import pytest
+import torch
+from bad_calls import TOPICS
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
+from numpy.typing import ArrayLike
+from torch import Tensor
 
 from primer import inputs
+from primer.inputs import hints
 
 
 @given(arrays(np.float32, array_shapes(), elements=st.floats(-1e3, 1e3, width=32)))
@@ -169,3 +177,226 @@ def test_a_gap_has_a_place_where_there_are_several():
         double(np.array([[1.0], [np.nan]]))
     with pytest.raises(ValueError, match=r"got inf$"):
         double(np.array(np.inf))
+
+
+CALL = inputs.checked(lambda: None).__code__
+HELD = [
+    int, float, str, bool, int | None, Literal["a", "b"], Sequence[int], list[float],
+    tuple[int, ...], Callable[[float], float], np.random.Generator, torch.Generator | None, Tensor,
+    Float[np.ndarray, "n"], Float[Tensor, "... n"], Int[Tensor, "n"] | None, Bool[Tensor, "n n"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hint", HELD, ids=str)
+def test_no_hint_that_says_something_is_left_to_the_function(hint):
+    assert not hints._open(hint)
+
+
+@pytest.mark.parametrize("hint", [Any, ArrayLike, ArrayLike | None, TypeVar("T"), float | Any])
+def test_what_a_hint_leaves_open_is_left_to_the_function(hint):
+    assert hints._open(hint)
+
+
+def checked_functions() -> list[Callable[..., Any]]:
+    """Give every function of the library's topics that `checked` wraps, methods too."""
+    for topic in TOPICS:
+        importlib.import_module(f"primer.{topic}")
+    found = {}
+    for name, module in list(sys.modules.items()):
+        for item in vars(module).values() if name.startswith("primer.") else ():
+            for one in [item, *(vars(item).values() if inspect.isclass(item) else ())]:
+                if getattr(one, "__code__", None) is CALL:
+                    found[one.__module__, one.__qualname__] = one
+    return list(found.values())
+
+
+def test_every_plain_hint_of_the_library_is_held():
+    """Whatever switches the checks off, a new Python or a new NumPy, is seen here."""
+    functions, numbers = checked_functions(), 0
+    assert len(functions) > 300
+    for function in functions:
+        for name, hint in get_type_hints(function, include_extras=True).items():
+            if hint in (int, float, str, bool) or hints._is_array(hint):
+                assert not hints._open(hint), (function.__qualname__, name)
+                numbers += 1
+    assert numbers > 500
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((np.array([1.0, np.nan]), 1), r"x must be finite, got nan at \[1\]"),
+        (
+            ([1.0, 2.0], 1),
+            r"x must be a NumPy array of shape \(n,\), got a list; write numpy.array",
+        ),
+        ((np.ones((2, 2)), 1), r"x must have shape \(n,\), got \(2, 2\)"),
+        ((np.ones(2), 1.5), "k must be a whole number, got 1.5"),
+        ((np.ones(2), True), "k must be a whole number, got True"),
+        (("ab", 1), "x must be a NumPy array of shape .* got 'ab'"),
+        ((np.ma.masked_array([1.0, 9.0], mask=[0, 1]), 1), "x is a masked array"),
+        ((np.array([1e308, 1e308]), 1), "times gives inf for these arguments: they are too large"),
+        ((np.array([1.0]), 0), "times cannot be computed for these arguments, division by zero"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_wrong_call_of_a_checked_function_is_refused(arguments, words):
+    @inputs.checked
+    def times(x: Float[np.ndarray, "n"], k: int) -> float:
+        return x.sum() * (k / k)
+
+    assert times(np.array([1.0, 2.0]), 3) == 3
+    with pytest.raises(ValueError, match=words):
+        times(*arguments)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    "result",
+    [
+        np.nan, np.float32(np.inf), np.array([1.0, np.nan]), torch.tensor([[-np.inf]]),
+        (1.0, np.inf), [torch.ones(2), torch.tensor(np.nan)], 1j * np.array([np.nan]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_returned_is_finite_unless_the_function_says_otherwise(result):
+    def given(k: int) -> Any:
+        return result
+
+    assert inputs.checked(infinite="return")(given)(1) is result
+    with pytest.raises(ValueError, match=r"^given gives .* for these arguments"):
+        inputs.checked(given)(1)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OverflowError("too large"), "cannot be computed for these arguments, too large"),
+        (MemoryError(), "needs more memory than there is"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "needs more memory than"),
+    ],
+)
+def test_errors_of_arithmetic_and_memory_are_said_in_words(error, words):
+    @inputs.checked
+    def fails(k: int) -> int:
+        raise error
+
+    with pytest.raises(ValueError, match=f"fails {words}"):
+        fails(1)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_other_errors_stay_as_they_are():
+    @inputs.checked
+    def fails(k: int) -> int:
+        raise RuntimeError("no reason that is known")
+
+    with pytest.raises(RuntimeError, match="no reason that is known"):
+        fails(1)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    "value", [np.array(True), np.array("1"), np.array(1j), torch.tensor(True), torch.tensor(1j)]
+)
+def test_a_number_is_real_in_whatever_it_comes(value):
+    @inputs.checked
+    def double(x: float) -> float:
+        return 2 * x
+
+    assert double(np.array(2)) == double(torch.tensor(2.0)) == double(np.float32(2)) == 4
+    with pytest.raises(ValueError, match="x must be one finite number"):
+        double(value)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_the_last_of_many_entries_is_looked_at_too():
+    @inputs.checked
+    def total(x: list[float]) -> float:
+        return sum(x)
+
+    with pytest.raises(ValueError, match="nan in entry 5000"):
+        total([1.0] * 5000 + [np.nan])
+    with pytest.raises(ValueError, match="entry 5000 of x must be one finite number, got 'a'"):
+        total([1.0] * 5000 + ["a"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        torch.tensor([1.0, 2.0], requires_grad=True),
+        torch.tensor([1.0, 2.0], dtype=torch.bfloat16),
+        [torch.tensor(1.0, requires_grad=True), 2.0],
+        (torch.tensor([1.0], dtype=torch.bfloat16), torch.tensor([2.0])),
+    ],
+    ids=["gradient", "bfloat16", "in a list", "in a tuple"],
+)
+def test_tensors_are_taken_for_their_numbers(values):
+    np.testing.assert_array_equal(inputs.real("x", values).ravel(), [1.0, 2.0])
+
+
+@pytest.mark.parametrize("check", [inputs.as_array, inputs.finite, inputs.real, inputs.vector])
+def test_masked_arrays_are_refused_wherever_arrays_are_taken(check):
+    masked = np.ma.masked_array([1.0, 99.0], mask=[False, True])
+    with pytest.raises(ValueError, match=r"x is a masked array, .* write x.compressed\(\)"):
+        check("x", masked)
+    with pytest.raises(ValueError, match="x holds a masked array"):
+        check("x", [masked, masked])
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=1), st.sampled_from([list, np.array, torch.tensor]))
+def test_token_ids_come_back_in_64_bits(ids, kind):
+    found = inputs.tokens("text", kind(ids), vocab_size=max(ids) + 1)
+    assert found.tolist() == ids
+    assert str(found.dtype).endswith("int64")
+    with pytest.raises(ValueError, match=f"text must hold token ids, 0 to .*, got {max(ids)} at"):
+        inputs.tokens("text", kind(ids), vocab_size=max(ids))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
+def test_token_ids_of_a_narrow_type_are_widened(dtype):
+    assert (inputs.tokens("t", torch.tensor([100], dtype=dtype), 101) * 10**9).item() == 10**11
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        ([-1], r"t must hold token ids, 0 to 4, got -1 at \[0\]"),
+        (torch.tensor([[0, 5]]), r"0 to 4, got 5 at \[0, 1\]"),
+        (5, "0 to 4, got 5$"),
+        ([1.0], "whole numbers from 0 to 4, got numbers of type float64"),
+        (torch.tensor([True]), "got numbers of type torch.bool"),
+        ([-100, 0], r"got -100 at \[0\]"),
+        ("to be", "got numbers of type <U5"),
+    ],
+)
+def test_what_is_no_token_id_is_refused(ids, words):
+    with pytest.raises(ValueError, match=words):
+        inputs.tokens("t", ids, vocab_size=5)
+    inputs.tokens("t", [-100, 0], vocab_size=5, also=[-100])
+
+
+def test_a_constant_function_counts_at_each_point():
+    np.testing.assert_array_equal(inputs.evaluated("f", lambda x: 2, np.zeros(3)), [2, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (3, "f must be a function of x, got 3"),
+        (lambda x: x[:2], r"a number for each point, shape \(3,\), got shape \(2,\)"),
+        (lambda x: x / np.inf * np.nan, r"the result of f must be finite, got nan at \[0\]"),
+        (lambda x: "a", "the result of f must hold numbers"),
+    ],
+)
+def test_a_function_that_gives_something_else_is_told_so(function, words):
+    with pytest.raises(ValueError, match=words):
+        inputs.evaluated("f", function, np.zeros(3))
+
+
+def test_whole_numbers_of_any_size_are_numbers_while_floats_hold_them():
+    assert inputs.number("x", 2**1000) == 2.0**1000
+    with pytest.raises(ValueError, match="x must be one finite number, got one of 20001 bits"):
+        inputs.number("x", 2**20000)
