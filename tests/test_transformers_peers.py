@@ -263,7 +263,7 @@ def test_half_precision_files_are_computed_in_single_precision():
     ("changes", "sentence"),
     [
         ({"hidden_act": "gelu"}, "hidden_act = 'gelu': this transformer computes 'silu'"),
-        ({"attention_bias": True}, "mlp_bias = False"),
+        ({"attention_bias": True}, "attention_bias = True and mlp_bias = False"),
         ({"head_dim": 16}, "head_dim = 16"),
         (
             {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}},

@@ -7,6 +7,7 @@ from primer.positions.absolute import LearnedPositions, sinusoidal_positions
 from primer.positions.alibi import alibi_bias, alibi_slopes
 from primer.positions.extension import (
     interpolated_frequencies,
+    llama3_frequencies,
     ntk_base,
     yarn_frequencies,
     yarn_temperature,
@@ -31,6 +32,7 @@ __all__ = [
     "apply_rope",
     "clipped_offsets",
     "interpolated_frequencies",
+    "llama3_frequencies",
     "ntk_base",
     "rope_angles",
     "rope_complex",

@@ -25,6 +25,12 @@ def _check_factor(factor: float) -> None:
         raise ValueError(f"factor is new length / trained length, at least 1; got {factor}")
 
 
+def _check_ramp(fast_turns: float, slow_turns: float) -> None:
+    """Raise a ``ValueError`` unless pairs that stay turn faster than those that are slowed down."""
+    if not fast_turns > slow_turns > 0:
+        raise ValueError(f"need fast_turns > slow_turns > 0, got {fast_turns} and {slow_turns}")
+
+
 @checked
 def interpolated_frequencies(
     dim: int, factor: float, base: float = 10_000.0
@@ -166,8 +172,7 @@ def yarn_frequencies(
     """
     _check_factor(factor)
     count("trained_length", trained_length)
-    if not fast_turns > slow_turns > 0:
-        raise ValueError(f"need fast_turns > slow_turns > 0, got {fast_turns} and {slow_turns}")
+    _check_ramp(fast_turns, slow_turns)
     frequencies = rope_frequencies(dim, base)
 
     def pair_with(turns: float) -> float:
@@ -178,6 +183,70 @@ def yarn_frequencies(
     last = max(min(math.ceil(pair_with(slow_turns)), dim - 1), first)
     ramp = (torch.arange(dim // 2, dtype=torch.float64) - first) / max(last - first, 1e-3)
     keep = 1 - ramp.clamp(0, 1)
+    return keep * frequencies + (1 - keep) * frequencies / factor
+
+
+@checked
+def llama3_frequencies(
+    dim: int,
+    factor: float,
+    trained_length: int,
+    base: float = 10_000.0,
+    slow_turns: float = 1.0,
+    fast_turns: float = 4.0,
+) -> Float[Tensor, " pairs"]:
+    r"""Compute the frequencies of Llama 3.1 and later: YaRN's idea with another ramp.
+
+    As in :func:`yarn_frequencies` pairs that made many turns in training stay and pairs that made
+    few are interpolated; the ramp between runs linearly over the turns
+    :math:`r_i = L\omega_i / 2\pi`, not over the index of the pair:
+
+    .. math::
+        \omega_i' = \gamma_i\,\omega_i + (1 - \gamma_i)\,\omega_i / s, \qquad
+        \gamma_i = \frac{r_i - r_\text{slow}}{r_\text{fast} - r_\text{slow}}
+        \text{, held between 0 and 1}
+
+    Parameters
+    ----------
+    dim : int
+        The number of coordinates, even.
+    factor : float
+        How many times the slow pairs are slowed down, :math:`s \ge 1`; 8 in Llama 3.1.
+    trained_length : int
+        The length :math:`L` in positions before the context was lengthened.
+    base : float
+        The base the model was trained with.
+    slow_turns, fast_turns : float
+        The two ends of the ramp, in turns during training; files call them ``low_freq_factor`` and
+        ``high_freq_factor``.
+
+    Returns
+    -------
+    Tensor of shape (dim / 2,)
+        Radians per position.
+
+    Raises
+    ------
+    ValueError
+        When ``factor`` or ``trained_length`` is below 1, the ends of the ramp are not
+        ``fast_turns > slow_turns > 0``, ``dim`` is odd or ``base`` is not above 1.
+
+    References
+    ----------
+    Grattafiori et al. (2024), "The Llama 3 herd of models", and the code published with it.
+
+    Examples
+    --------
+    >>> slowed = llama3_frequencies(128, factor=8.0, trained_length=8192, base=5e5)
+    >>> (slowed / rope_frequencies(128, 5e5))[[0, 30, 63]]
+    tensor([1.0000, 0.6437, 0.1250], dtype=torch.float64)
+    """
+    _check_factor(factor)
+    count("trained_length", trained_length)
+    _check_ramp(fast_turns, slow_turns)
+    frequencies = rope_frequencies(dim, base)
+    turns = trained_length * frequencies / (2 * math.pi)
+    keep = ((turns - slow_turns) / (fast_turns - slow_turns)).clamp(0, 1)
     return keep * frequencies + (1 - keep) * frequencies / factor
 
 

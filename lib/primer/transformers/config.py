@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -17,6 +17,8 @@ Norm = Literal["rms", "layer"]
 NormPosition = Literal["pre", "post"]
 Activation = Literal["swiglu", "gelu", "gelu_tanh", "relu"]
 
+Settings = TypeVar("Settings", "TransformerConfig", "RopeStretch")
+
 CHOICES = {
     "positions": get_args(Positions),
     "rope_layout": get_args(RopeLayout),
@@ -24,6 +26,47 @@ CHOICES = {
     "norm_position": get_args(NormPosition),
     "feed_forward": get_args(Activation),
 }
+
+
+@dataclass(frozen=True)
+class RopeStretch:
+    """How Llama 3.1 and later slow their rotations for a longer context.
+
+    The numbers are those of :func:`primer.positions.llama3_frequencies`.
+
+    Parameters
+    ----------
+    factor : float
+        How many times the slow pairs are slowed down, at least 1.
+    trained_length : int
+        The length of the context before, in tokens.
+    slow_turns, fast_turns : float
+        Pairs that made fewer turns in it are slowed by the factor, pairs that made more stay.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of range.
+
+    Examples
+    --------
+    >>> RopeStretch(factor=8.0, trained_length=8192)
+    RopeStretch(factor=8.0, trained_length=8192, slow_turns=1.0, fast_turns=4.0)
+    """
+
+    factor: float
+    trained_length: int
+    slow_turns: float = 1.0
+    fast_turns: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Refuse what slows nothing."""
+        count("trained_length", self.trained_length)
+        if number("factor", self.factor) < 1:
+            raise ValueError(f"factor must be at least 1, got {self.factor}")
+        slow, fast = number("slow_turns", self.slow_turns), number("fast_turns", self.fast_turns)
+        if not fast > slow > 0:
+            raise ValueError(f"need fast_turns > slow_turns > 0, got {fast} and {slow}")
 
 
 @dataclass(frozen=True)
@@ -57,6 +100,9 @@ class TransformerConfig:
         The base of the rotary frequencies.
     rope_layout : {"half", "interleaved"}
         Which coordinates of a head form a rotary pair.
+    rope_stretch : RopeStretch or mapping, optional
+        How the rotations are slowed for a context longer than the one of the first training; left
+        out, not at all.
     norm : {"rms", "layer"}
         RMSNorm or LayerNorm.
     norm_position : {"pre", "post"}
@@ -117,9 +163,16 @@ class TransformerConfig:
     experts_per_token: int = 2
     dropout: float = 0.0
     norm_eps: float = 1e-5
+    rope_stretch: RopeStretch | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""
+        if isinstance(self.rope_stretch, Mapping):  # as files hold it
+            object.__setattr__(self, "rope_stretch", _from_names(RopeStretch, self.rope_stretch))
+        if not isinstance(self.rope_stretch, RopeStretch | None):
+            raise ValueError(f"rope_stretch must be a RopeStretch, got {self.rope_stretch!r}")
+        if self.rope_stretch is not None and self.positions != "rope":
+            raise ValueError(f"rope_stretch needs positions = 'rope', got {self.positions!r}")
         for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context_length"):
             count(name, getattr(self, name))
         for name in ("n_kv_heads", "d_ff", "window", "n_experts"):
@@ -180,10 +233,7 @@ class TransformerConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration as plain values, ready for JSON or TOML."""
-        values = asdict(
-            self
-        ).items()  # NumPy's numbers, which JSON does not know, become plain ones
-        return {name: v.item() if isinstance(v, np.generic) else v for name, v in values}
+        return asdict(self, dict_factory=_plain)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TransformerConfig:
@@ -192,7 +242,8 @@ class TransformerConfig:
         Raises
         ------
         ValueError
-            When a name is unknown, a necessary one is missing, or a value cannot be built.
+            When these are no names with values, a name is unknown, a necessary one is missing, or a
+            value cannot be built.
 
         Examples
         --------
@@ -201,14 +252,27 @@ class TransformerConfig:
             ...
         ValueError: a transformer's configuration has no entry 'layers'
         """
-        known = {field.name for field in fields(cls)}
-        for name in values:
-            if name not in known:
-                raise ValueError(f"a transformer's configuration has no entry {name!r}")
-        missing = [f.name for f in fields(cls) if f.default is MISSING and f.name not in values]
-        if missing:
-            raise ValueError(f"a transformer's configuration needs {', '.join(missing)}")
-        return cls(**values)
+        return _from_names(cls, values)
+
+
+def _plain(values: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a dictionary in which NumPy's numbers, which JSON does not know, are plain ones."""
+    return {name: v.item() if isinstance(v, np.generic) else v for name, v in values}
+
+
+def _from_names(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
+    """Build a dataclass of plain values, or say which name is unknown or missing."""
+    what = "rope_stretch" if kind is RopeStretch else "a transformer's configuration"
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{what} must be names with values, got a {type(values).__name__}")
+    known = {field.name for field in fields(kind)}
+    for name in values:
+        if name not in known:
+            raise ValueError(f"{what} has no entry {name!r}")
+    missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in values]
+    if missing:
+        raise ValueError(f"{what} needs {', '.join(missing)}")
+    return kind(**values)
 
 
 ORIGINAL = TransformerConfig(

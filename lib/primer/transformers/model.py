@@ -23,9 +23,10 @@ from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.config import TransformerConfig
 from primer.transformers.feed_forward import make_feed_forward
+from primer.transformers.fitting import check_fit
 from primer.transformers.mixture import MixtureOfExperts
 from primer.transformers.norms import RMSNorm
-from primer.transformers.rotary import Rotary
+from primer.transformers.rotary import Rotary, check_table
 
 ACTIVATIONS = {
     "embedding": "batch seq d_model",
@@ -181,22 +182,24 @@ class Transformer(Stack):
         Raises
         ------
         ValueError
-            When a weight is missing, superfluous or of another shape.
+            When a weight is missing, superfluous, of another shape, no floating-point tensor, NaN
+            or infinite, or the head of a tied model is another matrix than the embedding.
         """
+        check_fit(config, weights)
         # A small model's random weights are drawn, and thrown away, in a hundredth of the time in
         # which torch loads what lays them out on "meta".
         with torch.random.fork_rng(devices=()), torch.device("cpu"):
             model = cls(config)
-        dtype = torch.get_default_dtype()
-        weights = {
-            name: weight.to(dtype, copy=True).contiguous() for name, weight in weights.items()
-        }
-        if config.tied_embeddings and "embed.weight" in weights:
-            weights["head.weight"] = weights["embed.weight"]
-        try:
-            model.load_state_dict(weights, assign=True)
-        except RuntimeError as error:
-            raise ValueError(f"these weights do not fit the configuration: {error}") from None
+        dtype, own = torch.get_default_dtype(), {}
+        for name, weight in weights.items():
+            own[name] = weight.detach().to(dtype, copy=True).contiguous()
+            if not own[name].isfinite().all():
+                raise ValueError(f"{name} must be finite in {dtype}, it holds NaN or infinity")
+        if config.tied_embeddings:
+            head = own.setdefault("head.weight", own["embed.weight"])
+            if not torch.equal(head, own["embed.weight"]):
+                raise ValueError("head.weight is not the embedding: it needs tied_embeddings=False")
+        model.load_state_dict(own, assign=True)
         if config.tied_embeddings:
             model.head.weight = model.embed.weight
         return model
@@ -276,6 +279,7 @@ class SinusoidalPositions(nn.Module):
 
     def __init__(self, context_length: int, d_model: int) -> None:
         super().__init__()
+        check_table("context_length", context_length, d_model)
         with torch.device("cpu"):  # real numbers even while a model is laid out on "meta"
             table = sinusoidal_positions(range(context_length), d_model)
         self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)
@@ -284,7 +288,13 @@ class SinusoidalPositions(nn.Module):
 def make_positions(config: TransformerConfig) -> nn.Module | None:
     """Build what knows the positions; ALiBi, which has no table, needs none."""
     if config.positions == "rope":
-        return Rotary(config.context_length, config.d_head, config.rope_base, config.rope_layout)
+        return Rotary(
+            config.context_length,
+            config.d_head,
+            config.rope_base,
+            config.rope_layout,
+            config.rope_stretch,
+        )
     if config.positions == "learned":
         return LearnedPositions(config.context_length, config.d_model)
     if config.positions == "sinusoidal":

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.positions import rope_angles
+from primer.positions import angles_at, llama3_frequencies, rope_frequencies
+from primer.transformers.config import RopeStretch
+
+LARGEST = 1 << 31
+"""How many numbers a table of positions may hold: 8 GiB in single precision."""
 
 
 class Rotary(nn.Module):
@@ -30,6 +36,13 @@ class Rotary(nn.Module):
         The base of the frequencies.
     layout : {"half", "interleaved"}
         Whether pair :math:`i` is coordinates :math:`(i, i + d/2)` or :math:`(2i, 2i+1)`.
+    stretch : RopeStretch, optional
+        How the rotations are slowed for a longer context.
+
+    Raises
+    ------
+    ValueError
+        When the context is so long that no memory holds the tables.
 
     References
     ----------
@@ -46,11 +59,22 @@ class Rotary(nn.Module):
     cos: Tensor
     sin: Tensor
 
-    def __init__(self, context_length: int, d_head: int, base: float, layout: str) -> None:
+    def __init__(
+        self,
+        context_length: int,
+        d_head: int,
+        base: float,
+        layout: str,
+        stretch: RopeStretch | None = None,
+    ) -> None:
         super().__init__()
+        check_table("context_length", context_length, d_head)
         self.layout = layout
         with torch.device("cpu"):  # real numbers even while a model is laid out on "meta"
-            angles = rope_angles(range(context_length), d_head, base)
+            frequencies = rope_frequencies(d_head, base)
+            if stretch is not None:
+                frequencies = llama3_frequencies(d_head, base=base, **asdict(stretch))
+            angles = angles_at(torch.arange(context_length), frequencies)
             cos, sin = angles.cos(), angles.sin()  # (seq, d_head / 2)
         self.register_buffer("cos", self._pairs(cos, cos), persistent=False)
         self.register_buffer("sin", self._pairs(-sin, sin), persistent=False)
@@ -72,3 +96,12 @@ class Rotary(nn.Module):
         if self.layout == "half":
             return x.roll(x.shape[-1] // 2, dims=-1)
         return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+
+
+def check_table(name: str, rows: int, columns: int) -> None:
+    """Raise a ``ValueError`` when no memory holds a table of so many rows."""
+    if rows * columns > LARGEST:
+        raise ValueError(
+            f"{name} = {rows:,} asks for tables of {4 * rows * columns / 2**30:,.0f} GiB; "
+            f"take at most {LARGEST // columns:,}"
+        )

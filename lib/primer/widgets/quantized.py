@@ -30,6 +30,7 @@ from primer.transformers import (
 MODERN = {
     "positions": "rope",
     "rope_layout": "half",
+    "rope_stretch": None,
     "norm": "rms",
     "norm_position": "pre",
     "feed_forward": "swiglu",
