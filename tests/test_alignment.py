@@ -145,7 +145,7 @@ def test_a_rater_errs_as_often_as_stated() -> None:
     assert share == pytest.approx(1 / (1 + math.exp(-1)), abs=0.01)
     with pytest.raises(ValueError, match="decisiveness"):
         Rater(len, decisiveness=0.0)
-    with pytest.raises(ValueError, match="wish must be finite"):
+    with pytest.raises(ValueError, match="wish must be one finite number"):
         Rater(lambda _: float("nan")).prefers(["a"], ["b"], np.random.default_rng(0))
 
 

@@ -233,7 +233,7 @@ def test_collapse_is_reported_and_stops() -> None:
 def test_a_gradient_that_is_not_finite_makes_no_step() -> None:
     model = small_model()
     before = copy.deepcopy(model.state_dict())
-    reports = train(model, advantages=lambda reward: reward * math.inf)
+    reports = train(model, advantages=lambda reward: reward * 1e36)
     assert "not finite" in reports[-1].stopped
     assert all(torch.equal(before[k], v) for k, v in model.state_dict().items())
 
@@ -242,6 +242,7 @@ def test_a_gradient_that_is_not_finite_makes_no_step() -> None:
     ("changes", "words"),
     [
         ({"reward": lambda r: torch.full((len(r),), math.nan)}, "reward must be finite, got nan"),
+        ({"advantages": lambda r: r * math.inf}, "advantages must be finite, got nan"),
         ({"steps": 0}, "steps"),
         ({"kl_weight": -1.0}, "kl_weight"),
         ({"learning_rate": 0.0}, "learning_rate"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from primer.inputs import checked, count, positive
+from primer.inputs import as_array, checked, count, distribution, positive, tensor
 
 Rewards = Float[Tensor, " batch"]
 Tokens = Float[Tensor, "batch reply"]
@@ -43,6 +44,7 @@ def policy_gradient(
     >>> policy_gradient(torch.tensor([0.2, 0.5, 0.3]), torch.tensor([1.0, 2.0, 3.0]))
     tensor([-0.2200, -0.0500,  0.2700])
     """
+    distribution("probabilities", probabilities)
     return probabilities * (reward - probabilities @ reward)
 
 
@@ -106,7 +108,13 @@ def gaussian_gradients(
     """
     positive("deviation", deviation)
     x = mean + deviation * noise
-    return GradientSamples(noise / deviation * f(x)[:, None], slope(x))
+    values, slopes = as_array("the result of f", f(x)), as_array("the result of slope", slope(x))
+    if values.shape != x.shape[:1] or slopes.shape != x.shape:
+        raise ValueError(
+            f"f must return a number for each of {len(x)} draws and slope one for each entry of "
+            f"{x.shape}, got shapes {values.shape} and {slopes.shape}"
+        )
+    return GradientSamples(noise / deviation * values[:, None], slopes)
 
 
 @checked
@@ -118,21 +126,29 @@ def centered(reward: Rewards) -> Rewards:
     >>> centered(torch.tensor([1.0, 2.0, 6.0]))
     tensor([-2., -1.,  3.])
     """
-    return reward - reward.mean()
+    return reward - _some(reward).mean()
 
 
 @checked
 def whitened(reward: Rewards) -> Rewards:
     r"""Subtract the mean of the batch and divide by its spread: :math:`(R - \bar R)/s`.
 
-    Rewards that are all equal have no spread; their advantages are 0.
+    The spread is the population's, as in :func:`grouped`: the squares of what comes out have the
+    mean 1.  Rewards that are all equal have no spread; their advantages are 0.
 
     Examples
     --------
     >>> whitened(torch.tensor([1.0, 3.0]))
     tensor([-1.,  1.])
     """
-    return grouped(reward, len(reward))
+    return grouped(_some(reward), len(reward))
+
+
+def _some(reward: Rewards) -> Rewards:
+    """Return rewards, if there is one."""
+    if len(reward) == 0:
+        raise ValueError("there is no reward to compare: give at least one")
+    return reward
 
 
 @checked
@@ -174,7 +190,12 @@ def leave_one_out(reward: Rewards) -> Rewards:
 def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards:
     r"""Compare each reply with the others to the same prompt.
 
-    .. math:: A_i = \frac{R_i - \bar R_\text{group}}{s_\text{group}}
+    .. math:: A_i = \frac{R_i - \bar R_\text{group}}{s_\text{group}}, \qquad
+              s_\text{group}^2 = \frac1g \sum_{i \in \text{group}} (R_i - \bar R_\text{group})^2
+
+    The spread is the population's: the sum of squares is divided by the size :math:`g` of the
+    group.  Libraries that divide by :math:`g - 1`, as TRL's GRPO does, get advantages smaller by
+    the factor :math:`\sqrt{(g - 1)/g}`.
 
     Parameters
     ----------
@@ -188,7 +209,8 @@ def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards
     Returns
     -------
     Tensor of shape (batch,)
-        Advantages.  A group of equal rewards has nothing to tell: its advantages are 0.
+        Advantages.  A group of equal rewards, up to rounding, has nothing to tell: its advantages
+        are 0.
 
     Raises
     ------
@@ -210,11 +232,16 @@ def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards
     table = reward.reshape(-1, group_size)
     apart = table - table.mean(-1, keepdim=True)
     if divide:
+        rounding = 4 * torch.finfo(table.dtype).eps * table.abs().amax(-1, keepdim=True)
+        differ = table.amax(-1, keepdim=True) - table.amin(-1, keepdim=True) > rounding
+        # Squared in units of the largest: rewards of any size have a spread.
+        apart = apart / torch.where(differ, apart.abs().amax(-1, keepdim=True), 1)
         spread = apart.square().mean(-1, keepdim=True).sqrt()
-        apart = torch.where(spread > 1e-6, apart / spread.clamp(min=1e-6), 0.0)
+        apart = torch.where(differ, apart / torch.where(differ, spread, 1), 0.0)
     return apart.reshape(-1)
 
 
+@checked
 def reinforce_loss(log_probs: Tokens, advantages: Rewards) -> Float[Tensor, ""]:
     r"""Compute what to minimize so that its gradient is REINFORCE's, downhill.
 
@@ -261,7 +288,8 @@ def clipped_policy_loss(
     Parameters
     ----------
     log_probs, old_log_probs : Tensor of shape (batch, reply)
-        Of the tokens written, by the policy to be moved and by the one that wrote.
+        Of the tokens written, by the policy to be moved and by the one that wrote; what stands
+        where the mask is False, NaN included, counts neither here nor in the gradient.
     advantages : Tensor of shape (batch,)
         One for each reply.
     mask : Tensor of bool of shape (batch, reply)
@@ -274,6 +302,12 @@ def clipped_policy_loss(
     Tensor
         Where both policies agree its gradient is that of :func:`reinforce_loss`.
 
+    Raises
+    ------
+    ValueError
+        When shapes differ, a number that counts is not finite, or a reply has become so much more
+        probable than its negative advantage allows that the loss is infinite.
+
     References
     ----------
     Schulman et al. (2017), equation 7.
@@ -285,8 +319,45 @@ def clipped_policy_loss(
     >>> clipped_policy_loss(twice, torch.zeros(1, 1), torch.tensor([1.0]), one)
     tensor(-1.2000)
     """
-    positive("clip", clip)
-    ratio = (log_probs - old_log_probs.detach()).exp()
-    gain = advantages.detach()[:, None]
-    surrogate = torch.minimum(ratio * gain, ratio.clamp(1 - clip, 1 + clip) * gain)
-    return -(surrogate * mask).sum(-1).mean()
+    log_probs = _counted("log_probs", log_probs, mask)
+    old_log_probs = _counted("old_log_probs", old_log_probs, mask)
+    return _clipped(log_probs - old_log_probs.detach(), advantages, mask, positive("clip", clip))
+
+
+@checked(infinite="return")
+def _clipped(
+    log_ratio: Tokens, advantages: Rewards, mask: Bool[Tensor, "batch reply"], clip: float
+) -> Float[Tensor, ""]:
+    r"""Compute the objective from :math:`\log\rho`, cut before the exponential can overflow.
+
+    The smaller of the two products is :math:`\min(\rho, 1 + \epsilon)\,A` where A is positive and
+    :math:`\max(\rho, 1 - \epsilon)\,A` where it is not; what is cut has the gradient 0.
+    """
+    gain = _some(advantages).detach()[:, None]
+    lowest = math.log1p(-clip) if clip < 1 else -math.inf
+    cut = torch.where(gain > 0, log_ratio.clamp(max=math.log1p(clip)), log_ratio.clamp(min=lowest))
+    loss = -(cut.exp() * gain * mask).sum(-1).mean()
+    if not bool(loss.isfinite()):
+        raise ValueError(
+            f"the loss is infinite: tokens of a reply with a negative advantage are up to "
+            f"e^{float(log_ratio.max()):.0f} times as probable as before; lower the learning rate"
+        )
+    return loss
+
+
+def _counted(name: str, values: Tokens, mask: Bool[Tensor, "batch reply"]) -> Tokens:
+    """Return what counts, and 0 where the mask is False, whatever stands there."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        given = mask.dtype if isinstance(mask, Tensor) else repr(mask)
+        raise ValueError(f"mask must be a tensor of truth values, got {given}")
+    if tensor(name, values).shape != mask.shape:
+        raise ValueError(
+            f"{name} must have the shape of mask, {tuple(mask.shape)}, got {tuple(values.shape)}"
+        )
+    kept = values.masked_fill(~mask, 0)
+    if not bool(kept.isfinite().all()):
+        place = (~kept.isfinite()).nonzero()[0].tolist()
+        raise ValueError(
+            f"{name} must be finite where it counts, got {kept[tuple(place)]:g} at {place}"
+        )
+    return kept

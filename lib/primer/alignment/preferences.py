@@ -13,7 +13,7 @@ from scipy.special import expit, log_expit
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from primer.inputs import checked, matrix, not_negative, positive, vector
+from primer.inputs import checked, matrix, not_negative, number, positive, real
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,22 @@ class PreferenceFit:
     covariance: Float[np.ndarray, "n n"]
     loss: float
 
+    @checked
     def intervals(self, z: float = 1.96) -> Float[np.ndarray, "n 2"]:
         r"""Return :math:`\hat w \pm z\,\mathrm{se}(\hat w)` for each weight, 95 % by default."""
         reach = positive("z", z) * np.sqrt(np.diag(self.covariance))
         return np.stack([self.weights - reach, self.weights + reach], axis=1)
 
+    @checked
     def __call__(self, features: ArrayLike) -> Float[np.ndarray, "..."]:
         """Return the reward of rows of features."""
-        return np.asarray(features, dtype=float) @ self.weights
+        numbers = real("features", features)
+        if numbers.shape[-1:] != self.weights.shape:
+            raise ValueError(
+                f"features need {len(self.weights)} numbers for each reply, as the comparisons "
+                f"had, got shape {numbers.shape}"
+            )
+        return np.asarray(numbers @ self.weights)
 
 
 @checked
@@ -167,15 +175,34 @@ def _newton(
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n"]]:
     """Minimize the loss, halving a step that would raise it; return weights and covariance."""
     times = np.ones(len(delta)) if times is None else times
+    # In units in which every feature is of size 1 steps are small when they change little.
+    largest = np.abs(delta).max(axis=0)
+    if ((largest > 0) & ((largest < 1e-100) | (largest > 1e100))).any():
+        raise ValueError(
+            "the differences of a feature lie beyond 1e±100, where their squares leave "
+            "floating-point numbers: measure it in other units"
+        )
+    units = np.exp2(np.frexp(np.where(largest > 0, largest, 1))[1])
+    units = np.maximum(units, 1.0) if prior else units
+    weights, covariance = _newton_in_units(delta / units, prior / units**2, times)
+    return weights / units, covariance / np.outer(units, units)
+
+
+def _newton_in_units(
+    delta: Float[np.ndarray, "comparisons n"],
+    prior: Float[np.ndarray, " n"],
+    times: Float[np.ndarray, " comparisons"],
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n"]]:
+    """Minimize the loss of differences whose largest are of size 1."""
 
     def loss(w: np.ndarray) -> float:
-        return float(-(times * log_expit(delta @ w)).sum() + prior / 2 * (w @ w))
+        return float(-(times * log_expit(delta @ w)).sum() + prior @ w**2 / 2)
 
     weights = np.zeros(delta.shape[1])
     for _ in range(100):
         p = expit(delta @ weights)
         gradient = delta.T @ (times * (p - 1)) + prior * weights
-        information = (delta.T * (times * p * (1 - p))) @ delta + prior * np.eye(len(weights))
+        information = (delta.T * (times * p * (1 - p))) @ delta + np.diag(prior)
         covariance = np.linalg.pinv(information, hermitian=True)
         step = covariance @ gradient
         while loss(weights - step) > loss(weights) + 1e-12 and np.abs(step).max() > 1e-12:
@@ -183,7 +210,7 @@ def _newton(
         weights = weights - step
         if np.abs(step).max() < 1e-11:
             break
-    if prior == 0 and np.abs(delta @ weights).max() > 15 and _separable(delta):
+    if not prior.any() and np.abs(delta @ weights).max() > 15 and _separable(delta):
         raise ValueError(
             "the comparisons are perfectly separable: some reward agrees with every one of them, "
             "larger rewards agree more, and there is no best; give a prior above 0 or compare more"
@@ -258,9 +285,16 @@ class Rater:
     def __post_init__(self) -> None:
         """Refuse a rater who prefers at random or against the wish."""
         positive("decisiveness", self.decisiveness)
+        if not callable(self.wish):
+            raise ValueError(f"wish must be a function of a reply, got {self.wish!r}")
 
+    @checked
     def prefers(self, first: list[str], second: list[str], rng: np.random.Generator) -> np.ndarray:
         """Return for each pair whether the first is preferred; ties are settled by a coin."""
-        pairs = zip(first, second, strict=True)
-        worth = vector("the rater's wish", [self.wish(a) - self.wish(b) for a, b in pairs])
+        if len(first) != len(second) or not first:
+            raise ValueError(
+                f"each reply needs one to be compared with, got {len(first)} and {len(second)}"
+            )
+        wish = [number("the rater's wish", self.wish(text)) for text in (*first, *second)]
+        worth = np.subtract(wish[: len(first)], wish[len(first) :])
         return rng.random(len(worth)) < expit(self.decisiveness * worth)

@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.inference import LanguageModel, generate, sample
 from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 from primer.language_models import BytePairEncoding
 
 SPEAKER = re.compile(r"(?:^|\n\n)([A-Z][A-Z' ]+\n)([^\n]+(?:\n[^\n]+)*)")
@@ -38,6 +39,10 @@ class Replies:
     tokens: Int[Tensor, "batch reply"]
     mask: Bool[Tensor, "batch reply"]
 
+    def __post_init__(self) -> None:
+        """Refuse prompts, tokens and a mask that do not belong together."""
+        _belong_together(self.prompts, self.tokens, self.mask)
+
     def __len__(self) -> int:
         """Return the number of replies."""
         return len(self.tokens)
@@ -51,6 +56,7 @@ class Replies:
         """How many tokens of each reply count."""
         return self.mask.sum(-1)
 
+    @checked
     def texts(self, tokenizer: BytePairEncoding) -> list[str]:
         """Write the replies out, without the end token and what follows it."""
         end = tokenizer.special_tokens["<|end|>"]
@@ -58,6 +64,15 @@ class Replies:
             tokenizer.decode([int(t) for t in row[keep] if int(t) != end])
             for row, keep in zip(self.tokens, self.mask, strict=True)
         ]
+
+
+@checked
+def _belong_together(
+    prompts: Int[Tensor, "batch prompt"],
+    tokens: Int[Tensor, "batch reply"],
+    mask: Bool[Tensor, "batch reply"],
+) -> None:
+    """Raise a ``ValueError`` unless every prompt has a reply, and every token of it a mark."""
 
 
 @checked
@@ -150,6 +165,7 @@ def speeches(
     return Replies(torch.tensor(prompts), tokens, reply_mask(tokens, end))
 
 
+@checked
 def write_replies(
     model: LanguageModel,
     prompts: Int[Tensor, "batch prompt"],
@@ -192,12 +208,14 @@ def write_replies(
     return Replies(prompts, tokens, reply_mask(tokens, end_token))
 
 
+@checked(infinite="return")
 def reply_logits(model: LanguageModel, replies: Replies) -> Float[Tensor, "batch reply vocab"]:
     """Compute the logits from which each token of the replies was chosen, with their gradient."""
     whole = torch.cat([replies.prompts, replies.tokens], dim=1)
     return model(whole[:, :-1])[:, -replies.tokens.shape[1] :]
 
 
+@checked(infinite="return")
 def reply_log_probs(model: LanguageModel, replies: Replies) -> Float[Tensor, "batch reply"]:
     r"""Compute the log-probability of each token of the replies; 0 behind the end.
 
@@ -214,18 +232,28 @@ def reply_log_probs(model: LanguageModel, replies: Replies) -> Float[Tensor, "ba
     -------
     Tensor of shape (batch, reply)
         In nats, with the gradient; sums over the last axis are those of whole replies.
+
+    Raises
+    ------
+    ValueError
+        When a token is none of the model's, or the model gives NaN.
     """
-    return chosen_log_probs(reply_logits(model, replies), replies)
+    found = chosen_log_probs(reply_logits(model, replies), replies)
+    if bool(found.isnan().any()):
+        raise ValueError("the model gives NaN for these replies: its weights are no numbers")
+    return found
 
 
 def chosen_log_probs(
     logits: Float[Tensor, "batch reply vocab"], replies: Replies
 ) -> Float[Tensor, "batch reply"]:
     """Pick from logits the log-probabilities of the tokens that were written; 0 behind the end."""
-    picked = logits.log_softmax(-1).gather(-1, replies.tokens[..., None])[..., 0]
-    return picked * replies.mask
+    written = token_ids("replies.tokens", replies.tokens, logits.shape[-1])
+    picked = logits.log_softmax(-1).gather(-1, written[..., None])[..., 0]
+    return picked.masked_fill(~replies.mask, 0)
 
 
+@checked
 def reply_loss(model: LanguageModel, replies: Replies) -> Float[Tensor, ""]:
     r"""Compute the mean loss over the tokens of the replies, none on the prompts.
 
@@ -245,4 +273,7 @@ def reply_loss(model: LanguageModel, replies: Replies) -> Float[Tensor, ""]:
         In nats per token.
     """
     logits = reply_logits(model, replies)
-    return cross_entropy(logits[replies.mask], replies.tokens[replies.mask])
+    if not bool(replies.mask.any()):
+        raise ValueError("no token of these replies counts: their mask is False everywhere")
+    written = token_ids("replies.tokens", replies.tokens, logits.shape[-1])
+    return cross_entropy(logits[replies.mask], written[replies.mask])

@@ -45,6 +45,7 @@ class RewardModel(nn.Module):
         self.head = nn.Linear(model.config.d_model, 1, bias=False)
         nn.init.zeros_(self.head.weight)
 
+    @checked
     def forward(self, replies: Replies) -> Float[Tensor, " batch"]:
         """Return the reward of each reply."""
         seen: dict[str, Tensor] = {}

@@ -10,17 +10,19 @@ from torch.nn.utils import clip_grad_norm_
 
 from primer.alignment.direct import dpo_loss
 from primer.alignment.replies import Replies, reply_log_probs, reply_loss
-from primer.inputs import count, positive
+from primer.inputs import checked, count, positive
 from primer.transformers import Transformer
 
 
 def _batches(n: int, batch: int, steps: int, generator: torch.Generator | None) -> Iterator[Tensor]:
     """Yield rows, shuffled once and read round and round."""
+    count("batch", batch)
     order = torch.randperm(n, generator=generator)
     for step in range(steps):
         yield order[torch.arange(step * batch, (step + 1) * batch) % n]
 
 
+@checked
 def tune(
     model: Transformer,
     replies: Replies,
@@ -72,6 +74,7 @@ def tune(
     return losses
 
 
+@checked
 def train_on_pairs(
     policy: Transformer,
     reference: Transformer,

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import checked, count, positive
+from primer.inputs import checked, count, distribution, positive, real
 
 Probabilities = Float[Tensor, "*batch n"]
 Rewards = Float[Tensor, "*batch n"]
@@ -39,8 +39,8 @@ def tilted(reference: Probabilities, reward: Rewards, kl_weight: float) -> Proba
     Raises
     ------
     ValueError
-        When the weight is not above 0: without a price of distance the optimum is the best outcome
-        alone.
+        When the probabilities do not sum to 1, or the weight is not above 0: without a price of
+        distance the optimum is the best outcome alone.
 
     References
     ----------
@@ -51,7 +51,20 @@ def tilted(reference: Probabilities, reward: Rewards, kl_weight: float) -> Proba
     >>> tilted(torch.tensor([0.5, 0.5]), torch.tensor([0.0, 1.0986]), 1.0)  # odds times 3
     tensor([0.2500, 0.7500])
     """
-    return torch.softmax(reference.log() + reward / positive("kl_weight", kl_weight), dim=-1)
+    weights, _ = _weights(reference, reward, kl_weight)
+    p = weights / weights.sum(-1, keepdim=True)
+    return p.to(torch.result_type(reference, reward))
+
+
+def _weights(reference: Probabilities, reward: Rewards, kl_weight: float) -> tuple[Tensor, Tensor]:
+    r"""Return :math:`\pi_\text{ref}\,e^{(R - b)/\beta}` and :math:`b/\beta`.
+
+    :math:`b` is the best reward of those that can happen, so that no exponential overflows.
+    """
+    p, R = distribution("reference", reference).double(), reward.double()
+    best = R.detach().masked_fill(p == 0, -torch.inf).amax(-1, keepdim=True)
+    beta = positive("kl_weight", kl_weight)
+    return p * ((R - best) / beta).clamp(max=700).exp(), best / beta
 
 
 @checked
@@ -75,7 +88,9 @@ def log_partition(reference: Probabilities, reward: Rewards, kl_weight: float) -
     >>> log_partition(torch.tensor([0.5, 0.5]), torch.tensor([2.0, 2.0]), 1.0)
     tensor(2.)
     """
-    return torch.logsumexp(reference.log() + reward / positive("kl_weight", kl_weight), dim=-1)
+    weights, best = _weights(reference, reward, kl_weight)
+    log_z = best.squeeze(-1) + weights.sum(-1).log()
+    return log_z.to(torch.result_type(reference, reward))
 
 
 @checked
@@ -102,6 +117,11 @@ def best_of_n(
     Tensor of shape (n,)
         Probabilities.
 
+    Raises
+    ------
+    ValueError
+        When the probabilities do not sum to 1, or nothing is drawn.
+
     References
     ----------
     Beirami et al. (2024).
@@ -111,15 +131,18 @@ def best_of_n(
     >>> best_of_n(torch.tensor([0.5, 0.5]), torch.tensor([0.0, 1.0]), 2)
     tensor([0.2500, 0.7500])
     """
-    count("draws", draws)
+    distribution("reference", reference)
+    n = float(count("draws", draws))
     _, level = torch.unique(reward, return_inverse=True)
     mass = torch.zeros(int(level.max()) + 1, dtype=reference.dtype).index_add(0, level, reference)
     upto = mass.cumsum(0).clamp(max=1)
     upto[-1] = 1
     below = torch.cat([upto.new_zeros(1), upto[:-1]])
-    return reference * ((upto**draws - below**draws) / mass)[level]
+    share = (upto**n - below**n) / torch.where(mass > 0, mass, 1)
+    return reference * share[level]
 
 
+@checked
 def best_of_n_kl_bound(draws: int) -> float:
     r"""Compute the KL that the best of n has when no two draws are ever equal.
 
@@ -183,5 +206,8 @@ def gaussian_tilt(
     >>> gaussian_tilt(np.array([0.0, 1.0, 2.0]), slope=1.0, curvature=0.25).round(4)
     array([0.    , 0.9142, 0.8284])
     """
-    d = np.asarray(distance, dtype=float)
-    return np.asarray(d * (math.sqrt(2) * slope - 2 * curvature * d))
+    d = real("distance", distance)
+    if (d < 0).any():
+        raise ValueError(f"distance is the root of a divergence, 0 or larger, got {d.min():g}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(d * (math.sqrt(2) * slope - 2 * curvature * d))

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from primer.alignment.divergence import kl_estimates, penalized_reward
+from primer.alignment.divergence import penalized_reward
 from primer.alignment.policy_gradient import clipped_policy_loss, leave_one_out
 from primer.alignment.replies import (
     Replies,
@@ -21,7 +21,7 @@ from primer.alignment.replies import (
     write_replies,
 )
 from primer.inference import entropy
-from primer.inputs import count, not_negative, positive
+from primer.inputs import checked, count, not_negative, positive
 from primer.transformers import Transformer
 
 
@@ -53,6 +53,7 @@ class PolicyReport:
     stopped: str = ""
 
 
+@checked
 def train_policy(
     policy: Transformer,
     reference: Transformer,
@@ -136,6 +137,8 @@ def train_policy(
         raise ValueError(
             f"a batch of {batch} has no whole number of groups of {replies_per_prompt} replies"
         )
+    if len(prompts) == 0:
+        raise ValueError("there is no prompt to reply to: give at least one")
     optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate)
     for step in range(1, steps + 1):
         size = batch // replies_per_prompt
@@ -151,7 +154,7 @@ def train_policy(
         report = PolicyReport(
             step,
             float(rewards.mean()),
-            float(kl_estimates(log_ratio).k1.mean()),
+            float(log_ratio.mean()),
             float(entropy(logits)[replies.mask].mean()),
             float(replies.lengths.float().mean()),
         )

@@ -87,9 +87,9 @@ def _chosen(new: Int[Tensor, " batch"], tokens: Int[Tensor, "batch seq"]) -> Int
     """Return what a caller's ``choose`` returned, if it is a whole number for each text."""
     fits = isinstance(new, Tensor) and new.shape == tokens.shape[:1]
     if not fits or new.is_floating_point() or new.is_complex() or new.dtype == torch.bool:
-        kind = f"a tensor of {new.dtype} and shape {tuple(new.shape)}"
+        shaped = isinstance(new, Tensor)
+        given = f"a tensor of {new.dtype} and shape {tuple(new.shape)}" if shaped else repr(new)
         raise ValueError(
-            f"choose must return a tensor of token ids of shape ({len(tokens)},), got "
-            f"{kind if isinstance(new, Tensor) else repr(new)}"
+            f"choose must return a tensor of token ids of shape ({len(tokens)},), got {given}"
         )
     return new.long()

@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import checked, count, tokens as token_ids
+from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 
 
 class Limits(NamedTuple):

@@ -7,7 +7,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel
-from primer.inputs import checked, count, tokens as token_ids
+from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 
 
 @checked(infinite="return")
