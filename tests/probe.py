@@ -2,12 +2,13 @@
 
 ``python tests/probe.py networks scaling`` runs the doctests of these topics (without beartype, as
 a reader does), takes the arguments of each public function and class from there, makes one of them
-bad (NaN, a negative number, a list for a tensor, too few entries, nothing at all …) and calls
-again.
+bad (NaN, a negative number, 1e200, a list for a tensor, half precision, too few entries, a masked
+array, a seed for a generator, a function of the wrong shape, nothing at all …) and calls again.
 What is neither refused in our words nor answered as before is printed:
 
 foreign   an exception that no ``raise`` of ``primer`` raised
 NaN       a result with NaN or infinity that the good call had not
+too long  no answer within some seconds
 silent    a result, where a person should say whether it may be one
 """
 
@@ -107,7 +108,7 @@ def examples(topic: str) -> dict[str, Example]:
                 sys.setprofile(watch)
                 try:
                     with redirect_stdout(io.StringIO()):
-                        runner.run(test)
+                        runner.run(test, clear_globs=False)  # its functions are called again
                 finally:
                     sys.setprofile(None)
     missing = {name for name, _ in wanted.values()} - kept.keys() - nested.keys()
@@ -121,8 +122,17 @@ def bad_numbers(value: float) -> Iterator[tuple[str, Any]]:
     """Give what should not stand where a number stands."""
     yield from (("NaN", math.nan), ("inf", math.inf), ("text", "2"), ("None", None))
     yield from (("a list", [value, value]), ("−1", type(value)(-1)), ("zero", type(value)(0)))
+    yield from (("large", 1e200), ("largest", 1e308), ("small", 1e-200), ("True", True))
+    yield from (("half", value + 0.5), ("complex", value + 1j), ("a masked array", masked(value)))
     if isinstance(value, int):
-        yield from (("half", value + 0.5), ("float", float(value)))
+        yield from (("float", float(value)), ("64 bits", 2**63), ("a billion", 10**9))
+
+
+def masked(values: Any) -> np.ma.MaskedArray:
+    """Give numbers of which the first is hidden."""
+    array = np.ma.masked_array(np.array(values))
+    array.mask = np.arange(array.size).reshape(array.shape) == 0
+    return array
 
 
 def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
@@ -131,6 +141,7 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
     torch_like = isinstance(value, torch.Tensor)
     floating = value.is_floating_point() if torch_like else value.dtype.kind == "f"
     yield "one axis more", value[None]
+    yield "a masked array", masked(value.detach().cpu().double() if torch_like else value)
     if value.ndim and value.shape[0]:
         yield from (("one axis less", value[0]), ("empty", value[:0]))
         yield "one entry less", value[..., :-1]
@@ -143,6 +154,13 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
             other = copy.deepcopy(value.detach() if torch_like else value)
             other.reshape(-1)[0] = entry
             yield label, other
+        for label, factor in (("large", 1e200), ("small", 1e-200), ("nearly nothing", 1e-320)):
+            wide = value.detach().double() if torch_like else value
+            yield label, wide * factor
+        for kind in (torch.bfloat16, torch.float16):
+            yield str(kind), torch.as_tensor(value).detach().to(kind)
+        yield "with a gradient", torch.as_tensor(value).detach().clone().requires_grad_()
+        yield "complex", value + 1j
         yield "integers", value.to(torch.int64) if torch_like else np.nan_to_num(value).astype(int)
         yield "the other array", value.detach().numpy() if torch_like else torch.as_tensor(value)
         if torch_like:
@@ -153,7 +171,9 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
     else:
         yield "halves", value + 0.5
         if (value.dtype != torch.bool) if torch_like else value.dtype.kind in "iu":
-            for label, entry in (("a negative", -1), ("too large", 10**6)):
+            if torch_like:
+                yield from ((str(t), value.to(t)) for t in (torch.uint8, torch.int8, torch.int32))
+            for label, entry in (("a negative", -1), ("−100", -100), ("too large", 10**6)):
                 other = copy.deepcopy(value)
                 with contextlib.suppress(RuntimeError, OverflowError):  # 8 bits hold no million
                     other.reshape(-1)[0] = entry
@@ -172,6 +192,17 @@ def bad_collections(value: Any) -> Iterator[tuple[str, Any]]:
             yield f"first: {label}", type(value)([entry, *others])
 
 
+def bad_functions() -> Iterator[tuple[str, Any]]:
+    """Give what should not stand where a function of the caller's stands."""
+    yield from (("None", None), ("a number", 3), ("text", "ab"))
+    for label, result in (
+        ("NaN", math.nan), ("None", None), ("text", "ab"), ("five numbers", np.ones(5)),
+        ("a tensor", torch.ones(5)), ("infinity", math.inf), ("−1", -1),
+    ):  # fmt: skip
+        yield f"a function of {label}", lambda *_, given=result, **__: given
+    yield "a function of nothing", lambda: 1.0
+
+
 def bad(value: Any) -> Iterator[tuple[str, Any]]:
     """Give bad replacements for a good argument, each with a word for it."""
     if isinstance(value, bool):
@@ -186,6 +217,8 @@ def bad(value: Any) -> Iterator[tuple[str, Any]]:
         yield from (("a seed", 0), ("None", None), ("torch's", torch.Generator()))
     elif isinstance(value, torch.Generator):
         yield from (("a seed", 0), ("NumPy's", np.random.default_rng(0)))
+    elif inspect.isroutine(value):
+        yield from bad_functions()
     elif type(value) in (list, tuple, dict, set):
         yield from bad_collections(value)
     elif value is not None:
