@@ -23,7 +23,9 @@ from primer.book.form import faults_of, guesses
 from primer.book.normalize import normalize, notebooks, unfinished_cells
 from primer.book.registry import REGISTRY, complaints, read_book, table_of_contents, written_files
 
-NAME, TOPIC = "17-rehearsal", "rehearsal"
+NEXT = len(read_book(BOOK).chapters) + 1
+TOPIC = "rehearsal_of_the_recipe"  # nobody calls a chapter so
+NAME, LATER = f"{NEXT:02d}-rehearsal-of-the-recipe", f"{NEXT + 1:02d}-state-of-the-rehearsal"
 ENTRY = f"""
 [[chapter]]
 name = "{NAME}"
@@ -180,23 +182,23 @@ def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
     write_registry(tmp_path, [path.stem for path in files], ENTRY)
     monkeypatch.setattr(skeleton, "execute", lambda *_: None)  # half written: it was never run
     (tmp_path / "tests/answers").mkdir(parents=True)
-    new = skeleton.make_chapter(tmp_path, "18-state-spaces")
+    new = skeleton.make_chapter(tmp_path, LATER)
     assert tmp_path / REGISTRY in new
     assert len(new) <= PLACES
-    assert read_book(tmp_path).chapters[-1].title == "State spaces"
+    assert read_book(tmp_path).chapters[-1].title == "State of the rehearsal"
 
     done = build(tmp_path, library=tmp_path / "lib")
     assert done.returncode == 0, done.stdout + done.stderr
     site = tmp_path / "_build/html"
     assert "Warm-up: three numbers" in (site / f"chapters/{NAME}.html").read_text()
-    assert not (site / "chapters/18-state-spaces.html").exists()
+    assert not (site / f"chapters/{LATER}.html").exists()
     index = BeautifulSoup((site / "index.html").read_text(), "html.parser")
     for drawing in index.select("svg.chapter-map"):
         linked = {a["href"] for a in drawing.select("a")}
         assert linked == {f"chapters/{path.stem}.html" for path in files}
         to_come = [box.select_one(".number").text for box in drawing.select(".to-come")]
-        assert to_come[-1] == "18"
-        assert len(to_come) == 18 - len(files)
+        assert to_come[-1] == str(NEXT + 1)
+        assert len(to_come) == NEXT + 1 - len(files)
 
 
 def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: Path) -> None:
@@ -217,9 +219,12 @@ def test_it_is_removed_without_a_trace(made: tuple[Path, list[Path]], tmp_path: 
         ("positions", "'positions' is no name of a chapter: give two digits"),
         ("12-Pretraining", "is no name of a chapter"),
         ("12_pretraining", "is no name of a chapter"),
-        ("../17-rehearsal", "is no name of a chapter"),
-        ("08-places", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
-        ("19-later", "neither a chapter of chapters/book.toml nor the next one, 17-…"),
+        ("../17-places", "is no name of a chapter"),
+        ("08-places", f"neither a chapter of chapters/book.toml nor the next one, {NEXT:02d}-…"),
+        (
+            f"{NEXT + 2:02d}-later",
+            f"neither a chapter of chapters/book.toml nor the next one, {NEXT:02d}-…",
+        ),
         ("", "is no name of a chapter"),
     ],
 )

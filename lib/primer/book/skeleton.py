@@ -19,6 +19,7 @@ import nbformat
 from primer.book import skeleton_texts as texts
 from primer.book.normalize import execute, normalize, number
 from primer.book.registry import NAME, REGISTRY, Book, read_book, topic_of
+from primer.book.registry import main as contents
 
 
 def make_chapter(root: Path, name: str) -> list[Path]:
@@ -167,7 +168,7 @@ def write_notebook(path: Path, text: str, cards: dict[str, list[dict[str, str]]]
 
 
 def main() -> int:
-    """Make the chapter that is named on the command line, and say what is left to do."""
+    """Make the chapter of the command line, name it in the README, and say what is left to do."""
     if len(sys.argv) != 2:
         print("Name the chapter: make chapter NAME=05-language-models", file=sys.stderr)
         return 1
@@ -178,7 +179,7 @@ def main() -> int:
         return 1
     print(*made, sep="\n")
     print("The chapter is to come until chapters/book.toml says `written = true`.")
-    return 0
+    return contents()
 
 
 if __name__ == "__main__":
