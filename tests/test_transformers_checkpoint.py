@@ -182,6 +182,126 @@ def test_metadata_that_json_cannot_hold_leaves_the_old_file(tmp_path):
     assert path.read_bytes() == before
 
 
+# Files with a right checksum that lie -------------------------------------------------------------
+
+
+def lie(path: Path, weights: dict | None = None, **header: str | None) -> None:
+    """Write a file whose checksum is right, as anybody can compute it; its content is ours."""
+    model = build()
+    own = {name: w for name, w in model.state_dict().items() if name != "head.weight"}
+    own = {name: w.contiguous() for name, w in (own if weights is None else weights).items()}
+    entries = {
+        "format": checkpoint.FORMAT,
+        "config": json.dumps(SHAPE.to_dict()),
+        "metadata": "{}",
+        **header,
+    }
+    entries = {name: text for name, text in entries.items() if text is not None}
+    entries["sha256"] = checkpoint._checksum(entries, own)
+    save_file(own, path, entries)
+
+
+NUMBERS = [name for name, value in SHAPE.to_dict().items() if isinstance(value, int | None)]
+
+
+@given(
+    st.sampled_from(NUMBERS),
+    st.sampled_from([-1, 0, 3.5, 10**7, 10**12, 2**70, "2", [2], {}, float("nan"), float("inf")]),
+)
+def test_no_number_in_a_header_is_believed(tmp_path_factory, name, value):
+    path = tmp_path_factory.getbasetemp() / "lie.safetensors"
+    lie(path, config=json.dumps(SHAPE.to_dict() | {name: value}))
+    if name in ("window", "experts_per_token") and type(value) is int and value > 0:
+        return  # these can be as large as they like
+    with pytest.raises(ValueError, match=str(path)):
+        load_checkpoint(path)
+
+
+@pytest.mark.parametrize("entry", ["config", "metadata"])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "has no entry"),
+        ("{x", "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
+        ('{"a":' * 100_000, "is no JSON"),
+        ('{"a": ' + "9" * 5000 + "}", "is no JSON"),
+        ("[1]", r"must be a table, got \[1\]"),
+        ("null", "must be a table, got None"),
+    ],
+    ids=["none", "cut", "nested", "nested tables", "a long number", "a list", "null"],
+)
+def test_headers_that_are_no_tables(tmp_path, entry, text, sentence):
+    path = tmp_path / "lie.safetensors"
+    lie(path, **{entry: text})
+    with pytest.raises(ValueError, match=f"{entry}.*{sentence}|{sentence} '{entry}'"):
+        (load_checkpoint if entry == "config" else read_metadata)(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda w: w * torch.nan, "must be finite"),
+        (lambda w: w.fill_(torch.inf), "must be finite"),
+        (lambda w: (w.double() + 1) * 1e300, "must be finite in torch.float32"),
+        (lambda w: w.to(torch.int16), "holds torch.int16"),
+        (lambda w: w.bool(), "holds torch.bool"),
+        (lambda w: w.to(torch.complex64), "holds torch.complex64"),
+        (lambda w: w.to(torch.int8), "whole numbers without their units"),
+        (lambda w: w[..., :-1], "size mismatch"),
+        (lambda w: w[None], "size mismatch"),
+    ],
+    ids=["nan", "inf", "large", "int16", "bool", "complex", "int8", "narrow", "one axis more"],
+)
+def test_weights_that_no_model_computes_with(tmp_path, change, sentence):
+    path = tmp_path / "lie.safetensors"
+    own = {name: w for name, w in build().state_dict().items() if name != "head.weight"}
+    for name in ("embed.weight", "blocks.1.attention.query.weight", "norm.weight"):
+        lie(path, own | {name: change(own[name].clone())})
+        with pytest.raises(ValueError, match=f"{name}.*{sentence}|{sentence}.*{name}"):
+            load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("units", "sentence"),
+    [
+        (torch.ones(260, 1), r"one number for each row, got torch.float32 of shape \(260, 1\)"),
+        (torch.ones(259), r"got torch.float32 of shape \(259,\)"),
+        (torch.ones(()), r"got torch.float32 of shape \(\)"),
+        (torch.ones(260, dtype=torch.int64), "got torch.int64"),
+        (torch.full((260,), torch.nan), "embed.weight.units must be finite"),
+    ],
+)
+def test_units_that_are_none(tmp_path, units, sentence):
+    path = tmp_path / "lie.safetensors"
+    own = {name: w for name, w in build().state_dict().items() if name != "head.weight"}
+    whole = own | {"embed.weight": torch.ones(260, 16, dtype=torch.int8)}
+    lie(path, whole | {"embed.weight.units": torch.ones(260)})
+    assert (load_checkpoint(path).embed.weight == 1).all()
+    lie(path, whole | {"embed.weight.units": units})
+    with pytest.raises(ValueError, match=sentence):
+        load_checkpoint(path)
+    lie(path, own | {"embed.weight.units": torch.ones(260)})
+    with pytest.raises(ValueError, match="are units of no whole numbers"):
+        load_checkpoint(path)
+
+
+def test_what_is_not_saved(tmp_path):
+    path, model = tmp_path / "model.safetensors", build()
+    for dtype in (torch.int64, torch.bool, "half"):
+        with pytest.raises(ValueError, match=r"dtype must be a floating-point one or torch.int8"):
+            save_checkpoint(path, model, dtype=dtype)
+    with pytest.raises(ValueError, match="model must be a Transformer, got Linear"):
+        save_checkpoint(path, torch.nn.Linear(2, 2))
+    model.norm.weight.data[0] = 1e6  # more than half precision holds
+    with pytest.raises(ValueError, match=r"norm.weight must be finite in torch.float16"):
+        save_checkpoint(path, model, dtype=torch.float16)
+    model.norm.weight.data[0] = torch.nan
+    with pytest.raises(ValueError, match=r"norm.weight must be finite"):
+        save_checkpoint(path, model)
+    assert not path.exists()
+
+
 # The models that come with the book ---------------------------------------------------------------
 
 

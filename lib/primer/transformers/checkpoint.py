@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from primer.inputs import checked
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.transformers.config import TransformerConfig
@@ -52,7 +53,8 @@ def save_checkpoint(
     Raises
     ------
     ValueError
-        When JSON cannot hold the metadata, or a weight that is to be quantized is not finite.
+        When JSON cannot hold the metadata, ``dtype`` is no precision of weights, or a weight is NaN
+        or infinite, also because it is too large for ``dtype``.
     OSError
         When there is no room or no permission; what was there before is untouched.
 
@@ -68,6 +70,10 @@ def save_checkpoint(
     ...     load_checkpoint(file).config == config, read_metadata(file)
     (True, {'texts': 'none'})
     """
+    if not isinstance(model, Transformer):
+        raise ValueError(f"model must be a Transformer, got {model!r:.60}")
+    if dtype not in (None, torch.int8) and not getattr(dtype, "is_floating_point", False):
+        raise ValueError(f"dtype must be a floating-point one or torch.int8, got {dtype!r}")
     weights = {
         name: weight.cpu()
         for name, weight in model.state_dict().items()
@@ -77,6 +83,7 @@ def save_checkpoint(
         weights = _to_whole_numbers(weights)
     else:
         weights = {name: weight.to(dtype=dtype).contiguous() for name, weight in weights.items()}
+    _refuse_broken(weights)
     try:
         origin = json.dumps(dict(metadata or {}), allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -90,6 +97,7 @@ def save_checkpoint(
     write_whole(path, save(weights, header))
 
 
+@checked
 def load_checkpoint(path: str | Path) -> Transformer:
     """Load a model, ready to be used: in evaluation mode and in torch's default precision.
 
@@ -106,13 +114,18 @@ def load_checkpoint(path: str | Path) -> Transformer:
     Raises
     ------
     ValueError
-        When there is no such file, or it is truncated, damaged or not such a checkpoint.
+        When there is no such file, it is truncated, damaged or not such a checkpoint, or what its
+        header says is not what it holds.
     """
     header, weights = _read(Path(path))
-    config = TransformerConfig.from_dict(json.loads(header["config"]))
-    return Transformer.from_weights(config, _from_whole_numbers(weights)).eval()
+    try:
+        config = TransformerConfig.from_dict(_parsed(header, "config"))
+        return Transformer.from_weights(config, _from_whole_numbers(weights)).eval()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
+@checked
 def read_metadata(path: str | Path) -> dict[str, Any]:
     """Read what a checkpoint says about where it comes from.
 
@@ -122,9 +135,13 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
         As :func:`load_checkpoint`.
     """
     header, _ = _read(Path(path))
-    return json.loads(header["metadata"])
+    try:
+        return _parsed(header, "metadata")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
+@checked
 def pretrained_file(name: str) -> Path:
     """Find the file of a model that comes with this book.
 
@@ -156,6 +173,7 @@ def pretrained_file(name: str) -> Path:
     return (newest | files)[name]
 
 
+@checked
 def load_pretrained(name: str) -> tuple[Transformer, BytePairEncoding]:
     """Load a model that comes with this book, and its tokenizer.
 
@@ -200,7 +218,7 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
+    except (SafetensorError, OSError) as error:
         raise ValueError(
             f"{path} is truncated, damaged or no safetensors file ({error}); restore or retrain it"
         ) from None
@@ -212,6 +230,19 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     if header.get("sha256") != _checksum(header, weights):
         raise ValueError(f"{path} is damaged: its content does not match its checksum; restore it")
     return header, weights
+
+
+def _parsed(header: Mapping[str, str], name: str) -> dict[str, Any]:
+    """Read an entry of the header, which is a table in JSON."""
+    try:
+        found = json.loads(header[name])
+    except KeyError:
+        raise ValueError(f"the header has no entry {name!r}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the {name} in the header is no JSON that can be read: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"the {name} in the header must be a table, got {found!r:.60}")
+    return found
 
 
 def _to_whole_numbers(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -227,11 +258,32 @@ def _to_whole_numbers(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _from_whole_numbers(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Multiply whole numbers by their units, where there are any."""
-    return {
-        name: dequantize(weight, weights[name + UNITS]) if name + UNITS in weights else weight
-        for name, weight in weights.items()
-        if not name.endswith(UNITS)
-    }
+    result = {}
+    for name, weight in weights.items():
+        units = weights.get(name + UNITS)
+        if name.endswith(UNITS):
+            if weights.get(name.removesuffix(UNITS), weight).dtype != torch.int8:
+                raise ValueError(f"{name} are units of no whole numbers")
+        elif weight.dtype != torch.int8:
+            result[name] = weight
+        elif units is None:
+            raise ValueError(f"{name} holds whole numbers without their units, {name + UNITS}")
+        elif weight.ndim != 2 or not units.is_floating_point() or units.shape != weight.shape[:1]:
+            raise ValueError(
+                f"{name} is {weight.dtype} of shape {tuple(weight.shape)}: its units must be one "
+                f"number for each row, got {units.dtype} of shape {tuple(units.shape)}"
+            )
+        else:
+            _refuse_broken({name + UNITS: units})
+            result[name] = dequantize(weight, units)
+    return result
+
+
+def _refuse_broken(weights: Mapping[str, Tensor]) -> None:
+    """Raise a ``ValueError`` when a number is NaN or infinite."""
+    for name, weight in weights.items():
+        if not weight.isfinite().all():
+            raise ValueError(f"{name} must be finite in {weight.dtype}, it holds NaN or infinity")
 
 
 def _checksum(header: Mapping[str, str], weights: Mapping[str, Tensor]) -> str:
