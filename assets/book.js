@@ -51,7 +51,7 @@
   document.fonts.addEventListener("loadingdone", soon); // letters of another width
   // A page that was opened at a section stays there while widgets and pictures above it find their
   // height, until the reader scrolls.
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(window.decodedAddress(location.hash.slice(1)));
   if (target && performance.getEntriesByType("navigation")[0]?.type === "navigate") {
     const stay = new ResizeObserver(() => target.scrollIntoView({ behavior: "instant" }));
     stay.observe(document.body);

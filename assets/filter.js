@@ -93,7 +93,7 @@
 
   // A link to a chapter opens it; one to a row opens what is around, and shows what the filter hides.
   const openTarget = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(window.decodedAddress(location.hash.slice(1)));
     const found = chapters.find(({ section }) => target && section.contains(target));
     if (!found) return;
     if (target.hidden || found.section.hidden) {

@@ -5,6 +5,7 @@
   if (!(place instanceof HTMLElement)) return;
   const BOOK = "runnable-primer";
   const LARGEST = 1e6; // bytes of a file; a reader of all chapters has less than a twentieth
+  const MOST_CHOICES = 10; // of a guess
   const NOTHING_KEPT =
     "This browser keeps nothing for this page: its storage is switched off or full. The book works all " +
     "the same. To be remembered, allow this site to store data, leave the private window, or make room.";
@@ -15,12 +16,18 @@
 
   // Only what a chapter would have kept itself; whatever else a storage or a file holds is left out.
   const sorted = (found) => {
-    const only = (values, fits) => Object.entries(Object(values)).filter(([, value]) => fits(value));
-    const progress = only(found.progress, isObject).map(([id, value]) => [id, window.readProgress(value)]);
+    const only = (values, fits, read) =>
+      Object.fromEntries(
+        Object.entries(Object(values))
+          .filter(([id, value]) => id === window.keptText(id) && fits(value))
+          .map(([id, value]) => [id, read(value)]),
+      );
+    const isChoice = (value) => Number.isInteger(value) && value >= 0 && value < MOST_CHOICES;
+    const isAnswer = (value) => window.keptText(value) !== "";
     return {
-      progress: Object.fromEntries(progress),
-      guesses: Object.fromEntries(only(found.guesses, (value) => Number.isInteger(value))),
-      answers: Object.fromEntries(only(found.answers, (value) => typeof value === "string")),
+      progress: only(found.progress, isObject, window.readProgress),
+      guesses: only(found.guesses, isChoice, Number),
+      answers: only(found.answers, isAnswer, window.keptText),
     };
   };
   const recall = () => sorted(Object.fromEntries(names.map((name) => [name, memories[name].recall()])));
@@ -55,12 +62,14 @@
     const { progress, guesses, answers } = recall();
     const rows = chapters.map((chapter) => {
       const { read } = window.readProgress(progress[chapter.name]);
-      const made = Object.entries(chapter.guesses).filter(([id]) => id in guesses);
-      const right = made.filter(([id, number]) => guesses[id] === number);
+      const sections = Object.keys(chapter.sections);
+      const made = chapter.guesses.filter(({ id, choices }) => guesses[id] < choices);
+      const right = made.filter((guess) => guesses[guess.id] === guess.right);
+      const given = chapter.exercises.filter((id) => Object.hasOwn(answers, id));
       const cells = [
-        of(chapter.sections.filter((id) => read.includes(id)).length, chapter.sections.length, "–"),
-        of(right.length, made.length, Object.keys(chapter.guesses).length ? "none" : "–"),
-        of(chapter.exercises.filter((id) => id in answers).length, chapter.exercises.length, "–"),
+        of(sections.filter((id) => read.includes(id)).length, sections.length, "–"),
+        of(right.length, made.length, chapter.guesses.length ? "none" : "–"),
+        of(given.length, chapter.exercises.length, "–"),
       ];
       const link = element("a", { href: chapter.href, textContent: chapter.heading });
       const texts = cells.map((text) => element("td", {}, text));
@@ -81,7 +90,8 @@
   const joined = (here, file) => {
     const progress = { ...file.progress, ...here.progress };
     for (const name of Object.keys(here.progress)) {
-      const [one, other] = [here.progress[name], file.progress[name] ?? here.progress[name]];
+      const one = here.progress[name];
+      const other = Object.hasOwn(file.progress, name) ? file.progress[name] : one;
       const read = [...new Set([...one.read, ...other.read])];
       progress[name] = { ...(one.at < other.at ? other : one), read };
     }

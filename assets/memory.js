@@ -32,3 +32,7 @@ window.memoryOf = (name) => {
     },
   };
 };
+
+// Of a text, what is kept: so many characters, and no half of a letter, of which no address can be made.
+window.keptText = (text) =>
+  typeof text === "string" ? text.slice(0, 200).replace(/\p{Surrogate}/gu, "") : "";

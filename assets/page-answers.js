@@ -49,15 +49,16 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       answer();
-      memory.keep(exercise.number, given());
+      memory.keep(exercise.number, window.keptText(given()));
     });
     // What was said of one answer is not said of the next one.
     form.addEventListener("input", () => {
       line.textContent = "";
       delete form.dataset.state;
     });
-    if (typeof kept[exercise.number] === "string") {
-      form.elements[field].value = kept[exercise.number];
+    const before = window.keptText(kept[exercise.number]);
+    if (before) {
+      form.elements[field].value = before;
       if (given()) answer();
     }
   }

@@ -21,19 +21,22 @@
   // The page that a link leads to, as the build names it, and the place on it.
   const targetOf = (address) => {
     const url = new URL(address);
-    const page = decodeURIComponent(url.pathname.slice(root.pathname.length));
-    return { page: page.replace(/\.html$/, ""), id: decodeURIComponent(url.hash.slice(1)) };
+    const page = window.decodedAddress(url.pathname.slice(root.pathname.length));
+    return { page: page.replace(/\.html$/, ""), id: window.decodedAddress(url.hash.slice(1)) };
   };
 
-  const loading = {};
-  const load = (page) =>
-    (loading[page] ??= new Promise((resolve) => {
+  const loading = new Map();
+  const load = (page) => {
+    const begin = (resolve) => {
       const script = document.createElement("script");
       script.src = new URL(`_static/popups/${page}.js`, root);
       script.onload = () => resolve(window.popups?.[page] ?? {});
       script.onerror = () => resolve({});
       document.head.append(script);
-    }));
+    };
+    if (!loading.has(page)) loading.set(page, new Promise(begin));
+    return loading.get(page);
+  };
 
   // Below the link where there is room, else above it; never past the edge of the screen.
   const place = () => {
@@ -62,10 +65,10 @@
     if (one === link) return;
     wanted = one;
     const { page, id } = targetOf(one.href);
-    const text = (await load(page))[id];
-    if (wanted !== one || !text) return;
+    const texts = await load(page);
+    if (wanted !== one || !Object.hasOwn(texts, id)) return;
     close();
-    box.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+    box.replaceChildren(...new DOMParser().parseFromString(texts[id], "text/html").body.childNodes);
     for (const inner of box.querySelectorAll("a[href]")) {
       inner.href = new URL(inner.getAttribute("href"), one.href);
       inner.tabIndex = -1; // Tab goes on in the text; where Enter leads, these links stand, too

@@ -5,15 +5,14 @@
   const LONG_ENOUGH = 600; // ms that a place stays on the screen before it counts as seen
   const memory = window.memoryOf("progress");
 
-  // What is kept of a chapter, whatever the storage or a file holds.
+  // What is kept of a chapter, whatever the storage or a file holds. Who was there at a time to come had a
+  // clock that was wrong: nobody knows when it was, and what is read today is later.
   window.readProgress = (value) => {
-    const { read, stop, title, at } = Object(value);
-    const text = (one) => (typeof one === "string" ? one.slice(0, 200) : "");
+    const { read, stop, at } = Object(value);
     return {
-      read: Array.isArray(read) ? read.map(text).filter(Boolean) : [],
-      stop: text(stop),
-      title: text(title),
-      at: Number.isFinite(at) ? at : 0,
+      read: Array.isArray(read) ? [...new Set(read.map(window.keptText))].filter(Boolean) : [],
+      stop: window.keptText(stop),
+      at: Number.isFinite(at) && at >= 0 && at <= Date.now() ? at : 0,
     };
   };
   const recall = (chapter) => window.readProgress(memory.recall()[chapter]);
@@ -22,13 +21,15 @@
   const begin = document.querySelector(".go-on");
   if (begin instanceof HTMLElement) {
     const chapters = JSON.parse(begin.dataset.chapters);
-    const [last] = Object.keys(chapters)
-      .map((name) => ({ name, ...recall(name) }))
+    const [last] = chapters
+      .map((chapter) => ({ ...chapter, ...recall(chapter.name) }))
       .filter(({ stop }) => stop)
       .sort((one, other) => other.at - one.at);
     if (last) {
-      const href = `chapters/${last.name}.html#${encodeURIComponent(last.stop)}`;
-      const words = [chapters[last.name], last.title].filter(Boolean).join(", section ") || last.name;
+      const { name, heading, sections, stop } = last;
+      const known = Object.hasOwn(sections, stop); // an earlier edition may have had others
+      const href = `chapters/${name}.html${known ? `#${encodeURIComponent(stop)}` : ""}`;
+      const words = known ? `${heading}, section ${sections[stop]}` : heading;
       begin.append("Go on where you stopped: ", linkTo(href, words));
       begin.hidden = false;
     }
@@ -91,9 +92,7 @@
     const { read } = recall(chapter);
     keep({ read: [...new Set([...read, end.parentElement.id])] });
   });
-  const places = whenSeen("-40% 0px -60% 0px", (section) =>
-    keep({ stop: section.id, title: titleOf(section) }),
-  );
+  const places = whenSeen("-40% 0px -60% 0px", (section) => keep({ stop: section.id }));
   // Who only opens a chapter has not moved on; and before the page is laid out nothing has its place.
   const follow = () => {
     if (document.documentElement.matches(".arriving")) return;

@@ -13,21 +13,21 @@
     ).split(" "),
   );
   // What a reader may call what the book calls otherwise.
-  const SAME = {
-    accuracy: ["error"],
-    aliasing: ["alias"],
-    bpe: ["bytepair"],
-    d: ["dimension"],
-    divide: ["scaled"],
-    encoding: ["position"],
-    learning: ["step"],
-    memory: ["cache"],
-    overfitting: ["overfit", "bias"],
-    positional: ["position"],
-    rate: ["size"],
-    rlhf: ["alignment", "feedback"],
-    sqrt: ["scaled", "root"],
-  };
+  const SAME = new Map([
+    ["accuracy", ["error"]],
+    ["aliasing", ["alias"]],
+    ["bpe", ["bytepair"]],
+    ["d", ["dimension"]],
+    ["divide", ["scaled"]],
+    ["encoding", ["position"]],
+    ["learning", ["step"]],
+    ["memory", ["cache"]],
+    ["overfitting", ["overfit", "bias"]],
+    ["positional", ["position"]],
+    ["rate", ["size"]],
+    ["rlhf", ["alignment", "feedback"]],
+    ["sqrt", ["scaled", "root"]],
+  ]);
   const WEIGHT = { section: 1, term: 0.45, page: 0.45, function: 0.25 };
   const LESSER = /^[\d. ]*(exercises?|summary|further reading|references|sources|common mistakes)\b/i;
   const PLACE = { term: "Glossary", function: "Library" };
@@ -47,18 +47,25 @@
       })
       .filter((word) => !STOP.has(word));
 
+  const NOT_LOADED = "The index could not be loaded: its files are missing beside this page.";
+  const FAILED = "The search could not answer this: the book has an error there. Try other words.";
+  const NO_WORD = "There is no word in this. Type what you look for in words, such as “variance”.";
+  const EVERYWHERE =
+    "These words stand on every page. Add one that names what you look for, such as “variance”.";
+
   const script = (name) =>
     new Promise((resolve, reject) => {
       const tag = document.createElement("script");
       tag.src = new URL(`_static/${name}`, root);
       tag.onload = resolve;
-      tag.onerror = reject;
+      tag.onerror = () => reject(new Error(NOT_LOADED));
       document.head.append(tag);
     });
 
   const prepare = async () => {
     await Promise.all([script("minisearch.js"), script("search-documents.js")]);
     const documents = window.searchDocuments;
+    if (!documents || !window.MiniSearch) throw new Error(NOT_LOADED); // a file that was cut
     const index = new window.MiniSearch({
       fields: ["heading", "terms", "within", "text"],
       extractField: (one, name) => (name === "terms" ? one.terms.join(" ") : one[name]),
@@ -78,34 +85,34 @@
 
   /** What a query finds, best first, and what to tell the reader about it. */
   const find = async (query) => {
-    const asked = [...new Set(words(query.slice(0, LONGEST)))];
+    const whole = query.trim();
+    const read = whole.slice(0, LONGEST);
+    const rest = whole.length > LONGEST ? ` Only the first ${LONGEST} characters were read.` : "";
+    const asked = [...new Set(words(read))];
     if (!asked.length) {
-      const told = query.trim()
-        ? "These words stand on every page. Add one that names what you look for, such as “variance”."
-        : "";
-      return { found: [], told };
+      const told = /[\p{L}\p{N}]/u.test(read) ? EVERYWHERE : NO_WORD;
+      return { found: [], told: whole && told + rest };
     }
     ready ??= prepare();
     const { documents, index } = await ready;
     const search = (combineWith) =>
       index.search({
         combineWith,
-        queries: asked.map((word) => ({ combineWith: "OR", queries: [word, ...(SAME[word] ?? [])] })),
+        queries: asked.map((word) => ({ combineWith: "OR", queries: [word, ...(SAME.get(word) ?? [])] })),
       });
     const all = search("AND");
     const some = all.length < FEW ? search("OR").filter(({ id }) => !all.some((one) => one.id === id)) : [];
     const ranked = [...all, ...some].map(({ id, terms }) => ({ ...documents[id], matched: terms }));
     // The library has hundreds of names; they come last, but for one that was asked for as code is written.
-    const named = /\w_\w/.test(query) && query.trim();
+    const named = /\w_\w/.test(whole) && whole;
     const place = ({ kind, heading }) => (kind !== "function" ? 1 : heading === named ? 0 : 2);
     const found = ranked.sort((one, other) => place(one) - place(other));
     let told = found.length
       ? `${found.length} ${found.length === 1 ? "place" : "places"}.`
       : "Nothing found. Try another word for it, or fewer words.";
-    if (/[\\^{}=]/.test(query))
+    if (/[\\^{}=]/.test(whole))
       told += " Formulas are not searched: try the name of what it says, such as “softmax”.";
-    if (query.length > LONGEST) told += ` Only the first ${LONGEST} characters were read.`;
-    return { found, told };
+    return { found, told: told + rest };
   };
 
   const element = (name, className, ...children) => {
@@ -160,9 +167,12 @@
         if (turn !== last) return; // the reader has typed on
         told.textContent = sentence;
         list.replaceChildren(...found.slice(0, most).map(item));
-      } catch {
-        ready = undefined;
-        told.textContent = "The index could not be loaded: its files are missing beside this page.";
+      } catch (error) {
+        if (error.message === NOT_LOADED) ready = undefined;
+        else console.error(error);
+        if (turn !== last) return;
+        told.textContent = error.message === NOT_LOADED ? NOT_LOADED : FAILED;
+        list.replaceChildren();
       }
     };
     field.addEventListener("input", answer);

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from axe import violations_on
 from by_keyboard import tab_to
+from nbformat.v4 import new_markdown_cell
 from playwright.sync_api import Page, expect
-from tiny_book import NOTHING_KEPT
+from tiny_book import NOTHING_KEPT, READING, build, chapter_of, write_book, write_registry
 from written import BOOK
 
 from primer.book.kept import reading_time
+from primer.book.pages import serve
 from primer.book.registry import read_book
 
 ReadingPage = Callable[..., Page]
+EARLIER = "chapters/07-attention"
 FIRST = "without-positions-order-is-lost"
 FULL = """const set = Storage.prototype.setItem;
 Storage.prototype.setItem = function (key, text) {
@@ -31,10 +35,33 @@ localStorage.setItem("runnable-primer:answers", "[1, 2]");"""
 MIXED = {"08-positions": {"read": [1, None, FIRST], "stop": {}, "at": "now"}, "07": 5}
 ARCHIVE = {
     "book": "runnable-primer",
-    "progress": {"08-positions": {"read": ["exercises"], "stop": FIRST, "title": "8.1 A", "at": 1}},
+    "progress": {"08-positions": {"read": ["exercises"], "stop": FIRST, "at": 1}},
     "guesses": {},
     "answers": {"8.1": "12", "8.2": 5},
 }
+
+
+@pytest.fixture(scope="module")
+def two_chapters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a book of two chapters."""
+    folder = tmp_path_factory.mktemp("two")
+    text = READING.split("::::{admonition}")[0] + "## Exercises\n\n## Further reading\n\nNone.\n"
+    text = re.sub(r"\{term\}`[^`]*`", "softmax", text).replace("](https://doi", "](http://doi")
+    write_book(folder, chapter_of([new_markdown_cell(text, id="text")]), {EARLIER: "# Attention\n"})
+    (folder / f"{EARLIER}.md").unlink()
+    earlier = "# Attention\n\nReading takes an hour.\n\n## Exercises\n\nNone.\n"
+    nbformat.write(chapter_of([new_markdown_cell(earlier, id="a")]), folder / f"{EARLIER}.ipynb")
+    write_registry(folder, ["07-attention", "08-positions"])
+    done = build(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with serve(folder / "_build/html") as address:
+        yield address
+
+
+@pytest.fixture
+def two(reading_page: ReadingPage, two_chapters: str) -> Page:
+    """Open the later chapter of that book."""
+    return reading_page(home=two_chapters)
 
 
 def read_first_section(page: Page) -> None:
@@ -92,7 +119,58 @@ def test_progress_is_kept_over_a_reload_and_moves_nothing(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     link = line.get_by_role("link", name="go on with 8.1 Without positions, order is lost")
     link.click()
-    assert page.url.endswith(f"#{FIRST}")
+    page.wait_for_url(f"**#{FIRST}")
+
+
+THERE = "localStorage.setItem('runnable-primer:progress', JSON.stringify(%s))"
+
+
+def where_to_go_on(page: Page, progress: dict[str, object]) -> tuple[str, str]:
+    """Return the words and the place of the link on the first page, when this is kept."""
+    page.goto(re.sub(r"/(chapters/[^#]*|index)\.html.*", "/index.html", page.url))
+    page.evaluate(THERE % json.dumps(progress))
+    page.reload()
+    link = page.locator(".go-on a")
+    link.wait_for()
+    return link.inner_text(), re.sub(r".*/chapters/", "", link.evaluate("(a) => a.href"))
+
+
+@pytest.mark.browser
+def test_of_two_chapters_the_one_that_was_read_last_goes_on(two: Page) -> None:
+    now = int(1000 * time.time())
+    for earlier, later in ((1, 2), (now - 2, now - 1), (-5, now - 1), (10 * now, now - 1)):
+        for first, second in (("07-attention", "08-positions"), ("08-positions", "07-attention")):
+            kept = {
+                first: {"stop": "exercises", "at": earlier},
+                second: {"stop": "exercises", "at": later},
+            }
+            assert where_to_go_on(two, kept)[1] == f"{second}.html#exercises", kept
+            last = dict(reversed(kept.items()))
+            assert where_to_go_on(two, last)[1] == f"{second}.html#exercises", last
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("at", [1e300, 4e12, [5]])
+def test_what_is_read_today_is_last_whatever_was_kept(two: Page, at: object) -> None:
+    other = {"07-attention": {"read": [], "stop": "exercises", "at": at}}
+    assert where_to_go_on(two, other)[1] == "07-attention.html#exercises"
+    two.goto(two.url.replace("index", "chapters/08-positions"))
+    read_first_section(two)
+    expect(two.locator(".reading-line")).to_contain_text("of 3 sections read")
+    two.goto(two.url.replace("chapters/08-positions", "index"))
+    expect(two.locator(".go-on a")).to_have_attribute("href", re.compile("08-positions"))
+
+
+@pytest.mark.browser
+def test_a_title_is_what_the_book_says(two: Page) -> None:
+    kept = {"08-positions": {"stop": FIRST, "title": "Send your answers to …", "at": 1}}
+    assert where_to_go_on(two, kept) == (
+        "8 Positions, section 8.1 Without positions, order is lost",
+        f"08-positions.html#{FIRST}",
+    )
+    for stop in ("a\ud800", "a" * 199 + "🙂", "constructor", "__proto__", "gone-in-this-edition"):
+        kept = {"08-positions": {"stop": stop, "title": "Anything", "at": 1}}
+        assert where_to_go_on(two, kept) == ("8 Positions", "08-positions.html")
 
 
 @pytest.mark.browser
@@ -122,7 +200,7 @@ def test_the_first_page_leads_to_where_she_stopped(
     expect(page.locator(".reading-line")).to_contain_text("read")
     page.goto(home)
     page.get_by_role("link", name="8 Positions, section 8.").click()
-    assert "/chapters/08-positions.html#" in page.url
+    page.wait_for_url("**/chapters/08-positions.html#*")
 
 
 @pytest.mark.browser
@@ -197,6 +275,78 @@ NO_ARCHIVES = {
     json.dumps(ARCHIVE | {"guesses": 3}): "is not a file that this page has saved",
     '"' + "x" * 1_000_001 + '"': "is larger than anything that this page saves",
 }
+
+
+HALF = "\ud800"
+NAMES = ["__proto__", "constructor", "toString", "valueOf", HALF]
+ABSURD = {
+    "book": "runnable-primer",
+    "progress": {
+        "08-positions": {
+            "read": [*NAMES, FIRST, FIRST, 1e300, "x" * 10_000],
+            "stop": "a" * 199 + "🙂",
+            "title": "<b>" + HALF,
+            "at": 1e300,
+        },
+        **{name: {"read": [HALF], "stop": HALF, "at": -1e300} for name in NAMES},
+    },
+    "guesses": {"A": 1e300, "B": -3, "C": 2.5, **dict.fromkeys(NAMES, 10**20)},
+    "answers": {"8.1": "1" * 10_000 + HALF, **dict.fromkeys(NAMES, HALF)},
+}
+
+
+@pytest.mark.browser
+def test_absurd_numbers_and_texts_of_a_file_are_bounded(
+    reading_page: ReadingPage, reading_home: str
+) -> None:
+    page = reading_page(home=reading_home)
+    guesses = page.locator(".guess").evaluate_all("(all) => all.map(({ id }) => id)")
+    absurd = {**ABSURD, "guesses": {**ABSURD["guesses"], guesses[0]: 1e300, guesses[1]: 3}}  # type: ignore[dict-item]
+    open_kept(page)
+    for _ in range(2):  # a second time, with names of its own in what is here
+        assert "added to what was here" in give(page, json.dumps(absurd))
+        assert cells(page)[1:] == ["1 of 3", "none", "1 of 2"]
+    assert "added to what was here" in give(page, json.dumps(ARCHIVE))
+    kept = {name: json.loads(stored(page, name) or "{}") for name in ("progress", "guesses")}
+    assert 0 <= kept["progress"]["08-positions"]["at"] <= 1000 * time.time() + 60_000
+    assert kept["progress"]["08-positions"]["stop"] in {"a" * 199, FIRST}
+    assert "title" not in kept["progress"]["08-positions"]
+    assert set(kept["guesses"].values()) <= {3}
+    answers = json.loads(stored(page, "answers") or "{}")
+    assert answers["8.1"] == "1" * 200
+    everything = json.dumps([kept, answers], ensure_ascii=False)
+    everything.encode()  # no half of a letter is left
+    assert len(everything) < 2_000
+
+
+@pytest.mark.browser
+def test_a_file_does_not_change_what_was_guessed_and_answered_here(
+    reading_page: ReadingPage, reading_home: str
+) -> None:
+    page = reading_page(home=reading_home)
+    page.locator(".guess summary", has_text="three.").click()  # wrong
+    expect(page.locator(".guess .standing", has_text="0 of 1")).to_be_visible()
+    page.get_by_role("textbox").fill("12")
+    page.get_by_role("textbox").press("Enter")
+    expect(page.locator(".page-answer .reply", has_text="✓")).to_be_visible()
+    order, sums = page.locator(".guess").evaluate_all("(all) => all.map(({ id }) => id)")
+    open_kept(page)
+    file = ARCHIVE | {"guesses": {order: 1, sums: 1}, "answers": {"8.1": "7", "8.2": "a"}}
+    assert "added to what was here" in give(page, json.dumps(file))
+    assert json.loads(stored(page, "guesses") or "") == {order: 1, sums: 0}
+    assert json.loads(stored(page, "answers") or "") == {"8.1": "12", "8.2": "a"}
+    assert cells(page)[1:] == ["1 of 3", "1 of 2", "2 of 2"]
+
+
+@pytest.mark.browser
+def test_of_two_places_in_a_chapter_the_later_one_stays(
+    reading_page: ReadingPage, reading_home: str
+) -> None:
+    page = open_kept(reading_page(home=reading_home))
+    for at, stop in ((5, "exercises"), (9, FIRST), (7, "further-reading")):
+        give(page, json.dumps(ARCHIVE | {"progress": {"08-positions": {"stop": stop, "at": at}}}))
+        kept = json.loads(stored(page, "progress") or "")["08-positions"]
+        assert (kept["at"], kept["stop"]) == ((5, "exercises") if at == 5 else (9, FIRST))
 
 
 @pytest.mark.browser

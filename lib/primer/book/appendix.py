@@ -294,5 +294,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("source-map", SourceMap)
     app.add_directive("errata", Errata)
     app.add_css_file("appendix.css", priority=910)
+    app.add_js_file("address.js", priority=490, defer="defer")
     app.add_js_file("filter.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,6 +16,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from primer.book.guesses import choices_of, guesses_of
@@ -31,6 +32,10 @@ _DATA = re.compile(r'class="page-answer" data-exercise="([^"]*)"')
 
 class kept_table(nodes.General, nodes.Element):  # type: ignore[misc]
     """The place of the table, filled when all pages are read."""
+
+
+class go_on_line(nodes.General, nodes.Element):  # type: ignore[misc]
+    """The place of the link to where the reader stopped, filled when all pages are read."""
 
 
 def reading_time(text: str) -> str:
@@ -66,15 +71,16 @@ def sections_of(document: nodes.document) -> list[nodes.section]:
 
 def contents(document: nodes.document) -> dict[str, Any]:
     """Return what of a page can be read, guessed and answered, as the browser names it."""
-    guesses = {
-        guess["ids"][-1]: number
-        for guess in guesses_of(document)
-        for number, choice in enumerate(choices_of(guess))
-        if "right" in choice.get("container_classes", ())
-    }
+    guesses = []
+    for guess in guesses_of(document):
+        choices = choices_of(guess)
+        for number, choice in enumerate(choices):
+            if "right" in choice.get("container_classes", ()):
+                made = {"id": guess["ids"][-1], "right": number, "choices": len(choices)}
+                guesses.append(made)
     forms = [_DATA.search(node.astext()) for node in document.findall(nodes.raw)]
     exercises = [json.loads(html.unescape(data[1]))["number"] for data in forms if data]
-    sections = [section["ids"][0] for section in sections_of(document)]
+    sections = {one["ids"][0]: one[0].astext() for one in sections_of(document)}
     return {"sections": sections, "guesses": guesses, "exercises": exercises}
 
 
@@ -103,11 +109,9 @@ class GoOn(SphinxDirective):
     """The directive ``{go-on}``: a link to where the reader stopped, if she was here before."""
 
     def run(self) -> list[nodes.Node]:
-        """Leave the place with the names of the chapters; a script writes the link."""
-        self.env.note_dependency(str(Path(self.env.srcdir) / REGISTRY))
-        data = html.escape(json.dumps(chapters_of(self.env.app)))
-        line = f'<p class="go-on" data-chapters="{data}" hidden></p>'
-        return [nodes.raw("", line, format="html")]
+        """Make the page depend on all chapters, where the link may lead."""
+        depend_on_chapters(self.env)
+        return [go_on_line()]
 
 
 class Kept(SphinxDirective):
@@ -115,24 +119,43 @@ class Kept(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make the page depend on all that the table counts."""
-        book = Path(self.env.srcdir)
-        self.env.note_dependency(str(book / REGISTRY))
-        for name in chapters_of(self.env.app):
-            self.env.note_dependency(self.env.doc2path(_page(name)))
+        depend_on_chapters(self.env)
         return [kept_table()]
 
 
+def depend_on_chapters(env: BuildEnvironment) -> None:
+    """Let a page be read again when a chapter has changed, or when there is another one."""
+    env.note_dependency(str(Path(env.srcdir) / REGISTRY))
+    for name in chapters_of(env.app):
+        env.note_dependency(env.doc2path(_page(name)))
+
+
+def titled(app: Sphinx, name: str) -> dict[str, str]:
+    """Return the titles of a chapter's sections with their numbers, as its page has them, by id."""
+    numbers = app.env.toc_secnumbers.get(_page(name), {})
+    return {
+        section: " ".join([".".join(map(str, numbers.get(f"#{section}", ()))), title]).strip()
+        for section, title in app.env.metadata[_page(name)]["kept"]["sections"].items()
+    }
+
+
 def fill(app: Sphinx, document: nodes.document, docname: str) -> None:
-    """Write what the table is made of, now that all chapters are read."""
+    """Write what the table and the link are made of, now that all chapters are read."""
+    named = [
+        {"name": name, "heading": heading or app.env.titles[_page(name)].astext()}
+        for name, heading in chapters_of(app).items()
+    ]
+    for line in list(document.findall(go_on_line)):
+        chapters = [one | {"sections": titled(app, one["name"])} for one in named]
+        data = html.escape(json.dumps(chapters, ensure_ascii=False))
+        text = f'<p class="go-on" data-chapters="{data}" hidden></p>'
+        line.replace_self(nodes.raw("", text, format="html"))
     for place in list(document.findall(kept_table)):
         chapters = [
-            {
-                "name": name,
-                "heading": heading or app.env.titles[_page(name)].astext(),
-                "href": f"{'../' * docname.count('/')}{_page(name)}.html",
-                **app.env.metadata[_page(name)]["kept"],
-            }
-            for name, heading in chapters_of(app).items()
+            one
+            | {"href": f"{'../' * docname.count('/')}{_page(one['name'])}.html"}
+            | app.env.metadata[_page(one["name"])]["kept"]
+            for one in named
         ]
         data = html.escape(json.dumps(chapters, ensure_ascii=False))
         text = (
@@ -146,6 +169,7 @@ def fill(app: Sphinx, document: nodes.document, docname: str) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the line of each chapter, both directives, and the scripts."""
     app.add_node(kept_table)
+    app.add_node(go_on_line)
     app.add_directive("go-on", GoOn)
     app.add_directive("kept", Kept)
     app.connect("doctree-read", note)

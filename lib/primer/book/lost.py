@@ -47,11 +47,13 @@ def tell(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: A
         context["title"] = "This page is not here"
         context["site_root"] = root_of(app.config.html_baseurl)
         titles = app.env.titles
+        app.add_js_file("lost.js", priority=495, defer="defer")  # to this page alone
         context["look_up"] = [(one, titles[one].astext()) for one in LOOK_UP if one in titles]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the page."""
+    app.add_js_file("address.js", priority=490, defer="defer")
     app.connect("builder-inited", add_page)
     app.connect("html-page-context", tell)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -33,10 +34,13 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer with the site's own page when nothing is found."""
+        if code != HTTPStatus.NOT_FOUND:
+            return super().send_error(code, message, explain)
         folder = Path(self.translate_path(self.path))
         above = [one for one in folder.parents if one.is_relative_to(self.directory)]
-        page = next((one / "404.html" for one in above if (one / "404.html").exists()), None)
-        if code != HTTPStatus.NOT_FOUND or page is None:
+        pages = [one / "404.html" for one in above]
+        page = next((one for one in pages if os.path.exists(one)), None)  # of a wrong name False
+        if page is None:
             return super().send_error(code, message, explain)
         content = page.read_bytes()
         self.send_response(code)
@@ -45,6 +49,13 @@ class _Files(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content)
+
+    def send_head(self) -> Any:
+        """Open the file; a name that no file can have, with a byte 0 or half a letter, has none."""
+        try:
+            return super().send_head()
+        except ValueError:
+            return self.send_error(HTTPStatus.NOT_FOUND)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""

@@ -90,5 +90,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", name_citations)
     app.connect("html-page-context", write_popups)
     app.add_css_file("popups.css", priority=910)
+    app.add_js_file("address.js", priority=490, defer="defer")
     app.add_js_file("popups.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

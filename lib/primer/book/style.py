@@ -89,6 +89,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_css_file("palette.css", priority=800)
     app.add_css_file("book.css", priority=900)
     app.add_css_file("print.css", priority=920)
+    app.add_js_file("address.js", priority=490, defer="defer")
     app.add_js_file("book.js", defer="defer")
     app.add_js_file("print.js", defer="defer")
     app.add_js_file("copy.js", defer="defer")
