@@ -162,7 +162,8 @@ def check_permutation_p_value(permutation_p_value: Answer) -> None:
         ([3.0, 5.0, 4.0], [1.0, 2.0, 4.5]),
         ([1.0, 2.0], [3.0, 4.0, 9.0]),
         ([2.0, 0.5], [1.0, 0.0]),
-        ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1, 0.1]),  # equal sums that rounding tells apart
+        # 0.7 + 0.1 falls short of 0.5 + 0.3, however a sum is rounded: by `sum` of any Python, too
+        ([0.5, 0.3], [0.7, 0.1, 0.4, 0.4]),
     ]
     rng = np.random.default_rng()
     for m, n in ((3, 4), (2, 5)):
