@@ -373,6 +373,88 @@ def test_foreign_files_are_no_state(tmp_path: Path) -> None:
         saved.load()
 
 
+def rewritten(path: Path, *place: object, value: object = None, gone: bool = False) -> None:
+    """Change one entry of a saved state, or take it away; the file's checksums are right again."""
+    state = table = torch.load(path, weights_only=True)
+    *way, last = place
+    for name in way:
+        table = table[name]
+    if gone:
+        del table[last]
+    else:
+        table[last] = value(table[last]) if callable(value) else value
+    torch.save(state, path)
+
+
+MEMORY = ("optimizer", "state", 0)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "sentence"),
+    [
+        (("model", "embed.weight"), lambda w: w * torch.nan, "embed.weight holds NaN"),
+        (("model", "embed.weight"), lambda w: w.to(torch.int8), "torch.int8"),
+        (("model", "embed.weight"), lambda w: w[1:], "has shape"),
+        (("model", "embed.weight"), lambda w: w[0, 0].expand(10**9, 10**9), "has shape"),
+        (("model", "embed.weight"), [1.0], "embed.weight is no tensor"),
+        (("model", "embed.weight"), lambda w: w.to_sparse(), "embed.weight is no tensor"),
+        (("model", "other"), torch.ones(1), "its weights are not those of the model"),
+        (("model",), [1], "its weights are not those of the model"),
+        (("optimizer",), 3, "its optimizer had other parameters"),
+        (("optimizer", "state"), [1], "its optimizer had other parameters"),
+        (("optimizer", "state", 99), {}, "its optimizer had other parameters"),
+        (MEMORY, {"momentum": torch.ones(1)}, "remembers something else"),
+        ((*MEMORY, "exp_avg"), lambda m: m * torch.inf, "exp_avg of parameter 0 holds NaN"),
+        ((*MEMORY, "exp_avg"), lambda m: m[:1], "exp_avg of parameter 0 has shape"),
+        ((*MEMORY, "exp_avg_sq"), lambda m: m - 1, "exp_avg_sq of parameter 0 is negative"),
+        ((*MEMORY, "step"), torch.tensor(-1.0), "step of parameter 0 is negative"),
+        ((*MEMORY, "step"), torch.ones(2), "step of parameter 0 has shape"),
+        ((*MEMORY, "step"), 4, "step of parameter 0 is no tensor"),
+        (("step",), -4, "of no run"),
+        (("step",), 2.5, "of no run"),
+        (("step",), 10**12, "of no run"),
+        (("step",), 3, "of no run"),  # the log is ahead
+        (("log",), [], "of no run"),
+        (("log",), [(1, 2)], "of no run"),
+        (("log",), [(1, 2, 3.0, 1.0, 1.0, float("nan"), 1.0)], "of no run"),
+        (("log",), 7, "of no run"),
+        (("starts",), [1], "of no run"),
+        (("starts",), [0, 9], "of no run"),
+        (("starts",), [], "of no run"),
+        (("configuration",), None, "of no run"),
+        (("configuration",), {"phases": 3}, "of no run"),
+        (("configuration", "phases"), [3], "of no run"),
+        (("corpus_hash",), 3, "of no run"),
+    ],
+)
+def test_a_state_of_no_run_changes_nothing(
+    place: tuple[object, ...], value: object, sentence: str, tmp_path: Path
+) -> None:
+    saved = Saved(tmp_path)
+    rewritten(saved.path, *place, value=value)
+    model = Transformer(TINY)
+    optimizer = make_optimizer(model)
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    with pytest.raises(ValueError, match=rf"cannot be continued: .*{sentence}.*start anew"):
+        load_state(saved.path, model, optimizer, saved.configuration, "c0ffee")
+    assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
+    assert not optimizer.state
+
+
+@pytest.mark.parametrize("entry", ["model", "optimizer", "step", "log", "starts", "configuration"])
+def test_a_state_that_lacks_something(entry: str, tmp_path: Path) -> None:
+    saved = Saved(tmp_path)
+    rewritten(saved.path, entry, gone=True)
+    with pytest.raises(ValueError, match="cannot be continued"):
+        saved.load()
+
+
+def test_a_run_keeps_its_own_settings_of_the_optimizer(tmp_path: Path) -> None:
+    saved = Saved(tmp_path)
+    rewritten(saved.path, "optimizer", "param_groups", 0, "betas", value=(7.0, "x"))
+    assert saved.load()[1].param_groups[0]["betas"] == (0.9, 0.95)
+
+
 @contextmanager
 def room_for(size: int) -> Iterator[None]:
     """Let no file grow beyond a number of bytes, as on a full disk."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,6 +21,8 @@ from torch import Tensor
 from primer.datasets import corpus_hash, split_plays
 from primer.pretraining.objectives import mask_tokens
 from primer.pretraining.twin import MASK, TWIN, MaskedModel, with_mask
+from primer.saving import write_whole
+from primer.train.checkpointing import read_state, restore, write_state
 from primer.train.data import Batches, token_stream
 from primer.train.evaluation import cut_windows
 from primer.train.optimizer import make_optimizer
@@ -27,6 +31,7 @@ from primer.transformers import Transformer, TransformerConfig, load_pretrained,
 
 STEPS, BATCH, WARMUP, RATE, PEAK = 3000, 32, 200, 0.3, 3e-3
 SAVE_EVERY, HELD_OUT_WINDOWS = 500, 256
+FORMAT = "primer masked twin's training state, version 1"
 CURVE = Path(__file__).with_name("twin.csv")
 
 
@@ -73,10 +78,9 @@ def train(folder: Path, more: int = STEPS) -> None:
     windows = cut_windows(token_stream(validation, tokenizer), length, HELD_OUT_WINDOWS)[:, 1:]
     state, first, lines = folder / "state.pt", 0, [("step", "training", "held_out")]
     if state.exists():
-        saved = torch.load(state, weights_only=True)
-        model.load_state_dict(saved["model"])
-        optimizer.load_state_dict(saved["optimizer"])
-        first, lines = saved["step"], [tuple(line) for line in saved["lines"]]
+        saved = read_state(state, FORMAT)
+        first, lines = continued(state, saved)
+        restore(state, saved, model, optimizer)
     losses = []
     for step in range(first, min(first + more, STEPS)):
         for group in optimizer.param_groups:
@@ -96,24 +100,35 @@ def train(folder: Path, more: int = STEPS) -> None:
             lines.append((str(step + 1), f"{seen:.4f}", f"{unseen:.4f}"))
             print(*lines[-1], flush=True)
             folder.mkdir(parents=True, exist_ok=True)
-            torch.save(
-                {
-                    "model": model.state_dict(),
-                    "optimizer": optimizer.state_dict(),
-                    "step": step + 1,
-                    "lines": lines,
-                },
-                state,
-            )
+            write_state(state, FORMAT, model, optimizer, step=step + 1, lines=lines)
             write_curve(lines)
             if step + 1 == STEPS:
                 publish(model, corpus_hash(training), unseen)
 
 
+def continued(path: Path, saved: dict[str, Any]) -> tuple[int, list[tuple[str, str, str]]]:
+    """Find where a saved training goes on, and its losses so far."""
+    first, lines = saved.get("step"), saved.get("lines")
+    if (
+        type(first) is not int
+        or not 0 <= first <= STEPS
+        or not isinstance(lines, list)
+        or not all(
+            isinstance(line, tuple) and len(line) == 3 and all(isinstance(x, str) for x in line)
+            for line in lines
+        )
+    ):
+        raise ValueError(
+            f"{path} cannot be continued: its step or losses are of no run; delete it to start anew"
+        )
+    return first, lines
+
+
 def write_curve(lines: Iterable[Iterable[str]]) -> None:
     """Write the losses so far."""
-    with CURVE.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(lines)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    write_whole(CURVE, text.getvalue().encode())
 
 
 def publish(model: MaskedModel, corpus: str, loss: float, path: Path = TWIN) -> None:
