@@ -33,6 +33,8 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         ),
     )
     monkeypatch.setattr(train_twin, "publish", lambda *_: None)
+    text = "To be, or not to be, that is the question:\n" * 40
+    monkeypatch.setattr(train_twin, "split_plays", lambda: ({"a": text}, {"b": text}))
     return tmp_path / "run"
 
 
