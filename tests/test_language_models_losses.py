@@ -275,3 +275,10 @@ def test_neighbors_are_the_largest_cosines():
 def test_bad_networks_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("vocab_size", [100, 127, 129, 2**15, 2**15 + 1, 70_000])
+def test_a_row_holds_its_symbols_however_large_the_vocabulary_is(vocab_size):
+    last = vocab_size - 1
+    rows = lm.window_rows([last, 1, last], vocab_size, 2)
+    assert rows.tolist() == [[0, 0, last], [0, last, 1], [last, 1, last], [1, last, 0]]

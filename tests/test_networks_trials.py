@@ -94,6 +94,15 @@ def test_a_denoiser_learns_to_restore():
     assert after < before / 2
 
 
+def test_a_denoiser_repairs_what_is_damaged():
+    chance = torch.Generator().manual_seed(0)
+    x = (torch.rand(6, 64, generator=chance) < 0.5).float()
+    model = vision.train_denoiser(x, "mask", 0.01, steps=300, seed=0)
+    damaged = vision.damage(x.repeat(50, 1), "mask", chance)
+    wrong = [(y - x.repeat(50, 1)).square().mean() for y in (damaged, model(damaged))]
+    assert wrong[1] < wrong[0] / 2
+
+
 def test_damage_does_what_it_says():
     chance = torch.Generator().manual_seed(0)
     x = torch.ones(500, 64)

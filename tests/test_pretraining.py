@@ -355,6 +355,13 @@ def test_occurrences_are_counted(text, length):
     assert pre.occurrences(text, length, 4).tolist() == [stretches.count(s) for s in stretches]
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_stretches_of_a_large_vocabulary_are_told_apart(dtype):
+    # 61,356 times 70,000 plus 47,296 is 2 to the 32nd: in 32 bits it would be the pair of zeros.
+    text = np.array([0, 0, 61_356, 47_296, 69_999, 69_999, 0, 0], dtype=dtype)
+    assert pre.occurrences(text, 2, 70_000).tolist() == [2, 1, 1, 1, 1, 1, 2]
+
+
 def test_overlap():
     text = list(range(100))
     assert pre.overlap(text[20:50], text, 8) == 1

@@ -130,8 +130,8 @@ def window_rows(
 
     Returns
     -------
-    int16 Tensor of shape (len(text) + 1, window + 1)
-        The target stands in the last column.
+    Tensor of shape (len(text) + 1, window + 1)
+        The target stands in the last column; 16 bits a symbol, or 32 where these are too few.
 
     Raises
     ------
@@ -143,7 +143,8 @@ def window_rows(
     >>> window_rows([1, 2], vocab_size=3, window=2).tolist()
     [[0, 0, 1], [0, 1, 2], [1, 2, 0]]
     """
-    codes = torch.from_numpy(checked_codes(text, vocab_size)).to(torch.int16)
+    enough = torch.int16 if vocab_size <= 2**15 else torch.int32
+    codes = torch.from_numpy(checked_codes(text, vocab_size)).to(enough)
     padding = codes.new_full((count("window", window),), BOUNDARY)
     return torch.cat([padding, codes, codes.new_full((1,), BOUNDARY)]).unfold(0, window + 1, 1)
 
