@@ -1,14 +1,22 @@
 """Every chapter has the form of CONTRIBUTING, and whatever leaves it is named with its cell."""
 
+import base64
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from written import NOTEBOOKS
+from nbformat.v4 import (
+    new_code_cell,
+    new_markdown_cell,
+    new_notebook,
+    new_output,
+    new_raw_cell,
+)
+from written import BOOK, NOTEBOOKS
 
-from primer.book.form import faults, faults_of, guesses, tags_of
+from primer.book.foreign import faults_of_foreign
+from primer.book.form import faults, faults_of, guesses, main, tags_of
 
 GUESS = """::::{admonition} Guess first
 :class: guess
@@ -112,3 +120,88 @@ def test_a_row_named_twice_in_one_cell_is_a_fault(tmp_path: Path) -> None:
     nbformat.write(new_notebook(cells=[check({"POS-01": ["one"], "POS-02": ["one"]})]), path)
     path.write_text(path.read_text().replace("POS-02", "POS-01"))
     assert faults_of(path) == ["chapter.ipynb, `proves` of one cell names POS-01 twice"]
+
+
+SCRIPT = "<script>alert(1)</script>"
+FOREIGN = {
+    "a script in an output": new_output("display_data", data={"text/html": f"<p>{SCRIPT}"}),
+    "JavaScript": new_output("display_data", data={"application/javascript": "alert(1)"}),
+    "JavaScript by its other name": new_output(
+        "execute_result", data={"text/javascript; charset=utf-8": "alert(1)"}
+    ),
+    "a refresh": new_output(
+        "display_data", data={"text/html": '<meta http-equiv="refresh" content="0">'}
+    ),
+    "a drawing": new_output("display_data", data={"image/svg+xml": f"<svg>{SCRIPT}</svg>"}),
+    "Markdown": new_output("display_data", data={"text/markdown": f"a {SCRIPT}"}),
+    "a second kind": new_output(
+        "display_data", data={"text/plain": "a", "text/html": "<iframe srcdoc=a></iframe>"}
+    ),
+}
+TEXTS = [
+    f"a\n\n{SCRIPT}\n",
+    f"a {SCRIPT} b",
+    f"- a\n  - {SCRIPT}\n",
+    f"> {SCRIPT}\n",
+    f"```{{note}}\na {SCRIPT}\n```",
+    f":::{{note}}\na {SCRIPT}\n:::",
+    f"````{{note}}\n```{{tip}}\na {SCRIPT}\n```\n````",
+    f"```{{raw}} html\n{SCRIPT}\n```",
+    '<meta http-equiv="refresh" content="0;url=https://example.org">',
+    '<a href="javascript:alert(1)">a</a>',
+    '<img src="x.png" onerror=alert(1)>',
+]
+
+
+@pytest.mark.parametrize("output", FOREIGN.values(), ids=FOREIGN)
+def test_an_output_that_runs_or_leads_away_is_a_fault(output: NotebookNode) -> None:
+    cell = new_code_cell("1", id="cell", outputs=[output], metadata={"tags": ["figure"]})
+    found = faults(new_notebook(cells=[cell]))
+    assert found
+    assert all(fault.startswith("cell cell: an output holds ") for fault in found)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_that_runs_or_leads_away_is_a_fault(text: str) -> None:
+    for cell in (markdown(text), new_raw_cell(text, id="cell")):
+        assert faults(new_notebook(cells=[cell]))[0].startswith("cell cell: the text holds ")
+
+
+def test_an_attachment_that_runs_is_a_fault() -> None:
+    drawing = base64.b64encode(f"<svg>{SCRIPT}</svg>".encode()).decode()
+    cell = new_markdown_cell("![a](attachment:a.svg)", id="cell")
+    cell["attachments"] = {"a.svg": {"image/svg+xml": drawing}}
+    (fault,) = faults(new_notebook(cells=[cell]))
+    assert fault.startswith("cell cell: the attachment 'a.svg' holds a script")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"`{SCRIPT}` and\n\n```html\n{SCRIPT}\n```\n\n    {SCRIPT}\n",
+        f"```{{code-block}} html\n{SCRIPT}\n```",
+        "[a](https://example.org) and <b>bold</b>, once = 1",
+        r"$a<b$ and \<script>",
+    ],
+)
+def test_a_text_that_only_shows_it_has_no_fault(text: str) -> None:
+    assert faults(new_notebook(cells=[markdown(text)])) == []
+
+
+@pytest.mark.parametrize("path", sorted((BOOK / "chapters").rglob("*.ipynb")), ids=str)
+def test_no_notebook_holds_what_runs_or_leads_away(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    assert [fault for cell in cells for fault in faults_of_foreign(cell)] == []
+
+
+def test_a_file_that_is_no_notebook_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.ipynb").write_text("")
+    names = [str(tmp_path / name) for name in ("empty.ipynb", "missing.ipynb")]
+    monkeypatch.setattr("sys.argv", ["form", *names])
+    assert main() == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"{names[0]} is no notebook: it is empty")
+    assert names[1] in said[1]
+    assert said[2] == "2 faults of form"

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
+from primer.book.foreign import faults_of_foreign
+from primer.book.notebook import NotANotebook, read_notebook
 from primer.book.questions import faults_of_cards
 
 FOLDED = ("setup", "figure", "check", "solution")
@@ -76,9 +77,10 @@ def faults(notebook: NotebookNode) -> list[str]:
     for cell in notebook.cells:
         place = f"cell {cell.id}"
         found += [f"{place}: {sentence}" for sentence in _faults_of_metadata(cell)]
+        found += [f"{place}: {sentence}" for sentence in faults_of_foreign(cell)]
         if cell.cell_type == "markdown":
             found += [f"{place}: {sentence}" for sentence in _faults_of_text(cell.source)]
-        else:
+        elif cell.cell_type == "code":
             found += [f"{place}: {sentence}" for sentence in _faults_of_code(cell)]
     found += [f"cell {cell}: {sentence}" for cell, sentence in faults_of_cards(notebook)]
     return found + _faults_of_order(notebook)
@@ -100,9 +102,10 @@ def faults_of(path: Path) -> list[str]:
         twice.extend(sorted({name for name in names if names.count(name) > 1}))
         return dict(pairs)
 
+    notebook = read_notebook(path)
     json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=note)
     found = [f"`proves` of one cell names {name} twice" for name in twice]
-    found += faults(nbformat.read(path, as_version=4))
+    found += faults(notebook)
     return [f"{path.name}, {sentence}" for sentence in found]
 
 
@@ -273,7 +276,12 @@ def _choices(body: list[str]) -> tuple[str, list[tuple[str, str]]]:
 
 def main() -> int:
     """Print the faults of the notebooks named on the command line."""
-    sentences = [sentence for name in sys.argv[1:] for sentence in faults_of(Path(name))]
+    sentences = []
+    for name in sys.argv[1:]:
+        try:
+            sentences += faults_of(Path(name))
+        except (NotANotebook, OSError) as error:
+            sentences.append(str(error))
     print(*sentences, f"{len(sentences)} faults of form", sep="\n")
     return int(bool(sentences))
 

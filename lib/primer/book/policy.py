@@ -2,9 +2,12 @@
 
 A content security policy stands in the head of every page: scripts come from the book's own files,
 or stand in the page and are named by their checksum; no script may ask any place for anything
-(``connect-src 'none'``).  So whatever slips into a page, from a reader's text or from a library,
-neither runs nor tells anybody.  ``file:`` lets the same page live when it is opened from disk, and
-``blob:`` lets the widget host start the modules that the page carries.
+(``connect-src 'none'``).  So whatever slips into a page later, from a reader's text or from a
+library, neither runs nor tells anybody.  What came in while the book was built is looked for before
+that: a script that nobody knows (:mod:`primer.book.scripts`), or anything that leads away by itself
+(:mod:`primer.book.markup`), stops the build, and its page is taken back.  ``file:`` lets the same
+page live when it is opened from disk, and ``blob:`` lets the widget host start the modules that the
+page carries.
 
 What an element does when it is pressed is a script too.  The theme's two buttons of this kind are
 told by name (``data-press``) what they do; ``book.js`` does it.
@@ -18,6 +21,7 @@ import base64
 import hashlib
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,9 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from primer.book.combine import STATIC
+from primer.book.markup import faults_of_markup
+from primer.book.pages import page_names
+from primer.book.scripts import KnownScripts
 
 RULES = {
     "default-src": "'none'",
@@ -44,6 +51,9 @@ ASKS = {"404.html": {"connect-src": "'self'", "base-uri": "'self' file:"}}
 
 PRESSED = {"window.print()": "print", "toggleFullScreen()": "full-screen"}
 """What the theme writes into ``onclick``, and the name of it that ``book.js`` knows."""
+
+NOT_PUBLISHED = ("webpack-macros.html", "sbt-webpack-macros.html")
+"""Pieces of templates that the theme lays among its static files: pages without a policy."""
 
 _CHARSET = re.compile(r'<meta charset="[^"]*" ?/?>')
 _META = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -113,9 +123,20 @@ def with_policy(page: str, name: str) -> str:
     if own and RULES["script-src"] not in own[0]:
         return page
     page = _HANDLER.sub(named, _META.sub("", page))
-    tag = f'<meta http-equiv="Content-Security-Policy" content="{policy(page, name)}">'
     # behind the character set, which a browser looks for in the first kilobyte only
-    return _CHARSET.sub(lambda found: f"{found[0]}\n    {tag}", page, count=1)
+    return _CHARSET.sub(lambda found: found[0] + _tag(page, name), page, count=1)
+
+
+def _tag(page: str, name: str) -> str:
+    """Return what stands behind the character set of a page."""
+    content = policy(page, name)
+    return f'\n    <meta http-equiv="Content-Security-Policy" content="{content}">'
+
+
+def is_protected(page: str, name: str) -> bool:
+    """Say whether a page has its policy, in the one place where no text of the book can stand."""
+    charset = _CHARSET.search(page)
+    return charset is not None and page.startswith(_tag(page, name), charset.end())
 
 
 def protect(site: Path) -> None:
@@ -130,6 +151,64 @@ def protect(site: Path) -> None:
                     opened.write(protected)
 
 
+def strangers(site: Path, known: Callable[[str, str, str], bool]) -> dict[Path, list[str]]:
+    """Find what may not be in the pages and drawings of a site that were written anew.
+
+    Parameters
+    ----------
+    site
+        The folder of the built site.
+    known
+        Says whether a page may have a script; see :meth:`KnownScripts.on`.
+
+    Returns
+    -------
+    dict
+        The file, and what is wrong with it.
+    """
+    found: dict[Path, list[str]] = {}
+    for name in page_names(site):
+        text = (site / name).read_text("utf-8")
+        if is_protected(text, name):
+            continue  # it was looked at when it got its policy
+        rest = text
+        for script in PRESSED:
+            rest = rest.replace(f'onclick="{script}"', "")
+        faults = list(faults_of_markup(rest, lambda *script, name=name: known(name, *script)))
+        if faults:
+            found[site / name] = faults
+    for drawing in sorted(site.glob("_images/*.svg")):  # who opens it alone sees a page
+        if faults := list(faults_of_markup(drawing.read_text("utf-8", errors="replace"))):
+            found[drawing] = faults
+    return found
+
+
+def refuse_built(app: Sphinx, error: Exception | None) -> None:
+    """Stop the build of a site with a stranger in it, and take back the page that has it.
+
+    Raises
+    ------
+    ExtensionError
+        With a sentence for each page.
+    """
+    if error or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    for name in NOT_PUBLISHED:
+        (site / STATIC / name).unlink(missing_ok=True)
+    found = strangers(site, KnownScripts(app).on)
+    for file in found:
+        file.unlink()
+    if found:
+        raise ExtensionError(
+            "\n".join(
+                f"{file.relative_to(site).as_posix()} holds {', '.join(dict.fromkeys(faults))}: "
+                "take it out of the text, the output or the file that it came from"
+                for file, faults in found.items()
+            )
+        )
+
+
 def protect_built(app: Sphinx, error: Exception | None) -> None:
     """Protect the pages of a site that has been built."""
     if not error and app.builder.format == "html":
@@ -137,6 +216,7 @@ def protect_built(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Protect the pages when nothing else will change them."""
+    """Look at the pages as they were written; protect them when nothing else will change them."""
+    app.connect("build-finished", refuse_built, priority=700)
     app.connect("build-finished", protect_built, priority=990)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
