@@ -1,11 +1,17 @@
 """Sphinx extension: the whole book as one file, and on each chapter how to run it.
 
-The archive holds the folder that the site is built from, without what ``.gitignore`` names.  It is
-written before the first page, so that the pages can say how large it is.
+The archive holds what git tracks of the folder that the site is built from.  What git neither
+tracks nor ignores, a note or a password of whoever builds, stays out, and is named.  Without git,
+as in an archive that was unpacked, it holds what ``.gitignore`` does not name.  It is written
+before the first page, so that the pages can say how large it is.
 """
 
 from __future__ import annotations
 
+import io
+import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +22,7 @@ from sphinx.application import Sphinx
 
 from primer.book.numbering import chapter_number
 from primer.book.registry import read_book
+from primer.saving import write_whole
 
 FOLDER = "runnable-primer"
 """The folder that unpacking makes, and the name of the archive."""
@@ -23,14 +30,71 @@ FOLDER = "runnable-primer"
 NOTATION = "chapters/appendix/notation"
 """What a reader of a chapter may want at any place of it."""
 
+NAMED = 5
+"""How many files that stay out are named; the rest is counted."""
 
-def book_files(book: Path) -> Iterator[Path]:
-    """Give the files of the book, without those that git ignores and git's own.
+
+def listed(book: Path, *which: str) -> list[Path] | None:
+    """Ask git for files of a folder, in their order; None where git does not keep that folder.
+
+    Parameters
+    ----------
+    book : Path
+        The folder; what is a book in some other repository's folder is not kept by git.
+    *which
+        What ``git ls-files`` is asked for.
+    """
+    # Git's own hooks name another repository in variables; only this folder counts.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+    def ask(*command: str) -> str | None:
+        try:
+            done = subprocess.run(["git", *command], cwd=book, capture_output=True, env=clean)
+        except OSError:  # there is no git
+            return None
+        return None if done.returncode else os.fsdecode(done.stdout)
+
+    top = ask("rev-parse", "--show-cdup")
+    names = ask("ls-files", "-z", *which) if top is not None and not top.strip() else None
+    return None if names is None else [book / name for name in sorted(names.split("\0")) if name]
+
+
+def not_ignored(book: Path) -> Iterator[Path]:
+    """Give the files of a folder that its ``.gitignore`` does not name, without git's own.
 
     Parameters
     ----------
     book : Path
         The folder, with a ``.gitignore`` or without.
+    """
+    rules = book / ".gitignore"
+    lines = rules.read_text("utf-8").splitlines() if rules.exists() else []
+    ignored = GitIgnoreSpec.from_lines(lines)
+
+    def inside(folder: Path) -> Iterator[Path]:
+        for path in sorted(folder.iterdir()):
+            is_folder = path.is_dir() and not path.is_symlink()
+            name = path.relative_to(book).as_posix() + "/" * is_folder
+            if path.name == ".git" or ignored.match_file(name):
+                continue
+            if is_folder:
+                yield from inside(path)
+            else:
+                yield path
+
+    yield from inside(book)
+
+
+def book_files(book: Path) -> list[Path]:
+    """List the files of the book: what git tracks, or without git what it would not ignore.
+
+    No link is followed: one that leads to a file of the list is a second copy of that file, and any
+    other is left out, as what it leads to may be nobody's business.
+
+    Parameters
+    ----------
+    book : Path
+        The folder.
 
     Examples
     --------
@@ -42,25 +106,35 @@ def book_files(book: Path) -> Iterator[Path]:
     ...     print(*(path.name for path in book_files(Path(folder))))
     .gitignore a.md
     """
-    rules = book / ".gitignore"
-    lines = rules.read_text("utf-8").splitlines() if rules.exists() else []
-    ignored = GitIgnoreSpec.from_lines(lines)
+    tracked, root = listed(book), os.path.realpath(book)
+    given = not_ignored(book) if tracked is None else tracked
+    places = {path: os.path.join(root, path.relative_to(book)) for path in given}
+    leads_to = {path: os.path.realpath(place) for path, place in places.items()}
+    own = {at for path, at in leads_to.items() if at == places[path] and os.path.isfile(at)}
+    return [path for path, at in leads_to.items() if at in own]
 
-    def inside(folder: Path) -> Iterator[Path]:
-        for path in sorted(folder.iterdir()):
-            name = path.relative_to(book).as_posix() + "/" * path.is_dir()
-            if path.name == ".git" or ignored.match_file(name):
-                continue
-            if not path.is_dir():
-                yield path
-            elif not path.is_symlink():
-                yield from inside(path)
 
-    yield from inside(book)
+def left_out(book: Path) -> str:
+    """Say which files git neither tracks nor ignores; empty where there are none, or no git.
+
+    Parameters
+    ----------
+    book : Path
+        The folder.
+    """
+    files = listed(book, "--others", "--exclude-standard") or []
+    if not files:
+        return ""
+    names = [path.relative_to(book).as_posix() for path in files]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return (
+        f"{', '.join(names[:NAMED])}{more}: git neither tracks nor ignores this, so it is not in "
+        f"{FOLDER}.zip; `git add` what belongs to the book, and name the rest in .gitignore"
+    )
 
 
 def write_archive(book: Path, target: Path) -> None:
-    """Write the archive; the same files give the same bytes.
+    """Write the archive, whole or not at all; the same files give the same bytes.
 
     Parameters
     ----------
@@ -70,18 +144,23 @@ def write_archive(book: Path, target: Path) -> None:
         The archive; its folder is made.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in book_files(book):
             name = f"{FOLDER}/{path.relative_to(book).as_posix()}"
             entry = zipfile.ZipInfo(name)  # without times, which differ from copy to copy
             entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, on whatever machine: it is its modes that are written
             entry.external_attr = (0o755 if path.stat().st_mode & 0o100 else 0o644) << 16
             archive.writestr(entry, path.read_bytes())
+    write_whole(target, content.getvalue())
 
 
 def archive_book(app: Sphinx) -> None:
-    """Write the archive beside the pages."""
+    """Write the archive beside the pages, and say what stays out of it."""
     if app.builder.format == "html":
+        if said := left_out(Path(app.srcdir)):
+            print(f"warning: {said}", file=sys.stderr)  # a draft is no reason to stop, as with -W
         write_archive(Path(app.srcdir), Path(app.outdir) / "_static" / f"{FOLDER}.zip")
 
 
