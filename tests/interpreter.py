@@ -1,8 +1,9 @@
-# ruff: noqa: UP, SIM  (any Python must be able to read this file, so that it can say that it is too old)
+# ruff: noqa: UP031
 """Say in one sentence why a Python cannot make the book, before anything is installed.
 
 ``make`` runs this with the Python it was given; it exits with 0 when that one will do.  Which ones
-will do stands in ``requires-python`` of ``pyproject.toml``.
+will do stands in ``requires-python`` of ``pyproject.toml``.  Every Python, however old, must be
+able to read this file: no f-strings, no annotations.
 """
 
 import os
@@ -14,16 +15,17 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def promised():
-    """Return the oldest and the newest minor version of Python 3 for which there are packages."""
+    """Return the oldest and newest minor version of Python 3, and what is left out between."""
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
         words = file.read().decode("utf-8")
-    oldest, above = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', words, re.M).groups()
-    return int(oldest), int(above) - 1
+    form = r'^requires-python = ">=3\.(\d+),((?:!=[\d.]+,)*)<3\.(\d+)"'
+    oldest, without, above = re.search(form, words, re.M).groups()
+    return int(oldest), int(above) - 1, re.findall(r"[\d.]+", without)
 
 
 def reason(version, implementation, free_threaded, has_pip):
     """Return what is wrong with a Python, or None."""
-    oldest, newest = promised()
+    oldest, newest, without = promised()
     if not (3, oldest) <= tuple(version[:2]) <= (3, newest):
         return "is Python %d.%d, and the book needs Python 3.%d to 3.%d" % (
             version[0],
@@ -31,6 +33,8 @@ def reason(version, implementation, free_threaded, has_pip):
             oldest,
             newest,
         )
+    if "%d.%d.%d" % tuple(version[:3]) in without:
+        return "is Python %d.%d.%d, on which some of the book's packages fail" % tuple(version[:3])
     if implementation != "cpython":
         return "is %s, and the book's packages are built for CPython" % implementation
     if free_threaded:
@@ -65,7 +69,7 @@ def of_this_one():
 
 def others():
     """Yield the names of Pythons on the path that would do."""
-    oldest, newest = promised()
+    oldest, newest, _ = promised()
     with open(os.devnull, "w") as nowhere:
         for minor in range(newest, oldest - 1, -1):
             name = "python3.%d" % minor
@@ -83,7 +87,10 @@ def main():
     if wrong and sys.argv[1:] != ["quietly"]:
         name = next(others(), None)
         use = "make book PYTHON=%s" % (name or "/path/to/python3.%d" % promised()[1])
-        print("%s %s; %s: %s" % (sys.executable, wrong, "name another one" if not name else "use", use))
+        print(
+            "%s %s; %s: %s"
+            % (sys.executable, wrong, "name another one" if not name else "use", use)
+        )
     return 1 if wrong else 0
 
 

@@ -53,7 +53,7 @@ OLDEST_MACOS = "14.0"  # torch's
 
 
 class Pin(NamedTuple):
-    """One package of the list: ``name==version``, where it is needed, the checksums of its files."""
+    """A package of the list: name, version, where it is needed, the checksums of its files."""
 
     name: str
     version: str
@@ -77,21 +77,21 @@ def pythons(requires: str) -> list[str]:
     return [f"3.{minor}" for minor in range(100) if promised.contains(f"3.{minor}.0")]
 
 
-def left_out(requires: str | None, promised: list[str]) -> list[str]:
+def left_out(requires: str | None, promise: str) -> list[str]:
     """Return the promised Pythons on which a package that says ``requires`` does not install.
 
     Each is asked from its first patch version on: Debian 12 has 3.11.2 for as long as it lives.
 
     Examples
     --------
-    >>> left_out(">=3.11.5", ["3.11", "3.12"])
+    >>> left_out(">=3.11.5", ">=3.11,<3.13")
     ['3.11.0', '3.11.1', '3.11.2', '3.11.3', '3.11.4']
-    >>> left_out(">=3.9", ["3.11", "3.12"]), left_out(None, ["3.11"])
+    >>> left_out(">=3.9", ">=3.11,<3.13"), left_out(None, ">=3.11,<3.13")
     ([], [])
     """
-    allowed = SpecifierSet(requires or "")
-    patches = (f"{minor}.{patch}" for minor in promised for patch in range(30))
-    return [python for python in patches if not allowed.contains(python)]
+    promised, allowed = SpecifierSet(promise), SpecifierSet(requires or "")
+    patches = [f"{minor}.{patch}" for minor in pythons(promise) for patch in range(30)]
+    return [one for one in patches if promised.contains(one) and not allowed.contains(one)]
 
 
 def narrowed(marker: str, promised: list[str]) -> str | None:
@@ -153,7 +153,7 @@ def _uv(*arguments: str | Path) -> None:
 
 
 def resolve(promised: list[str]) -> list[Pin]:
-    """Pin what ``pyproject.toml`` asks for, each package at one version for all Pythons promised."""
+    """Pin what ``pyproject.toml`` asks for, each package at one version for all Pythons."""
     with tempfile.TemporaryDirectory() as folder:
         fixed, pins = Path(folder, "fixed.in"), Path(folder, "pins.txt")
         fixed.write_text("\n".join(FIXED) + "\n")
