@@ -192,7 +192,10 @@ def test_scale_of_a_column_is_no_dependence():
         (lambda: reg.simple_regression([1], [1]), "two different x, but all 1 are 1"),
         (lambda: reg.r_squared([1, 1], [1, 2]), "y is constant"),
         (lambda: reg.adjusted_r_squared([1, 2], [1, 2], 1), "leave 0 degrees of freedom"),
-        (lambda: reg.adjusted_r_squared([1, 2], [1, 2], -1), "degrees of freedom"),
+        (
+            lambda: reg.adjusted_r_squared([1, 2], [1, 2], -1),
+            "n_features must be a whole number ≥ 0",
+        ),
         (
             lambda: reg.mean_squared_error_gradient([[1.0]], [1.0], [1, 2]),
             "coefficients must have length 1, got length 2",

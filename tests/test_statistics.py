@@ -242,7 +242,7 @@ def test_efficiency_is_bound_over_variance(variance, information):
         (lambda s: s.sample_mean(3.0), "got the number 3.0"),
         (lambda s: s.sample_mean([1 + 2j]), "real numbers"),
         (lambda s: s.sample_variance([1.0]), "at least 2 observations"),
-        (lambda s: s.sample_variance([1.0, 2.0], ddof=-1), "not be negative"),
+        (lambda s: s.sample_variance([1.0, 2.0], ddof=-1), "ddof must be a whole number ≥ 0"),
         (lambda s: s.trimmed_mean([1.0, 2.0], share=0.5), "below ½"),
         (lambda s: s.typewriter(0, 0.5), "at least 1"),
         (lambda s: s.typewriter(1, 1.0), r"\[0, 1\)"),

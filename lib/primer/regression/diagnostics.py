@@ -8,11 +8,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy import stats
+from scipy.linalg import solve_triangular
 
-from primer.regression.inference import Fit, ols, partial_out
+from primer.inputs import checked
+from primer.inputs.magnitude import lengths, scaled
+from primer.regression.inference import Fit, ols
 from primer.regression.inputs import design
 
 
+@checked
 def leverage(fit: Fit) -> Float[np.ndarray, " n"]:
     r"""Compute how strongly each fitted value is pulled by its own observation.
 
@@ -41,6 +45,7 @@ def leverage(fit: Fit) -> Float[np.ndarray, " n"]:
     return np.sum(fit.Q**2, axis=1)
 
 
+@checked
 def residual_share(fit: Fit) -> Float[np.ndarray, " n"]:
     r"""Compute the share of an error's variance that is left in its residual.
 
@@ -75,6 +80,7 @@ def residual_share(fit: Fit) -> Float[np.ndarray, " n"]:
     return share
 
 
+@checked
 def standardized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     r"""Divide each residual by its own estimated standard deviation.
 
@@ -105,9 +111,10 @@ def standardized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     >>> standardized_residuals(ols([[0], [1], [2], [3]], [1, 3, 2, 4])).round(3)
     array([-0.577,  1.134, -1.134,  0.577])
     """
-    return fit.residuals / np.sqrt(fit.variance * residual_share(fit))
+    return fit.residuals / fit.deviation / np.sqrt(residual_share(fit))
 
 
+@checked
 def studentized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     r"""Compare each residual with the noise estimated without its observation.
 
@@ -145,10 +152,17 @@ def studentized_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
             f"coefficients; got {len(fit.y)} and {len(fit.names)}"
         )
     share = residual_share(fit)
-    without = (fit.df_residual * fit.variance - fit.residuals**2 / share) / df
-    return fit.residuals / np.sqrt(without * share)
+    relative = fit.residuals / fit.deviation  # no square overflows
+    without = (fit.df_residual - relative**2 / share) / df
+    if (without <= 1e-12).any():
+        raise ValueError(
+            f"without observation {int(without.argmin())} the fit is exact: no noise is left to "
+            "compare its residual with"
+        )
+    return relative / np.sqrt(without * share)
 
 
+@checked
 def leave_one_out_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     r"""Compute the error of predicting each observation from all others, without refitting.
 
@@ -181,6 +195,7 @@ def leave_one_out_residuals(fit: Fit) -> Float[np.ndarray, " n"]:
     return fit.residuals / residual_share(fit)
 
 
+@checked
 def cooks_distance(fit: Fit) -> Float[np.ndarray, " n"]:
     r"""Measure how far all fitted values move when one observation is left out.
 
@@ -215,6 +230,7 @@ def cooks_distance(fit: Fit) -> Float[np.ndarray, " n"]:
     return standardized_residuals(fit) ** 2 / len(fit.names) * h / (1 - h)
 
 
+@checked
 def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
     r"""Compute by how much the other features inflate the variance of each coefficient.
 
@@ -249,10 +265,9 @@ def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
     array([1.5625, 1.5625])
     """
     table = design(X)
-    whole = ols(table, np.zeros(len(table))).X  # refuses dependent columns
-    columns = range(1, whole.shape[1])
-    left = [partial_out(whole[:, j], np.delete(whole, j, axis=1)) for j in columns]
-    return np.sum((table - table.mean(axis=0)) ** 2, axis=0) / np.sum(np.square(left), axis=1)
+    R = ols(table, np.zeros(len(table))).R  # refuses dependent columns
+    inverse = solve_triangular(R, np.eye(len(R)))[1:]  # of length 1/‖x̃ⱼ‖ are its rows
+    return (lengths(table - table.mean(axis=0)) * lengths(inverse.T)) ** 2
 
 
 class ChiSquaredTest(NamedTuple):
@@ -263,6 +278,7 @@ class ChiSquaredTest(NamedTuple):
     p_value: float
 
 
+@checked
 def breusch_pagan(fit: Fit) -> ChiSquaredTest:
     r"""Test whether the size of the residuals depends on the features (Koenker's form).
 
@@ -281,7 +297,7 @@ def breusch_pagan(fit: Fit) -> ChiSquaredTest:
     Raises
     ------
     ValueError
-        When the fit has no intercept or no feature.
+        When the fit has no intercept or no feature, or is exact.
 
     References
     ----------
@@ -296,6 +312,7 @@ def breusch_pagan(fit: Fit) -> ChiSquaredTest:
     features = fit.X.shape[1] - 1
     if not fit.has_intercept or features < 1:
         raise ValueError("the test needs an intercept and at least one feature")
-    squares = ols(fit.X[:, 1:], fit.residuals**2)
+    parts, _ = scaled(fit.residuals / fit.deviation)
+    squares = ols(fit.X[:, 1:], parts**2)
     statistic = len(fit.y) * squares.r_squared
     return ChiSquaredTest(statistic, features, float(stats.chi2(features).sf(statistic)))

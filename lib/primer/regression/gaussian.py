@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import matrix, positive, vector
-from primer.regression.inputs import design, single_response
+from primer.inputs import checked, matrix, positive, vector
+from primer.inputs.magnitude import sum_of_squares
+from primer.regression.inputs import design, single_response, solve
 
 
 class Gaussian(NamedTuple):
@@ -19,6 +20,7 @@ class Gaussian(NamedTuple):
     covariance: Float[np.ndarray, "d d"]
 
 
+@checked
 def decorrelating_matrix(
     cross_covariance: ArrayLike, covariance: ArrayLike
 ) -> Float[np.ndarray, "w y"]:
@@ -53,19 +55,21 @@ def decorrelating_matrix(
     sigma = _positive_definite("covariance", covariance)
     if cross.shape[1] != len(sigma):
         raise ValueError(f"shapes {cross.shape} and {sigma.shape} do not match")
-    return np.linalg.solve(sigma, cross.T).T
+    return solve(sigma, cross.T).T
 
 
 def _positive_definite(name: str, values: ArrayLike) -> Float[np.ndarray, "d d"]:
     """Return a covariance matrix that can be inverted."""
     sigma = matrix(name, values)
-    if sigma.shape[0] != sigma.shape[1] or not np.allclose(sigma, sigma.T):
+    largest = np.abs(sigma).max()  # symmetric up to rounding, in whatever unit
+    if sigma.shape[0] != sigma.shape[1] or np.abs(sigma - sigma.T).max() > 1e-8 * largest:
         raise ValueError(f"{name} must be a symmetric matrix, got shape {sigma.shape}")
     if np.linalg.eigvalsh(sigma)[0] <= 0:
         raise ValueError(f"{name} must be positive definite; it has an eigenvalue that is not")
     return sigma
 
 
+@checked
 def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaussian:
     r"""Condition a joint normal distribution on its last coordinates.
 
@@ -116,6 +120,7 @@ def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaus
     return Gaussian(mu[:hidden] + A @ (y - mu[hidden:]), sigma[:hidden, :hidden] - A @ cross.T)
 
 
+@checked
 def ridge_joint(X: ArrayLike, penalty: float) -> Gaussian:
     r"""Write down the joint distribution of the weights and the response that ridge believes in.
 
@@ -153,6 +158,7 @@ def ridge_joint(X: ArrayLike, penalty: float) -> Gaussian:
     return Gaussian(np.zeros(p + n), np.block([[np.eye(p), table.T], [table, response]]))
 
 
+@checked
 def ridge_posterior(
     X: ArrayLike, y: ArrayLike, noise_variance: float, prior_variance: float = 1.0
 ) -> Gaussian:
@@ -197,10 +203,11 @@ def ridge_posterior(
     penalty = noise / positive("prior_variance", prior_variance)
     precision = table.T @ table + penalty * np.eye(table.shape[1])
     return Gaussian(
-        np.linalg.solve(precision, table.T @ response), noise * np.linalg.inv(precision)
+        solve(precision, table.T @ response), noise * solve(precision, np.eye(len(precision)))
     )
 
 
+@checked
 def ridge_log_posterior(
     X: ArrayLike, y: ArrayLike, weights: ArrayLike, noise_variance: float
 ) -> float:
@@ -240,6 +247,5 @@ def ridge_log_posterior(
     table, response = single_response(X, y)
     w = vector("weights", weights, table.shape[1])
     residual = response - table @ w
-    return float(
-        -(w @ w) / 2 - residual @ residual / 2 / positive("noise_variance", noise_variance)
-    )
+    noise = np.sqrt(positive("noise_variance", noise_variance))
+    return -sum_of_squares("the log density", w, residual / noise) / 2

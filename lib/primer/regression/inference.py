@@ -13,16 +13,21 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.linalg import solve_triangular
 
-from primer.inputs import matrix, one_of, probability
+from primer.inputs import checked, matrix, one_of, probability
+from primer.inputs.fields import checked_fields
+from primer.inputs.magnitude import length, lengths, rescaled, scaled
 from primer.regression.inputs import column, column_names, design, single_response
 from primer.regression.projection import add_intercept
 from primer.regression.qr import independent_qr
-from primer.regression.variation import adjusted_r_squared, r_squared
+from primer.regression.variation import adjusted, share_explained
 
 EXACT = 1e-13
-"""Residuals this small against ``y`` are rounding: the fit is exact."""
+"""Residuals this small against ``y`` less its mean are rounding: the fit is exact."""
+ROUNDING = 2 * float(np.finfo(float).eps)
+"""So are residuals this small against ``y``, whose own last digits they are."""
 
 
+@checked_fields
 @dataclass(frozen=True, eq=False)
 class Fit:
     r"""A least-squares fit of :math:`y = X\beta + \varepsilon`, made by :func:`ols`.
@@ -49,24 +54,70 @@ class Fit:
     has_intercept: bool
 
     @cached_property
+    def has_constant(self) -> bool:
+        """Whether the columns can make a constant, so that the mean is among the fits."""
+        ones = np.ones(len(self.y))
+        return self.has_intercept or length(ones - self.Q @ (self.Q.T @ ones)) < 1e-10 * len(ones)
+
+    @cached_property
+    def level(self) -> float:
+        """What all responses have in common: their mean, where it is among the fits, else 0.
+
+        It is taken off before anything is computed, so that the residuals keep their digits.
+        """
+        parts, scale = scaled(self.y)
+        return float(parts.mean()) * scale if self.has_constant else 0.0
+
+    @cached_property
+    def moments(self) -> Float[np.ndarray, " k"]:
+        r""":math:`Q^\top (y - \text{level})`."""
+        return self.Q.T @ (self.y - self.level)
+
+    @cached_property
     def coefficients(self) -> Float[np.ndarray, " k"]:
         r""":math:`\hat\beta`, from :math:`R\hat\beta = Q^\top y`."""
-        return solve_triangular(self.R, self.Q.T @ self.y)
+        constant = self.Q.sum(axis=0)  # Qᵀ1
+        if self.has_intercept:
+            return solve_triangular(self.R, self.moments) + self.level * np.eye(len(self.R))[0]
+        return solve_triangular(self.R, self.moments + self.level * constant)
 
     @cached_property
     def fitted(self) -> Float[np.ndarray, " n"]:
         r""":math:`\hat y = X\hat\beta`."""
-        return self.X @ self.coefficients
+        return self.y - self.residuals
 
     @cached_property
     def residuals(self) -> Float[np.ndarray, " n"]:
-        r""":math:`e = y - \hat y`."""
-        return self.y - self.fitted
+        r""":math:`e = y - \hat y`, what is left when the projection is taken off, twice."""
+        once = (self.y - self.level) - self.Q @ self.moments
+        return once - self.Q @ (self.Q.T @ once)  # the first leaves rounding, which lies in Col(X)
 
     @property
     def df_residual(self) -> int:
         r"""The degrees of freedom of the residuals, :math:`n - k`."""
         return self.X.shape[0] - self.X.shape[1]
+
+    @cached_property
+    def deviation(self) -> float:
+        r"""The square root :math:`s` of the variance.
+
+        Raises
+        ------
+        ValueError
+            As :attr:`variance`.
+        """
+        if self.df_residual < 1:
+            n, k = self.X.shape
+            raise ValueError(
+                f"{n} observations and {k} coefficients leave no degree of freedom to estimate the "
+                "noise; standard errors need more observations than coefficients"
+            )
+        size = length(self.residuals)
+        if size <= max(EXACT * length(self.y - self.level), ROUNDING * length(self.y)):
+            raise ValueError(
+                "the fit is exact up to rounding: with no residuals there is no noise to estimate"
+            )
+        return float(size / np.sqrt(self.df_residual))
 
     @cached_property
     def variance(self) -> float:
@@ -75,20 +126,11 @@ class Fit:
         Raises
         ------
         ValueError
-            When no degree of freedom is left, or the fit is exact, so that no noise is seen.
+            When no degree of freedom is left, the fit is exact, so that no noise is seen, or the
+            variance is no floating-point number.
         """
-        if self.df_residual < 1:
-            n, k = self.X.shape
-            raise ValueError(
-                f"{n} observations and {k} coefficients leave no degree of freedom to estimate the "
-                "noise; standard errors need more observations than coefficients"
-            )
-        rss = float(self.residuals @ self.residuals)
-        if rss <= EXACT**2 * (self.y @ self.y):
-            raise ValueError(
-                "the fit is exact up to rounding: with no residuals there is no noise to estimate"
-            )
-        return rss / self.df_residual
+        root, scale = scaled(np.array([self.deviation]))
+        return float(rescaled("the variance", root[0] ** 2, scale, scale))
 
     @cached_property
     def inverse_gram(self) -> Float[np.ndarray, "k k"]:
@@ -108,21 +150,29 @@ class Fit:
     @property
     def standard_errors(self) -> Float[np.ndarray, " k"]:
         """The square roots of the covariance's diagonal."""
-        return np.sqrt(np.diag(self.covariance))
+        inverse = solve_triangular(self.R, np.eye(len(self.R)))
+        return self.deviation * lengths(inverse.T)
 
     @property
     def r_squared(self) -> float:
-        """The coefficient of determination."""
-        return r_squared(self.y, self.fitted)
+        r"""The coefficient of determination.
+
+        Where the columns can make a constant it is :math:`1 - \mathrm{RSS}/\mathrm{TSS}`.  Through
+        the origin the mean is not among the fits, and the comparison is with 0, as NIST and
+        statsmodels have it: :math:`1 - \mathrm{RSS}/\sum_i y_i^2`.
+        :func:`primer.regression.r_squared` compares with the mean unless told otherwise.
+        """
+        return share_explained(self.residuals, self.y - self.level)
 
     @property
     def adjusted_r_squared(self) -> float:
         """The adjusted coefficient of determination; needs an intercept."""
         if not self.has_intercept:
             raise ValueError("adjusted R² compares with the mean: fit with an intercept")
-        return adjusted_r_squared(self.y, self.fitted, self.X.shape[1] - 1)
+        return adjusted(self.r_squared, len(self.y), self.X.shape[1] - 1)
 
 
+@checked
 def ols(
     X: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None, *, intercept: bool = True
 ) -> Fit:
@@ -164,7 +214,7 @@ def ols(
     labels = column_names(names, table.shape[1])
     if intercept:
         table, labels = add_intercept(table), ("intercept", *labels)
-    Q, R = independent_qr(table, labels)
+    Q, R = independent_qr(table, labels, intercept=intercept)
     return Fit(table, response, labels, Q, R, intercept)
 
 
@@ -189,6 +239,7 @@ class Coefficients(NamedTuple):
         return "\n".join([head, *rows])
 
 
+@checked
 def coefficient_tests(
     fit: Fit, covariance: ArrayLike | None = None, level: float = 0.95
 ) -> Coefficients:
@@ -232,16 +283,19 @@ def coefficient_tests(
     x                0.8    0.4243     1.89   0.2000   [-1.025, 2.625]
     """
     k = len(fit.names)
-    spread = fit.covariance if covariance is None else matrix("covariance", covariance)
-    if spread.shape != (k, k) or (np.diag(spread) <= 0).any():
-        raise ValueError(
-            f"the covariance must be a {k}×{k} matrix with positive variances, "
-            f"got shape {spread.shape} with diagonal {np.diag(spread)}"
-        )
-    errors = np.sqrt(np.diag(spread))
+    if covariance is None:
+        errors = fit.standard_errors
+    else:
+        spread = matrix("covariance", covariance)
+        if spread.shape != (k, k) or (np.diag(spread) <= 0).any():
+            raise ValueError(
+                f"the covariance must be a {k}×{k} matrix with positive variances, "
+                f"got shape {spread.shape} with diagonal {np.diag(spread)}"
+            )
+        errors = np.sqrt(np.diag(spread))
     law = stats.t(fit.df_residual)
     t = fit.coefficients / errors
-    reach = law.ppf((1 + probability("level", level)) / 2) * errors
+    reach = -law.ppf((1 - probability("level", level)) / 2) * errors  # of a level near 1, too
     return Coefficients(
         fit.names, fit.coefficients, errors, t, 2 * law.sf(np.abs(t)),
         fit.coefficients - reach, fit.coefficients + reach,
@@ -257,6 +311,7 @@ class FTest(NamedTuple):
     p_value: float
 
 
+@checked
 def f_test(fit: Fit, restricted: Fit | None = None) -> FTest:
     r"""Test whether a fit explains more than a restricted one inside it could by chance.
 
@@ -294,20 +349,21 @@ def f_test(fit: Fit, restricted: Fit | None = None) -> FTest:
     if restricted is None:
         if not fit.has_intercept:
             raise ValueError("the overall F test compares with the mean: fit with an intercept")
-        smaller_X, smaller_residuals = np.ones((len(fit.y), 1)), fit.y - fit.y.mean()
+        basis = np.ones((len(fit.y), 1)) / np.sqrt(len(fit.y))
+        left = fit.y - fit.level
     else:
         if not np.array_equal(restricted.y, fit.y):
             raise ValueError("the two fits must have the same response")
-        smaller_X, smaller_residuals = restricted.X, restricted.residuals
-    outside = smaller_X - fit.Q @ (fit.Q.T @ smaller_X)
-    q = fit.X.shape[1] - smaller_X.shape[1]
-    if q < 1 or np.linalg.norm(outside) > 1e-8 * np.linalg.norm(smaller_X):
+        basis, left = restricted.Q, restricted.residuals
+    outside = basis - fit.Q @ (fit.Q.T @ basis)
+    q = fit.X.shape[1] - basis.shape[1]
+    if q < 1 or np.linalg.norm(outside) > 1e-6:
         raise ValueError(
             "the models are not nested: every column of the restricted model must be a "
             "combination of the columns of the larger one, which must have more"
         )
-    gained = smaller_residuals @ smaller_residuals - fit.residuals @ fit.residuals
-    statistic = float(gained / q / fit.variance)
+    gained = length(left - fit.residuals) / fit.deviation  # RSS₀ − RSS, by Pythagoras
+    statistic = float(gained * gained / q)
     p_value = float(stats.f(q, fit.df_residual).sf(statistic))
     return FTest(statistic, q, fit.df_residual, p_value)
 
@@ -320,6 +376,7 @@ class Prediction(NamedTuple):
     high: Float[np.ndarray, " m"]
 
 
+@checked
 def predict(fit: Fit, X: ArrayLike, level: float = 0.95, *, of: str = "observation") -> Prediction:
     r"""Predict with an interval for a new observation, or for its mean.
 
@@ -364,13 +421,15 @@ def predict(fit: Fit, X: ArrayLike, level: float = 0.95, *, of: str = "observati
             f"the fit has {fit.X.shape[1] - fit.has_intercept} features, "
             f"got {table.shape[1] - fit.has_intercept}"
         )
-    mean = table @ fit.coefficients
-    spread = np.einsum("ij,jk,ik->i", table, fit.inverse_gram, table) + (of == "observation")
-    quantile = stats.t(fit.df_residual).ppf((1 + probability("level", level)) / 2)
-    reach = quantile * np.sqrt(fit.variance * spread)
+    parts = solve_triangular(fit.R, table.T, trans="T").T  # x = Rᵀz, so that xᵀβ = zᵀQᵀy
+    mean = parts @ fit.moments + fit.level * (parts @ fit.Q.sum(axis=0))
+    spread = np.sum(parts**2, axis=1) + (of == "observation")
+    quantile = -stats.t(fit.df_residual).ppf((1 - probability("level", level)) / 2)
+    reach = quantile * fit.deviation * np.sqrt(spread)
     return Prediction(mean, mean - reach, mean + reach)
 
 
+@checked
 def partial_out(x: ArrayLike, others: ArrayLike) -> Float[np.ndarray, " n"]:
     r"""Return what is left of ``x`` when all that ``others`` explain is taken away.
 
@@ -410,4 +469,5 @@ def partial_out(x: ArrayLike, others: ArrayLike) -> Float[np.ndarray, " n"]:
     table = design(others, "others")
     feature = column("x", x, len(table))
     Q, _ = independent_qr(table)
-    return feature - Q @ (Q.T @ feature)
+    left = feature - Q @ (Q.T @ feature)
+    return left - Q @ (Q.T @ left)  # the first leaves rounding, which the others explain

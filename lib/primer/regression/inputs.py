@@ -82,8 +82,29 @@ def column_names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     ValueError
         When there is not exactly one name for each column.
     """
+    if isinstance(names, str):
+        raise ValueError(f"names must be a sequence with a name for each column, got {names!r}")
     if names is None:
         return tuple(f"x{j}" for j in range(1, count + 1))
     if len(names) != count:
         raise ValueError(f"X has {count} columns, got {len(names)} names: {', '.join(names)}")
     return tuple(names)
+
+
+def solve(
+    matrix: Float[np.ndarray, "p p"], right: Float[np.ndarray, "p *columns"]
+) -> Float[np.ndarray, "p *columns"]:
+    """Solve linear equations, ``matrix @ result = right``.
+
+    Raises
+    ------
+    ValueError
+        When they have no one solution in floating-point numbers.
+    """
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "the equations have no one solution in floating-point numbers: columns depend on each "
+            "other, or the penalty is too small beside them; enlarge it, or leave columns out"
+        ) from None

@@ -10,11 +10,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import not_negative, probability, vector
+from primer.inputs import checked, not_negative, probability, vector
+from primer.inputs.magnitude import lengths, sum_of_squares
 from primer.regression.inputs import design, single_response
 from primer.regression.shrinkage import tikhonov
 
 
+@checked
 def expected_loss_with_noise(
     X: ArrayLike, y: ArrayLike, weights: ArrayLike, deviation: float
 ) -> float:
@@ -57,10 +59,11 @@ def expected_loss_with_noise(
     table, response = single_response(X, y)
     w = vector("weights", weights, table.shape[1])
     residual = table @ w - response
-    variance = not_negative("deviation", deviation) ** 2
-    return float(residual @ residual + len(response) * variance * (w @ w))
+    shaken = not_negative("deviation", deviation) * np.sqrt(len(response)) * w
+    return sum_of_squares("the expected loss", residual, shaken)
 
 
+@checked
 def dropout_matrix(X: ArrayLike, keep: float) -> Float[np.ndarray, "p p"]:
     r"""Compute the penalty matrix of dropout.
 
@@ -94,9 +97,10 @@ def dropout_matrix(X: ArrayLike, keep: float) -> Float[np.ndarray, "p p"]:
            [0. , 1. ]])
     """
     p = probability("keep", keep)
-    return np.sqrt(p * (1 - p)) * np.diag(np.linalg.norm(design(X), axis=0))
+    return np.sqrt(p * (1 - p)) * np.diag(lengths(design(X)))
 
 
+@checked
 def expected_loss_with_dropout(
     X: ArrayLike, y: ArrayLike, weights: ArrayLike, keep: float
 ) -> float:
@@ -137,9 +141,10 @@ def expected_loss_with_dropout(
     w = vector("weights", weights, table.shape[1])
     residual = response - probability("keep", keep) * table @ w
     penalty = dropout_matrix(table, keep) @ w
-    return float(residual @ residual + penalty @ penalty)
+    return sum_of_squares("the expected loss", residual, penalty)
 
 
+@checked
 def dropout_regression(X: ArrayLike, y: ArrayLike, keep: float) -> Float[np.ndarray, " p"]:
     r"""Compute the weights that dropout training would reach after infinitely many masks.
 

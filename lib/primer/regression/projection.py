@@ -10,11 +10,13 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from primer.inputs import vector
-from primer.regression.inputs import column, design, observations, single_response
+from primer.inputs import checked, vector
+from primer.inputs.magnitude import scaled
+from primer.regression.inputs import column, design, observations, single_response, solve
 from primer.regression.qr import independent_qr
 
 
+@checked
 def add_intercept(X: ArrayLike) -> Float[np.ndarray, "n columns"]:
     r"""Put a column of ones before the features, so that :math:`\beta_0` is a coefficient too.
 
@@ -38,6 +40,7 @@ def add_intercept(X: ArrayLike) -> Float[np.ndarray, "n columns"]:
     return np.column_stack([np.ones(len(table)), table])
 
 
+@checked
 def mean_squared_error_gradient(
     X: ArrayLike, y: ArrayLike, coefficients: ArrayLike
 ) -> Float[np.ndarray, " p"]:
@@ -75,6 +78,7 @@ def mean_squared_error_gradient(
     return -2 / len(response) * table.T @ (response - table @ beta)
 
 
+@checked
 def normal_equations(
     X: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None
 ) -> Float[np.ndarray, "p *responses"]:
@@ -116,9 +120,10 @@ def normal_equations(
     """
     table, response = observations(X, y)
     independent_qr(table, names)
-    return np.linalg.solve(table.T @ table, table.T @ response)
+    return solve(table.T @ table, table.T @ response)
 
 
+@checked
 def least_squares(
     X: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None
 ) -> Float[np.ndarray, "p *responses"]:
@@ -159,6 +164,7 @@ def least_squares(
     return solve_triangular(R, Q.T @ response)
 
 
+@checked
 def project(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, "n *responses"]:
     r"""Project ``y`` onto the column space of ``X``: the fitted values of least squares.
 
@@ -189,6 +195,7 @@ def project(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, "n *responses"]:
     return Q @ (Q.T @ response)
 
 
+@checked
 def hat_matrix(X: ArrayLike) -> Float[np.ndarray, "n n"]:
     r"""Compute the matrix that puts the hat on ``y``.
 
@@ -230,6 +237,7 @@ class Line(NamedTuple):
     slope: float
 
 
+@checked
 def simple_regression(x: ArrayLike, y: ArrayLike) -> Line:
     r"""Fit a line to points by the formulas one can evaluate by hand.
 
@@ -261,6 +269,6 @@ def simple_regression(x: ArrayLike, y: ArrayLike) -> Line:
     y = column("y", y, len(x))
     if np.ptp(x) == 0:
         raise ValueError(f"a slope needs two different x, but all {len(x)} are {x[0]:g}")
-    deviation = x - x.mean()
-    slope = deviation @ (y - y.mean()) / (deviation @ deviation)
-    return Line(float(y.mean() - slope * x.mean()), float(slope))
+    (deviation, across), (response, up) = scaled(x - x.mean()), scaled(y - y.mean())
+    slope = float(deviation @ response / (deviation @ deviation)) * up / across
+    return Line(float(y.mean()) - slope * float(x.mean()), slope)

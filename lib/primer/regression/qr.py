@@ -9,9 +9,12 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from primer.inputs import checked
+from primer.inputs.magnitude import lengths, scaled
 from primer.regression.inputs import column_names, design
 
 
+@checked
 def householder_qr(
     X: ArrayLike,
 ) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, "p p"]]:
@@ -54,7 +57,7 @@ def householder_qr(
     array([[-5., -3.],
            [ 0., -1.]])
     """
-    R = design(X).copy()
+    R, scale = scaled(design(X), axis=0)  # columns of size 1: no square overflows
     n, p = R.shape
     if n < p:
         raise ValueError(f"QR needs at least as many rows as columns, got shape {R.shape}")
@@ -69,11 +72,15 @@ def householder_qr(
     for j in reversed(range(p)):
         v = reflectors[j]
         Q[j:] -= 2 * np.outer(v, v @ Q[j:])
-    return Q, np.triu(R[:p])
+    return Q, np.triu(R[:p]) * scale
 
 
+@checked
 def independent_qr(
-    X: Float[np.ndarray, "n p"], names: Sequence[str] | None = None
+    X: Float[np.ndarray, "n p"],
+    names: Sequence[str] | None = None,
+    *,
+    intercept: bool = False,
 ) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, "p p"]]:
     r"""Factor a table whose columns must be linearly independent.
 
@@ -86,6 +93,9 @@ def independent_qr(
         The columns.
     names : sequence of str, optional
         Their names, for the error.
+    intercept : bool
+        Whether the first column is all ones.  Then the others are factored less their means, so
+        that what they differ by keeps its digits, however far they are from 0.
 
     Returns
     -------
@@ -112,8 +122,11 @@ def independent_qr(
             f"{p} columns cannot be independent with {n} observations: "
             "leave columns out, or use ridge"
         )
-    Q, R = householder_qr(X)
-    rounding = 10 * n * np.finfo(float).eps * np.linalg.norm(X, axis=0)
+    means = X.mean(axis=0) * (np.arange(p) > 0) * intercept
+    Q, R = householder_qr(X - means)
+    R[0] += R[0, 0] * means  # [1 X] is [1 X − 1m] times the identity with m in its first row
+    eps = np.finfo(float).eps
+    rounding = np.maximum(10 * n * eps * lengths(X - means), 2 * eps * lengths(X))
     dependent = np.flatnonzero(np.abs(np.diag(R)) <= rounding)
     if len(dependent):
         raise ValueError(_dependence(X, R, int(dependent[0]), labels))
@@ -126,8 +139,9 @@ def _dependence(X: np.ndarray, R: np.ndarray, j: int, names: Sequence[str]) -> s
         return f"column {names[j]} is zero everywhere: leave it out"
     # The columns before j are independent; their share of column j stands above R's diagonal.
     weights = solve_triangular(R[:j, :j], R[:j, j])
-    shares = np.abs(weights) * np.linalg.norm(X[:, :j], axis=0)
-    parts = [names[i] for i in np.flatnonzero(shares > 1e-8 * np.linalg.norm(X[:, j])).tolist()]
+    sizes = lengths(X)
+    shares = np.abs(weights) * sizes[:j]
+    parts = [names[i] for i in np.flatnonzero(shares > 1e-8 * sizes[j]).tolist()]
     if parts == ["intercept"]:
         return f"column {names[j]} is constant, as the intercept is: leave it out"
     return (

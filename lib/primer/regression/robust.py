@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import count, one_of, real
+from primer.inputs import checked, count, one_of, real
 from primer.regression.diagnostics import residual_share
 from primer.regression.inference import Fit
 from primer.regression.inputs import design
@@ -18,6 +18,7 @@ from primer.regression.inputs import design
 KINDS = ("HC0", "HC1", "HC2", "HC3")
 
 
+@checked
 def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k k"]:
     r"""Compute the exact covariance of the least-squares coefficients for any errors.
 
@@ -61,6 +62,7 @@ def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k 
     return weights * omega @ weights.T if omega.ndim == 1 else weights @ omega @ weights.T
 
 
+@checked
 def robust_covariance(fit: Fit, kind: str = "HC3") -> Float[np.ndarray, "k k"]:
     r"""Estimate the covariance of the coefficients without assuming one variance for all errors.
 
@@ -111,6 +113,7 @@ def robust_covariance(fit: Fit, kind: str = "HC3") -> Float[np.ndarray, "k k"]:
     return fit.inverse_gram @ (fit.X.T * weights) @ fit.X @ fit.inverse_gram
 
 
+@checked
 def newey_west_covariance(fit: Fit, lags: int) -> Float[np.ndarray, "k k"]:
     r"""Estimate the covariance of the coefficients when neighboring errors are correlated.
 
@@ -148,8 +151,7 @@ def newey_west_covariance(fit: Fit, lags: int) -> Float[np.ndarray, "k k"]:
     >>> np.sqrt(np.diag(newey_west_covariance(fit, lags=1))).round(4)
     array([0.2877, 0.1559])
     """
-    count("lags", lags, at_least=0)
-    if not 0 <= lags < len(fit.y):
+    if count("lags", lags, at_least=0) >= len(fit.y):
         raise ValueError(f"lags must lie between 0 and {len(fit.y) - 1}, got {lags}")
     scores = fit.X * fit.residuals[:, None]  # (n, k): e_i x_i
     total = scores.T @ scores

@@ -13,11 +13,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import not_negative, positive, real, vector
-from primer.regression.inputs import column, design, observations
+from primer.inputs import checked, not_negative, positive, real, vector
+from primer.regression.inputs import column, design, observations, solve
 from primer.regression.projection import least_squares
 
 
+@checked
 def ridge(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, "p *responses"]:
     r"""Solve ridge regression by :math:`p` equations, one for each feature (the primal form).
 
@@ -59,9 +60,10 @@ def ridge(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, "p *r
     if not_negative("penalty", penalty) == 0:
         return least_squares(table, response)
     gram = table.T @ table + penalty * np.eye(table.shape[1])
-    return np.linalg.solve(gram, table.T @ response)
+    return solve(gram, table.T @ response)
 
 
+@checked
 def ridge_dual(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, "p *responses"]:
     r"""Solve ridge regression by :math:`n` equations, one for each observation (the dual form).
 
@@ -98,9 +100,10 @@ def ridge_dual(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, 
     """
     table, response = observations(X, y)
     inner = table @ table.T + positive("penalty", penalty) * np.eye(len(table))
-    return table.T @ np.linalg.solve(inner, response)
+    return table.T @ solve(inner, response)
 
 
+@checked
 def filter_factors(
     singular_values: ArrayLike, penalties: ArrayLike
 ) -> Float[np.ndarray, "*penalties r"]:
@@ -146,6 +149,7 @@ def filter_factors(
     return np.divide(strength, total, out=np.zeros_like(total), where=total > 0)
 
 
+@checked
 def ridge_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.ndarray, "m p"]:
     r"""Solve ridge regression for many penalties from one singular value decomposition.
 
@@ -190,6 +194,7 @@ def ridge_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.nda
     return shrunk @ Vt
 
 
+@checked
 def tikhonov(X: ArrayLike, y: ArrayLike, matrix: ArrayLike) -> Float[np.ndarray, "p *responses"]:
     r"""Solve ridge regression with a general quadratic penalty.
 
@@ -241,6 +246,7 @@ class Risk(NamedTuple):
     variance: Float[np.ndarray, " m"]
 
 
+@checked
 def ridge_risk(
     X: ArrayLike, coefficients: ArrayLike, noise_variance: float, penalties: ArrayLike
 ) -> Risk:

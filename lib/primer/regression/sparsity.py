@@ -9,12 +9,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import not_negative, positive, real, vector
+from primer.inputs import checked, not_negative, positive, real, vector
 from primer.regression.inputs import single_response
 
 MAX_SWEEPS = 10_000
 
 
+@checked
 def soft_threshold(values: ArrayLike, threshold: float) -> Float[np.ndarray, "*shape"]:
     r"""Move numbers towards 0 by a threshold, and stop there.
 
@@ -51,6 +52,7 @@ def soft_threshold(values: ArrayLike, threshold: float) -> Float[np.ndarray, "*s
     return np.sign(a) * np.maximum(np.abs(a) - not_negative("threshold", threshold), 0)
 
 
+@checked
 def lasso_largest_penalty(X: ArrayLike, y: ArrayLike) -> float:
     r"""Compute the smallest penalty at which every coefficient is 0.
 
@@ -79,6 +81,7 @@ def lasso_largest_penalty(X: ArrayLike, y: ArrayLike) -> float:
     return float(np.abs(table.T @ response).max() / len(response))
 
 
+@checked
 def lasso(
     X: ArrayLike,
     y: ArrayLike,
@@ -157,6 +160,7 @@ def lasso(
     )
 
 
+@checked
 def duality_gap(
     w: Float[np.ndarray, " p"],
     pull: Float[np.ndarray, " p"],
@@ -203,6 +207,7 @@ def duality_gap(
     return float(primal - (scale * with_y - scale**2 * residual / 2))
 
 
+@checked
 def lasso_path(
     X: ArrayLike, y: ArrayLike, penalties: ArrayLike, *, tolerance: float = 1e-8
 ) -> Float[np.ndarray, "m p"]:

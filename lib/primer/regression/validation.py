@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import random_generator, vector
+from primer.inputs import as_array, checked, count, matrix, vector
+from primer.inputs.magnitude import scaled
 from primer.regression.inputs import design, single_response
 
 Solver = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -25,23 +26,30 @@ class Linear(NamedTuple):
     intercept: float
     coefficients: Float[np.ndarray, " p"]
 
+    @checked
     def predict(self, X: ArrayLike) -> Float[np.ndarray, " n"]:
         """Return the predictions for rows of features."""
-        return self.intercept + design(X) @ self.coefficients
+        table, weights = design(X), vector("coefficients", self.coefficients)
+        if table.shape[1] != len(weights):
+            raise ValueError(f"X must have {len(weights)} columns, got {table.shape[1]}")
+        return self.intercept + table @ weights
 
 
 def _scaled(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return standardized features, the centered response, and the features' means and scales."""
-    means, scales = X.mean(axis=0), X.std(axis=0)
+    parts, unit = scaled(X, axis=0)  # no square overflows
+    means, scales = parts.mean(axis=0) * unit, parts.std(axis=0) * unit
     if constant := np.flatnonzero(scales <= 1e-12 * np.abs(X).max(axis=0)).tolist():
         raise ValueError(f"columns {constant} are constant here, so they cannot be standardized")
     return (X - means) / scales, y - y.mean(), means, scales
 
 
+@checked
 def fit_standardized(solver: Solver, X: ArrayLike, y: ArrayLike) -> Linear:
     r"""Fit a penalized model the way it should be fitted to data with units.
 
-    Features are brought to mean 0 and standard deviation 1, so that one penalty fits all of them;
+    Features are brought to mean 0 and standard deviation 1, the root of
+    :math:`\frac1n\sum_i (x_i - \bar x)^2`, so that one penalty fits all of them;
     the response is centered, so that the intercept is not penalized; the result is translated back.
 
     Parameters
@@ -72,10 +80,11 @@ def fit_standardized(solver: Solver, X: ArrayLike, y: ArrayLike) -> Linear:
     """
     table, response = single_response(X, y)
     features, centered, means, scales = _scaled(table, response)
-    coefficients = solver(features, centered) / scales
+    coefficients = vector("the result of solver", solver(features, centered), len(scales)) / scales
     return Linear(float(response.mean() - means @ coefficients), coefficients)
 
 
+@checked
 def k_folds(n: int, k: int, rng: np.random.Generator) -> list[Int[np.ndarray, " fold"]]:
     r"""Deal observations at random into ``k`` parts whose sizes differ by at most one.
 
@@ -101,12 +110,12 @@ def k_folds(n: int, k: int, rng: np.random.Generator) -> list[Int[np.ndarray, " 
     >>> [len(fold) for fold in k_folds(10, 3, np.random.default_rng(0))]
     [4, 3, 3]
     """
-    random_generator("rng", rng)
-    if not 2 <= k <= n:
+    if not 2 <= count("k", k) <= count("n", n):
         raise ValueError(f"k must lie between 2 and the {n} observations, got {k}")
     return [np.sort(fold) for fold in np.array_split(rng.permutation(n), k)]
 
 
+@checked
 def cross_validated_errors(
     fit: Callable[[np.ndarray, np.ndarray], Linear],
     X: ArrayLike,
@@ -144,17 +153,29 @@ def cross_validated_errors(
     array([1.   , 1.653, 1.653, 1.   ])
     """
     table, response = single_response(X, y)
-    if len(folds) < 2:
-        raise ValueError(f"need at least two folds, one to learn from, got {len(folds)}")
-    if sorted(np.concatenate(folds).tolist()) != list(range(len(response))):
-        raise ValueError(f"the folds must hold each of 0 … {len(response) - 1} exactly once")
     errors = np.empty(len(response))
-    for fold in folds:
+    for fold in _rows(folds, len(response)):
         model = fit(np.delete(table, fold, axis=0), np.delete(response, fold))
+        if not isinstance(model, Linear):
+            raise ValueError(f"fit must return a Linear, as fit_standardized does, got {model!r}")
         errors[fold] = (response[fold] - model.predict(table[fold])) ** 2
     return errors
 
 
+def _rows(folds: Sequence[np.ndarray], n: int) -> list[Int[np.ndarray, " fold"]]:
+    """Return folds that hold each of ``n`` observations once."""
+    parts = [as_array(f"fold {i}", fold) for i, fold in enumerate(folds)]
+    if len(parts) < 2:
+        raise ValueError(f"need at least two folds, one to learn from, got {len(parts)}")
+    whole = all(part.ndim == 1 and part.dtype.kind in "iu" for part in parts)
+    if not whole or sorted(np.concatenate(parts).tolist()) != list(range(n)):
+        raise ValueError(
+            f"the folds must hold each of 0 … {n - 1} exactly once, as whole numbers; use k_folds"
+        )
+    return parts
+
+
+@checked
 def choose_penalty(
     solve: PathSolver, X: ArrayLike, y: ArrayLike, folds: Sequence[np.ndarray]
 ) -> tuple[int, Float[np.ndarray, " m"]]:
@@ -177,6 +198,12 @@ def choose_penalty(
     errors : float array, shape (m,)
         The mean squared error of each.
 
+    Raises
+    ------
+    ValueError
+        When the folds do not hold each observation exactly once, or ``solve`` returns no rows of
+        coefficients.
+
     Examples
     --------
     >>> from primer.regression import ridge_path
@@ -187,16 +214,22 @@ def choose_penalty(
     """
     table, response = single_response(X, y)
     totals: np.ndarray | float = 0.0
-    for fold in folds:
+    for fold in _rows(folds, len(response)):
         kept, rest = np.delete(table, fold, axis=0), np.delete(response, fold)
         features, centered, means, scales = _scaled(kept, rest)
-        coefficients = solve(features, centered)  # (m, p)
+        coefficients = matrix("the result of solve", solve(features, centered))  # (m, p)
+        if coefficients.shape[1] != len(scales):
+            raise ValueError(
+                f"solve must return a row of {len(scales)} coefficients for each penalty, got "
+                f"shape {coefficients.shape}"
+            )
         predicted = (table[fold] - means) / scales @ coefficients.T + rest.mean()  # (fold, m)
         totals = totals + np.sum((response[fold, None] - predicted) ** 2, axis=0)
     errors = vector("errors", totals) / len(response)
     return int(errors.argmin()), errors
 
 
+@checked
 def fit_with_chosen_penalty(
     solve: PathSolver, X: ArrayLike, y: ArrayLike, n_folds: int, rng: np.random.Generator
 ) -> Linear:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from primer.inputs import checked, count
+from primer.inputs.magnitude import scaled, sum_of_squares
 from primer.regression.inputs import column
 
 
@@ -21,6 +23,7 @@ class SumsOfSquares(NamedTuple):
     r""":math:`\mathrm{TSS} = \sum_i (y_i-\bar y)^2`."""
 
 
+@checked
 def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
     r"""Compute the three sums of squares of a fit.
 
@@ -42,7 +45,7 @@ def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
     Raises
     ------
     ValueError
-        When the sequences differ in length or are not finite.
+        When the sequences differ in length or are not finite, or a sum is no floating-point number.
 
     Examples
     --------
@@ -53,21 +56,27 @@ def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
     fitted = column("fitted", fitted, len(y))
     center = y.mean()
     return SumsOfSquares(
-        residual=float(np.sum((y - fitted) ** 2)),
-        explained=float(np.sum((fitted - center) ** 2)),
-        total=float(np.sum((y - center) ** 2)),
+        residual=sum_of_squares("the residual sum", y - fitted),
+        explained=sum_of_squares("the explained sum", fitted - center),
+        total=sum_of_squares("the total sum", y - center),
     )
 
 
-def r_squared(y: ArrayLike, fitted: ArrayLike) -> float:
+@checked
+def r_squared(y: ArrayLike, fitted: ArrayLike, *, centered: bool = True) -> float:
     r"""Compute the coefficient of determination.
 
     .. math:: R^2 = 1 - \frac{\mathrm{RSS}}{\mathrm{TSS}}
+
+    Without ``centered`` the comparison is with 0 and not with the mean, :math:`\sum_i y_i^2` in
+    place of TSS: what NIST and most programs call :math:`R^2` of a fit through the origin.
 
     Parameters
     ----------
     y, fitted : array_like, shape (n,)
         The response and the predictions, of any model.
+    centered : bool
+        Whether the mean of ``y`` is what the predictions are compared with.
 
     Returns
     -------
@@ -79,17 +88,34 @@ def r_squared(y: ArrayLike, fitted: ArrayLike) -> float:
     ValueError
         When ``y`` is constant, so that there is no variation to explain.
 
+    References
+    ----------
+    Eisenhauer (2003), "Regression through the origin".
+
     Examples
     --------
     >>> round(r_squared([1, 2, 6], [0.5, 3.0, 5.5]), 4), r_squared([1, 2, 6], [3, 3, 3])
     (0.8929, 0.0)
+    >>> round(r_squared([1, 2, 6], [0.5, 3.0, 5.5], centered=False), 4)  # 1 − 1.5/41
+    0.9634
     """
-    sums = sums_of_squares(y, fitted)
-    if np.ptp(np.asarray(y)) == 0:
+    y = column("y", y)
+    residuals = y - column("fitted", fitted, len(y))
+    center = (y[0] if np.ptp(y) == 0 else y.mean()) if centered else 0.0
+    return share_explained(residuals, y - center)
+
+
+@checked
+def share_explained(residuals: np.ndarray, variation: np.ndarray) -> float:
+    """Compute 1 less the ratio of two sums of squares."""
+    if not variation.any():
         raise ValueError("R² compares with the variation of y, but y is constant")
-    return 1 - sums.residual / sums.total
+    parts, _ = scaled(np.stack([residuals, variation]))  # no square overflows
+    rest, total = np.sum(parts**2, axis=1)
+    return float(1 - rest / total)
 
 
+@checked
 def adjusted_r_squared(y: ArrayLike, fitted: ArrayLike, n_features: int) -> float:
     r"""Compute :math:`R^2` with each sum of squares divided by its degrees of freedom.
 
@@ -121,10 +147,16 @@ def adjusted_r_squared(y: ArrayLike, fitted: ArrayLike, n_features: int) -> floa
     >>> round(adjusted_r_squared([1, 2, 6], [0.5, 3.0, 5.5], n_features=1), 4)
     0.7857
     """
-    n = len(column("y", y))
-    if n_features < 0 or n <= n_features + 1:
+    n, p = len(column("y", y)), count("n_features", n_features, at_least=0)
+    return adjusted(r_squared(y, fitted), n, p)
+
+
+@checked
+def adjusted(share: float, n: int, n_features: int) -> float:
+    """Divide both sums of squares in R² by their degrees of freedom."""
+    if n <= n_features + 1:
         raise ValueError(
             f"{n} observations and {n_features} features leave {n - n_features - 1} degrees of "
             "freedom for the residuals; at least 1 is needed"
         )
-    return 1 - (1 - r_squared(y, fitted)) * (n - 1) / (n - n_features - 1)
+    return 1 - (1 - share) * (n - 1) / (n - n_features - 1)

@@ -9,12 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 
-from primer.inputs import as_array, count, number, positive, probability, random_generator, real
+from primer.inputs import as_array, checked, count, evaluated, number, positive, probability, real
+from primer.inputs.fields import checked_fields
+from primer.inputs.magnitude import scaled
+from primer.statistics.binomial import log_beta_binomial
 from primer.statistics.inputs import sample
 
 
+@checked_fields
 @dataclass(frozen=True)
 class GridPosterior:
     r"""A posterior density known on an even grid of a single parameter.
@@ -40,14 +44,17 @@ class GridPosterior:
         mass[[0, -1]] /= 2
         return mass
 
+    @checked
     def expect(self, function: Callable[[np.ndarray], np.ndarray]) -> float:
         r"""Compute :math:`E(g(\theta) \mid x)` for a function of arrays."""
-        return float(self.masses @ function(self.grid))
+        return float(self.masses @ evaluated("function", function, self.grid))
 
+    @checked
     def mean(self) -> float:
         r"""Compute the posterior mean."""
         return self.expect(lambda theta: theta)
 
+    @checked
     def quantile(self, p: float) -> float:
         """Compute the value below which the parameter lies with probability ``p``."""
         step = self.grid[1] - self.grid[0]
@@ -55,11 +62,13 @@ class GridPosterior:
         cumulative = np.concatenate([[0.0], rises.cumsum()])
         return float(np.interp(probability("p", p), cumulative, self.grid))
 
+    @checked
     def central_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the credible interval that leaves the same probability on both sides."""
         outside = (1 - probability("level", level)) / 2
         return self.quantile(outside), self.quantile(1 - outside)
 
+    @checked
     def highest_density_set(self, level: float = 0.95) -> Float[np.ndarray, " k"]:
         """Return the fewest grid points, the densest ones, that hold the probability ``level``."""
         order = np.argsort(-self.density)
@@ -68,6 +77,7 @@ class GridPosterior:
         return np.sort(self.grid[order[:needed]])
 
 
+@checked
 def grid_posterior(
     grid: ArrayLike, log_likelihood: ArrayLike, log_prior: ArrayLike
 ) -> GridPosterior:
@@ -108,22 +118,28 @@ def grid_posterior(
     """
     points = sample("grid", grid, at_least=3)
     steps = np.diff(points)
-    if steps[0] <= 0 or not np.allclose(steps, steps[0]):
+    rounding = 4 * np.finfo(float).eps * np.abs(points).max()
+    if not (steps > 0).all() or not np.allclose(steps, steps[0], rtol=1e-5, atol=rounding):
         raise ValueError("grid must be evenly spaced and rising; np.linspace makes such grids")
-    parts = [
-        as_array(name, part)
-        for name, part in (("log_likelihood", log_likelihood), ("log_prior", log_prior))
-    ]
+    parts = [_logarithms("log_likelihood", log_likelihood), _logarithms("log_prior", log_prior)]
     if any(part.shape != points.shape for part in parts):
         shapes = " and ".join(str(part.shape) for part in parts)
         raise ValueError(f"the logarithms have shapes {shapes}, the grid {points.shape}")
     total = parts[0] + parts[1]
     highest = total.max()
     if not np.isfinite(highest):
-        raise ValueError("likelihood times prior is zero everywhere on the grid, NaN or infinite")
+        raise ValueError("likelihood times prior is zero everywhere on the grid")
     heights = np.exp(total - highest)  # the highest is 1: nothing overflows
     area = np.trapezoid(heights, points)
     return GridPosterior(points, heights / area, float(highest + np.log(area)))
+
+
+def _logarithms(name: str, values: ArrayLike) -> Float[np.ndarray, "..."]:
+    r"""Return logarithms of densities, where :math:`-\infty` is one and NaN is none."""
+    logs = as_array(name, values)
+    if logs.dtype.kind not in "iuf" or not (logs < np.inf).all():
+        raise ValueError(f"{name} must hold real numbers or -inf, got NaN, inf or no numbers")
+    return logs.astype(float)
 
 
 class Beta(NamedTuple):
@@ -135,6 +151,7 @@ class Beta(NamedTuple):
     a: float
     b: float
 
+    @checked
     def update(self, successes: int, trials: int) -> Beta:
         r"""Return the posterior after some trials: :math:`\mathrm{Beta}(a + k,\ b + n - k)`.
 
@@ -149,11 +166,14 @@ class Beta(NamedTuple):
             raise ValueError(f"{k} successes in {n} trials")
         return Beta(float(self.a + k), float(self.b + n - k))
 
+    @checked
     def mean(self) -> float:
         r"""Compute :math:`a/(a+b)`, which is also the probability that the next trial succeeds."""
         self._check()
-        return self.a / (self.a + self.b)
+        (a, b), _ = scaled(np.array([self.a, self.b]))  # no sum overflows
+        return float(a / (a + b))
 
+    @checked
     def log_density(self, theta: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the log-density at probabilities strictly between 0 and 1."""
         self._check()
@@ -163,6 +183,7 @@ class Beta(NamedTuple):
         kernel = (self.a - 1) * np.log(p) + (self.b - 1) * np.log1p(-p)
         return np.asarray(kernel - betaln(self.a, self.b))
 
+    @checked
     def log_predictive(self, successes: int, trials: int) -> float:
         r"""Compute the log-probability of a number of successes with the unknown averaged out.
 
@@ -180,9 +201,8 @@ class Beta(NamedTuple):
         >>> [round(float(np.exp(Beta(1, 1).log_predictive(k, 3))), 4) for k in range(4)]
         [0.25, 0.25, 0.25, 0.25]
         """
-        posterior, n, k = self.update(successes, trials), trials, successes
-        ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        return float(ways + betaln(posterior.a, posterior.b) - betaln(self.a, self.b))
+        self.update(successes, trials)  # refuses what is none
+        return log_beta_binomial(successes, trials, self.a, self.b)
 
     def _check(self) -> None:
         positive("a", self.a)
@@ -195,6 +215,7 @@ class Normal(NamedTuple):
     mean: float
     sd: float
 
+    @checked
     def update(self, x: ArrayLike, noise: float) -> Normal:
         r"""Return the posterior after a sample with known standard deviation :math:`\sigma`.
 
@@ -213,10 +234,13 @@ class Normal(NamedTuple):
         Normal(mean=2.25, sd=0.5)
         """
         values, center = sample("x", x), number("mean", self.mean)
-        prior = 1 / positive("sd", self.sd) ** 2
-        data = len(values) / positive("noise", noise) ** 2
+        sd, sigma = positive("sd", self.sd), positive("noise", noise)
+        _, unit = scaled(np.array([min(sd, sigma)]))  # no square overflows
+        prior, data = (unit / sd) ** 2, len(values) * (unit / sigma) ** 2
         total = prior + data
-        return Normal(float((prior * center + data * values.mean()) / total), total**-0.5)
+        parts, scale = scaled(values)
+        mean = prior / total * center + data / total * float(parts.mean()) * scale
+        return Normal(mean, unit * total**-0.5)
 
 
 class Chain(NamedTuple):
@@ -228,6 +252,7 @@ class Chain(NamedTuple):
     """The share of proposals that were accepted."""
 
 
+@checked
 def metropolis(
     log_density: Callable[[np.ndarray], float],
     start: ArrayLike,
@@ -265,8 +290,8 @@ def metropolis(
     Raises
     ------
     ValueError
-        When the density of the start is zero, the density is NaN somewhere, or the step is not
-        above 0.
+        When the density of the start is zero, the density is NaN or infinite somewhere, or the step
+        is not above 0.
 
     References
     ----------
@@ -278,11 +303,10 @@ def metropolis(
     >>> chain.draws.shape, 0.3 < chain.acceptance < 0.6
     ((2000,), True)
     """
-    random_generator("rng", rng)
     state, h = real("start", start), positive("step", step)
     n = count("n_draws", n_draws)
-    height = float(log_density(state))
-    if not np.isfinite(height):
+    height = _height(log_density, state)
+    if height == -np.inf:
         raise ValueError(f"the density at start = {start!r} must be above 0 and finite")
     moves = h * rng.standard_normal((n, *state.shape))
     thresholds = np.log(rng.random(n))
@@ -290,9 +314,7 @@ def metropolis(
     accepted = 0
     for i in range(n):
         proposal = state + moves[i]
-        proposed = float(log_density(proposal))
-        if np.isnan(proposed):
-            raise ValueError(f"the log-density is NaN at {proposal}; outside the support use -inf")
+        proposed = _height(log_density, proposal)
         if thresholds[i] < proposed - height:
             state, height = proposal, proposed
             accepted += 1
@@ -300,13 +322,29 @@ def metropolis(
     return Chain(draws, accepted / n)
 
 
+def _height(log_density: Callable[[np.ndarray], float], state: np.ndarray) -> float:
+    """Ask for the height at one place, which must be one number, or -inf."""
+    value = log_density(state)
+    if np.ndim(value) or not value < np.inf:
+        raise ValueError(
+            f"log_density must return one number for a state, got {value!r} at {state}; outside "
+            "the support use -inf"
+        )
+    return float(value)
+
+
+@checked
 def effective_sample_size(draws: ArrayLike) -> float:
     r"""Estimate how many independent draws a chain is worth for its mean.
 
     .. math:: n_{\mathrm{eff}} = \frac{n}{1 + 2\sum_{k \ge 1} \rho_k}
 
-    with the autocorrelations :math:`\rho_k`.  They are summed in neighboring pairs as long as the
-    pairs are positive; for a reversible chain the true ones are.
+    with the autocorrelations :math:`\rho_k`, whose sums of products are all divided by :math:`n`.
+    They are summed in neighboring pairs :math:`\rho_0+\rho_1, \rho_2+\rho_3, \dots` as long as the
+    pairs are positive, and no pair counts for more than the one before it: for a reversible chain
+    the true ones are positive and fall.  A chain that jumps from side to side may be worth more
+    than as many independent draws; how much more nobody can tell from a short one, and no estimate
+    is above :math:`n\log_{10} n`.
 
     Parameters
     ----------
@@ -326,7 +364,7 @@ def effective_sample_size(draws: ArrayLike) -> float:
 
     References
     ----------
-    Geyer (1992), section 3.3.
+    Geyer (1992), section 3.3; for the bound, the reference manual of Stan.
 
     Examples
     --------
@@ -335,12 +373,14 @@ def effective_sample_size(draws: ArrayLike) -> float:
     """
     values = sample("draws", draws, at_least=4)
     n = len(values)
-    centered = values - values.mean()
+    if np.ptp(values) == 0:
+        raise ValueError("the chain never moved; take smaller steps")
+    parts, _ = scaled(values - values.mean())
+    centered = parts - parts.mean()
     power = np.abs(np.fft.rfft(centered, 2 * n)) ** 2
     covariance = np.fft.irfft(power)[:n] / n
-    if covariance[0] <= 0:
-        raise ValueError("the chain never moved; take smaller steps")
     correlation = covariance / covariance[0]
     pairs = correlation[: n // 2 * 2].reshape(-1, 2).sum(axis=1)  # ρ0 + ρ1, ρ2 + ρ3, …
     positive_run = pairs[: np.argmax(pairs <= 0)] if (pairs <= 0).any() else pairs
-    return float(n / (2 * positive_run.sum() - 1))
+    falling = np.minimum.accumulate(positive_run)
+    return float(n / max(2 * falling.sum() - 1, 1 / np.log10(n)))

@@ -8,10 +8,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import real, vector
+from primer.inputs import as_array, checked, count, evaluated, real
 from primer.statistics.inputs import sample
 
 
+@checked
 def typewriter_interval(n: int) -> tuple[float, float]:
     r"""Return where the head of the typewriter stands at step :math:`n`.
 
@@ -40,11 +41,12 @@ def typewriter_interval(n: int) -> tuple[float, float]:
     >>> [typewriter_interval(n) for n in (1, 2, 3, 4)]
     [(0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (0.0, 0.25)]
     """
-    step = int(_steps(n))
+    step = count("n", n)
     pieces = 1 << (step.bit_length() - 1)
     return (step - pieces) / pieces, (step - pieces + 1) / pieces
 
 
+@checked
 def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
     r"""Compute the typewriter sequence :math:`X_n(u) = 1` if :math:`u \in A_n`, else 0.
 
@@ -57,7 +59,7 @@ def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
     n : array_like of int
         Steps, at least 1.
     u : array_like
-        Points of :math:`[0, 1)`; broadcast against ``n``.
+        Points of :math:`[0, 1)`; broadcast against ``n``, of which there are as many, or one.
 
     Returns
     -------
@@ -77,18 +79,28 @@ def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
     steps, points = _steps(n), real("u", u)
     if ((points < 0) | (points >= 1)).any():
         raise ValueError("u must lie in [0, 1)")
-    pieces = 2 ** (np.frexp(steps)[1] - 1)  # frexp: n = mantissa · 2^exponent, mantissa in [½, 1)
-    return np.asarray(np.floor(points * pieces) == steps - pieces, dtype=int)
+    exponents = np.frexp(steps)[1] - 1  # frexp: n = mantissa · 2^exponent, mantissa in [½, 1)
+    exponents -= (1 << np.minimum(exponents, 62)) > steps  # where rounding made n a power of two
+    pieces = 1 << np.minimum(exponents, 62)
+    try:
+        return np.asarray(np.floor(points * pieces).astype(np.int64) == steps - pieces, dtype=int)
+    except ValueError:
+        raise ValueError(
+            f"n and u must have shapes that go together, got {steps.shape} and {points.shape}"
+        ) from None
 
 
 def _steps(n: ArrayLike) -> Int[np.ndarray, "..."]:
     """Return steps of a sequence as an integer array."""
-    steps = np.asarray(n)
+    steps = as_array("n", n)
     if steps.dtype.kind not in "iu" or steps.size == 0 or (steps < 1).any():
-        raise ValueError(f"n must be whole numbers of at least 1, got {n!r}")
+        raise ValueError(f"n must be whole numbers of at least 1, below 2⁶³, got {n!r}")
+    if (steps > np.iinfo(np.int64).max).any():
+        raise ValueError(f"n must be below 2⁶³, got {steps.max()}")
     return steps.astype(np.int64)
 
 
+@checked
 def kolmogorov_distance(
     x: ArrayLike, cdf: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
 ) -> float:
@@ -127,7 +139,7 @@ def kolmogorov_distance(
     0.5
     """
     ordered = np.sort(sample("x", x))
-    theoretical = vector("the values of cdf", cdf(ordered), len(ordered))
+    theoretical = evaluated("cdf", cdf, ordered)
     if theoretical[0] < 0 or theoretical[-1] > 1 or (np.diff(theoretical) < 0).any():
         raise ValueError("cdf must be a distribution function: from 0 to 1, and never falling")
     n = len(ordered)

@@ -6,9 +6,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import positive, real
+from primer.inputs import checked, positive, real
+from primer.inputs.magnitude import TINY
 
 
+@checked
 def cramer_rao_bound(
     information: ArrayLike, slope: ArrayLike | None = None
 ) -> Float[np.ndarray, "..."]:
@@ -60,12 +62,13 @@ def cramer_rao_bound(
     if (np.linalg.eigvalsh(square) <= 0).any():
         raise ValueError("information must be positive (definite): it bounds nothing otherwise")
     rows = np.atleast_2d(jacobian)
-    if rows.shape[-1] != size:
+    if rows.ndim > 2 or rows.shape[-1] != size:
         raise ValueError(f"slope must have {size} columns, got the shape {jacobian.shape}")
     bound = rows @ np.linalg.solve(square, rows.T)
     return bound.reshape(()) if matrix.ndim == 0 else bound
 
 
+@checked
 def efficiency(variance: float, information: float) -> float:
     r"""Compute the efficiency of an unbiased estimator.
 
@@ -97,4 +100,7 @@ def efficiency(variance: float, information: float) -> float:
     >>> efficiency(variance=0.5, information=4.0)
     0.5
     """
-    return 1 / (positive("information", information) * positive("variance", variance))
+    share = 1 / positive("information", information) / positive("variance", variance)
+    if share < TINY:
+        raise ValueError(f"the efficiency of {variance:g} and {information:g} is below {TINY:g}")
+    return share

@@ -10,10 +10,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import number
+from primer.inputs import checked, count, number
+from primer.inputs.magnitude import rescaled, scaled
 from primer.statistics.inputs import samples
 
 
+@checked
 def sample_mean(x: ArrayLike) -> Float[np.ndarray, "..."]:
     r"""Compute the sample mean.
 
@@ -40,9 +42,11 @@ def sample_mean(x: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> float(sample_mean([1, 2, 6]))
     3.0
     """
-    return np.asarray(samples("x", x).mean(axis=-1))
+    parts, scale = scaled(samples("x", x), axis=-1)  # no sum overflows
+    return rescaled("the mean", parts.mean(axis=-1), scale)
 
 
+@checked
 def sample_variance(x: ArrayLike, ddof: int = 1) -> Float[np.ndarray, "..."]:
     r"""Compute the sample variance with the divisor :math:`n - \mathrm{ddof}`.
 
@@ -66,18 +70,20 @@ def sample_variance(x: ArrayLike, ddof: int = 1) -> Float[np.ndarray, "..."]:
     Raises
     ------
     ValueError
-        When a sample has no more than ``ddof`` observations, or is not finite.
+        When a sample has no more than ``ddof`` observations, or is not finite, or the variance is
+        no floating-point number.
 
     Examples
     --------
     >>> float(sample_variance([1, 2, 6])), float(sample_variance([1, 2, 6], ddof=0))
     (7.0, 4.666666666666667)
     """
-    if ddof < 0:
-        raise ValueError(f"ddof must not be negative, got {ddof}")
-    return np.asarray(samples("x", x, at_least=ddof + 1).var(axis=-1, ddof=ddof))
+    off = count("ddof", ddof, at_least=0)
+    parts, scale = scaled(samples("x", x, at_least=off + 1), axis=-1)  # no square overflows
+    return rescaled("the variance", parts.var(axis=-1, ddof=off), scale, scale)
 
 
+@checked
 def sample_median(x: ArrayLike) -> Float[np.ndarray, "..."]:
     r"""Compute the sample median, the middle of the ordered sample.
 
@@ -104,9 +110,11 @@ def sample_median(x: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> float(sample_median([1, 2, 600]))
     2.0
     """
-    return np.asarray(np.median(samples("x", x), axis=-1))
+    parts, scale = scaled(samples("x", x), axis=-1)
+    return rescaled("the median", np.median(parts, axis=-1), scale)
 
 
+@checked
 def trimmed_mean(x: ArrayLike, share: float = 0.25) -> Float[np.ndarray, "..."]:
     r"""Compute the mean of what is left after cutting a share off each end of the ordered sample.
 
@@ -135,12 +143,13 @@ def trimmed_mean(x: ArrayLike, share: float = 0.25) -> Float[np.ndarray, "..."]:
     """
     if not 0 <= number("share", share) < 0.5:
         raise ValueError(f"share must be at least 0 and below ½, got {share:g}")
-    ordered = np.sort(samples("x", x), axis=-1)
-    n = ordered.shape[-1]
+    parts, scale = scaled(np.sort(samples("x", x), axis=-1), axis=-1)
+    n = parts.shape[-1]
     cut = int(n * share)
-    return np.asarray(ordered[..., cut : n - cut].mean(axis=-1))
+    return rescaled("the trimmed mean", parts[..., cut : n - cut].mean(axis=-1), scale)
 
 
+@checked
 def midrange(x: ArrayLike) -> Float[np.ndarray, "..."]:
     r"""Compute the middle between the smallest and the largest observation.
 
@@ -164,5 +173,5 @@ def midrange(x: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> float(midrange([1, 2, 6]))
     3.5
     """
-    array = samples("x", x)
-    return np.asarray((array.min(axis=-1) + array.max(axis=-1)) / 2)
+    parts, scale = scaled(samples("x", x), axis=-1)
+    return rescaled("the midrange", (parts.min(axis=-1) + parts.max(axis=-1)) / 2, scale)

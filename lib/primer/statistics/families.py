@@ -6,7 +6,9 @@ log-density is written with torch, for :mod:`primer.statistics.likelihood` to di
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -14,7 +16,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import number, positive, probability
+from primer.inputs import checked, number, positive, probability, real, tensor
+from primer.statistics.estimators import sample_mean, sample_median
 from primer.statistics.inputs import sample
 from primer.statistics.likelihood import maximize_likelihood
 
@@ -22,10 +25,21 @@ Size = int | tuple[int, ...]
 
 
 class Family(ABC):
-    """A law with one unknown parameter θ."""
+    """A law with one unknown parameter θ.
+
+    Of each family that is written down, what is computed from numbers is checked, and the
+    log-density, which is differentiated, asks for tensors.
+    """
 
     regular = True
     """Whether the support is free of θ, so that the theorems on score and information hold."""
+
+    def __init_subclass__(cls) -> None:
+        """Check the calls of each family alike."""
+        for name in {"draw", "information", "estimate"} & vars(cls).keys():
+            setattr(cls, name, checked(vars(cls)[name]))
+        if "log_density" in vars(cls):
+            cls.log_density = _of_tensors(cls.log_density)  # type: ignore[method-assign]
 
     @abstractmethod
     def log_density(self, x: Tensor, theta: Tensor) -> Tensor:
@@ -43,17 +57,48 @@ class Family(ABC):
     def estimate(self, x: ArrayLike) -> float:
         """Compute the maximum likelihood estimate from a sample."""
 
+    @checked
     def density(self, x: ArrayLike, theta: float) -> Float[np.ndarray, "..."]:
         r"""Compute the density, or the probability of each value of a discrete law.
+
+        Raises
+        ------
+        ValueError
+            For a θ outside its range, and for numbers that a discrete law does not have.
 
         Examples
         --------
         >>> Bernoulli().density([0, 1], 0.25).round(4).tolist()
         [0.75, 0.25]
         """
-        at = torch.as_tensor(np.asarray(x, dtype=float))
-        parameter = torch.tensor(number("theta", theta), dtype=torch.float64)
+        at = torch.from_numpy(np.array(self.observations(x)))
+        parameter = torch.tensor(self.parameter(theta), dtype=torch.float64)
         return self.log_density(at, parameter).exp().numpy()
+
+    def parameter(self, theta: float) -> float:
+        """Return θ, if the law has it."""
+        return number("theta", theta)
+
+    def observations(self, x: ArrayLike) -> Float[np.ndarray, "..."]:
+        """Return numbers of which the density can be asked."""
+        return real("x", x)
+
+
+def _of_tensors(log_density: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let a log-density say what it needs."""
+
+    @functools.wraps(log_density)
+    def call(self: Family, x: Tensor, theta: Tensor) -> Tensor:
+        return log_density(self, tensor("x", x), tensor("theta", theta))
+
+    return call
+
+
+def _size(size: Size) -> Size:
+    """Return how many draws there are to be."""
+    if min(size if isinstance(size, tuple) else (size,), default=0) < 0:
+        raise ValueError(f"size must be whole numbers, 0 or larger, got {size}")
+    return size
 
 
 class Bernoulli(Family):
@@ -69,12 +114,24 @@ class Bernoulli(Family):
     """
 
     def log_density(self, x: Tensor, theta: Tensor) -> Tensor:
-        """Return x log θ + (1 − x) log(1 − θ)."""
-        return torch.xlogy(x, theta) + torch.xlogy(1 - x, 1 - theta)
+        """Return x log θ + (1 − x) log(1 − θ) for 0 and 1."""
+        toss = torch.xlogy(x, theta) + torch.xlogy(1 - x, 1 - theta)
+        return torch.where((x == 0) | (x == 1), toss, -torch.inf)
+
+    def parameter(self, theta: float) -> float:
+        """Return a probability."""
+        return probability("theta", theta)
+
+    def observations(self, x: ArrayLike) -> Float[np.ndarray, "..."]:
+        """Return zeros and ones."""
+        tosses = real("x", x)
+        if not np.isin(tosses, (0, 1)).all():
+            raise ValueError("a Bernoulli sample holds only 0 and 1")
+        return tosses
 
     def draw(self, theta: float, size: Size, rng: np.random.Generator) -> Float[np.ndarray, "..."]:
         """Toss the coin."""
-        return (rng.random(size) < probability("theta", theta)).astype(float)
+        return (rng.random(_size(size)) < probability("theta", theta)).astype(float)
 
     def information(self, theta: float) -> float:
         """Return 1/θ(1 − θ)."""
@@ -83,10 +140,7 @@ class Bernoulli(Family):
 
     def estimate(self, x: ArrayLike) -> float:
         """Return the share of ones."""
-        tosses = sample("x", x)
-        if not np.isin(tosses, (0, 1)).all():
-            raise ValueError("a Bernoulli sample holds only 0 and 1")
-        return float(tosses.mean())
+        return float(self.observations(sample("x", x)).mean())
 
 
 class Poisson(Family):
@@ -102,12 +156,26 @@ class Poisson(Family):
     """
 
     def log_density(self, x: Tensor, theta: Tensor) -> Tensor:
-        """Return x log θ − θ − log x!."""
-        return torch.xlogy(x, theta) - theta - torch.lgamma(x + 1)
+        """Return x log θ − θ − log x! for counts."""
+        count = torch.xlogy(x, theta) - theta - torch.lgamma(x + 1)
+        return torch.where((x >= 0) & (x == x.round()), count, -torch.inf)
+
+    def parameter(self, theta: float) -> float:
+        """Return a number above 0."""
+        return positive("theta", theta)
+
+    def observations(self, x: ArrayLike) -> Float[np.ndarray, "..."]:
+        """Return counts."""
+        counts = real("x", x)
+        if (counts < 0).any() or (counts != np.round(counts)).any():
+            raise ValueError("a Poisson sample holds counts: 0, 1, 2, …")
+        return counts
 
     def draw(self, theta: float, size: Size, rng: np.random.Generator) -> Float[np.ndarray, "..."]:
         """Draw counts."""
-        return rng.poisson(positive("theta", theta), size).astype(float)
+        if positive("theta", theta) > 9e18:
+            raise ValueError(f"theta must be below 9e18, or counts leave 64 bits, got {theta:g}")
+        return rng.poisson(theta, _size(size)).astype(float)
 
     def information(self, theta: float) -> float:
         """Return 1/θ."""
@@ -115,10 +183,7 @@ class Poisson(Family):
 
     def estimate(self, x: ArrayLike) -> float:
         """Return the mean count."""
-        counts = sample("x", x)
-        if (counts < 0).any() or (counts != np.round(counts)).any():
-            raise ValueError("a Poisson sample holds counts: 0, 1, 2, …")
-        return float(counts.mean())
+        return float(sample_mean(self.observations(sample("x", x))))
 
 
 class Exponential(Family):
@@ -137,9 +202,13 @@ class Exponential(Family):
         """Return log θ − θx."""
         return torch.where(x >= 0, torch.log(theta) - theta * x, -torch.inf)
 
+    def parameter(self, theta: float) -> float:
+        """Return a number above 0."""
+        return positive("theta", theta)
+
     def draw(self, theta: float, size: Size, rng: np.random.Generator) -> Float[np.ndarray, "..."]:
         """Draw waiting times."""
-        return rng.exponential(1 / positive("theta", theta), size)
+        return rng.exponential(1 / positive("theta", theta), _size(size))
 
     def information(self, theta: float) -> float:
         """Return 1/θ²."""
@@ -150,7 +219,7 @@ class Exponential(Family):
         times = sample("x", x)
         if (times < 0).any() or not times.any():
             raise ValueError("an exponential sample holds waiting times ≥ 0, not all of them 0")
-        return float(1 / times.mean())
+        return 1 / float(sample_mean(times))
 
 
 class NormalMean(Family):
@@ -171,7 +240,7 @@ class NormalMean(Family):
 
     def draw(self, theta: float, size: Size, rng: np.random.Generator) -> Float[np.ndarray, "..."]:
         """Draw normal numbers."""
-        return number("theta", theta) + rng.standard_normal(size)
+        return number("theta", theta) + rng.standard_normal(_size(size))
 
     def information(self, theta: float) -> float:
         """Return 1, whatever θ is."""
@@ -179,7 +248,7 @@ class NormalMean(Family):
 
     def estimate(self, x: ArrayLike) -> float:
         """Return the mean."""
-        return float(sample("x", x).mean())
+        return float(sample_mean(sample("x", x)))
 
 
 class Laplace(Family):
@@ -204,7 +273,7 @@ class Laplace(Family):
 
     def draw(self, theta: float, size: Size, rng: np.random.Generator) -> Float[np.ndarray, "..."]:
         """Draw two-sided exponential numbers."""
-        return rng.laplace(number("theta", theta), 1.0, size)
+        return rng.laplace(number("theta", theta), 1.0, _size(size))
 
     def information(self, theta: float) -> float:
         """Return 1, whatever θ is."""
@@ -212,7 +281,7 @@ class Laplace(Family):
 
     def estimate(self, x: ArrayLike) -> float:
         """Return the median."""
-        return float(np.median(sample("x", x)))
+        return float(sample_median(sample("x", x)))
 
 
 class Cauchy(Family):
@@ -231,11 +300,15 @@ class Cauchy(Family):
 
     def log_density(self, x: Tensor, theta: Tensor) -> Tensor:
         """Return −log(1 + (x − θ)²), less log π."""
-        return -torch.log1p((x - theta) ** 2) - np.log(np.pi)
+        gap = x - theta
+        far = gap.abs() > 1e100  # where the square overflows the 1 does not count
+        near = torch.where(far, 1.0, gap)
+        height = torch.where(far, 2 * gap.abs().clamp(min=1).log(), torch.log1p(near**2))
+        return -height - np.log(np.pi)
 
     def draw(self, theta: float, size: Size, rng: np.random.Generator) -> Float[np.ndarray, "..."]:
         """Draw ratios of two normal numbers."""
-        return number("theta", theta) + rng.standard_cauchy(size)
+        return number("theta", theta) + rng.standard_cauchy(_size(size))
 
     def information(self, theta: float) -> float:
         """Return ½, whatever θ is."""
@@ -244,7 +317,8 @@ class Cauchy(Family):
     def estimate(self, x: ArrayLike) -> float:
         """Return the maximum above the observation with the highest likelihood."""
         values = sample("x", x)
-        heights = -np.log1p((values - values[:, None]) ** 2).sum(axis=-1)  # at each observation
+        gaps = np.hypot(1, values - values[:, None])  # at each observation; no square overflows
+        heights = -np.log(gaps).sum(axis=-1)
         start = float(values[heights.argmax()])
         return float(maximize_likelihood(self.log_density, values, start))
 
@@ -271,9 +345,13 @@ class Uniform(Family):
         """Return −log θ inside the support."""
         return torch.where((x >= 0) & (x <= theta), -torch.log(theta), -torch.inf)
 
+    def parameter(self, theta: float) -> float:
+        """Return a number above 0."""
+        return positive("theta", theta)
+
     def draw(self, theta: float, size: Size, rng: np.random.Generator) -> Float[np.ndarray, "..."]:
         """Draw uniform numbers."""
-        return rng.uniform(0, positive("theta", theta), size)
+        return rng.uniform(0, positive("theta", theta), _size(size))
 
     def information(self, theta: float) -> float:
         """Return 1/θ², which bounds nothing here."""

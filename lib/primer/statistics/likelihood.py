@@ -15,16 +15,38 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import positive, real
+from primer.inputs import checked, count, positive, real
 from primer.statistics.inputs import sample
 
 LogDensity = Callable[[Tensor, Tensor], Tensor]
 """``(x, theta) -> log f(x_i; theta)`` of each observation, written with torch operations."""
 
 
-def _tensors(x: ArrayLike, theta: ArrayLike) -> tuple[Tensor, Tensor]:
-    """Check a sample and a parameter and return both in double precision."""
-    return torch.from_numpy(sample("x", x)), torch.from_numpy(np.array(real("theta", theta)))
+def _tensors(
+    log_density: LogDensity, x: ArrayLike, theta: ArrayLike, *, excluded: str = "at theta"
+) -> tuple[Tensor, Tensor]:
+    """Check a sample, a parameter and a model of both; return the two in double precision."""
+    observations, at = (
+        torch.from_numpy(np.array(values)) for values in (sample("x", x), real("theta", theta))
+    )
+    try:
+        values = log_density(observations, at)
+        shape = tuple(values.shape)
+    except (RuntimeError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"log_density does not take {len(observations)} observations and a parameter of shape "
+            f"{tuple(at.shape)} as tensors: {error}"
+        ) from error
+    if shape != tuple(observations.shape):
+        raise ValueError(
+            f"log_density must return a number for each of {len(observations)} observations, got "
+            f"shape {shape} for a parameter of shape {tuple(at.shape)}"
+        )
+    if values.isnan().any() or (values == torch.inf).any():
+        raise ValueError(f"log_density is NaN or infinite at theta = {at.tolist()}: no parameter")
+    if excluded and (values == -torch.inf).any():
+        raise ValueError(f"the model excludes the sample {excluded} = {at.tolist()}")
+    return observations, at
 
 
 def _total(log_density: LogDensity, x: Tensor) -> Callable[[Tensor], Tensor]:
@@ -37,6 +59,7 @@ def _hessian(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]
     return torch.func.jacrev(torch.func.grad(function))
 
 
+@checked(infinite="return")
 def log_likelihood(log_density: LogDensity, x: ArrayLike, theta: ArrayLike) -> float:
     r"""Compute the log-likelihood of independent observations.
 
@@ -71,10 +94,11 @@ def log_likelihood(log_density: LogDensity, x: ArrayLike, theta: ArrayLike) -> f
     >>> round(log_likelihood(Bernoulli().log_density, [1, 0, 1], 0.5), 6)  # −3 log 2
     -2.079442
     """
-    observations, at = _tensors(x, theta)
+    observations, at = _tensors(log_density, x, theta, excluded="")
     return float(_total(log_density, observations)(at))
 
 
+@checked
 def score(log_density: LogDensity, x: ArrayLike, theta: ArrayLike) -> Float[np.ndarray, "..."]:
     r"""Compute the score by automatic differentiation.
 
@@ -105,10 +129,11 @@ def score(log_density: LogDensity, x: ArrayLike, theta: ArrayLike) -> Float[np.n
     >>> float(score(Poisson().log_density, [3, 5], 2.0))  # Σx/λ − n
     2.0
     """
-    observations, at = _tensors(x, theta)
+    observations, at = _tensors(log_density, x, theta)
     return torch.func.grad(_total(log_density, observations))(at).numpy()
 
 
+@checked
 def score_contributions(
     log_density: LogDensity, x: ArrayLike, theta: ArrayLike
 ) -> Float[np.ndarray, "n ..."]:
@@ -142,11 +167,12 @@ def score_contributions(
     >>> score_contributions(Poisson().log_density, [3, 5], 2.0).tolist()  # x/λ − 1
     [0.5, 1.5]
     """
-    observations, at = _tensors(x, theta)
+    observations, at = _tensors(log_density, x, theta)
     slope = torch.func.grad(lambda parameter, one: log_density(one, parameter))
     return torch.func.vmap(slope, in_dims=(None, 0))(at, observations).numpy()
 
 
+@checked
 def observed_information(
     log_density: LogDensity, x: ArrayLike, theta: ArrayLike
 ) -> Float[np.ndarray, "..."]:
@@ -183,10 +209,11 @@ def observed_information(
     >>> float(observed_information(Poisson().log_density, [3, 5], 2.0))  # Σx/λ²
     2.0
     """
-    observations, at = _tensors(x, theta)
+    observations, at = _tensors(log_density, x, theta)
     return _hessian(_total(log_density, observations))(at).neg().numpy()
 
 
+@checked
 def numerical_information(
     log_density: LogDensity, x: ArrayLike, theta: ArrayLike, step: float = 1e-4
 ) -> Float[np.ndarray, "..."]:
@@ -219,7 +246,7 @@ def numerical_information(
     >>> round(float(numerical_information(Poisson().log_density, [3, 5], 2.0)), 5)
     2.0
     """
-    observations, at = _tensors(x, theta)
+    observations, at = _tensors(log_density, x, theta)
     h, total = positive("step", step), _total(log_density, observations)
     moves = h * torch.eye(at.numel(), dtype=at.dtype).reshape(-1, *at.shape)
     bends = [
@@ -230,6 +257,7 @@ def numerical_information(
     return (torch.stack(bends).reshape(at.shape + at.shape) / (-4 * h * h)).numpy()
 
 
+@checked
 def maximize_likelihood(
     log_density: LogDensity, x: ArrayLike, start: ArrayLike, *, max_steps: int = 100
 ) -> Float[np.ndarray, "..."]:
@@ -272,13 +300,11 @@ def maximize_likelihood(
     >>> round(float(maximize_likelihood(Poisson().log_density, [3, 5, 4], start=1.0)), 10)
     4.0
     """
-    observations, at = _tensors(x, start)
+    observations, at = _tensors(log_density, x, start, excluded="at start")
     total = _total(log_density, observations)
     slope, bend = torch.func.grad(total), _hessian(total)
     height = total(at)
-    if not torch.isfinite(height):
-        raise ValueError(f"the model excludes the sample at start = {start!r}; begin elsewhere")
-    for _ in range(max_steps):
+    for _ in range(count("max_steps", max_steps)):
         move = _uphill(slope(at).reshape(-1), -bend(at).reshape(at.numel(), -1)).reshape(at.shape)
         if not torch.isfinite(move).all():
             raise ValueError(f"the likelihood has no slope at {at.tolist()}; begin elsewhere")

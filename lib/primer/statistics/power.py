@@ -3,13 +3,13 @@ r"""How often a t test finds what is there: power, and the sample size for a wan
 from __future__ import annotations
 
 import math
-from typing import get_args
 
-from primer.inputs import count, number, one_of, positive, probability
+from primer.inputs import checked, count, number, positive, probability
 from primer.statistics.student import noncentral_t_cdf, t_quantile
 from primer.statistics.testing import Alternative
 
 
+@checked(infinite="return")
 def t_critical_values(
     df: float, alpha: float = 0.05, alternative: Alternative = "two-sided"
 ) -> tuple[float, float]:
@@ -42,16 +42,16 @@ def t_critical_values(
     >>> [round(c, 3) for c in t_critical_values(15, alternative="greater")]
     [-inf, 1.753]
     """
-    one_of("alternative", alternative, get_args(Alternative))
+    size = probability("alpha", alpha) / (2 if alternative == "two-sided" else 1)
+    bound = -t_quantile(size, df)  # not of 1 − size, which may round to 1
     if alternative == "two-sided":
-        bound = t_quantile(1 - probability("alpha", alpha) / 2, df)
         return -bound, bound
-    bound = t_quantile(1 - probability("alpha", alpha), df)
     if alternative == "greater":
         return -math.inf, bound
     return -bound, math.inf
 
 
+@checked
 def t_power(
     effect: float, n: int, alpha: float = 0.05, alternative: Alternative = "two-sided"
 ) -> float:
@@ -103,6 +103,7 @@ def t_power(
     return below + above
 
 
+@checked
 def t_sample_size(
     effect: float,
     power: float = 0.8,

@@ -14,16 +14,21 @@ import math
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, ndtr, ndtri
+from scipy.special import gammaln, ndtr, ndtri, stdtr
 
-from primer.inputs import number, positive, probability, real
+from primer.inputs import checked, number, positive, probability, real
+from primer.inputs.magnitude import TINY
 
 NEGLIGIBLE = 36.0
 """The integral leaves out scales whose density is below e⁻³⁶ of the highest."""
 
+VANISHED = 750.0
+"""Numbers below e⁻⁷⁵⁰ are 0 in floating point."""
 
+
+@checked
 def scale_mixture(
-    df: float, noncentrality: float = 0.0
+    df: float, noncentrality: float = 0.0, depth: float = NEGLIGIBLE
 ) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
     r"""Return scales :math:`s_j` and weights :math:`w_j` that stand for :math:`s = \sqrt{V/\nu}`.
 
@@ -37,6 +42,9 @@ def scale_mixture(
         Degrees of freedom :math:`\nu > 0`.
     noncentrality : float
         :math:`\delta`; the larger, the finer the nodes.
+    depth : float
+        The nodes leave out scales whose density is below :math:`e^{-\text{depth}}` of the highest;
+        a tail of size :math:`10^{-20}` lives on scales as rare as that.
 
     Returns
     -------
@@ -61,7 +69,7 @@ def scale_mixture(
     (1.0, 1.0)
     """
     nu, delta = positive("df", df), number("noncentrality", noncentrality)
-    width = NEGLIGIBLE / nu
+    width = positive("depth", depth) / nu
     low = -(width + 1.1 * math.sqrt(width))
     high = 0.5 * math.log1p(2 * width + 3 * math.sqrt(width))
     step = 0.35 / (abs(delta) + max(math.sqrt(nu), 3.0))
@@ -70,6 +78,15 @@ def scale_mixture(
     return np.exp(u), weights / weights.sum()
 
 
+def _depth(t: np.ndarray, df: float, noncentrality: float) -> float:
+    """Say how rare the scales are on which the tails at these places live."""
+    nu, delta = positive("df", df), number("noncentrality", noncentrality)
+    farthest = float(np.abs(t).max()) / math.sqrt(nu)
+    rare = nu * math.log(math.hypot(1.0, farthest)) + min(delta * delta, 1e4) / 2
+    return NEGLIGIBLE + min(rare, VANISHED)
+
+
+@checked
 def noncentral_t_density(
     t: ArrayLike, df: float, noncentrality: float = 0.0
 ) -> Float[np.ndarray, "..."]:
@@ -106,11 +123,13 @@ def noncentral_t_density(
     >>> round(float(noncentral_t_density(0.0, df=1)), 10), round(1 / np.pi, 10)  # Cauchy's
     (0.3183098862, 0.3183098862)
     """
-    scales, weights = scale_mixture(df, noncentrality)
-    gaps = real("t", t)[..., None] * scales - noncentrality  # (..., nodes)
+    at = real("t", t)
+    scales, weights = scale_mixture(df, noncentrality, _depth(at, df, noncentrality))
+    gaps = np.clip(at[..., None] * scales - noncentrality, -40, 40)  # e⁻⁸⁰⁰ is 0; (..., nodes)
     return np.asarray(np.exp(-(gaps**2) / 2) @ (weights * scales) / math.sqrt(2 * math.pi))
 
 
+@checked
 def noncentral_t_cdf(
     t: ArrayLike, df: float, noncentrality: float = 0.0
 ) -> Float[np.ndarray, "..."]:
@@ -130,7 +149,7 @@ def noncentral_t_cdf(
     Returns
     -------
     float array, shape of ``t``
-        Probabilities, to about :math:`10^{-13}`.
+        Probabilities, to about twelve digits; so is a small one, down to :math:`10^{-300}`.
 
     Raises
     ------
@@ -146,10 +165,12 @@ def noncentral_t_cdf(
     >>> round(float(noncentral_t_cdf(1.0, df=1)), 10)  # ½ + arctan(1)/π
     0.75
     """
-    scales, weights = scale_mixture(df, noncentrality)
-    return np.asarray(ndtr(real("t", t)[..., None] * scales - noncentrality) @ weights)
+    at = real("t", t)
+    scales, weights = scale_mixture(df, noncentrality, _depth(at, df, noncentrality))
+    return np.asarray(ndtr(at[..., None] * scales - noncentrality) @ weights)
 
 
+@checked
 def t_density(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     r"""Compute the density of Student's t distribution in closed form.
 
@@ -182,13 +203,23 @@ def t_density(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     >>> round(float(t_density(1.0, df=1)) * np.pi, 10)
     0.5
     """
-    nu, at = positive("df", df), real("t", t)
+    return np.asarray(np.exp(_log_t_density(real("t", t), positive("df", df))))
+
+
+def _log_t_density(t: np.ndarray, nu: float) -> np.ndarray:
     constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - math.log(nu * math.pi) / 2
-    return np.asarray(np.exp(constant - (nu + 1) / 2 * np.log1p(at**2 / nu)))
+    # half of log(1 + t²/ν), in which no square overflows
+    return np.asarray(constant - (nu + 1) * np.log(np.hypot(1.0, t / math.sqrt(nu))))
 
 
+@checked
 def t_cdf(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     r"""Compute the distribution function of Student's t distribution.
+
+    It is an incomplete Beta function, of which SciPy keeps all digits in the far tail too:
+
+    .. math:: P(T \le -t) = \tfrac12\, I_{\nu/(\nu + t^2)}\bigl(\tfrac\nu2, \tfrac12\bigr)
+              \qquad (t \ge 0)
 
     Parameters
     ----------
@@ -212,14 +243,16 @@ def t_cdf(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     >>> round(float(t_cdf(2.131, df=15)), 3)
     0.975
     """
-    return noncentral_t_cdf(t, df)
+    return np.asarray(stdtr(positive("df", df), real("t", t)))
 
 
+@checked
 def t_quantile(p: float, df: float) -> float:
     r"""Compute the point below which Student's t distribution has the probability ``p``.
 
-    Newton's method on the tail, from the normal quantile.  Beyond the center the tail is convex and
-    heavier than the normal one, so every step moves outward and none goes too far.
+    Newton's method for the logarithm of the tail against that of :math:`t`, from the normal
+    quantile.  Far out the tail is a power of :math:`t`, so that both logarithms follow a straight
+    line; the whole curve bends downward, so that after the first step all come from one side.
 
     Parameters
     ----------
@@ -244,10 +277,18 @@ def t_quantile(p: float, df: float) -> float:
     2.1314
     """
     tail = min(probability("p", p), 1 - p)
-    t = -float(ndtri(tail))
-    for _ in range(200):
-        move = float((t_cdf(-t, df) - tail) / t_density(t, df))
-        t += move
-        if abs(move) <= 1e-13 * (1 + t):
+    t = near = -float(ndtri(tail))
+    for _ in range(500 if t > 0 else 0):
+        above = float(t_cdf(-t, df))
+        if above < TINY:  # the first step may go too far
+            t = math.sqrt(t) * math.sqrt(near)
+            continue
+        near = t if above > tail else near
+        rate = math.exp(math.log(t) + float(_log_t_density(np.array(t), df)) - math.log(above))
+        move = math.log(above / tail) / rate
+        t *= math.exp(min(move, 600.0))
+        if abs(move) <= 1e-14:
             break
+    if not t < math.inf or (t > 1 and float(t_cdf(-t, df)) < TINY):
+        raise ValueError(f"the quantile of p = {p:g} for df = {df:g} is no floating-point number")
     return t if p > 0.5 else -t

@@ -10,13 +10,16 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import number, one_of, probability
+from primer.inputs import checked, number, one_of, probability
+from primer.inputs.fields import checked_fields
+from primer.inputs.magnitude import scaled
 from primer.statistics.inputs import sample
 from primer.statistics.student import t_cdf, t_quantile
 
 Alternative = Literal["two-sided", "greater", "less"]
 
 
+@checked_fields
 @dataclass(frozen=True)
 class HypothesisTest:
     r"""A test: a statistic, its tail under the null hypothesis, and a level fixed beforehand.
@@ -57,10 +60,15 @@ class HypothesisTest:
     def __post_init__(self) -> None:
         probability("level", self.level)
 
+    @checked
     def p_value(self, x: ArrayLike) -> float:
         """Compute the probability, under the null hypothesis, of a statistic at least as large."""
-        return float(self.tail(self.statistic(x)))
+        p = self.tail(self.statistic(x))
+        if not 0 <= p <= 1:
+            raise ValueError(f"tail must return a probability, got {p!r}")
+        return float(p)
 
+    @checked
     def rejects(self, x: ArrayLike) -> bool:
         """Tell whether the sample lies in the critical region."""
         return self.p_value(x) <= self.level
@@ -77,6 +85,7 @@ class TTest(NamedTuple):
     """The probability of a statistic at least as extreme, were the null hypothesis true."""
 
 
+@checked
 def tail_probability(t: float, df: float, alternative: Alternative = "two-sided") -> float:
     r"""Compute the p-value that belongs to a t statistic.
 
@@ -118,10 +127,13 @@ def tail_probability(t: float, df: float, alternative: Alternative = "two-sided"
     return float(t_cdf(t, df))
 
 
+@checked
 def t_test(x: ArrayLike, mean: float = 0.0, alternative: Alternative = "two-sided") -> TTest:
     r"""Test whether a normal sample has a given mean (Student's one-sample test).
 
     .. math:: t = \frac{\bar x - \mu_0}{s/\sqrt n} \sim t_{n-1} \quad\text{under } H_0
+
+    with :math:`s^2 = \frac1{n-1}\sum_i (x_i - \bar x)^2`.
 
     Parameters
     ----------
@@ -152,12 +164,15 @@ def t_test(x: ArrayLike, mean: float = 0.0, alternative: Alternative = "two-side
     >>> round(result.statistic, 4), result.df, round(result.p_value, 4)
     (1.3093, 2.0, 0.3206)
     """
-    values, center = sample("x", x, at_least=2), number("mean", mean)
-    n = len(values)
-    t = (values.mean() - center) / (_deviation("x", values) / math.sqrt(n))
-    return TTest(float(t), n - 1.0, tail_probability(float(t), n - 1, alternative))
+    _refuse_constant("x", values := sample("x", x, at_least=2))
+    parts, scale = scaled(values)  # t has no unit: no square overflows
+    n = len(parts)
+    gap = float(parts.mean()) - number("mean", mean) / scale
+    t = gap / (float(parts.std(ddof=1)) / math.sqrt(n))
+    return TTest(t, n - 1.0, tail_probability(t, n - 1, alternative))
 
 
+@checked
 def welch_t_test(x: ArrayLike, y: ArrayLike, alternative: Alternative = "two-sided") -> TTest:
     r"""Test whether two normal samples have the same mean, whatever their variances are.
 
@@ -165,7 +180,8 @@ def welch_t_test(x: ArrayLike, y: ArrayLike, alternative: Alternative = "two-sid
               \nu = \frac{(s_x^2/m + s_y^2/n)^2}
                          {(s_x^2/m)^2/(m-1) + (s_y^2/n)^2/(n-1)}
 
-    Under the null hypothesis :math:`t` is close to :math:`t_\nu`, not exactly so.
+    with the sample variances :math:`s_x^2`, divided by :math:`m - 1`, and :math:`s_y^2`, by
+    :math:`n - 1`.  Under the null hypothesis :math:`t` is close to :math:`t_\nu`, not exactly so.
 
     Parameters
     ----------
@@ -194,18 +210,23 @@ def welch_t_test(x: ArrayLike, y: ArrayLike, alternative: Alternative = "two-sid
     >>> round(result.statistic, 4), round(result.df, 4)
     (1.2247, 2.56)
     """
-    first, second = sample("x", x, at_least=2), sample("y", y, at_least=2)
-    a = _deviation("x", first) ** 2 / len(first)
-    b = _deviation("y", second) ** 2 / len(second)
+    _refuse_constant("x", first := sample("x", x, at_least=2))
+    _refuse_constant("y", second := sample("y", y, at_least=2))
+    parts, _ = scaled(np.concatenate([first, second]))  # t has no unit: no square overflows
+    first, second = parts[: len(first)], parts[len(first) :]
+    a = first.var(ddof=1) / len(first)
+    b = second.var(ddof=1) / len(second)
     t = float((first.mean() - second.mean()) / math.sqrt(a + b))
-    df = (a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1))
+    df = float((a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1)))
     return TTest(t, df, tail_probability(t, df, alternative))
 
 
+@checked
 def confidence_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float]:
     r"""Compute Student's confidence interval for the mean of a normal sample.
 
-    .. math:: \bar x \pm t_{n-1,\,(1+\gamma)/2}\, \frac{s}{\sqrt n}
+    .. math:: \bar x \pm t_{n-1,\,(1+\gamma)/2}\, \frac{s}{\sqrt n}, \qquad
+              s^2 = \frac1{n-1}\sum_i (x_i - \bar x)^2
 
     It is the set of all :math:`\mu_0` that the two-sided t test at level :math:`1-\gamma` does not
     reject.
@@ -237,17 +258,17 @@ def confidence_interval(x: ArrayLike, level: float = 0.95) -> tuple[float, float
     >>> round(low, 4), round(high, 4)
     (-3.5724, 9.5724)
     """
-    values, share = sample("x", x, at_least=2), probability("level", level)
-    n = len(values)
-    reach = t_quantile((1 + share) / 2, n - 1) * _deviation("x", values) / math.sqrt(n)
-    center = float(values.mean())
-    return center - reach, center + reach
+    _refuse_constant("x", values := sample("x", x, at_least=2))
+    n, outside = len(values), 1 - probability("level", level)
+    parts, scale = scaled(values)
+    reach = -t_quantile(outside / 2, n - 1) * float(parts.std(ddof=1)) / math.sqrt(n)
+    center = float(parts.mean())
+    return (center - reach) * scale, (center + reach) * scale
 
 
-def _deviation(name: str, values: np.ndarray) -> float:
-    """Return the sample standard deviation of values that are not all equal."""
+def _refuse_constant(name: str, values: np.ndarray) -> None:
+    """Refuse a sample without spread."""
     if (values == values[0]).all():
         raise ValueError(
             f"{name} is constant ({values[0]:g}); without spread there is no t statistic"
         )
-    return float(values.std(ddof=1))
