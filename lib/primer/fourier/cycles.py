@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from primer.fourier.fast import fft, ifft, rfft
 from primer.fourier.inputs import signal
 from primer.fourier.windows import hann
-from primer.inputs import count, positive
+from primer.inputs import checked, count, positive, vector
 
 
 def _series(x: ArrayLike) -> np.ndarray:
@@ -24,6 +24,7 @@ def _series(x: ArrayLike) -> np.ndarray:
     return series - series.mean()
 
 
+@checked
 def periodogram(
     x: ArrayLike, sample_rate: float = 1.0, *, oversampling: int = 16
 ) -> tuple[Float[np.ndarray, "bins"], Float[np.ndarray, "bins"]]:
@@ -71,6 +72,7 @@ def periodogram(
     return frequencies, np.abs(rfft(padded)) ** 2 / (rate * (w**2).sum())
 
 
+@checked
 def peak_frequency(x: ArrayLike, sample_rate: float = 1.0) -> float:
     r"""Return the frequency at which the periodogram is highest.
 
@@ -99,7 +101,8 @@ def peak_frequency(x: ArrayLike, sample_rate: float = 1.0) -> float:
     >>> round(peak_frequency(np.cos(2 * np.pi * 0.123 * np.arange(200))), 4)
     0.123
     """
-    frequencies, power = periodogram(x, sample_rate)
+    series = _series(x)
+    frequencies, power = periodogram(series / np.abs(series).max(), sample_rate)
     top = int(power.argmax())
     if not 0 < top < len(power) - 1:
         raise ValueError("the spectrum is highest at its edge: there is no peak inside")
@@ -108,9 +111,8 @@ def peak_frequency(x: ArrayLike, sample_rate: float = 1.0) -> float:
     return float(frequencies[top] + offset * (frequencies[1] - frequencies[0]))
 
 
-def analytic_signal(
-    x: ArrayLike, sample_rate: float, band: tuple[float, float]
-) -> Complex[np.ndarray, "n"]:
+@checked
+def analytic_signal(x: ArrayLike, sample_rate: float, band: ArrayLike) -> Complex[np.ndarray, "n"]:
     r"""Keep the positive frequencies of a band, doubled: one arrow that turns with the cycle.
 
     The real part is the series filtered to the band; the angle of the arrow is the cycle's phase.
@@ -148,7 +150,7 @@ def analytic_signal(
     array([ 1.+0.j,  0.+1.j, -1.+0.j])
     """
     series, rate = _series(x), positive("sample_rate", sample_rate)
-    low, high = band
+    low, high = vector("band", band, length=2)
     if not 0 < low < high < rate / 2:
         raise ValueError(f"a band lies inside 0 … {rate / 2:g}, from low to high, got {band}")
     frequency = np.arange(len(series)) * rate / len(series)
@@ -158,9 +160,8 @@ def analytic_signal(
     return ifft(np.where(kept, 2 * fft(series), 0))
 
 
-def cycle_lengths(
-    x: ArrayLike, sample_rate: float, band: tuple[float, float]
-) -> Float[np.ndarray, "cycles"]:
+@checked
+def cycle_lengths(x: ArrayLike, sample_rate: float, band: ArrayLike) -> Float[np.ndarray, "cycles"]:
     r"""Measure every cycle of a series, from one crest of the filtered series to the next.
 
     A crest is where the phase of :func:`analytic_signal` passes a multiple of :math:`2\pi`.
@@ -212,7 +213,8 @@ class CycleLength(NamedTuple):
     """How many whole cycles were measured."""
 
 
-def cycle_length(x: ArrayLike, sample_rate: float, band: tuple[float, float]) -> CycleLength:
+@checked
+def cycle_length(x: ArrayLike, sample_rate: float, band: ArrayLike) -> CycleLength:
     r"""Estimate the mean length of a cycle and its standard error.
 
     .. math:: \bar L = \frac1n \sum_i L_i, \qquad

@@ -7,9 +7,10 @@ from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
 from primer.fourier.inputs import signal
-from primer.inputs import count
+from primer.inputs import checked, count
 
 
+@checked
 def dft_matrix(length: int) -> Complex[np.ndarray, "k n"]:
     r"""Compute the matrix of the discrete Fourier transform.
 
@@ -47,6 +48,7 @@ def dft_matrix(length: int) -> Complex[np.ndarray, "k n"]:
     return np.exp(-2j * np.pi / length * (np.outer(n, n) % length))
 
 
+@checked
 def dft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     r"""Compute the discrete Fourier transform from its definition, in :math:`N^2` products.
 
@@ -85,6 +87,7 @@ def dft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     return samples @ dft_matrix(samples.shape[-1])  # W is symmetric
 
 
+@checked
 def idft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
     r"""Compute the inverse discrete Fourier transform from its definition.
 

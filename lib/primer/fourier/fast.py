@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from primer.fourier.discrete import dft_matrix
 from primer.fourier.inputs import signal
+from primer.inputs import checked
 
 BASE = 16
 """Up to this length the DFT matrix is quicker than splitting further."""
@@ -80,6 +81,7 @@ def bluestein(x: np.ndarray) -> np.ndarray:
     return chirp * convolved[:length]
 
 
+@checked
 def fft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     r"""Compute the discrete Fourier transform in :math:`O(N \log N)`, for any length.
 
@@ -130,6 +132,7 @@ def fft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     return np.ascontiguousarray(transform(columns).T).reshape(samples.shape)
 
 
+@checked
 def ifft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
     r"""Compute the inverse discrete Fourier transform in :math:`O(N \log N)`.
 
@@ -159,6 +162,7 @@ def ifft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
     return fft(values.conj()).conj() / values.shape[-1]
 
 
+@checked
 def rfft(x: ArrayLike) -> Complex[np.ndarray, "... bins"]:
     r"""Compute the non-negative frequencies of a real signal; the others are their conjugates.
 
@@ -206,6 +210,7 @@ def rfft(x: ArrayLike) -> Complex[np.ndarray, "... bins"]:
     return 0.5 * (Z + mirrored - 1j * turn * (Z - mirrored))
 
 
+@checked
 def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[np.ndarray, "..."]:
     r"""Convolve two signals by multiplying their transforms.
 
@@ -231,7 +236,8 @@ def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[
     Raises
     ------
     ValueError
-        When an input is empty or not finite, or a circular kernel is longer than the signal.
+        When an input is empty or not finite, the axes before the last do not agree, or a circular
+        kernel is longer than the signal.
 
     References
     ----------
@@ -245,6 +251,13 @@ def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[
     array([31., 12., 23.])
     """
     samples, taps = signal("x", x), signal("kernel", kernel)
+    try:
+        np.broadcast_shapes(samples.shape[:-1], taps.shape[:-1])
+    except ValueError:
+        raise ValueError(
+            f"the axes of x and kernel before the last must agree or be 1, got {samples.shape} "
+            f"and {taps.shape}"
+        ) from None
     if circular and taps.shape[-1] > samples.shape[-1]:
         raise ValueError(
             f"the kernel ({taps.shape[-1]} samples) is longer than the signal "
@@ -257,5 +270,9 @@ def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[
         padding = [(0, 0)] * (values.ndim - 1) + [(0, size - values.shape[-1])]
         return fft(np.pad(values, padding))
 
-    result = ifft(transform(samples) * transform(taps))[..., :length]
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = transform(samples) * transform(taps)
+    if not np.isfinite(product).all():
+        raise ValueError("x and kernel are too large to be multiplied; divide one of them first")
+    result = ifft(product)[..., :length]
     return result if np.iscomplexobj(samples) or np.iscomplexobj(taps) else result.real

@@ -7,9 +7,10 @@ from jaxtyping import Float, Num
 from numpy.typing import ArrayLike
 
 from primer.fourier.inputs import sequence
-from primer.inputs import positive, real
+from primer.inputs import checked, positive, real
 
 
+@checked
 def alias_frequency(frequency: ArrayLike, sample_rate: float) -> Float[np.ndarray, "..."]:
     r"""Return the frequency in :math:`[0, f_s/2]` whose cosine has the same samples.
 
@@ -42,9 +43,11 @@ def alias_frequency(frequency: ArrayLike, sample_rate: float) -> Float[np.ndarra
     array([3. , 3. , 0.3])
     """
     f, rate = real("frequency", frequency), positive("sample_rate", sample_rate)
-    return np.asarray(np.abs(f - rate * np.round(f / rate)))
+    above = np.fmod(np.abs(f), rate)  # exact, where f / rate may not be a number any more
+    return np.asarray(np.minimum(above, rate - above))
 
 
+@checked
 def sinc_interpolate(
     samples: ArrayLike, sample_rate: float, t: ArrayLike
 ) -> Num[np.ndarray, "..."]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from primer.fourier.fast import ifft, rfft
 from primer.fourier.inputs import signal
-from primer.inputs import count, positive, vector
+from primer.inputs import checked, count, positive, vector
 
 
 def _window(window: ArrayLike) -> np.ndarray:
@@ -21,6 +21,7 @@ def _window(window: ArrayLike) -> np.ndarray:
     return w
 
 
+@checked
 def stft(x: ArrayLike, window: ArrayLike, hop: int) -> Complex[np.ndarray, "... frames bins"]:
     r"""Compute the short-time Fourier transform of a real signal.
 
@@ -77,6 +78,7 @@ def stft(x: ArrayLike, window: ArrayLike, hop: int) -> Complex[np.ndarray, "... 
     return rfft(frames * w)
 
 
+@checked
 def istft(
     Z: ArrayLike, window: ArrayLike, hop: int, length: int
 ) -> Float[np.ndarray, "... length"]:
@@ -124,7 +126,8 @@ def istft(
     """
     values = signal("Z", Z)
     w, hop, length = _window(window), count("hop", hop), count("length", length)
-    size = len(w)
+    scale, size = np.abs(w).max(), len(w)
+    w, values = w / scale, values / scale  # so that no square is 0 or too large
     shape = (-(-length // hop) + 1, size // 2 + 1)
     if values.shape[-2:] != shape:
         raise ValueError(
@@ -160,6 +163,7 @@ class Spectrogram(NamedTuple):
     """The squared magnitudes, shape (..., frames, bins), unit of the signal squared."""
 
 
+@checked
 def spectrogram(x: ArrayLike, sample_rate: float, window: ArrayLike, hop: int) -> Spectrogram:
     r"""Compute the power of a signal at every time and frequency.
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
-from primer.inputs import positive, vector
+from primer.inputs import as_array, checked, count, matrix, positive, vector
+
+LONGEST = 1 << 28
+"""How many samples a signal may have: 2 GiB of them, a night of music."""
 
 
+@checked
 def sample_times(sample_rate: float, duration: float) -> Float[np.ndarray, "n"]:
     """Return the times of the samples, s: 0, 1/f_s, 2/f_s, … before ``duration``.
 
@@ -26,12 +31,17 @@ def sample_times(sample_rate: float, duration: float) -> Float[np.ndarray, "n"]:
     array([0.  , 0.25, 0.5 , 0.75])
     """
     rate, seconds = positive("sample_rate", sample_rate), positive("duration", duration)
-    length = round(rate * seconds)
+    length = round(min(rate * seconds, LONGEST + 1))
     if length < 1:
         raise ValueError(f"{seconds} s at {rate} Hz hold no sample; take a longer duration")
+    if length > LONGEST:
+        raise ValueError(
+            f"{seconds} s at {rate} Hz hold more than {LONGEST:,} samples; take a shorter duration"
+        )
     return np.arange(length) / rate
 
 
+@checked
 def chirp(
     sample_rate: float = 8000,
     duration: float = 1.0,
@@ -62,11 +72,12 @@ def chirp(
     return np.cos(2 * np.pi * (start * t + 0.5 * (stop - start) / duration * t**2))
 
 
+@checked
 def two_tones(
     sample_rate: float = 8000,
     duration: float = 1.0,
     *,
-    frequencies: tuple[float, float] = (1000, 1060),
+    frequencies: ArrayLike = (1000, 1060),
 ) -> Float[np.ndarray, "n"]:
     """Return the mean of two cosines of equal strength.
 
@@ -85,10 +96,11 @@ def two_tones(
     array([1. , 0.5, 0. , 0.5])
     """
     t = sample_times(sample_rate, duration)
-    vector("frequencies", frequencies, length=2)
-    return np.mean([np.cos(2 * np.pi * f * t) for f in frequencies], axis=0)
+    both = vector("frequencies", frequencies, length=2)
+    return np.mean([np.cos(2 * np.pi * f * t) for f in both], axis=0)
 
 
+@checked
 def click_and_tone(
     sample_rate: float = 8000,
     duration: float = 1.0,
@@ -127,6 +139,7 @@ def click_and_tone(
     return x
 
 
+@checked
 def plucked_string(
     sample_rate: float = 8000,
     duration: float = 1.0,
@@ -148,14 +161,14 @@ def plucked_string(
     duration : float
         Duration, s.
     frequency : float
-        The wanted pitch, Hz, below two thirds of the sampling rate.
+        The wanted pitch, Hz, up to half of the sampling rate.
     seed : int
         Seed of the noise.
 
     Raises
     ------
     ValueError
-        When the pitch is too high for the rate.
+        When the pitch is too high or too low for the rate, or the seed is no whole number ≥ 0.
 
     References
     ----------
@@ -170,14 +183,22 @@ def plucked_string(
     from scipy.signal import lfilter  # here, for it takes half a second
 
     t = sample_times(sample_rate, duration)
-    period = round(sample_rate / positive("frequency", frequency) - 0.5)
+    loop = sample_rate / positive("frequency", frequency)
+    if loop > LONGEST:
+        raise ValueError(f"a string of {frequency} Hz is too slow for samples at {sample_rate} Hz")
+    period = round(loop - 0.5)
     if period < 1:
         raise ValueError(
             f"a string of {frequency} Hz needs a sampling rate above {1.5 * frequency} Hz, "
             f"got {sample_rate}"
         )
+    if period < 2:  # noise of one sample, less its mean, is silence
+        raise ValueError(
+            f"a string of {frequency} Hz is silent at {sample_rate} Hz: take a sampling rate of "
+            f"at least {2 * frequency} Hz"
+        )
     burst = np.zeros_like(t)
-    noise = np.random.default_rng(seed).uniform(-1, 1, period)
+    noise = np.random.default_rng(count("seed", seed, at_least=0)).uniform(-1, 1, period)
     burst[:period] = (noise - noise.mean())[: len(t)]  # the loop would keep a mean for ever
     feedback = np.zeros(period + 2)
     feedback[[0, period, period + 1]] = 1, -0.5, -0.5
@@ -185,12 +206,13 @@ def plucked_string(
     return x / np.abs(x).max()
 
 
+@checked
 def sung_vowel(
     sample_rate: float = 8000,
     duration: float = 1.0,
     *,
     pitch: float = 150,
-    formants: tuple[tuple[float, float], ...] = ((730, 80), (1090, 90), (2440, 120)),
+    formants: ArrayLike = ((730, 80), (1090, 90), (2440, 120)),
 ) -> Float[np.ndarray, "n"]:
     r"""Return a sung "ah": a voice rich in harmonics, with vibrato, through resonances.
 
@@ -206,13 +228,14 @@ def sung_vowel(
         Duration, s.
     pitch : float
         The fundamental, Hz, below 0.48 of the sampling rate.
-    formants : tuple of (float, float)
+    formants : array_like, shape (any, 2)
         Frequency and bandwidth of each resonance, Hz; those above :math:`f_s/2` are left off.
 
     Raises
     ------
     ValueError
-        When the pitch leaves no room for one harmonic.
+        When the pitch leaves no room for one harmonic or for more than the samples show, or a
+        formant is no frequency with a bandwidth above 0.
 
     References
     ----------
@@ -227,14 +250,26 @@ def sung_vowel(
     from scipy.signal import lfilter
 
     t = sample_times(sample_rate, duration)
+    given = as_array("formants", formants)
+    resonances = matrix("formants", formants) if given.size else np.empty((0, 2))
+    if resonances.shape[1] != 2 or (resonances[:, 1] <= 0).any():
+        raise ValueError(
+            "formants must be pairs of a frequency and a bandwidth above 0, both in Hz, "
+            f"got {formants!r}"
+        )
     vibrato, depth = 5.0, 0.03
-    harmonics = int(sample_rate / 2 / (positive("pitch", pitch) * (1 + depth)))
+    harmonics = int(min(sample_rate / 2 / (positive("pitch", pitch) * (1 + depth)), LONGEST))
     if harmonics < 1:
         raise ValueError(f"a pitch of {pitch} Hz needs a sampling rate above {2.06 * pitch} Hz")
+    if harmonics * len(t) > LONGEST:
+        raise ValueError(
+            f"{harmonics:,} harmonics of {pitch} Hz in {len(t):,} samples are too many; "
+            "take a higher pitch or a shorter duration"
+        )
     phase = 2 * np.pi * pitch * t - pitch * depth / vibrato * np.cos(2 * np.pi * vibrato * t)
     h = np.arange(1, harmonics + 1)
     x = np.cos(phase[:, None] * h) @ (1 / h)
-    for frequency, bandwidth in formants:
+    for frequency, bandwidth in resonances:
         if frequency < sample_rate / 2:
             radius = np.exp(-np.pi * bandwidth / sample_rate)
             turn = 2 * np.pi * frequency / sample_rate

@@ -2,7 +2,7 @@ r"""The Fourier transforms of functions and of endless sequences, by quadrature.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -10,18 +10,22 @@ from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
 from primer.fourier.inputs import sequence
-from primer.inputs import count, finite, positive, real, whole
+from primer.inputs import checked, count, finite, positive, real, whole
 
 Function = Callable[[np.ndarray], np.ndarray]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
-def _nodes(breakpoints: Sequence[float], panels: int) -> tuple[np.ndarray, np.ndarray]:
+TURNS = len(NODES) / 5
+"""How often what is integrated may turn within one panel."""
+
+
+def _nodes(name: str, breakpoints: ArrayLike, panels: int) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of Gauss–Legendre quadrature on panels between breakpoints."""
-    ends = real("the breakpoints", list(breakpoints))
+    ends = real(name, breakpoints)
     if ends.ndim != 1 or len(ends) < 2 or (np.diff(ends) <= 0).any():
-        raise ValueError(f"breakpoints must be at least two growing numbers, got {breakpoints}")
+        raise ValueError(f"{name} must be at least two growing numbers, got {breakpoints!r}")
     panels = count("panels", panels)
     edges = np.concatenate(
         [np.linspace(a, b, panels + 1)[:-1] for a, b in pairwise(ends)] + [ends[-1:]]
@@ -31,18 +35,42 @@ def _nodes(breakpoints: Sequence[float], panels: int) -> tuple[np.ndarray, np.nd
     return (centers + half * NODES).ravel(), (half * WEIGHTS).ravel()
 
 
+def _values(name: str, f: Function, points: np.ndarray) -> np.ndarray:
+    """Evaluate a caller's function, which may be complex; a constant one may return one number."""
+    whose = "the function's" if name == "x" else f"the {name}'s"
+    values = finite(f"{whose} values", f(points))
+    if values.shape not in ((), points.shape):
+        raise ValueError(
+            f"{name} must return a number for each point, shape {points.shape}, "
+            f"got shape {values.shape}"
+        )
+    return np.broadcast_to(values, points.shape)
+
+
 def _fourier_integral(
-    f: Function, frequency: ArrayLike, breakpoints: Sequence[float], panels: int, sign: int
+    f: tuple[str, Function],
+    frequency: tuple[str, ArrayLike],
+    breakpoints: tuple[str, ArrayLike],
+    panels: int,
+    sign: int,
 ) -> np.ndarray:
-    """Integrate f(u) exp(sign·i·u·v) du for every v in ``frequency``."""
-    v = real("the points of evaluation", frequency)
-    u, weights = _nodes(breakpoints, panels)
-    values = finite("the function's values", f(u))
-    return np.asarray(np.exp(sign * 1j * v[..., None] * u) @ (weights * values))
+    """Integrate f(u) exp(sign·i·u·v) du for every v in ``frequency``; each comes with its name."""
+    v = real(*frequency)
+    u, weights = _nodes(*breakpoints, panels)
+    widest = weights.reshape(-1, len(NODES)).sum(axis=1).max()
+    turns = np.abs(v).max() * widest / (2 * np.pi)
+    if turns > TURNS:
+        raise ValueError(
+            f"{frequency[0]} = {v.ravel()[np.abs(v).argmax()]:g} turns {turns:.3g} times within "
+            f"one piece of the integral, which sees {TURNS:g}; take panels ≥ "
+            f"{panels * turns / TURNS:.3g} or a shorter {breakpoints[0]}"
+        )
+    return np.asarray(np.exp(sign * 1j * v[..., None] * u) @ (weights * _values(*f, u)))
 
 
+@checked
 def fourier_transform(
-    x: Function, omega: ArrayLike, support: Sequence[float], *, panels: int = 64
+    x: Function, omega: ArrayLike, support: ArrayLike, *, panels: int = 64
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the Fourier transform of a function by Gauss–Legendre quadrature.
 
@@ -54,7 +82,7 @@ def fourier_transform(
         The function; it takes an array of times (s) and returns an array of values.
     omega : array_like
         Angular frequencies, rad/s, any shape.
-    support : sequence of float
+    support : array_like, shape (2 or more,)
         Two or more growing times (s).  The integral runs from the first to the last; outside, the
         function must be negligible.  Name the points between where it jumps or has a kink.
     panels : int
@@ -69,7 +97,8 @@ def fourier_transform(
     Raises
     ------
     ValueError
-        When the support does not grow, or a value is NaN or infinite.
+        When the support does not grow, a frequency turns more often within a piece than its nodes
+        see, or the function does not return a finite value for each time.
 
     References
     ----------
@@ -83,11 +112,12 @@ def fourier_transform(
     >>> float(box.real.round(12)), round(4 / np.pi, 12)
     (1.273239544735, 1.273239544735)
     """
-    return _fourier_integral(x, omega, support, panels, sign=-1)
+    return _fourier_integral(("x", x), ("omega", omega), ("support", support), panels, sign=-1)
 
 
+@checked
 def inverse_fourier_transform(
-    spectrum: Function, t: ArrayLike, band: Sequence[float], *, panels: int = 64
+    spectrum: Function, t: ArrayLike, band: ArrayLike, *, panels: int = 64
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the inverse Fourier transform of a function by Gauss–Legendre quadrature.
 
@@ -99,7 +129,7 @@ def inverse_fourier_transform(
         The transform :math:`X`; it takes an array of angular frequencies (rad/s).
     t : array_like
         Times (s), any shape.
-    band : sequence of float
+    band : array_like, shape (2 or more,)
         Two or more growing angular frequencies (rad/s) between which the integral is taken.
     panels : int
         Pieces between two of these frequencies, each with 16 nodes.
@@ -112,7 +142,8 @@ def inverse_fourier_transform(
     Raises
     ------
     ValueError
-        When the band does not grow, or a value is NaN or infinite.
+        When the band does not grow, a time turns more often within a piece than its nodes see, or
+        the transform does not return a finite value for each frequency.
 
     References
     ----------
@@ -124,9 +155,11 @@ def inverse_fourier_transform(
     >>> float(bell.real.round(12)), round((2 * np.pi) ** -0.5, 12)
     (0.398942280401, 0.398942280401)
     """
-    return np.asarray(_fourier_integral(spectrum, t, band, panels, sign=+1) / (2 * np.pi))
+    integral = _fourier_integral(("spectrum", spectrum), ("t", t), ("band", band), panels, sign=+1)
+    return np.asarray(integral / (2 * np.pi))
 
 
+@checked
 def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarray, "..."]:
     r"""Compute the discrete-time Fourier transform of a sequence that is zero outside ``x``.
 
@@ -165,6 +198,7 @@ def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarra
     return np.asarray(np.exp(-1j * w[..., None] * n) @ samples)
 
 
+@checked
 def inverse_dtft(
     spectrum: Function, n: ArrayLike, *, points: int = 4096
 ) -> Complex[np.ndarray, "..."]:
@@ -192,7 +226,8 @@ def inverse_dtft(
     Raises
     ------
     ValueError
-        When ``points`` is below 1, or a value is NaN or infinite.
+        When ``points`` is below 1, a sample number is not whole or not below ``points``, or the
+        transform does not return a finite value for each frequency.
 
     References
     ----------
@@ -203,11 +238,23 @@ def inverse_dtft(
     >>> inverse_dtft(lambda w: 1 + np.exp(-1j * w), [-1, 0, 1, 2]).real.round(12) + 0
     array([0., 1., 1., 0.])
     """
-    w = 2 * np.pi * np.arange(count("points", points)) / points - np.pi
-    values = finite("the spectrum's values", spectrum(w))
-    return np.asarray(np.exp(1j * real("n", n)[..., None] * w) @ values / points)
+    numbers = real("n", n)
+    if (numbers != np.round(numbers)).any():
+        raise ValueError(
+            f"n must hold whole numbers, got {numbers[numbers != np.round(numbers)][0]}"
+        )
+    if np.abs(numbers).max() >= count("points", points):
+        raise ValueError(
+            f"sample {numbers.ravel()[np.abs(numbers).argmax()]:g} is an alias of another with "
+            f"points = {points}; take more points"
+        )
+    w = 2 * np.pi * np.arange(points) / points - np.pi
+    return np.asarray(
+        np.exp(1j * numbers[..., None] * w) @ _values("spectrum", spectrum, w) / points
+    )
 
 
+@checked
 def sampled_spectrum(
     spectrum: Function, frequency: ArrayLike, sample_rate: float, *, copies: int = 50
 ) -> Complex[np.ndarray, "..."]:
@@ -253,5 +300,5 @@ def sampled_spectrum(
     """
     f, rate = real("frequency", frequency), positive("sample_rate", sample_rate)
     k = np.arange(-count("copies", copies), copies + 1)
-    values = finite("the spectrum's values", spectrum(f[..., None] - k * rate))
+    values = _values("spectrum", spectrum, f[..., None] - k * rate)
     return np.asarray(rate * values.sum(axis=-1), dtype=complex)

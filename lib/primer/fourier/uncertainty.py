@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from primer.fourier.fast import fft
 from primer.fourier.inputs import sequence
-from primer.inputs import positive
+from primer.inputs import checked, positive
 
 
 class Spread(NamedTuple):
@@ -33,6 +33,7 @@ def _deviation(position: np.ndarray, energy: np.ndarray) -> float:
     return float(np.sqrt((density * (position - mean) ** 2).sum()))
 
 
+@checked
 def spread(x: ArrayLike, sample_rate: float = 1.0) -> Spread:
     r"""Compute the spreads of a signal in time and in frequency.
 
@@ -77,11 +78,12 @@ def spread(x: ArrayLike, sample_rate: float = 1.0) -> Spread:
     samples, rate = sequence("x", x), positive("sample_rate", sample_rate)
     if not samples.any():
         raise ValueError("the signal is zero everywhere; it has no spread")
+    samples = samples / np.abs(samples).max()  # the squares of small numbers would be 0
     length = len(samples)
     size = 8 << (length - 1).bit_length()  # fine enough for the integral over frequency
     energy = np.abs(fft(np.pad(samples, (0, size - length)))) ** 2
     frequency = (np.arange(size) + size // 2) % size - size // 2
     return Spread(
-        time=_deviation(np.arange(length) / rate, np.abs(samples) ** 2),
-        frequency=_deviation(frequency * rate / size, energy),
+        time=_deviation(np.arange(length), np.abs(samples) ** 2) / rate,
+        frequency=_deviation(frequency / size, energy) * rate,
     )

@@ -13,9 +13,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import rfft
-from primer.inputs import count, positive, vector
+from primer.inputs import checked, count, positive, vector
 
 
+@checked
 def rectangular(length: int) -> Float[np.ndarray, "n"]:
     r"""Return the rectangular window, :math:`w[n] = 1`.
 
@@ -32,6 +33,7 @@ def rectangular(length: int) -> Float[np.ndarray, "n"]:
     return np.ones(count("length", length))
 
 
+@checked
 def hann(length: int) -> Float[np.ndarray, "n"]:
     r"""Return the Hann window, one hill of a cosine.
 
@@ -54,6 +56,7 @@ def hann(length: int) -> Float[np.ndarray, "n"]:
     return 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(count("length", length)) / length)
 
 
+@checked
 def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     r"""Return the Gaussian window, which is its own transform up to scale.
 
@@ -82,27 +85,32 @@ def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     """
     center = count("length", length) / 2
     width = length / 6 if sigma is None else positive("sigma", sigma)
-    return np.exp(-0.5 * ((np.arange(length) - center) / width) ** 2)
+    with np.errstate(over="ignore"):  # so many standard deviations away that nothing is left
+        return np.exp(-0.5 * ((np.arange(length) - center) / width) ** 2)
 
 
 class Leakage(NamedTuple):
     """How a window spreads a tone over frequency."""
 
     main_lobe: float
-    """Distance between the first minima on both sides of the peak, in bins of 1/N."""
+    """Distance between the minima that end the main lobe on both sides, in bins of 1/N."""
     sidelobe: float
     """The highest sidelobe, in dB relative to the peak."""
 
 
+@checked
 def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
     r"""Measure the main lobe and the highest sidelobe of a window's spectrum.
 
-    .. math:: 20 \log_{10} \frac{\max_{\text{sidelobes}} |W(f)|}{|W(0)|}
+    .. math:: 20 \log_{10} \frac{\max_{\text{sidelobes}} |W(f)|}{\max_{\text{main lobe}} |W(f)|}
+
+    The main lobe is the one around frequency 0.  It may ripple at its top, as that of a flat top
+    does; it ends at the first minimum below half of its height.
 
     Parameters
     ----------
     window : array_like, shape (N,)
-        A window whose spectrum falls from its peak at frequency 0.
+        A window whose spectrum is highest around frequency 0.
     oversampling : int
         Points per bin at which the spectrum is computed.
 
@@ -114,7 +122,8 @@ def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
     Raises
     ------
     ValueError
-        When the window is no real sequence, or its spectrum has no sidelobe.
+        When the window is no real sequence, its spectrum is not highest around frequency 0, or it
+        has no sidelobe.
 
     References
     ----------
@@ -127,12 +136,20 @@ def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
     (2.0, -13.3)
     """
     w = vector("window", window)
+    w = w / (np.abs(w).max() or 1.0)
     if abs(w.sum()) <= 1e-12 * np.abs(w).sum():
         raise ValueError("the window sums to 0: its spectrum has no peak at frequency 0")
     magnitude = np.abs(rfft(np.pad(w, (0, (count("oversampling", oversampling) - 1) * len(w)))))
+    top = int(magnitude.argmax())
+    low = np.flatnonzero(magnitude < magnitude[top] / 2)
+    if len(low) and low[0] < top:
+        raise ValueError(
+            f"the window's spectrum is highest {top / oversampling:g} bins from frequency 0, "
+            "with a gap between: there is no main lobe around 0 to measure"
+        )
     rising = np.flatnonzero(np.diff(magnitude) > 0)
-    if len(rising) == 0:
+    minima = rising[rising >= low[0]] if len(low) else low
+    if len(minima) == 0:
         raise ValueError("the window's spectrum falls to its end: there is no sidelobe to measure")
-    first_minimum = rising[0]
-    level = 20 * np.log10(magnitude[first_minimum:].max() / magnitude[0])
-    return Leakage(2 * float(first_minimum) / oversampling, float(level))
+    level = 20 * np.log10(magnitude[minima[0] :].max() / magnitude[top])
+    return Leakage(2 * float(minima[0]) / oversampling, float(level))
