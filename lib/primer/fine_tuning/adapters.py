@@ -9,7 +9,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from primer.fine_tuning.layers import AroundLayer, freeze, matrix_of, replace_layers
+from primer.fine_tuning.layers import (
+    AroundLayer,
+    freeze,
+    matrix_of,
+    put,
+    refuse_tied,
+    replace_layers,
+    tied_to,
+)
 from primer.inputs import checked, count, one_of
 
 
@@ -44,6 +52,7 @@ class AdapterLinear(AroundLayer):
     (True, 32)
     """
 
+    @checked
     def __init__(self, base: nn.Module, bottleneck: int) -> None:
         super().__init__(base)
         bottleneck = count("bottleneck", bottleneck)
@@ -63,7 +72,7 @@ class AdapterLinear(AroundLayer):
 
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Compute the base's output and what the bottleneck adds to it."""
-        h = self.base(x)
+        h = self.base(self.read(x))
         return h + self.up(relu(self.down(h)))
 
 
@@ -90,6 +99,7 @@ def add_adapters(
     return model
 
 
+@checked
 def adapter_parameters(d: int, bottleneck: int, n_layers: int) -> int:
     r"""Count the numbers of two adapters in each of L layers: :math:`2L(2dr + r + d)`.
 
@@ -135,6 +145,7 @@ class ScaledLinear(AroundLayer):
     True
     """
 
+    @checked
     def __init__(self, base: nn.Module, side: str) -> None:
         super().__init__(base)
         one_of("side", side, ("outputs", "inputs"))
@@ -146,8 +157,8 @@ class ScaledLinear(AroundLayer):
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Compute the scaled layer's output."""
         if self.side == "outputs":
-            return self.vector * self.base(x)
-        return self.base(self.vector * x)
+            return self.vector * self.base(self.read(x))
+        return self.base(self.vector * self.read(x))
 
     @torch.no_grad()
     def fold(self) -> nn.Module:
@@ -196,17 +207,21 @@ def add_ia3(
     return model
 
 
+@checked
 def fold_ia3(model: nn.Module) -> nn.Module:
     """Fold every vector of (IA)³ into the matrix beside it: the model is as fast as before.
 
     Raises
     ------
     ValueError
-        When there is none.
+        When there is none, or a matrix is shared with another layer, such as an embedding, which
+        would be changed with it.
     """
     found = {n: layer for n, layer in model.named_modules() if isinstance(layer, ScaledLinear)}
     if not found:
         raise ValueError("this model has no vectors of (IA)³; add_ia3 puts them in")
     for name, layer in found.items():
-        model.set_submodule(name, layer.fold())
+        refuse_tied(name, tied_to(model, layer.base))
+    for layer in found.values():
+        put(model, layer, layer.fold())
     return model

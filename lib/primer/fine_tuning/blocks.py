@@ -61,7 +61,7 @@ def unpack(packed: UInt8[Tensor, " bytes"], bits: int, n: int) -> UInt8[Tensor, 
     Raises
     ------
     ValueError
-        When the bytes do not hold so many.
+        When the bytes do not hold so many, or n is negative.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def unpack(packed: UInt8[Tensor, " bytes"], bits: int, n: int) -> UInt8[Tensor, 
     [1, 2, 15]
     """
     check_bits(bits)
-    if len(packed) * 8 < n * bits:
+    if len(packed) * 8 < count("n", n, at_least=0) * bits:
         raise ValueError(f"{len(packed)} bytes do not hold {n} codes of {bits} bits")
     if bits == 8:
         return packed[:n].clone()
@@ -122,6 +122,7 @@ class Quantized:
             return self.constants.dequantize() + self.mean
         return self.constants
 
+    @checked
     def dequantize(self, dtype: torch.dtype = torch.float32) -> Float[Tensor, "..."]:
         """Return the tensor that is stored: constant times number of the codebook."""
         scales = self.scales().repeat_interleave(self.block_size)[: self.numel()]
@@ -160,7 +161,8 @@ def quantize(x: Float[Tensor, "..."], codebook: Codebook, block_size: int | None
     Returns
     -------
     Quantized
-        A block of zeros has the constant 0.
+        A block of zeros has the constant 0.  Numbers in half precision are divided and compared
+        as they are, in double; their constants are kept in single precision.
 
     Raises
     ------
@@ -186,9 +188,10 @@ def quantize(x: Float[Tensor, "..."], codebook: Codebook, block_size: int | None
     blocks = pad(numbers, (0, -n % block_size)).reshape(-1, block_size)
     constants = blocks.abs().amax(dim=1)
     divisors = torch.where(constants > 0, constants, torch.ones_like(constants))
-    codes = codebook.nearest(blocks / divisors[:, None]).flatten()[:n]
+    codes = codebook.nearest(blocks.double() / divisors.double()[:, None]).flatten()[:n]
     packed = pack(codes, max(codebook.bits, 2))
-    return Quantized(packed, constants, 0.0, tuple(x.shape), codebook, block_size)
+    kept = constants.to(torch.promote_types(x.dtype, torch.float32))
+    return Quantized(packed, kept, 0.0, tuple(x.shape), codebook, block_size)
 
 
 @checked

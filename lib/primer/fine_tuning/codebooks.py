@@ -50,7 +50,7 @@ class Codebook:
     table: Tensor = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        values = vector("values", [float(value) for value in self.values])
+        values = vector("values", self.values)
         if not 2 <= len(values) <= 256:
             raise ValueError(f"a codebook has 2 to 256 numbers, got {len(values)}")
         if (values[1:] <= values[:-1]).any() or values[0] < -1 or values[-1] > 1:
@@ -63,6 +63,7 @@ class Codebook:
         """How many bits a code needs."""
         return (len(self.values) - 1).bit_length()
 
+    @checked
     def nearest(self, x: Float[Tensor, "*shape"]) -> UInt8[Tensor, "*shape"]:
         """Return the code of the nearest number; halfway between two, the upper one.
 
@@ -71,9 +72,8 @@ class Codebook:
         ValueError
             When a number is NaN or infinite.
         """
-        check_finite("x", x)
         shape = x.shape
-        table, x = self.table.to(x.dtype), x.flatten()
+        table, x = self.table, x.flatten().double()  # no border is rounded
         halfway = (table[1:] + table[:-1]) / 2
         halfway = pad(halfway, (0, 2**self.bits - len(table)), value=torch.inf)
         codes = torch.zeros(x.shape, dtype=torch.int32)
@@ -82,13 +82,19 @@ class Codebook:
             codes.add_(x >= border, alpha=2**bit)
         return codes.to(torch.uint8).reshape(shape)
 
+    @checked
     def look_up(
         self, codes: UInt8[Tensor, "*shape"], dtype: torch.dtype = torch.float32
     ) -> Float[Tensor, "*shape"]:
         """Return the numbers of codes."""
+        if codes.numel() and int(codes.max()) >= len(self.values):
+            raise ValueError(
+                f"codes of {self.name} are 0 to {len(self.values) - 1}, got {int(codes.max())}"
+            )
         return self.table.to(dtype).index_select(0, codes.flatten().int()).reshape(codes.shape)
 
 
+@checked
 def integer_codebook(bits: int) -> Codebook:
     r"""Evenly spaced numbers: what ``round`` of a scaled number leaves.
 
@@ -113,6 +119,7 @@ def integer_codebook(bits: int) -> Codebook:
     return Codebook(f"int{bits}", [n / largest for n in range(-largest, largest + 1)])
 
 
+@checked
 def normal_float_codebook(bits: int = 4, offset: float = NF4_OFFSET) -> Codebook:
     r"""Quantiles of the normal distribution, scaled to end at −1 and 1: NF4 and its relatives.
 

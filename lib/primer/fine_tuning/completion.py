@@ -7,7 +7,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked
+from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 
 
 @checked
@@ -39,6 +40,9 @@ def completion_mask(
     tensor([[0, 0, 1, 0],
             [0, 1, 1, 1]], dtype=torch.int32)
     """
+    if len(lengths) == 0:
+        raise ValueError("there is no text: give the length of at least one")
+    count("width", width)
     if bool((lengths <= prompts).any()) or bool((prompts < 0).any()):
         raise ValueError("every text needs at least one token after its prompt")
     if int(lengths.max()) > width:
@@ -94,4 +98,5 @@ def completion_loss(
     if not bool(mask.any()):
         raise ValueError("no token counts: the mask is False everywhere")
     counts = mask[:, 1:]
-    return cross_entropy(logits[:, :-1][counts], tokens[:, 1:][counts])
+    targets = token_ids("tokens", tokens.where(mask, 0), logits.shape[-1])[:, 1:]
+    return cross_entropy(logits[:, :-1][counts], targets[counts])

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked
+from primer.inputs import checked, tensor
 
 ATTENTION = ("query", "key", "value", "output")
 FEED_FORWARD = ("gate", "up", "down")
@@ -38,6 +38,15 @@ class AroundLayer(nn.Module):
         super().__init__()
         self.in_features, self.out_features = widths_of(base)
         self.base = base
+
+    def read(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_in"]:
+        """Return what is to be transformed, if it has the width that the layer reads."""
+        if tensor("x", x, axes=1).shape[-1] != self.in_features:
+            raise ValueError(
+                f"x must have {self.in_features} numbers along its last axis, as this layer reads, "
+                f"got shape {tuple(x.shape)}"
+            )
+        return x
 
 
 def is_linear(layer: nn.Module) -> bool:
@@ -131,6 +140,8 @@ def linear_layers(
         ...
     ValueError: no linear layer is called 'q_proj'; there are: 'down', 'up'
     """
+    if isinstance(targets, str):
+        raise ValueError(f"targets must be several names, got one text; write [{targets!r}]")
     found: dict[str, nn.Module] = {}
     names = set()
     inside: tuple[str, ...] = ()
@@ -163,8 +174,48 @@ def replace_layers(
     """
     new = {name: make(layer) for name, layer in linear_layers(model, targets).items()}
     for name, layer in new.items():
-        model.set_submodule(name, layer)
+        put(model, model.get_submodule(name), layer)
     return list(new)
+
+
+def put(model: nn.Module, old: nn.Module, new: nn.Module) -> None:
+    """Put a layer in the place of another, in every place where a model uses that one."""
+    for parent in list(model.modules()):
+        for name, child in parent.named_children():
+            if child is old and parent is not new:
+                setattr(parent, name, new)
+
+
+def tied_to(model: nn.Module, layer: nn.Module) -> str:
+    """Name the other weight of a model that lies in the same memory as a layer's, if there is one.
+
+    Examples
+    --------
+    >>> model = nn.ModuleDict({"embed": nn.Embedding(5, 2), "head": nn.Linear(2, 5, bias=False)})
+    >>> tied_to(model, model["head"])
+    ''
+    >>> model["head"].weight = model["embed"].weight
+    >>> tied_to(model, model["head"])
+    'embed.weight'
+    """
+    weight = getattr(layer, "weight", None)
+    if weight is None:
+        return ""
+    for place, module in model.named_modules():
+        for name, other in module.named_parameters(recurse=False):
+            same = other is weight or (0 < other.data_ptr() == weight.data_ptr())
+            if same and module is not layer:
+                return f"{place}.{name}".lstrip(".")
+    return ""
+
+
+def refuse_tied(name: str, other: str) -> None:
+    """Raise a ``ValueError`` when a layer, which is to be changed alone, shares its weight."""
+    if other:
+        raise ValueError(
+            f"{name} shares its weight with {other}: a change of one would change both; give it a "
+            "copy of its own first: layer.weight = torch.nn.Parameter(layer.weight.clone())"
+        )
 
 
 @checked

@@ -22,8 +22,12 @@ from primer.fine_tuning.layers import (
     EVERY_MATRIX,
     AroundLayer,
     freeze,
+    linear_layers,
     matrix_of,
+    put,
+    refuse_tied,
     replace_layers,
+    tied_to,
 )
 from primer.inputs import checked, count, one_of, positive
 
@@ -68,6 +72,7 @@ class LoRALinear(AroundLayer):
     (True, torch.Size([4, 2]), torch.Size([2, 3]), 2.0)
     """
 
+    @checked
     def __init__(
         self,
         base: nn.Module,
@@ -87,11 +92,12 @@ class LoRALinear(AroundLayer):
         one_of("start", start, STARTS)
         alpha = 2.0 * rank if alpha is None else positive("alpha", alpha)
         freeze(base)
-        self.rank, self.alpha = rank, alpha
+        self.rank, self.alpha, self.start = rank, alpha, start
         self.scale = alpha / (rank if scaling == "alpha/r" else math.sqrt(rank))
         self.A = nn.Parameter(torch.zeros(d, rank))
         self.B = nn.Parameter(torch.zeros(rank, k))
         self._kept: Tensor | None = None  # the base's matrix while the change is merged into it
+        self.tied_to = ""  # the weight of another layer that merging would change with the base's
         if start in ("B zero", "both random"):
             nn.init.uniform_(self.A, -1 / math.sqrt(d), 1 / math.sqrt(d))
         if start in ("A zero", "both random"):
@@ -109,7 +115,7 @@ class LoRALinear(AroundLayer):
 
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Compute the base's output and, unless it is merged, add the change's, rank first."""
-        y = self.base(x)
+        y = self.base(self.read(x))
         if self.merged:
             return y
         return y + self.scale * (x.to(self.A.dtype) @ self.A @ self.B).to(y.dtype)
@@ -132,6 +138,11 @@ class LoRALinear(AroundLayer):
         return self.B.detach().T, self.A.detach().T
 
     @property
+    def trained_with(self) -> str:
+        """What the factors need beside them to be the same change in another model."""
+        return f"scale {self.scale}" + (", start 'svd'" if self.start == "svd" else "")
+
+    @property
     def merged(self) -> bool:
         """Whether the change stands in the base's matrix now."""
         return self._kept is not None
@@ -146,6 +157,7 @@ class LoRALinear(AroundLayer):
         """
         if self.merged:
             raise ValueError("the change is merged already; merging twice would add it twice")
+        refuse_tied("this layer", self.tied_to)
         matrix = matrix_of(self.base)
         self._kept = matrix.clone()
         matrix += self.update().to(matrix.dtype)
@@ -163,6 +175,7 @@ class LoRALinear(AroundLayer):
         matrix_of(self.base).copy_(self._kept)
         self._kept = None
 
+    @checked
     def swap(self, A: Float[Tensor, "d_in r"], B: Float[Tensor, "r d_out"]) -> None:
         """Take other factors, of the same shapes; a merged layer stays merged, with the new ones.
 
@@ -267,11 +280,22 @@ def add_lora(
     >>> trainable_numbers(add_lora(FeedForward(8, 32), rank=2, targets=["up", "down"]))
     160
     """
+    for name, layer in linear_layers(model, targets).items():
+        refuse_tied(name, tied_to(model, layer) if start == "svd" else "")  # takes part of the base
     freeze(model)
     replace_layers(model, targets, lambda layer: LoRALinear(layer, rank, alpha, scaling, start))
+    _note_ties(model)
     return model
 
 
+def _note_ties(model: nn.Module) -> None:
+    """Let each LoRA layer know whether its base shares the weight of another layer."""
+    for layer in model.modules():
+        if isinstance(layer, LoRALinear):
+            layer.tied_to = tied_to(model, layer.base)
+
+
+@checked
 def lora_layers(model: nn.Module) -> dict[str, LoRALinear]:
     """Find the LoRA layers of a model: full name → layer.
 
@@ -286,48 +310,80 @@ def lora_layers(model: nn.Module) -> dict[str, LoRALinear]:
     return found
 
 
+@checked
 def merge_lora(model: nn.Module) -> nn.Module:
     """Merge every change and put the plain layers back: the model costs what it did before.
 
     Raises
     ------
     ValueError
-        When there is no LoRA layer, or a base is quantized.
+        When there is no LoRA layer, a base is quantized, or it shares its weight with another
+        layer, as an output layer does that is tied to the embedding: merging would change both.
     """
-    for name, layer in lora_layers(model).items():
+    layers = lora_layers(model)
+    _note_ties(model)
+    for name, layer in layers.items():
+        refuse_tied(f"{name}.base", layer.tied_to)
+    for layer in layers.values():
         if not layer.merged:
             layer.merge()
-        model.set_submodule(name, layer.base)
+        put(model, layer, layer.base)
     return model
 
 
+@checked
 def lora_state(model: nn.Module) -> dict[str, Tensor]:
     """Copy the factors of a model: all that has to be stored for a task.
+
+    Returns
+    -------
+    dict
+        A and B of each layer, and an empty tensor whose name says what they are multiplied by:
+        whoever multiplies all factors by a number leaves it as it is.
 
     Raises
     ------
     ValueError
         When the model has no LoRA layers.
+
+    Examples
+    --------
+    >>> from primer.transformers import FeedForward
+    >>> state = lora_state(add_lora(FeedForward(2, 3), rank=1, alpha=4.0, targets=["up"]))
+    >>> {name: tuple(factor.shape) for name, factor in state.items()}
+    {'up.A': (2, 1), 'up.B': (1, 3), 'up: scale 4.0': (0,)}
     """
-    return {
-        f"{name}.{letter}": getattr(layer, letter).detach().clone()
-        for name, layer in lora_layers(model).items()
-        for letter in "AB"
-    }
+    state = {}
+    for name, layer in lora_layers(model).items():
+        state |= {f"{name}.A": layer.A.detach().clone(), f"{name}.B": layer.B.detach().clone()}
+        state[f"{name}: {layer.trained_with}"] = torch.empty(0)
+    return state
 
 
+@checked
 def load_lora_state(model: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Swap in the factors of another task, kept by :func:`lora_state`.
+    r"""Swap in the factors of another task, kept by :func:`lora_state`.
 
     Raises
     ------
     ValueError
-        When they belong to another model: other names or shapes.  Then nothing is changed.
+        When they belong to another model: other names or shapes; or were trained with another
+        scale, :math:`\alpha`, or start, so that they would be another change here.  Then nothing
+        is changed.
     """
     layers = lora_layers(model)
+    for name, _, trained_with in (key.rpartition(": ") for key in state if ": " in key):
+        here = layers[name].trained_with if name in layers else trained_with
+        if trained_with != here:
+            raise ValueError(
+                f"{name}: these factors were trained with {trained_with}, this layer has {here}, "
+                "where they are another change; give add_lora the alpha, scaling and start that "
+                "they were trained with"
+            )
     expected = {f"{name}.{letter}" for name in layers for letter in "AB"}
-    if set(state) != expected:
-        odd = sorted(expected ^ set(state))[0]
+    given = {key for key in state if ": " not in key}
+    if given != expected:
+        odd = sorted(expected ^ given)[0]
         raise ValueError(f"these factors belong to another model: {odd!r} is only on one side")
     for name, layer in layers.items():
         for letter in "AB":
@@ -341,6 +397,7 @@ def load_lora_state(model: nn.Module, state: Mapping[str, Tensor]) -> None:
         layer.swap(state[f"{name}.A"], state[f"{name}.B"])
 
 
+@checked
 def lora_parameters(d: int, k: int, rank: int) -> int:
     """Count the numbers of the two factors beside a d × k matrix: dr + rk.
 

@@ -8,7 +8,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from primer.fine_tuning.layers import EVERY_MATRIX, check_finite, linear_layers, matrix_of
+from primer.fine_tuning.layers import (
+    EVERY_MATRIX,
+    check_finite,
+    linear_layers,
+    matrix_of,
+    refuse_tied,
+    tied_to,
+)
 from primer.inputs import checked, fraction
 
 
@@ -45,6 +52,7 @@ def keep_largest(scores: Float[Tensor, "*shape"], sparsity: float) -> Bool[Tenso
     return keep.reshape(scores.shape)
 
 
+@checked
 def magnitude_masks(
     model: nn.Module, sparsity: float, targets: Collection[str] = EVERY_MATRIX
 ) -> dict[str, Tensor]:
@@ -121,11 +129,13 @@ class MovementScores:
             if weight.grad is not None:
                 self.scores[name] -= weight * weight.grad
 
+    @checked
     def masks(self, sparsity: float) -> dict[str, Tensor]:
         """Keep the weights with the highest scores, matrix by matrix."""
         return {name: keep_largest(score, sparsity) for name, score in self.scores.items()}
 
 
+@checked
 @torch.no_grad()
 def prune(model: nn.Module, masks: Mapping[str, Tensor]) -> None:
     """Set to zero what a mask does not keep; call it again after each step of retraining.
@@ -136,9 +146,16 @@ def prune(model: nn.Module, masks: Mapping[str, Tensor]) -> None:
         When a mask has not the shape of its weight.
     """
     for name, mask in masks.items():
-        layer = model.get_submodule(name)
+        layer = dict(model.named_modules()).get(name)
+        if layer is None:
+            raise ValueError(f"the model has no layer {name!r}: the masks belong to another model")
         matrix_of(layer)  # a plain layer, or a sentence that says what else
         weight: nn.Parameter = layer.weight  # type: ignore[assignment]
+        refuse_tied(name, tied_to(model, layer))
+        if mask.dtype != torch.bool:
+            raise ValueError(
+                f"the mask of {name} must hold truth values, got {mask.dtype}; write mask.bool()"
+            )
         if mask.shape != weight.shape:
             raise ValueError(
                 f"the mask of {name} has shape {tuple(mask.shape)}, its weight "

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from primer.fine_tuning.blocks import double_quantize, quantize
 from primer.fine_tuning.codebooks import NF4, Codebook
-from primer.fine_tuning.layers import EVERY_MATRIX, matrix_of, replace_layers
-from primer.inputs import checked
+from primer.fine_tuning.layers import EVERY_MATRIX, matrix_of, put, replace_layers
+from primer.inputs import checked, tensor
 
 
 class _ReadTwice(torch.autograd.Function):
@@ -89,7 +89,7 @@ class QuantizedLinear(nn.Module):
 
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Read the matrix and multiply."""
-        y = _ReadTwice.apply(x, self.matrix)
+        y = _ReadTwice.apply(tensor("x", x, axes=1), self.matrix)
         return y if self.bias is None else y + self.bias.to(y.dtype)
 
     def dequantized(self) -> nn.Linear:
@@ -101,6 +101,7 @@ class QuantizedLinear(nn.Module):
         return layer.requires_grad_(False)
 
 
+@checked
 def quantize_layers(
     model: nn.Module,
     targets: Collection[str] = EVERY_MATRIX,
@@ -121,9 +122,10 @@ def quantize_layers(
     return model
 
 
+@checked
 def dequantize_layers(model: nn.Module) -> nn.Module:
     """Put plain layers with the stored, rounded matrices in the place of quantized ones."""
-    for name, layer in list(model.named_modules()):
+    for layer in list(model.modules()):
         if isinstance(layer, QuantizedLinear):
-            model.set_submodule(name, layer.dequantized())
+            put(model, layer, layer.dequantized())
     return model

@@ -13,7 +13,6 @@ this file, and starts anew when the model of the book is another.
 from __future__ import annotations
 
 import copy
-import csv
 import math
 import platform
 import sys
@@ -39,6 +38,7 @@ from primer.fine_tuning.lora import add_lora
 from primer.fine_tuning.spectrum import between, truncated_update
 from primer.fine_tuning.tuning import fine_tune, loss_on, windows_of
 from primer.inputs import one_of
+from primer.tables import read_table
 from primer.train import token_stream
 from primer.transformers import Transformer, load_pretrained
 
@@ -168,9 +168,13 @@ def read_results(path: Path = RESULTS) -> list[Run]:
     """
     if not path.is_file():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    return [Run(row[0], float(row[1]), int(row[2]), *map(float, row[3:])) for row in rows]
+    return read_table(path, Run._fields, _run)
+
+
+def _run(row: dict[str, str]) -> Run:
+    """Read one line."""
+    way, rate, seed, *losses = row.values()
+    return Run(way, float(rate), int(seed), *map(float, losses))
 
 
 def rates_of(way: str, runs: list[Run]) -> list[float]:

@@ -9,7 +9,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.fine_tuning.layers import EVERY_MATRIX, linear_layers, matrix_of
+from primer.fine_tuning.layers import (
+    EVERY_MATRIX,
+    linear_layers,
+    matrix_of,
+    refuse_tied,
+    tied_to,
+)
 from primer.fine_tuning.lora import principal_factors
 from primer.inputs import checked, count, probability
 
@@ -33,12 +39,14 @@ def rank_for(share: float, values: Float[Tensor, " n"]) -> int:
     2
     """
     probability("share", share)
-    squares = values.double() ** 2
-    if not float(squares.sum()) > 0:
+    largest = float(values.abs().max()) if len(values) else 0.0
+    if largest == 0:
         raise ValueError("all singular values are zero: nothing was changed")
+    squares = (values.double() / largest) ** 2
     return int((squares.cumsum(0) < share * squares.sum()).sum()) + 1
 
 
+@checked
 def update_spectrum(
     before: nn.Module, after: nn.Module, targets: Collection[str] = EVERY_MATRIX
 ) -> dict[str, Float[Tensor, " n"]]:
@@ -60,6 +68,7 @@ def update_spectrum(
     }
 
 
+@checked
 def truncated_update(
     before: nn.Module, after: nn.Module, rank: int, targets: Collection[str] = EVERY_MATRIX
 ) -> nn.Module:
@@ -82,13 +91,16 @@ def truncated_update(
     Raises
     ------
     ValueError
-        When the two are not the same model, no layer is called so or the rank does not fit.
+        When the two are not the same model, no layer is called so, the rank does not fit or a
+        matrix is shared with another layer, which would be cut with it.
     """
     count("rank", rank, at_least=0)
     cut = copy.deepcopy(after)
     first = linear_layers(before, targets)
     for name, difference in _differences(before, after, targets).items():
-        matrix = matrix_of(cut.get_submodule(name))
+        layer = cut.get_submodule(name)
+        refuse_tied(name, tied_to(cut, layer))
+        matrix = matrix_of(layer)
         matrix.copy_(matrix_of(first[name]))
         if rank:
             A, B = principal_factors(difference, rank)

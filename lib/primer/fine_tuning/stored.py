@@ -23,10 +23,10 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from primer.fine_tuning.docstrings import docstring_tokens
-from primer.fine_tuning.layers import linear_layers, matrix_of
+from primer.fine_tuning.layers import linear_layers, matrix_of, refuse_tied, tied_to
 from primer.fine_tuning.lora import add_lora, lora_layers, principal_factors
 from primer.fine_tuning.tuning import fine_tune
-from primer.inputs import count
+from primer.inputs import checked, count
 from primer.transformers import load_pretrained, quantize
 
 DOCSTRINGS = Path(__file__).with_name("docstrings-lora.safetensors")
@@ -38,6 +38,7 @@ Factors = dict[str, tuple[Tensor, Tensor]]
 """The name of a layer → A of shape (d_in, r) and B of shape (r, d_out)."""
 
 
+@checked
 def pack_lora(model: nn.Module) -> bytes:
     """Write the changes of a model with LoRA layers, the strongest directions first.
 
@@ -65,6 +66,7 @@ def pack_lora(model: nn.Module) -> bytes:
     return save(tensors)
 
 
+@checked
 def unpack_lora(data: bytes, model: nn.Module) -> Factors:
     """Read what :func:`pack_lora` wrote, for the model that it was trained beside.
 
@@ -106,6 +108,7 @@ def unpack_lora(data: bytes, model: nn.Module) -> Factors:
     return factors
 
 
+@checked
 @torch.no_grad()
 def turned(
     model: nn.Module,
@@ -157,6 +160,7 @@ def turned(
         fits = name in layers and matrix_of(layers[name]).shape == (A.shape[0], B.shape[1])
         if not fits:
             raise ValueError(f"these factors belong to another model: {name!r} does not fit")
+        refuse_tied(name, tied_to(new, layers[name]))
         matrix = matrix_of(layers[name])
         matrix += strength * A[:, :rank] @ B[:rank]
     return new

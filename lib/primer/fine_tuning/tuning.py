@@ -10,10 +10,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from primer.inputs import checked, count, positive
+from primer.inputs import tokens as token_ids
 from primer.train import Batches
 from primer.train.evaluation import cut_windows
 
 
+@checked
 def fine_tune(
     model: nn.Module,
     tokens: Int[Tensor, " tokens"],
@@ -95,8 +97,10 @@ def windows_of(
     return cut_windows(tokens, length, windows)
 
 
+@checked
 @torch.no_grad()
 def loss_on(model: nn.Module, rows: Int[Tensor, "windows targets"]) -> float:
     """Measure nats per token on given windows."""
     logits = model(rows[:, :-1])
-    return float(cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten()))
+    targets = token_ids("rows", rows, logits.shape[-1])[:, 1:]
+    return float(cross_entropy(logits.flatten(0, 1), targets.flatten()))

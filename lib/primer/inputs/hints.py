@@ -304,8 +304,8 @@ def _container(hint: Any) -> Any:
 
 
 def _is_tensor(value: Any) -> bool:
-    """Say whether a value is torch's, which only topics that need it import."""
-    return hasattr(value, "is_floating_point")
+    """Say whether a value is torch's tensor; torch is imported only by topics that need it."""
+    return hasattr(value, "is_floating_point") and hasattr(value, "ndim")  # a dtype has no axes
 
 
 def _is_array(hint: Any) -> bool:
