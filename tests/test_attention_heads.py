@@ -67,7 +67,7 @@ def test_what_does_not_fit_a_layer_is_refused():
                 circuit(layer, head)
     with pytest.raises(ValueError, match="need weights of 4 heads over 5 keys"):
         attention.head_outputs(layer, torch.ones(2, 5, 5, dtype=F64), torch.ones(5, 8, dtype=F64))
-    with pytest.raises(ValueError, match="need weights of 4 heads over 5 keys"):
+    with pytest.raises(ValueError, match="source must have shape"):
         attention.head_outputs(layer, torch.ones(4, 5, 3, dtype=F64), torch.ones(5, 8, dtype=F64))
 
 

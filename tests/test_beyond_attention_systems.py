@@ -239,9 +239,9 @@ STATE = torch.ones(1, 1)
         (lambda: rank_one_power([1.0], -1), "length"),
         (lambda: legs_matrices(0), "size"),
         (lambda: best_state([1.0], 2), "samples"),
-        (lambda: selective_scan(ONE, 0 * ONE, -STATE, ONE, ONE, STATE[0]), "softplus"),
+        (lambda: selective_scan(ONE, -ONE, -STATE, ONE, ONE, STATE[0]), "softplus"),
         (lambda: selective_scan(ONE, ONE, STATE, ONE, ONE, STATE[0]), "negative"),
-        (lambda: SelectiveLayer(2)(torch.zeros(1, 0, 2)), "nothing to scan"),
+        (lambda: SelectiveLayer(2)(torch.zeros(1, 0, 2)), "at least one token"),
         (lambda: SelectiveLayer(0), "d_model"),
     ],
 )

@@ -109,6 +109,7 @@ def ov_circuit(attention: MultiHeadAttention, head: int) -> Float[Tensor, "d_mod
     return value @ attention.output.weight.T[rows]
 
 
+@checked
 def head_outputs(
     attention: MultiHeadAttention,
     weights: Float[Tensor, "*batch heads queries keys"],
@@ -152,6 +153,9 @@ def head_outputs(
     True
     """
     heads, keys = weights.shape[-3], weights.shape[-1]
+    width = attention.output.in_features
+    if source.shape[-1] != width:
+        raise ValueError(f"source must have width {width}, got shape {tuple(source.shape)}")
     if heads != attention.n_heads or keys != source.shape[-2]:
         raise ValueError(
             f"need weights of {attention.n_heads} heads over {source.shape[-2]} keys, "

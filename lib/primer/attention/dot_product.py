@@ -53,13 +53,14 @@ def scaled_dot_product_attention(
     output : Tensor of shape (..., queries, d_v)
         For each query a weighted mean of the values.
     weights : Tensor of shape (..., queries, keys)
-        Numbers :math:`\ge 0`.  Each row sums to 1, except that a query that may attend to nothing
-        gets weights 0 and output 0.
+        Numbers :math:`\ge 0`.  Each row sums to 1, except that a query that may attend to nothing,
+        by the mask, by a bias of :math:`-\infty` or by both, gets weights 0 and output 0.
 
     Raises
     ------
     ValueError
-        When shapes do not fit, the mask holds no truth values, or an input contains NaN.
+        When shapes do not fit, the mask holds no truth values, an input contains NaN or infinity,
+        other than :math:`-\infty` in the bias, or the scores are too large for their precision.
 
     References
     ----------
@@ -74,22 +75,72 @@ def scaled_dot_product_attention(
     >>> scaled_dot_product_attention(torch.tensor([[500.0, 0.0]]), keys, values)
     (tensor([[10.]]), tensor([[1., 0.]]))
     """
-    _check(query, key, value)
+    check_attention(query, key, value)
     key, value = share_heads(query, key, value)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else number("scale", scale)
-    scores = query @ key.transpose(-2, -1) * scale  # (..., queries, keys)
+    scores = dot_products(query, key, scale)  # (..., queries, keys)
     check_fits("bias", bias, scores.shape)
     check_fits("mask", mask, scores.shape)
     if bias is not None:
         scores = scores + bias
     scores = shown(observe, "scores", scores)
-    if mask is None:
-        weights = scores.softmax(dim=-1)
-    else:
-        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
-        weights = weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)  # not NaN
-    weights = shown(observe, "weights", weights)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = shown(observe, "weights", row_weights(scores).to(value.dtype))
     return weights @ value, weights
+
+
+def dot_products(query: Tensor, key: Tensor, scale: float) -> Float[Tensor, "... queries keys"]:
+    r"""Compute the scaled products of all queries and keys, in single precision at least.
+
+    A half-precision number ends at 65,504, which a few coordinates of 150 pass.
+
+    Raises
+    ------
+    ValueError
+        When a product is larger than any number of its precision.
+
+    Examples
+    --------
+    >>> large = torch.full((1, 4), 150.0, dtype=torch.float16)
+    >>> dot_products(large, large, scale=0.5)
+    tensor([[45000.]])
+    """
+    wide = torch.promote_types(query.dtype, torch.float32)
+    scores = (query.to(wide) * scale) @ key.to(wide).transpose(-2, -1)
+    if not all_finite(scores):
+        raise ValueError(
+            f"products of query and key are too large for {wide}: the largest entries are "
+            f"{float(query.detach().abs().max()):.3g} and {float(key.detach().abs().max()):.3g}; "
+            "make them smaller"
+        )
+    return scores
+
+
+def row_weights(scores: Float[Tensor, "... queries keys"]) -> Float[Tensor, "... queries keys"]:
+    r"""Turn each row of scores into weights by the softmax, a row that is all −∞ into zeros.
+
+    The softmax of such a row would be 0/0, NaN, and so would its gradient be.
+
+    Raises
+    ------
+    ValueError
+        When a score is NaN or +∞.
+
+    Examples
+    --------
+    >>> row_weights(torch.tensor([[0.0, -torch.inf], [-torch.inf, -torch.inf]]))
+    tensor([[1., 0.],
+            [0., 0.]])
+    """
+    largest = scores.detach().amax(dim=-1, keepdim=True)
+    if not bool((largest < torch.inf).all()):  # nor is NaN
+        raise ValueError(
+            "scores must be finite, or −∞ where attention is forbidden, got NaN or +∞; "
+            "make queries, keys and bias smaller"
+        )
+    nothing = largest == -torch.inf
+    return scores.masked_fill(nothing, 0.0).softmax(dim=-1).masked_fill(nothing, 0.0)
 
 
 def share_heads(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -121,6 +172,11 @@ def share_heads(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     tensor([0., 0., 1., 1.])
     """
     tensor("query", query), tensor("key", key, axes=2), tensor("value", value, axes=2)
+    if not query.ndim == key.ndim or key.shape[:-1] != value.shape[:-1]:
+        raise ValueError(
+            f"query, key and value need the same number of axes, and every key its value: query "
+            f"{tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        )
     if query.ndim < 3 or query.shape[-3] == key.shape[-3]:
         return key, value
     heads, kv_heads = query.shape[-3], key.shape[-3]
@@ -143,9 +199,10 @@ def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
         raise ValueError(f"mask must hold truth values, True = may attend; got {addend.dtype}")
     if name == "bias" and not addend.is_floating_point():
         raise ValueError(f"bias must hold numbers to add to the scores, got {addend.dtype}")
-    if name == "bias" and addend.isnan().any():
+    if name == "bias" and addend.numel() and not addend.detach().amax() < torch.inf:
         raise ValueError(
-            "bias contains NaN; where attention is forbidden it may be −∞, or use mask"
+            f"bias contains {'NaN' if addend.isnan().any() else '+∞'}; where attention is "
+            "forbidden it may be −∞, or use mask"
         )
     try:  # NumPy's function, because torch's imports a second's worth of modules
         fits = np.broadcast_shapes(addend.shape, scores) == scores
@@ -158,8 +215,8 @@ def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
         )
 
 
-def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raise a ``ValueError`` unless queries, keys and values belong together."""
+def check_attention(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise a ``ValueError`` unless queries, keys and values belong together and are finite."""
     for name, x in (("query", query), ("key", key), ("value", value)):
         if tensor(name, x).dtype != query.dtype:
             raise ValueError(f"all need one precision: query {query.dtype}, {name} {x.dtype}")
@@ -173,5 +230,40 @@ def _check(query: Tensor, key: Tensor, value: Tensor) -> None:
     if query.shape[:-3] != key.shape[:-3]:
         raise ValueError(f"query and key need the same batch axes: {shapes}")
     for name, x in (("query", query), ("key", key), ("value", value)):
-        if not x.isfinite().all():
-            raise ValueError(f"{name} contains {'NaN' if x.isnan().any() else 'infinity'}")
+        check_finite(name, x)
+
+
+def all_finite(x: Tensor) -> bool:
+    """Say whether no number of a tensor is NaN or infinite, as far as anybody can look.
+
+    NaN and infinity stay in a sum, so that one sum, a tenth of the work of asking each number,
+    nearly always tells.  A tensor on "meta" has no numbers, and inside ``torch.func.vmap`` nobody
+    can look at them.
+
+    Examples
+    --------
+    >>> all_finite(torch.tensor([1.0, torch.nan])), all_finite(torch.tensor([3e38, 3e38]))
+    (False, True)
+    """
+    if x.is_meta or x.numel() == 0:
+        return True
+    try:
+        return math.isfinite(x.detach().sum()) or bool(x.isfinite().all())
+    except RuntimeError:  # inside vmap
+        return True
+
+
+def check_finite(name: str, x: Tensor) -> None:
+    """Raise a ``ValueError`` when a number of a tensor is NaN or infinite.
+
+    Examples
+    --------
+    >>> check_finite("x", torch.tensor([[0.0, 1.0], [torch.nan, 2.0]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: x contains NaN at [1, 0]
+    """
+    if not all_finite(x):
+        index = x.isfinite().logical_not().nonzero()[0].tolist()
+        kind = "NaN" if x[tuple(index)].isnan() else "infinity"
+        raise ValueError(f"{name} contains {kind}" + (f" at {index}" if index else ""))

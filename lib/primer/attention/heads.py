@@ -108,8 +108,11 @@ def head_scores(
             f"weights (*batch, heads, seq, seq) and tokens (*batch, seq) do not fit: "
             f"got {tuple(weights.shape)} and {tuple(tokens.shape)}"
         )
-    if n_keys < 2:
-        raise ValueError(f"a text needs two tokens to look from one to another, got {n_keys}")
+    if n_keys < 2 or weights.numel() == 0:
+        raise ValueError(
+            "there must be a text, and a text needs two tokens to look from one to another, got "
+            f"weights of shape {tuple(weights.shape)}"
+        )
     scores = {}
     for name, target in head_targets(tokens).items():
         mass = (weights * target.unsqueeze(-3)).sum(dim=-1)  # (*batch, heads, queries)
@@ -216,7 +219,8 @@ def change_weights(
             activation = shown(outer, name, activation)
             if name == "weights":
                 activation = activation.clone()
-                activation[..., head, :, :] = change(activation[..., head, :, :])
+                own = activation[..., head, :, :].clone()
+                activation[..., head, :, :] = shown(lambda _, given: change(given), name, own)
             return activation
 
         return inputs, {**options, "observe": look_elsewhere}

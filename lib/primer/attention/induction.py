@@ -19,6 +19,8 @@ from torch.nn import functional
 
 from primer.attention.masks import causal_mask
 from primer.attention.multi_head import MultiHeadAttention
+from primer.inputs import checked, count, positive
+from primer.inputs import tokens as token_ids
 
 VOCABULARY, LENGTH = 64, 32
 SHORTEST, LONGEST = 8, 16
@@ -57,6 +59,7 @@ class AttentionOnly(nn.Module):
 
     def __init__(self, n_layers: int, d_model: int = D_MODEL) -> None:
         super().__init__()
+        count("n_layers", n_layers, at_least=0)
         self.embed = nn.Embedding(VOCABULARY, d_model)
         self.layers = nn.ModuleList(MultiHeadAttention(d_model, N_HEADS) for _ in range(n_layers))
         self.distance_bias = nn.Parameter(torch.zeros(n_layers, N_HEADS, LENGTH))
@@ -66,6 +69,7 @@ class AttentionOnly(nn.Module):
         self, tokens: Int[Tensor, "batch seq"]
     ) -> tuple[Float[Tensor, "batch seq vocabulary"], list[Float[Tensor, "batch heads seq seq"]]]:
         """Compute the logits of the next token at every position, and each layer's weights."""
+        tokens = _readable(tokens)
         places = torch.arange(tokens.shape[1])
         distance = (places[:, None] - places).clamp(min=0)  # what lies ahead is masked anyway
         mask = causal_mask(len(places))
@@ -78,6 +82,17 @@ class AttentionOnly(nn.Module):
         return self.unembed(functional.rms_norm(x, x.shape[-1:])), all_weights
 
 
+def _readable(tokens: Tensor) -> Tensor:
+    """Return the ids of texts that the model can read, or say why it cannot."""
+    ids = torch.as_tensor(token_ids("tokens", tokens, VOCABULARY))
+    if ids.ndim != 2 or not 1 <= ids.shape[1] <= LENGTH:
+        raise ValueError(
+            f"tokens must have shape (batch, 1 to {LENGTH} tokens), got {tuple(ids.shape)}"
+        )
+    return ids
+
+
+@checked
 def repeated_tokens(
     batch: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch seq"], Bool[Tensor, "batch seq"]]:
@@ -103,12 +118,14 @@ def repeated_tokens(
     >>> tokens.shape, int(predictable[0].sum()) + int((~predictable[0]).sum())
     (torch.Size([3, 32]), 32)
     """
+    count("batch", batch)
     period = torch.randint(SHORTEST, LONGEST + 1, (batch, 1), generator=generator)
     fresh = torch.randint(VOCABULARY, (batch, LENGTH), generator=generator)
     places = torch.arange(LENGTH)
     return fresh.gather(1, places % period), places > period
 
 
+@checked
 def copy_loss(model: AttentionOnly, texts: int = 256) -> float:
     """Measure the mean loss on the predictable tokens of new texts, always the same ones.
 
@@ -169,6 +186,7 @@ def _single_precision() -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
+@checked
 @torch.enable_grad()
 def train(
     n_layers: int,
@@ -210,6 +228,15 @@ def train(
     >>> train(n_layers=1, steps=6, batch=2).steps
     [0, 5]
     """
+    (
+        count("n_layers", n_layers),
+        count("steps", steps, at_least=0),
+        positive("learning_rate", learning_rate),
+    )
+    for number in even:
+        if not 0 <= number < n_layers:
+            raise ValueError(f"layers in even are numbered 0 to {n_layers - 1}, got {number}")
+    count("seed", seed, at_least=0)
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(), _single_precision():
         torch.manual_seed(seed)

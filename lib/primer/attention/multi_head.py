@@ -11,7 +11,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from primer.attention.dot_product import check_fits, scaled_dot_product_attention, share_heads
+from primer.attention.dot_product import (
+    all_finite,
+    check_finite,
+    check_fits,
+    scaled_dot_product_attention,
+    share_heads,
+)
 from primer.attention.observing import Observe, shown
 from primer.inputs import checked, count, tensor
 
@@ -207,14 +213,13 @@ class MultiHeadAttention(nn.Module):
         Raises
         ------
         ValueError
-            When the width is not ``d_model``, there is no token, a mask or bias does not fit,
-            ``rotate`` or ``cache`` meets a memory, or the observer returns another shape.
+            When the width is not ``d_model``, there is no token, a token contains NaN or infinity,
+            ``x`` and ``memory`` are not as many texts, a mask or bias does not fit, ``rotate`` or
+            ``cache`` meets a memory, or the observer returns another shape.
         """
         if memory is not None and (rotate is not None or cache is not None):
             raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
-        self._check(x)
-        if memory is not None:
-            self._check(memory)
+        self._check(x, memory)
         x = shown(observe, "input", x)
         query, key, value = self.project(x, x if memory is None else memory)
         if rotate is not None:
@@ -236,23 +241,38 @@ class MultiHeadAttention(nn.Module):
 
     def project(self, x: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         r"""Compute the queries of ``x`` and the keys and values of ``source``, split into heads."""
+        self._check_tokens("x", x), self._check_tokens("source", source)
         return (
             split_heads(self.query(x), self.n_heads),
             split_heads(self.key(source), self.n_kv_heads),
             split_heads(self.value(source), self.n_kv_heads),
         )
 
-    def _check(self, tokens: Tensor) -> None:
+    def _check(self, x: Tensor, memory: Tensor | None) -> None:
+        """Raise a ``ValueError`` unless these are tokens, and as many texts on both sides."""
+        self._check_tokens("x", x)
+        check_finite("x", x)
+        if memory is None:
+            return
+        self._check_tokens("memory", memory)
+        check_finite("memory", memory)
+        if x.shape[:-2] != memory.shape[:-2]:
+            raise ValueError(
+                f"x and memory need the same batch axes, got shapes {tuple(x.shape)} and "
+                f"{tuple(memory.shape)}; write memory.expand(…) for one memory of several texts"
+            )
+
+    def _check_tokens(self, name: str, tokens: Tensor) -> None:
         """Raise a ``ValueError`` unless these are tokens of the layer's width."""
         width = self.query.in_features
         weight: Any = getattr(self.query, "weight", None)  # none where fine-tuning wraps it
-        if tensor("x", tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
+        if tensor(name, tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
             wanted = weight.dtype
-            raise ValueError(f"x needs the layer's precision, {wanted}, got {tokens.dtype}")
+            raise ValueError(f"{name} needs the layer's precision, {wanted}, got {tokens.dtype}")
         if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:
             raise ValueError(
                 f"expected at least one token of width {width}, (…, tokens, {width}); "
-                f"got shape {tuple(tokens.shape)}"
+                f"got {name} of shape {tuple(tokens.shape)}"
             )
 
 
@@ -273,4 +293,10 @@ def _fused_attention(
         if mask is not None:
             allowed = allowed.masked_fill(~mask, -torch.inf)
     with torch.autocast("cpu", enabled=False) if half else nullcontext():
-        return functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
+        heads = functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
+    if not all_finite(heads):
+        raise ValueError(
+            f"the scores of queries and keys are too large for {query.dtype}, or the weights are "
+            "NaN or infinite; make the tokens or the weights smaller"
+        )
+    return heads

@@ -40,6 +40,8 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
     """
     if observe is None:
         return activation
+    if not callable(observe):
+        raise ValueError(f"observe must be a function of a name and a tensor, got {observe!r}")
     changed = observe(name, activation)
     if changed is None:
         return activation

@@ -18,6 +18,7 @@ import torch
 from tqdm import tqdm
 
 from primer.attention import induction
+from primer.inputs import checked, one_of
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "two layers": {"n_layers": 2},
@@ -45,6 +46,7 @@ class Trial(NamedTuple):
     copies: float
 
 
+@checked
 def run_trials(variant: str, rate: float, seed: int, stops: tuple[int, ...] = STOPS) -> list[Trial]:
     """Train one model to the last of the stops.
 
@@ -53,6 +55,7 @@ def run_trials(variant: str, rate: float, seed: int, stops: tuple[int, ...] = ST
     >>> [trial.steps for trial in run_trials("two layers", 0.005, seed=0, stops=(20, 25))]
     [20, 25]
     """
+    one_of("variant", variant, VARIANTS)
     run = induction.train(steps=max(stops), seed=seed, learning_rate=rate, **VARIANTS[variant])
     last = [[r for s, r in zip(run.steps, run.repeated, strict=True) if s < n][-4:] for n in stops]
     return [

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
 
+from primer.beyond_attention.kernels import quiet
 from primer.inputs import checked, count, vector
 
 
@@ -49,6 +50,7 @@ def legs_matrices(size: int) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray
 
 
 @checked
+@quiet
 def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
     r"""Read a curve sample by sample and keep N Legendre coefficients of all of it so far.
 
@@ -103,6 +105,7 @@ def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
 
 
 @checked
+@quiet
 def reconstruct(state: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
     r"""Draw the curve that a state holds.
 
@@ -138,6 +141,7 @@ def reconstruct(state: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
 
 
 @checked
+@quiet
 def best_state(x: ArrayLike, size: int) -> Float[np.ndarray, " n"]:
     r"""Fit N Legendre coefficients to a whole curve by least squares: no memory can do better.
 

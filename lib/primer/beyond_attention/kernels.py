@@ -8,12 +8,16 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, finite, matrix, one_of
+from primer.inputs import checked, count, evaluated, finite, matrix, one_of
 
 FORMS = ("parallel", "recurrent", "chunked")
 
+quiet = np.errstate(over="ignore", invalid="ignore")
+"""Leaves it to ``checked`` to say that a result has no finite value."""
+
 
 @checked
+@quiet
 def similarity_attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -59,13 +63,14 @@ def similarity_attention(
     array([[5.]])
     """
     q, k, v = fitting(query, key, value, causal)
-    weights = np.asarray(similarity(q @ k.T), dtype=float)
+    weights = evaluated("similarity", similarity, q @ k.T)
     if causal:
         weights = np.tril(weights)
     return weights @ v / _normalizer(weights.sum(axis=1))
 
 
 @checked
+@quiet
 def quadratic_features(x: ArrayLike) -> Float[np.ndarray, "n features"]:
     r"""Compute the features whose dot product is the quadratic kernel.
 
@@ -140,6 +145,7 @@ def elu_features(x: ArrayLike) -> Float[np.ndarray, "n d"]:
 
 
 @checked
+@quiet
 def linear_attention(
     query: ArrayLike,
     key: ArrayLike,

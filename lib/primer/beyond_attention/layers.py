@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import elu
 
-from primer.inputs import count
+from primer.attention.dot_product import all_finite, check_finite
+from primer.inputs import count, tensor
 
 Rotate = Callable[[Tensor, int], Tensor]
 
@@ -104,8 +105,10 @@ class LinearAttention(nn.Module):
         ``cache`` holds the state of what was read before and gets the new one; the mask that
         softmax attention needs is built in.
         """
+        check_text(x, self.query)
+        check_state(x, cache)
         q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
-        q, k = elu(q) + 1, elu(k) + 1  # (batch, heads, time, d_head)
+        q, k = _features(q), _features(k)  # (batch, heads, time, d_head)
         start, held = (cache.length, cache.held) if cache is not None else (0, {})
         total = k.cumsum(dim=-2)  # of all keys so far
         if held:
@@ -116,11 +119,47 @@ class LinearAttention(nn.Module):
         above = (q @ k.mT).tril() @ v
         if held:
             above = above + q @ held["matrix"]
+        if not all_finite(outputs := above / below):
+            raise ValueError(
+                "the features of queries or keys are so small that their products are 0, or too "
+                f"large for {x.dtype}: nothing can be divided; make tokens or weights smaller"
+            )
         if cache is not None:
             matrix = k.mT @ v + held.get("matrix", 0)
             cache.keep(x.shape[1], matrix=matrix, total=total[..., -1:, :].clone())
-        return self.output((above / below).transpose(1, 2).flatten(2))
+        return self.output(outputs.transpose(1, 2).flatten(2))
 
     def _heads(self, x: Tensor) -> Tensor:
         """Split the last axis: (batch, heads, time, d_head)."""
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+
+def _features(x: Tensor) -> Tensor:
+    """Compute elu(x) + 1, which is e^x below 0: written as such it is above 0 also there."""
+    return torch.where(x > 0, x + 1, x.clamp(max=0).exp())
+
+
+def check_text(x: Tensor, first: nn.Linear) -> None:
+    """Raise a ``ValueError`` unless these are texts that a layer's first matrix can read."""
+    width, weight = first.in_features, first.weight
+    if tensor("x", x).ndim != 3 or x.shape[-1] != width or x.shape[1] == 0:
+        raise ValueError(
+            f"x must have shape (batch, tokens, {width}), with at least one token, "
+            f"got {tuple(x.shape)}"
+        )
+    if x.dtype != weight.dtype:
+        raise ValueError(f"x needs the layer's precision, {weight.dtype}, got {x.dtype}")
+    check_finite("x", x)
+
+
+def check_state(x: Tensor, cache: LayerState | None) -> None:
+    """Raise a ``ValueError`` unless a state was made by as many texts."""
+    if cache is None:
+        return
+    if not isinstance(cache, LayerState):
+        raise ValueError(f"cache must be a LayerState, got a {type(cache).__name__}")
+    for part in cache.held.values():
+        if len(part) != len(x):
+            raise ValueError(
+                f"the state holds {len(part)} texts, got {len(x)}; begin with a new LayerState()"
+            )

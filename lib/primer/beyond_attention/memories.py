@@ -13,9 +13,18 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.beyond_attention.kernels import fitting
+from primer.beyond_attention.kernels import fitting, quiet
 from primer.beyond_attention.ridge import sherman_morrison
-from primer.inputs import checked, count, finite, matrix, not_negative, positive, vector
+from primer.inputs import (
+    as_array,
+    checked,
+    count,
+    finite,
+    matrix,
+    not_negative,
+    positive,
+    vector,
+)
 from primer.language_models import softmax
 
 
@@ -36,11 +45,27 @@ class _Matrix:
     def __init__(self, d_key: int, d_value: int) -> None:
         self.W = np.zeros((count("d_key", d_key), count("d_value", d_value)))
 
+    @property
+    def W(self) -> Float[np.ndarray, "d_k d_v"]:
+        """The matrix."""
+        return self._matrix
+
+    @W.setter
+    def W(self, matrix: np.ndarray) -> None:
+        if not np.isfinite(matrix).all():
+            raise ValueError(
+                "the memory would grow beyond all numbers and stays as it was: take shorter keys, "
+                "smaller values or a smaller rate"
+            )
+        self._matrix = matrix
+
+    @checked
+    @quiet
     def read(self, query: ArrayLike) -> Float[np.ndarray, "... d_v"]:
         """Answer a query of shape (d_key,), or several as rows, by :math:`qW`."""
         q = finite("query", query)
-        if q.shape[-1] != len(self.W):
-            raise ValueError(f"a query has {q.shape[-1]} numbers, the keys have {len(self.W)}")
+        if q.shape[-1:] != self.W.shape[:1]:
+            raise ValueError(f"a query has shape {q.shape}, the keys have {len(self.W)} numbers")
         return q @ self.W
 
     def _pair(self, key: ArrayLike, value: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -83,6 +108,7 @@ class AdditiveMemory(_Matrix):
         super().__init__(d_key, d_value)
         self.keep = _share("keep", keep)
 
+    @quiet
     def write(self, key: ArrayLike, value: ArrayLike) -> None:
         """Store a pair."""
         k, v = self._pair(key, value)
@@ -127,6 +153,7 @@ class DeltaMemory(_Matrix):
         super().__init__(d_key, d_value)
         self.rate = not_negative("rate", rate)
 
+    @quiet
     def write(self, key: ArrayLike, value: ArrayLike) -> None:
         """Store a pair."""
         k, v = self._pair(key, value)
@@ -172,6 +199,7 @@ class RidgeMemory(_Matrix):
         self.P = np.eye(d_key) / positive("penalty", penalty)
         self.keep = positive("keep", _share("keep", keep))
 
+    @quiet
     def write(self, key: ArrayLike, value: ArrayLike) -> None:
         """Store a pair."""
         k, v = self._pair(key, value)
@@ -219,16 +247,24 @@ class SoftmaxMemory:
         self.keys.append(vector("key", key, of_key))
         self.values.append(vector("value", value, of_value))
 
+    @checked
+    @quiet
     def read(self, query: ArrayLike) -> Float[np.ndarray, "... d_v"]:
         """Answer a query of shape (d_key,), or several as rows."""
         if not self.keys:
             raise ValueError("nothing was written: there is no pair to attend to")
-        scores = self.sharpness * finite("query", query) @ np.array(self.keys).T
+        q = finite("query", query)
+        if q.shape[-1:] != self.keys[0].shape:
+            raise ValueError(
+                f"a query must have {len(self.keys[0])} numbers, as the keys, got {q.shape}"
+            )
+        scores = finite("the score", self.sharpness * q @ np.array(self.keys).T)
         scores = scores - self.recency * np.arange(len(self.keys))[::-1]
         return softmax(scores) @ np.array(self.values)
 
 
 @checked
+@quiet
 def parallel_delta_rule(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, rate: ArrayLike
 ) -> Float[np.ndarray, "n d_v"]:
@@ -281,6 +317,7 @@ def parallel_delta_rule(
 
 
 @checked
+@quiet
 def recall(memory: Memory, keys: ArrayLike, codes: ArrayLike, answers: ArrayLike) -> np.ndarray:
     r"""Say for each key whether the code nearest to the memory's answer is the right one.
 
@@ -303,7 +340,7 @@ def recall(memory: Memory, keys: ArrayLike, codes: ArrayLike, answers: ArrayLike
     Raises
     ------
     ValueError
-        When there are not as many answers as keys.
+        When there are not as many answers as keys, or one names no code.
 
     Examples
     --------
@@ -313,10 +350,19 @@ def recall(memory: Memory, keys: ArrayLike, codes: ArrayLike, answers: ArrayLike
     array([ True])
     """
     asked = matrix("keys", keys)
-    right = np.asarray(answers)
+    known = matrix("codes", codes)
+    right = as_array("answers", answers)
     if right.shape != (len(asked),):
         raise ValueError(f"{len(asked)} keys need as many answers, got shape {right.shape}")
-    return (memory.read(asked) @ matrix("codes", codes).T).argmax(axis=-1) == right
+    if right.dtype.kind not in "iu" or right.min() < 0 or right.max() >= len(known):
+        raise ValueError(
+            f"answers must be rows of codes, whole numbers from 0 to {len(known) - 1}, "
+            f"got {right.tolist()}"
+        )
+    read = memory.read(asked)
+    if read.shape[-1] != known.shape[1]:
+        raise ValueError(f"codes must have {read.shape[-1]} numbers each, got {known.shape[1]}")
+    return (read @ known.T).argmax(axis=-1) == right
 
 
 def _share(name: str, value: float) -> float:

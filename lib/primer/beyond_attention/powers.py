@@ -6,11 +6,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.beyond_attention.kernels import quiet
 from primer.beyond_attention.systems import square
 from primer.inputs import checked, count, vector
 
 
 @checked
+@quiet
 def power_block(A: ArrayLike, length: int) -> tuple[Float[np.ndarray, "length n n"], int]:
     r"""Compute the first powers of a matrix by doubling.
 
@@ -47,6 +49,7 @@ def power_block(A: ArrayLike, length: int) -> tuple[Float[np.ndarray, "length n 
 
 
 @checked
+@quiet
 def rank_one_power(p: ArrayLike, length: int) -> Float[np.ndarray, "n n"]:
     r"""Compute a power of identity plus rank one in closed form.
 

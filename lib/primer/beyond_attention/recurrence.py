@@ -8,6 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.attention.dot_product import all_finite, check_finite
+from primer.inputs import tensor
+
 States = Float[Tensor, "batch time *state"]
 
 
@@ -65,7 +68,8 @@ def linear_recurrence(
     Raises
     ------
     ValueError
-        When there is nothing to compute or the shapes differ.
+        When there is nothing to compute, shapes or precisions differ, a number is NaN or infinite,
+        or the states grow beyond all numbers.
 
     References
     ----------
@@ -78,10 +82,24 @@ def linear_recurrence(
     >>> linear_recurrence(half, jump)
     tensor([[8., 4., 3.]])
     """
+    tensor("keep", keep), tensor("write", write)
     if keep.shape != write.shape or keep.ndim < 2 or keep.shape[1] == 0:
         raise ValueError(
             "keep and write need one shape (batch, time, …) with at least one step, got "
             f"{tuple(keep.shape)} and {tuple(write.shape)}"
         )
-    before = torch.zeros_like(write[:, 0]) if before is None else before
-    return _Recurrence.apply(keep, write, before)
+    before = torch.zeros_like(write[:, 0]) if before is None else tensor("before", before)
+    if before.shape != write[:, 0].shape or not keep.dtype == write.dtype == before.dtype:
+        raise ValueError(
+            f"before must have shape {tuple(write[:, 0].shape)} and all one precision, got "
+            f"{tuple(before.shape)}; keep {keep.dtype}, write {write.dtype}, before {before.dtype}"
+        )
+    for name, part in (("keep", keep), ("write", write), ("before", before)):
+        check_finite(name, part)
+    states = _Recurrence.apply(keep, write, before)
+    if not all_finite(states):
+        raise ValueError(
+            f"the states grow beyond all {write.dtype}: the largest factor is "
+            f"{float(keep.detach().abs().max()):.4g}; take factors of size 1 or less"
+        )
+    return states

@@ -6,11 +6,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.beyond_attention.kernels import fitting
-from primer.inputs import checked, matrix, positive, vector
+from primer.beyond_attention.kernels import fitting, quiet
+from primer.inputs import checked, finite, matrix, positive, vector
 
 
 @checked
+@quiet
 def ridge_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, penalty: float
 ) -> Float[np.ndarray, "n d_v"]:
@@ -51,10 +52,12 @@ def ridge_attention(
     """
     q, k, v = fitting(query, key, value, causal=False)
     penalty = positive("penalty", penalty)
-    return q @ np.linalg.solve(penalty * np.eye(k.shape[1]) + k.T @ k, k.T @ v)
+    products = finite("the products of the keys", k.T @ k)
+    return q @ np.linalg.solve(penalty * np.eye(k.shape[1]) + products, k.T @ v)
 
 
 @checked
+@quiet
 def sherman_morrison(inverse: ArrayLike, u: ArrayLike, v: ArrayLike) -> Float[np.ndarray, "d d"]:
     r"""Update an inverse after a change of rank one, in :math:`O(d^2)`.
 

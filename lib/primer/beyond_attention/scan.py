@@ -6,10 +6,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.beyond_attention.kernels import quiet
 from primer.inputs import checked, real
 
 
 @checked
+@quiet
 def scan(factor: ArrayLike, term: ArrayLike) -> tuple[Float[np.ndarray, "time ..."], int]:
     r"""Compute all states of a linear recurrence in rounds of doubling reach.
 
@@ -57,6 +59,7 @@ def scan(factor: ArrayLike, term: ArrayLike) -> tuple[Float[np.ndarray, "time ..
 
 
 @checked
+@quiet
 def scan_by_loop(factor: ArrayLike, term: ArrayLike) -> Float[np.ndarray, "time ..."]:
     r"""Compute the same states one after the other.
 

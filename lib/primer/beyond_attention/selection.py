@@ -10,7 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import silu, softplus
 
-from primer.beyond_attention.layers import LayerState
+from primer.attention.dot_product import all_finite
+from primer.beyond_attention.layers import LayerState, check_state, check_text
 from primer.beyond_attention.recurrence import linear_recurrence
 from primer.inputs import checked, count
 
@@ -39,7 +40,7 @@ def selective_scan(
     u : Tensor of shape (batch, time, channels)
         The input.
     delta : Tensor of shape (batch, time, channels)
-        Steps :math:`\Delta_t > 0`.
+        Steps :math:`\Delta_t \ge 0`; at 0, to which softplus may round, the state stays.
     A : Tensor of shape (channels, state)
         Decays, below 0.
     B, C : Tensor of shape (batch, time, state)
@@ -58,7 +59,7 @@ def selective_scan(
     Raises
     ------
     ValueError
-        When there is no token, shapes differ, a step is not positive or A would let a state grow.
+        When there is no token, shapes differ, a step is negative or A would let a state grow.
 
     References
     ----------
@@ -75,12 +76,14 @@ def selective_scan(
     """
     if u.shape[1] == 0:
         raise ValueError("there is nothing to scan: the text has no token")
-    if not bool((delta > 0).all()):
-        raise ValueError(f"every step Δ must be positive, got {float(delta.min()):g}; use softplus")
+    if not bool((delta >= 0).all()):
+        raise ValueError(f"no step Δ may be negative, got {float(delta.min()):g}; use softplus")
     if not bool((A < 0).all()):
         raise ValueError(f"A must be negative, or a state grows: got {float(A.max()):g}")
     keep = torch.exp(delta[..., None] * A)  # (batch, time, channels, state)
     write = (delta * u)[..., None] * B[:, :, None]
+    if not all_finite(write):
+        raise ValueError(f"the products of u, delta and B are too large for {u.dtype}")
     h = linear_recurrence(keep, write, None if before is None else before.clone())
     if before is not None:
         before.copy_(h[:, -1].detach())
@@ -143,8 +146,8 @@ class SelectiveLayer(nn.Module):
         ``cache`` holds the state of what was read before and gets the new one; what else a
         transformer hands to its attention is not needed here.
         """
-        if x.shape[1] == 0:
-            raise ValueError("there is nothing to scan: the text has no token")
+        check_text(x, self.in_proj)
+        check_state(x, cache)
         u, gate = self.in_proj(x).chunk(2, dim=-1)
         held = cache.held if cache is not None else {}
         tail = held.get("tail", u[:, :0])  # what the convolution still has to see

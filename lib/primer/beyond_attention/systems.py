@@ -9,13 +9,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.beyond_attention.kernels import quiet
 from primer.fourier import convolve as convolve_signals
-from primer.inputs import checked, count, matrix, number, one_of, positive, vector
+from primer.inputs import checked, count, finite, matrix, number, one_of, positive, vector
 
 METHODS = ("fft", "direct")
 
 
 @checked
+@quiet
 def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
     r"""Compute :math:`e^A` by Taylor's series of :math:`A/2^s` and :math:`s` squarings.
 
@@ -57,6 +59,7 @@ def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
 
 
 @checked
+@quiet
 def zero_order_hold(
     A: ArrayLike, B: ArrayLike, step: float
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -110,6 +113,7 @@ def zero_order_hold(
 
 
 @checked
+@quiet
 def hold_by_formula(
     A: ArrayLike, B: ArrayLike, step: float
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -149,6 +153,7 @@ def hold_by_formula(
 
 
 @checked
+@quiet
 def bilinear(
     A: ArrayLike, B: ArrayLike, step: float
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -183,7 +188,7 @@ def bilinear(
     """
     a = square("A", A)
     b, step = vector("B", B, len(a)), positive("step", step)
-    left = np.eye(len(a)) - step / 2 * a
+    left = np.eye(len(a)) - finite("ΔA/2", step / 2 * a)
     if np.linalg.matrix_rank(left) < len(a):
         raise ValueError(f"I − ΔA/2 is singular: 2/Δ = {2 / step:g} is an eigenvalue of A")
     both = np.linalg.solve(left, np.column_stack([np.eye(len(a)) + step / 2 * a, step * b]))
@@ -280,6 +285,7 @@ def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.nd
 
 
 @checked
+@quiet
 def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> np.ndarray:
     r"""Compute the kernel of a diagonal system: elementwise powers, a Vandermonde matrix.
 
@@ -314,7 +320,8 @@ def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: 
     >>> diagonal_kernel([0.5, -0.5], [1.0, 1.0], [1.0, 1.0], 3)
     array([2. , 0. , 0.5])
     """
-    poles, b, c = (np.atleast_1d(np.asarray(part)) for part in (eigenvalues, B, C))
+    parts = {"eigenvalues": eigenvalues, "B": B, "C": C}
+    poles, b, c = (np.atleast_1d(finite(name, part)) for name, part in parts.items())
     if not poles.shape == b.shape == c.shape or poles.ndim != 1:
         raise ValueError(
             f"eigenvalues, B and C need one length, got shapes {poles.shape}, {b.shape}, {c.shape}"
@@ -324,6 +331,7 @@ def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: 
 
 
 @checked
+@quiet
 def convolve(x: ArrayLike, taps: ArrayLike, method: str = "fft") -> Float[np.ndarray, " time"]:
     r"""Filter a signal from its first sample on: linear convolution, as long as the signal.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -55,6 +56,8 @@ def as_positions(positions: Positions) -> Tensor:
         if broken.numel() or values.isinf().any():
             first = broken[0] if broken.numel() else values[values.isinf()][0]
             raise ValueError(f"positions must be whole numbers, got {first.item():g}")
+        if values.numel() and values.abs().max() >= 2.0**63:
+            raise ValueError(f"positions must be below 2⁶³, got {values.abs().max().item():g}")
         values = values.long()
     if (values < 0).any():
         raise ValueError(f"positions must be 0 or larger, got {values.min().item()}")
@@ -63,7 +66,8 @@ def as_positions(positions: Positions) -> Tensor:
 
 def check_pairs(dim: int, what: str) -> None:
     """Raise a ``ValueError`` unless ``dim`` coordinates can be grouped in pairs."""
-    if isinstance(dim, bool) or int(dim) != dim or dim < 2 or dim % 2:
+    whole = isinstance(dim, int | np.integer) and not isinstance(dim, bool)
+    if not whole or dim < 2 or dim % 2:
         raise ValueError(f"{what} groups coordinates in pairs: dim must be even and ≥ 2, got {dim}")
 
 

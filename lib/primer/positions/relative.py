@@ -14,9 +14,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from primer.attention.dot_product import check_attention, check_finite, dot_products
 from primer.attention.masks import query_offsets
 from primer.attention.multi_head import check_heads, merge_heads, split_heads
-from primer.inputs import checked, count
+from primer.inputs import checked, count, tensor
 
 
 @checked
@@ -95,7 +96,8 @@ def shaw_attention(
     ------
     ValueError
         When the tables do not have the same odd number of rows (at least 3), their width is not
-        that of the keys and values, or the numbers of tokens do not fit.
+        that of the keys and values, the numbers of tokens or the leading axes do not fit, or a
+        number is NaN, infinite or too large.
 
     References
     ----------
@@ -116,18 +118,18 @@ def shaw_attention(
     offsets = clipped_offsets(query.shape[-2], key.shape[-2], max_distance).to(query.device)
     rows = (offsets + max_distance).expand(*query.shape[:-1], -1)  # row of the table, from 0
 
-    products = query @ key_offsets.T  # (..., queries, 2k + 1): q_i w_c for every offset c
-    scores = query @ key.transpose(-2, -1) + products.gather(-1, rows)
-    scores = scores / math.sqrt(query.shape[-1])
+    scale = 1 / math.sqrt(query.shape[-1])
+    products = dot_products(query, key_offsets, scale)  # (..., queries, 2k + 1): q_i w_c for all c
+    scores = dot_products(query, key, scale) + products.gather(-1, rows)
     if causal:
         future = torch.ones_like(offsets, dtype=torch.bool).triu(
             key.shape[-2] - query.shape[-2] + 1
         )
         scores = scores.masked_fill(future, -torch.inf)
-    weights = scores.softmax(-1)  # (..., queries, keys)
+    weights = scores.softmax(-1).to(value.dtype)  # (..., queries, keys)
 
     # Σ_j A_ij a_ij: first add up the weights that share an offset, then multiply by its vector.
-    weight_of_offset = torch.zeros_like(products).scatter_add(-1, rows, weights)
+    weight_of_offset = torch.zeros_like(products, dtype=value.dtype).scatter_add(-1, rows, weights)
     return weights @ value + weight_of_offset @ value_offsets
 
 
@@ -135,6 +137,14 @@ def _check_tables(
     query: Tensor, key: Tensor, value: Tensor, key_offsets: Tensor, value_offsets: Tensor
 ) -> None:
     """Raise a ``ValueError`` when the shapes of the tables and of the tokens do not fit."""
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        tensor(name, x, axes=2)
+    for name, table in (("key_offsets", key_offsets), ("value_offsets", value_offsets)):
+        if tensor(name, table).ndim != 2 or table.dtype != query.dtype:
+            raise ValueError(
+                f"{name} must have shape (offsets, width) and the precision of the queries, "
+                f"{query.dtype}, got {tuple(table.shape)} of {table.dtype}"
+            )
     rows = key_offsets.shape[0]
     if rows < 3 or rows % 2 == 0 or value_offsets.shape[0] != rows:
         raise ValueError(
@@ -153,6 +163,13 @@ def _check_tables(
         )
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values")
+    if query.shape[:-2] != key.shape[:-2]:
+        raise ValueError(
+            "queries, keys and values need the same leading axes, got shapes "
+            f"{tuple(query.shape)}, {tuple(key.shape)} and {tuple(value.shape)}"
+        )
+    check_attention(query, key, value)
+    check_finite("key_offsets", key_offsets), check_finite("value_offsets", value_offsets)
 
 
 class ShawRelativeAttention(nn.Module):
@@ -205,6 +222,13 @@ class ShawRelativeAttention(nn.Module):
         self, x: Float[Tensor, "*batch seq d_model"]
     ) -> Float[Tensor, "*batch seq d_model"]:
         """Let every token gather from the others."""
+        width = self.to_qkv.in_features
+        if tensor("x", x, axes=2).shape[-1] != width or x.dtype != self.to_qkv.weight.dtype:
+            raise ValueError(
+                f"x must hold tokens of width {width} in {self.to_qkv.weight.dtype}, got "
+                f"{x.dtype} of shape {tuple(x.shape)}"
+            )
+        check_finite("x", x)
         heads = split_heads(self.to_qkv(x), 3 * self.n_heads)
         query, key, value = heads.chunk(3, dim=-3)  # each (*batch, heads, seq, d_head)
         output = shaw_attention(

@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.inputs import checked, one_of, tensor
+from primer.attention.dot_product import check_finite
+from primer.inputs import checked, number, one_of, tensor
 from primer.positions.frequencies import (
     Positions,
     as_positions,
@@ -35,8 +36,7 @@ def _check_vectors(x: Tensor, positions: Tensor) -> None:
             f"positions of shape {tuple(positions.shape)} do not match the tokens of x, whose "
             f"shape {tuple(x.shape)} must end in (*positions.shape, dim)"
         )
-    if not x.isfinite().all():
-        raise ValueError(f"x contains {'NaN' if x.isnan().any() else 'infinity'}")
+    check_finite("x", x)
 
 
 @checked
@@ -70,6 +70,8 @@ def rotation_matrix(angle: Tensor | float) -> Float[Tensor, "*angle 2 2"]:
     tensor([[ 0., -1.],
             [ 1.,  0.]], dtype=torch.float64)
     """
+    if isinstance(angle, Tensor) and (angle.is_complex() or angle.dtype == torch.bool):
+        raise ValueError(f"angle must hold real numbers, got {angle.dtype}")
     theta = torch.as_tensor(angle, dtype=torch.float64)
     if not theta.isfinite().all():
         raise ValueError("angle must be finite, got NaN or infinity")
@@ -120,13 +122,13 @@ def rotate_pairs(
     one_of("layout", layout, LAYOUTS)
     tensor("angles", angles, axes=1)
     check_pairs(tensor("x", x, axes=1).shape[-1], "rotate_pairs")
+    check_finite("x", x)
     if angles.shape[-1] != x.shape[-1] // 2:
         raise ValueError(
             f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "
             f"got {angles.shape[-1]} angles"
         )
-    if not angles.isfinite().all():
-        raise ValueError("angles must be finite, got NaN or infinity")
+    check_finite("angles", angles)
     tokens = zip(angles.shape[-2::-1], x.shape[-2::-1], strict=False)
     if angles.ndim > x.ndim or any(a not in (1, n) for a, n in tokens):
         raise ValueError(
@@ -287,7 +289,7 @@ def rope_matrix(
             [ 0.0000,  0.0000,  0.4794,  0.8776]], dtype=torch.float64)
     """
     one_of("layout", layout, LAYOUTS)
-    if int(offset) != offset:
+    if number("offset", offset) % 1:
         raise ValueError(f"offset must be a whole number, got {offset}")
     blocks = rotation_matrix(offset * rope_frequencies(dim, base))
     matrix: Tensor = torch.block_diag(*blocks)

@@ -12,11 +12,12 @@ import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, number
+from primer.inputs import checked, count, number, tensor
 
 State = tuple[Tensor, ...]
 """What a cell hands to its next step: ``(h,)``, or ``(h, c)`` for an LSTM."""
@@ -65,7 +66,7 @@ class Cell(nn.Module, ABC):
 
     def zero_state(self, batch: int) -> State:
         """Return the state before anything was read: zeros of shape (batch, hidden)."""
-        zero = self.bias.new_zeros(batch, self.hidden_size)
+        zero = self.bias.new_zeros(count("batch", batch), self.hidden_size)
         return (zero,) * self.n_states
 
     def project(self, x: Float[Tensor, "... input"]) -> Float[Tensor, "... gates_hidden"]:
@@ -96,19 +97,29 @@ class Cell(nn.Module, ABC):
         ValueError
             When the sizes do not fit.
         """
-        if x.shape[-1:] != (self.input_size,):
+        if tensor("x", x, axes=1).shape[-1:] != (self.input_size,):
             raise ValueError(
                 f"the cell reads vectors of length {self.input_size}, got shape {tuple(x.shape)}"
             )
+        if not x.isfinite().all():
+            raise ValueError(f"x contains {'NaN' if x.isnan().any() else 'infinity'}")
         if state is None:
             zero = x.new_zeros(*x.shape[:-1], self.hidden_size)
             state = (zero,) * self.n_states
-        if len(state) != self.n_states or any(s.shape[-1] != self.hidden_size for s in state):
+        self.check_state(state, (*x.shape[:-1], self.hidden_size))
+        return self.step(self.project(x), state)
+
+    def check_state(self, state: State, shape: tuple[int, ...]) -> None:
+        """Raise a ``ValueError`` unless a state has this cell's parts, each of a shape."""
+        if not isinstance(state, tuple | list):
+            kind = type(state).__name__
+            raise ValueError(f"a state is a tuple of tensors, (h,) or (h, c), got a {kind}")
+        shapes = [tuple(tensor("state", part).shape) for part in state]
+        if shapes != [shape] * self.n_states:
             raise ValueError(
                 f"the state of this cell has {self.n_states} part(s) of length {self.hidden_size}, "
-                f"got shapes {[tuple(s.shape) for s in state]}"
+                f"here of shape {shape}, got shapes {shapes}"
             )
-        return self.step(self.project(x), state)
 
     def load_torch(self, module: nn.Module, suffix: str = "") -> None:
         """Copy the weights of a cell of torch, whose gates stand in another order.
@@ -121,7 +132,20 @@ class Cell(nn.Module, ABC):
             Where the weights are.
         suffix : str
             Which layer and direction, ``"_l0"`` or ``"_l1_reverse"``; nothing for a cell.
+
+        Raises
+        ------
+        ValueError
+            When the module has no such weights with two biases, or of another size.
         """
+        shape = (self.state_weight.shape[1], self.hidden_size)
+        given = getattr(getattr(module, f"weight_hh{suffix}", None), "shape", None)
+        columns = getattr(getattr(module, f"weight_ih{suffix}", None), "shape", (0, 0))[1]
+        if given != shape or columns != self.input_size or not getattr(module, "bias", False):
+            raise ValueError(
+                f"the module must have weights weight_hh{suffix} of shape {shape}, inputs of "
+                f"length {self.input_size} and biases, got {module!r}"
+            )
         parts = {
             name: self._ordered(getattr(module, f"{name}{suffix}").detach())
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -294,7 +318,7 @@ def half_life(forget_bias: float) -> float:
     Raises
     ------
     ValueError
-        When the bias is not one finite number.
+        When the bias is not one finite number, or so large that no float holds the steps.
 
     References
     ----------
@@ -305,4 +329,4 @@ def half_life(forget_bias: float) -> float:
     >>> half_life(0), round(half_life(1), 2), round(half_life(5), 1)
     (1.0, 2.21, 103.2)
     """
-    return math.log(2) / math.log1p(math.exp(-number("forget_bias", forget_bias)))
+    return math.log(2) / float(np.logaddexp(0, -number("forget_bias", forget_bias)))

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 from primer.recurrent.cells import LSTMCell, State
 from primer.recurrent.layers import Recurrent
 
@@ -79,6 +80,7 @@ class RecurrentLanguageModel(nn.Module):
                 raise ValueError(f"only an LSTM has a forget gate with a bias, not {cell!r}")
             self.layer.cells[0].bias.data[:hidden_size] = forget_bias
 
+    @checked
     def encode(self, text: str) -> Int[Tensor, " characters"]:
         """Turn a text into tokens.
 
@@ -104,8 +106,22 @@ class RecurrentLanguageModel(nn.Module):
         return torch.from_numpy(np.fromiter(places, np.int64, len(text)))
 
     def decode(self, tokens: Sequence[int] | Int[Tensor, " characters"]) -> str:
-        """Turn tokens into a text."""
-        return "".join(self.alphabet[int(token)] for token in tokens)
+        """Turn tokens into a text.
+
+        Raises
+        ------
+        ValueError
+            When this is no sequence of tokens, or one is none of the alphabet.
+
+        Examples
+        --------
+        >>> RecurrentLanguageModel("abc", "rnn", 2).decode([2, 0, 1])
+        'cab'
+        """
+        ids = token_ids("tokens", tokens, len(self.alphabet))
+        if ids.ndim != 1:
+            raise ValueError(f"tokens must be one sequence, got shape {tuple(ids.shape)}")
+        return "".join(self.alphabet[token] for token in ids.tolist())
 
     def read(
         self, tokens: Int[Tensor, "batch time"], state: State | None = None
@@ -117,19 +133,25 @@ class RecurrentLanguageModel(nn.Module):
         ValueError
             When there is nothing to read or a token is none of the alphabet.
         """
-        most = len(self.alphabet) - 1
-        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) <= most:
-            raise ValueError(
-                f"tokens must lie between 0 and {most}, got {int(tokens.min())} … "
-                f"{int(tokens.max())}; encode a text with this model's alphabet"
-            )
-        outputs, state = self.layer(self.embed(tokens), state)
+        outputs, state = self.layer(self.embed(self.known(tokens)), state)
         return self.head(outputs), state
+
+    def known(self, tokens: Int[Tensor, "batch time"]) -> Int[Tensor, "batch time"]:
+        """Return texts as ids in 64 bits, or say why they are none of this model."""
+        if not isinstance(tokens, Tensor) or tokens.ndim != 2:
+            given = tuple(tokens.shape) if isinstance(tokens, Tensor) else type(tokens).__name__
+            raise ValueError(
+                f"tokens must be a tensor of shape (batch, time), got {given}; one text is "
+                "model.encode(text)[None]"
+            )
+        ids: Tensor = token_ids("tokens", tokens, len(self.alphabet))
+        return ids
 
     def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time vocab"]:
         """Compute the logits of what follows each character of texts read from the beginning."""
         return self.read(tokens)[0]
 
+    @checked
     @torch.no_grad()
     def bits_per_character(self, text: str, warm_up: int = 256, piece: int = 1024) -> float:
         r"""Measure the loss on all of a text.
@@ -155,10 +177,16 @@ class RecurrentLanguageModel(nn.Module):
         Raises
         ------
         ValueError
-            When the text is empty or holds a character that the model does not know.
+            When the text is empty or holds a character that the model does not know, or it knows no
+            line break.
         """
         if not text:
             raise ValueError("the text is empty: there is nothing to predict")
+        if "\n" not in self.places:
+            raise ValueError(
+                f"a text is read after line breaks, which the model's alphabet {self.alphabet!r} "
+                "does not hold: add one"
+            )
         tokens = self.encode("\n" * count("warm_up", warm_up) + text)
         whole = len(text) // count("piece", piece) * piece
         batches = []

@@ -10,9 +10,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import checked, count, matrix
+from primer.inputs import checked, count, finite, matrix
 from primer.recurrent.cells import Cell, ElmanCell, State
 from primer.recurrent.layers import check_sequences, run
+from primer.recurrent.tasks import seeded
 
 
 class ThroughTime(NamedTuple):
@@ -156,6 +157,7 @@ def step_jacobian(
     tensor([[0.5000]])
     """
     size = cell.hidden_size
+    cell.check_state(state, (size,))
 
     def step(whole: Tensor) -> Tensor:
         return torch.cat(cell(x, whole.split(size)))
@@ -213,6 +215,7 @@ def jacobian_product(
 
 
 @checked
+@np.errstate(over="ignore", invalid="ignore")
 def power_norms(weight: ArrayLike, steps: int) -> Float[np.ndarray, " powers"]:
     r"""Compute the norms of the powers of a matrix: what a linear recurrence does to a gradient.
 
@@ -233,7 +236,7 @@ def power_norms(weight: ArrayLike, steps: int) -> Float[np.ndarray, " powers"]:
     Raises
     ------
     ValueError
-        When the matrix is not square.
+        When the matrix is not square, or a power grows beyond all floats.
 
     Examples
     --------
@@ -248,7 +251,7 @@ def power_norms(weight: ArrayLike, steps: int) -> Float[np.ndarray, " powers"]:
     powers = [np.eye(len(weight))]
     for _ in range(count("steps", steps, at_least=0)):
         powers.append(powers[-1] @ weight)
-    return np.array([np.linalg.norm(power, 2) for power in powers])
+    return np.array([np.linalg.norm(finite("a power", power), 2) for power in powers])
 
 
 @checked
@@ -277,7 +280,7 @@ def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: int =
     Raises
     ------
     ValueError
-        When the sequences cannot be read.
+        When the sequences cannot be read, or the last input is not heard at all.
 
     Examples
     --------
@@ -289,8 +292,11 @@ def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: int =
     """
     given = x.detach().requires_grad_()
     outputs, _ = run(cell, given)
-    random = torch.Generator().manual_seed(seed)
-    readout = torch.randn(cell.hidden_size, generator=random, dtype=x.dtype)
+    readout = torch.randn(cell.hidden_size, generator=seeded(seed), dtype=x.dtype)
     [gradient] = torch.autograd.grad((outputs[:, -1] @ readout).sum(), given)
     first, last = gradient[:, 0].norm(), gradient[:, -1].norm()
+    if last == 0:
+        raise ValueError(
+            "the last input is not heard: its gradient is 0, to which nothing compares"
+        )
     return float(first / last)

@@ -8,8 +8,9 @@ from typing import cast
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 
-from primer.inputs import checked, count, one_of
+from primer.inputs import checked, count, one_of, tensor
 from primer.recurrent.cells import CELLS, Cell, State
 
 
@@ -63,11 +64,7 @@ def run(
     known = check_sequences(x, cell.input_size, lengths)
     batch, time, _ = x.shape
     state = cell.zero_state(batch) if state is None else state
-    if any(part.shape != (batch, cell.hidden_size) for part in state):
-        raise ValueError(
-            f"{batch} sequences need states of shape {(batch, cell.hidden_size)}, "
-            f"got {[tuple(part.shape) for part in state]}"
-        )
+    cell.check_state(state, (batch, cell.hidden_size))
     projected = cell.project(x).unbind(1)  # time × (batch, gates · hidden)
     outputs: list[Tensor] = [x] * time
     for t in reversed(range(time)) if reverse else range(time):
@@ -90,7 +87,8 @@ def check_sequences(
     Raises
     ------
     ValueError
-        When ``x`` is not (batch, time, input), is empty or holds NaN, or a length is out of range.
+        When ``x`` is not (batch, time, input), is empty or holds NaN or infinity, or a length is
+        out of range.
 
     Examples
     --------
@@ -99,7 +97,12 @@ def check_sequences(
         ...
     ValueError: lengths must lie between 1 and 5, the longest that the batch holds, got [4, 6]
     """
-    if x.ndim != 3 or x.shape[-1] != input_size:
+    if isinstance(x, PackedSequence):
+        raise ValueError(
+            "x is a PackedSequence; take it apart: x, lengths = "
+            "torch.nn.utils.rnn.pad_packed_sequence(x, batch_first=True)"
+        )
+    if tensor("x", x).ndim != 3 or x.shape[-1] != input_size:
         raise ValueError(
             f"sequences must have shape (batch, time, {input_size}), got {tuple(x.shape)}"
         )
@@ -109,11 +112,14 @@ def check_sequences(
             f"there is nothing to read: {batch} sequences of length {time}; "
             "leave empty sequences out of the batch"
         )
-    if x.isnan().any():
-        raise ValueError("the sequences contain NaN")
+    if not x.isfinite().all():
+        raise ValueError(f"the sequences contain {'NaN' if x.isnan().any() else 'infinity'}")
     if lengths is None:
         return None
-    known = torch.as_tensor(lengths)
+    try:
+        known = torch.as_tensor(lengths)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"lengths must be {batch} whole numbers, got {lengths!r}") from None
     if known.shape != (batch,) or known.is_floating_point() or known.dtype == torch.bool:
         raise ValueError(
             f"lengths must be {batch} whole numbers, one for each sequence, got "
@@ -205,7 +211,10 @@ class Recurrent(nn.Module):
         """
         cells = cast("list[Cell]", list(self.cells))  # a ModuleList forgets of what it is a list
         known = check_sequences(x, cells[0].input_size, lengths)
-        if state is not None and any(len(part) != len(cells) for part in state):
+        if not isinstance(state, tuple | list | None):
+            kind = type(state).__name__
+            raise ValueError(f"a state is a tuple of tensors, (h,) or (h, c), got a {kind}")
+        if state is not None and any(len(tensor("state", p, axes=3)) != len(cells) for p in state):
             raise ValueError(
                 f"{len(cells)} cells need as many states, got {[len(part) for part in state]}"
             )

@@ -16,8 +16,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, matrix, vector
+from primer.inputs import checked, count, matrix, probability, vector
 from primer.recurrent.characters import RecurrentLanguageModel
+from primer.recurrent.tasks import seeded
 
 
 @checked
@@ -63,6 +64,7 @@ def input_gradients(
             "a token to predict and at least one before it are needed, "
             f"got texts of length {tokens.shape[1]}"
         )
+    tokens = model.known(tokens)
     embedded = model.embed(tokens[:, :-1]).detach().requires_grad_()
     outputs, _ = model.layer(embedded)
     loss = cross_entropy(model.head(outputs[:, -1]), tokens[:, -1], reduction="sum")
@@ -116,6 +118,7 @@ def loss_with_erased_past(
             f"keep must lie between 0 and {length - 1} in a batch of at least two texts, "
             f"got keep = {keep} and {batch} text(s)"
         )
+    tokens = model.known(tokens)
     erased = tokens.roll(batch // 2, dims=0)
     erased[:, length - 1 - keep :] = tokens[:, length - 1 - keep :]
     outputs, _ = model.layer(model.embed(erased[:, :-1]))
@@ -142,13 +145,12 @@ def text_windows(
     count("length", length), count("number", number)
     if len(tokens) < length:
         raise ValueError(f"a text of {len(tokens)} tokens has no piece of {length}")
-    places = torch.randint(
-        len(tokens) - length + 1, (number, 1), generator=torch.Generator().manual_seed(seed)
-    )
+    places = torch.randint(len(tokens) - length + 1, (number, 1), generator=seeded(seed))
     return tokens[places + torch.arange(length)]
 
 
 @checked
+@np.errstate(over="ignore", invalid="ignore")
 def memory_capacity(
     states: Float[np.ndarray, "time hidden"],
     inputs: Float[np.ndarray, " time"],
@@ -182,7 +184,8 @@ def memory_capacity(
     Raises
     ------
     ValueError
-        When states and inputs differ in length or a delay leaves too few steps.
+        When states and inputs differ in length, a delay leaves too few steps, or the inputs are
+        constant on the part that is measured.
 
     References
     ----------
@@ -199,8 +202,10 @@ def memory_capacity(
     """
     states = matrix("states", states)
     inputs = vector("inputs", inputs, length=len(states))
+    if not len(delays):
+        raise ValueError("delays is empty: give at least one number of steps to look back")
     start = max(count("a delay", delay, at_least=0) for delay in delays)
-    middle = int(split * len(states))
+    middle = int(probability("split", split) * len(states))
     if middle - start <= states.shape[1] + 1 or len(states) - middle < 2:
         raise ValueError(
             f"{len(states)} steps are too few for {states.shape[1]} units and a delay of {start}; "
@@ -211,4 +216,6 @@ def memory_capacity(
     fit, *_ = np.linalg.lstsq(design[start:middle], targets[: middle - start], rcond=None)
     errors = targets[middle - start :] - design[middle:] @ fit
     spread = targets[middle - start :] - targets[middle - start :].mean(axis=0)
+    if not (spread**2).sum(axis=0).all():
+        raise ValueError("inputs do not vary on the part that is measured: nothing to remember")
     return 1 - (errors**2).sum(axis=0) / (spread**2).sum(axis=0)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from primer.inputs import checked, count, one_of
+from primer.inputs import tokens as token_ids
 from primer.recurrent.cells import GRUCell
 from primer.recurrent.layers import Recurrent, run
 
@@ -27,7 +28,7 @@ def dot_score(query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> 
     Raises
     ------
     ValueError
-        When query and keys have different lengths.
+        When query and keys have different lengths, or there is not a set of keys for each query.
 
     References
     ----------
@@ -39,6 +40,7 @@ def dot_score(query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> 
     >>> dot_score(torch.tensor([0.5, 0.2]), keys).round(decimals=4)
     tensor([0.5000, 0.2000, 0.7000])
     """
+    check_keys(query, keys)
     if query.shape[-1] != keys.shape[-1]:
         raise ValueError(
             f"a dot product needs vectors of one length, got a query of {query.shape[-1]} and "
@@ -70,6 +72,7 @@ def bilinear_score(
     >>> bilinear_score(torch.tensor([1.0, 2.0]), keys, torch.eye(2))
     tensor([1., 2.])
     """
+    check_keys(query, keys)
     if weight.shape != (query.shape[-1], keys.shape[-1]):
         raise ValueError(
             f"the matrix must have shape {(query.shape[-1], keys.shape[-1])}, "
@@ -104,6 +107,7 @@ def mlp_score(
     >>> mlp_score(torch.tensor([0.5]), torch.tensor([[0.0], [-0.5]]), weight, torch.tensor([2.0]))
     tensor([0.9242, 0.0000])
     """
+    check_keys(query, keys)
     d, k = query.shape[-1], keys.shape[-1]
     if weight.shape[0] != d + k or readout.shape != weight.shape[1:]:
         raise ValueError(
@@ -129,6 +133,11 @@ def attend(
     weights : Tensor of shape (..., n)
         :math:`\alpha`.
 
+    Raises
+    ------
+    ValueError
+        When there is not one score for each key.
+
     References
     ----------
     Bahdanau, Cho and Bengio (2015), equations 5 and 6.
@@ -140,8 +149,22 @@ def attend(
     >>> weights, context
     (tensor([0.3376, 0.2501, 0.4123]), tensor([0.7499, 0.6624]))
     """
+    if scores.shape != keys.shape[:-1] or scores.shape[-1] == 0:
+        raise ValueError(
+            f"each key needs a score, got scores of shape {tuple(scores.shape)} and keys of shape "
+            f"{tuple(keys.shape)}"
+        )
     weights = scores.softmax(dim=-1)
     return (weights[..., None, :] @ keys)[..., 0, :], weights
+
+
+def check_keys(query: Tensor, keys: Tensor) -> None:
+    """Raise a ``ValueError`` unless each query has keys of its own: no axis is stretched."""
+    if keys.ndim < 2 or query.shape[:-1] != keys.shape[:-2]:
+        raise ValueError(
+            f"query (..., d) and keys (..., n, d) need the same leading axes, got "
+            f"{tuple(query.shape)} and {tuple(keys.shape)}; write keys.expand(…) to share them"
+        )
 
 
 SCORES = ("dot", "bilinear", "mlp")
@@ -229,7 +252,7 @@ class EncoderDecoder(nn.Module):
         ValueError
             When there is nothing to read or a token is unknown.
         """
-        self._known(source, "source")
+        source = self._known(source, "source")
         keys, (last,) = self.encoder(self.embed(source), lengths=lengths)
         return keys, last[0]
 
@@ -278,7 +301,8 @@ class EncoderDecoder(nn.Module):
         Sutskever, Vinyals and Le (2014), equation 1; Williams and Zipser (1989) for teacher
         forcing.
         """
-        self._known(target, "target", allow_empty=True)
+        target = self._known(target, "target", allow_empty=True)
+        source = self._known(source, "source")
         if len(source) != len(target):
             raise ValueError(f"{len(source)} sources need as many targets, got {len(target)}")
         keys, state = self.encode(source)
@@ -295,15 +319,17 @@ class EncoderDecoder(nn.Module):
         states, _ = run(self.decoder, x, (state,))
         if self.combine is None:
             return self.head(states)
-        contexts, _ = attend(self.scores(states, keys[:, None]), keys[:, None])
+        shared = keys[:, None].expand(-1, states.shape[1], -1, -1)  # by all steps
+        contexts, _ = attend(self.scores(states, shared), shared)
         return self.head(self.combine(torch.cat([states, contexts], dim=-1)).tanh())
 
     def loss(
         self, source: Int[Tensor, "batch n"], target: Int[Tensor, "batch m"]
     ) -> Float[Tensor, ""]:
         """Compute the cross-entropy of the target and the mark after it, in nats per token."""
-        wanted = torch.cat([target, self._marks(target)], dim=1)
-        return cross_entropy(self(source, target).flatten(0, 1), wanted.flatten())
+        logits = self(source, target)
+        wanted = torch.cat([target.long(), self._marks(target)], dim=1)
+        return cross_entropy(logits.flatten(0, 1), wanted.flatten())
 
     @torch.no_grad()
     def write(
@@ -345,15 +371,15 @@ class EncoderDecoder(nn.Module):
         """Return a column of marks."""
         return torch.full((len(like), 1), self.mark)
 
-    def _known(self, tokens: Tensor, name: str, *, allow_empty: bool = False) -> None:
-        """Refuse what cannot be read."""
+    def _known(self, tokens: Tensor, name: str, *, allow_empty: bool = False) -> Tensor:
+        """Return tokens in 64 bits, or refuse what cannot be read."""
+        if not isinstance(tokens, Tensor):
+            kind = type(tokens).__name__
+            raise ValueError(f"the {name} must be a tensor of tokens, got a {kind}")
         if tokens.ndim != 2 or (tokens.numel() == 0 and not allow_empty):
             raise ValueError(
                 f"the {name} must have shape (batch, length) and hold at least one token, "
                 f"got {tuple(tokens.shape)}"
             )
-        if tokens.numel() and (int(tokens.min()) < 0 or int(tokens.max()) > self.mark):
-            raise ValueError(
-                f"tokens must lie between 0 and {self.mark}, got "
-                f"{int(tokens.min())} … {int(tokens.max())} in the {name}"
-            )
+        ids: Tensor = token_ids(f"the {name}", tokens, self.mark + 1)
+        return ids.long()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import checked
+from primer.inputs import checked, tensor, whole
 from primer.transformers.config import TransformerConfig
 
 Heads = Float[Tensor, "batch kv_heads seq d_head"]
@@ -49,6 +49,11 @@ class LayerCache:
         ValueError
             When the room does not suffice or the sequences or heads are not as many as before.
         """
+        if tensor("key", key).ndim != 4 or tensor("value", value).shape[:3] != key.shape[:3]:
+            raise ValueError(
+                "keys and values must have shape (batch, kv_heads, tokens, d_head), got "
+                f"{tuple(key.shape)} and {tuple(value.shape)}"
+            )
         end = self.length + key.shape[-2]
         if end > self.capacity:
             raise ValueError(
@@ -58,11 +63,12 @@ class LayerCache:
         if self.keys is None or self.values is None:
             room = (*key.shape[:-2], self.capacity, key.shape[-1])
             self.keys, self.values = key.new_empty(room), value.new_empty(room)
-        elif key.shape[:2] != self.keys.shape[:2]:
+        elif key.shape[:2] != self.keys.shape[:2] or key.shape[-1] != self.keys.shape[-1]:
             raise ValueError(
-                "the cache holds {} sequences with {} heads, got {} with {}; ".format(
-                    *self.keys.shape[:2], *key.shape[:2]
+                "the cache holds {} sequences with {} heads of {} numbers, ".format(
+                    *self.keys.shape[:2], self.keys.shape[-1]
                 )
+                + "got {} with {} of {}; ".format(*key.shape[:2], key.shape[-1])
                 + "reorder it or begin a new one"
             )
         self.keys[:, :, self.length : end] = key.detach()
@@ -138,11 +144,12 @@ class KeyValueCache:
         ValueError
             When ``length`` is negative or more than is stored.
         """
-        if not 0 <= length <= self.length:
+        if whole("length", length) < 0 or length > self.length:
             raise ValueError(f"length must lie between 0 and {self.length}, got {length}")
         for layer in self.layers:
             layer.length = length
 
+    @checked
     def reorder(self, indices: Int[Tensor, " batch"]) -> None:
         """Let sequence ``i`` become what sequence ``indices[i]`` was, as beams do.
 
@@ -160,4 +167,5 @@ class KeyValueCache:
                 raise ValueError(
                     f"indices must lie between 0 and {len(layer.keys) - 1}, got {indices.tolist()}"
                 )
-            layer.keys, layer.values = layer.keys[indices], layer.values[indices]
+            places = indices.long()  # a mask of 8 bits would choose, not order
+            layer.keys, layer.values = layer.keys[places], layer.values[places]

@@ -53,6 +53,8 @@ def quantize(
     (tensor([[  50, -127,    0],
             [   0,    0,    0]], dtype=torch.int8), tensor([0.0100, 0.0000]))
     """
+    if weight.shape[1] == 0:
+        raise ValueError(f"weight must have columns, got shape {tuple(weight.shape)}")
     if not weight.isfinite().all():
         raise ValueError("weights must be finite to be quantized, got NaN or infinity")
     weight = weight.detach().float()

@@ -74,11 +74,12 @@ class Encoder(Stack):
         Raises
         ------
         ValueError
-            When a text is empty, too long, or holds a token that is not in the vocabulary.
+            When a text is empty, too long, or holds a token that is not in the vocabulary, or there
+            is not one length for each text.
         """
         check_tokens(tokens, self.config)
         x = self.dropout(add_positions(look_up(self.embed, tokens), self.positions, start=0))
-        mask = None if lengths is None else padding_mask(lengths, tokens.shape[1])
+        mask = _padding(lengths, tokens)
         for block in self.blocks:
             x = block(x, mask=mask)
         return self.norm(x)
@@ -210,11 +211,20 @@ class EncoderDecoder(Stack):
         check_tokens(target, self.config)
         x = self.dropout(add_positions(look_up(self.embed, target), self.positions, start=0))
         mask = causal_mask(target.shape[1]).to(x.device)
-        lengths = source_lengths
-        memory_mask = None if lengths is None else padding_mask(lengths, memory.shape[1])
+        memory_mask = _padding(source_lengths, memory)
         for block in self.blocks:
             x = block(x, memory, mask, memory_mask)
         return self.head(self.norm(x))
+
+
+def _padding(lengths: Lengths | None, texts: Tensor) -> Tensor | None:
+    """Mask what lies behind the texts' lengths, of which each text must have one."""
+    if lengths is None:
+        return None
+    mask = padding_mask(lengths, texts.shape[1]).to(texts.device)
+    if len(mask) != len(texts):
+        raise ValueError(f"{len(texts)} texts need as many lengths, got {len(mask)}")
+    return mask
 
 
 def _check_config(config: TransformerConfig) -> None:

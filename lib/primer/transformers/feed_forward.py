@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
-from primer.inputs import checked, count, one_of
+from primer.inputs import checked, count, one_of, tensor
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu,
@@ -56,6 +57,7 @@ class FeedForward(nn.Module):
     )
     """
 
+    @checked
     def __init__(
         self, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True
     ) -> None:
@@ -68,6 +70,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Compute the network's output for every token of ``x``, each by itself."""
+        _check_tokens(x, self.up)
         return self.down(self.activation(self.up(x)))
 
 
@@ -112,6 +115,7 @@ class SwiGLU(nn.Module):
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Compute the network's output for every token of ``x``, each by itself."""
+        _check_tokens(x, self.up)
         return self.down(silu(self.gate(x)) * self.up(x))
 
 
@@ -147,3 +151,14 @@ def _check_widths(d_model: int, d_ff: int) -> None:
     """Raise a ``ValueError`` unless both widths are positive."""
     count("d_model", d_model)
     count("d_ff", d_ff)
+
+
+def _check_tokens(x: Tensor, up: nn.Linear) -> None:
+    """Raise a ``ValueError`` unless these are tokens that the network can read."""
+    weight = getattr(up, "weight", None)  # none where fine-tuning wraps it
+    if tensor("x", x, axes=1).shape[-1] != up.in_features:
+        raise ValueError(
+            f"x must hold tokens of width {up.in_features}, got shape {tuple(x.shape)}"
+        )
+    if weight is not None and x.dtype != weight.dtype and not torch.is_autocast_enabled("cpu"):
+        raise ValueError(f"x needs the layer's precision, {weight.dtype}, got {x.dtype}")

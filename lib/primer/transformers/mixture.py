@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.inputs import checked
+from primer.inputs import checked, count, tensor
 
 
 class Routing(NamedTuple):
@@ -179,6 +179,7 @@ class MixtureOfExperts(nn.Module):
 
     routing: Routing | None
 
+    @checked
     def __init__(
         self,
         make_expert: Callable[[], nn.Module],
@@ -187,7 +188,8 @@ class MixtureOfExperts(nn.Module):
         experts_per_token: int = 2,
     ) -> None:
         super().__init__()
-        if not 1 <= experts_per_token <= n_experts:
+        count("d_model", d_model), count("n_experts", n_experts)
+        if count("experts_per_token", experts_per_token) > n_experts:
             raise ValueError(
                 f"experts_per_token must lie between 1 and n_experts = {n_experts}, "
                 f"got {experts_per_token}"
@@ -199,11 +201,23 @@ class MixtureOfExperts(nn.Module):
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Send every token to its experts and add up what they return."""
+        width, dtype = self.router.in_features, self.router.weight.dtype
+        if tensor("x", x, axes=1).shape[-1] != width or x.dtype != dtype:
+            raise ValueError(
+                f"x must hold tokens of width {width} in {dtype}, got {x.dtype} of shape "
+                f"{tuple(x.shape)}"
+            )
         tokens = x.reshape(-1, x.shape[-1])  # (tokens, d_model)
         self.routing = route(self.router(tokens), self.experts_per_token)
         output = torch.zeros_like(tokens)
         for number, expert in enumerate(self.experts):
             row, rank = (self.routing.chosen == number).nonzero(as_tuple=True)
             share = self.routing.weights[row, rank, None]
-            output = output.index_add(0, row, (share * expert(tokens[row])).to(output.dtype))
+            answers = expert(tokens[row])
+            if answers.shape != (len(row), tokens.shape[1]):
+                raise ValueError(
+                    f"expert {number} must return as many features as it gets, {tokens.shape[1]}, "
+                    f"got shape {tuple(answers.shape)}"
+                )
+            output = output.index_add(0, row, (share * answers).to(output.dtype))
         return output.view(x.shape)

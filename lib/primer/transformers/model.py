@@ -18,7 +18,7 @@ from primer.attention import (
     sliding_window_mask,
     within,
 )
-from primer.inputs import checked
+from primer.inputs import checked, count
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.config import TransformerConfig
@@ -239,15 +239,10 @@ class Transformer(Stack):
             context, ``n_last`` is not between 1 and the number of tokens, or the observer returns
             another shape.
         """
-        start = 0 if cache is None else cache.length
+        start = 0 if cache is None else tokens_held(cache, self.config)
         check_tokens(tokens, self.config, start)
-        if n_last is not None and not 1 <= n_last <= tokens.shape[1]:
+        if n_last is not None and count("n_last", n_last) > tokens.shape[1]:
             raise ValueError(f"n_last must lie between 1 and {tokens.shape[1]}, got {n_last}")
-        if cache is not None and len(cache) != self.config.n_layers:
-            raise ValueError(
-                f"the cache has {len(cache)} layers and the model {self.config.n_layers}: "
-                "make it with KeyValueCache(model.config)"
-            )
         x = add_positions(look_up(self.embed, tokens), self.positions, start)
         x = self.dropout(shown(observe, "embedding", x))
         context = self._context(x, start)
@@ -321,12 +316,25 @@ def check_tokens(tokens: Tensor, config: TransformerConfig, start: int = 0) -> N
         )
 
 
+def tokens_held(cache: KeyValueCache, config: TransformerConfig) -> int:
+    """Return how many tokens a cache holds; refuse one that is for another model."""
+    if not hasattr(cache, "length"):
+        kind = type(cache).__name__
+        raise ValueError(f"cache must be a KeyValueCache(model.config), got a {kind}")
+    if len(cache) != config.n_layers:
+        raise ValueError(
+            f"the cache has {len(cache)} layers and the model {config.n_layers}: "
+            "make it with KeyValueCache(model.config)"
+        )
+    return cache.length
+
+
 def look_up(
     embed: nn.Embedding, tokens: Int[Tensor, "batch seq"]
 ) -> Float[Tensor, "batch seq d_model"]:
     """Embed the tokens, or raise a ``ValueError`` when one is not in the vocabulary."""
     try:
-        return embed(tokens)
+        return embed(tokens.long())
     except IndexError:
         raise ValueError(
             f"token ids must lie between 0 and {embed.num_embeddings - 1}, "

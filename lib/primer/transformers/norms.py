@@ -6,10 +6,13 @@ time, so a token is normalized in training exactly as in generation.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from primer.attention.dot_product import all_finite
 from primer.inputs import checked, count, tensor
 
 
@@ -25,6 +28,29 @@ def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
         )
     if not eps >= 0:
         raise ValueError(f"eps must be 0 or larger, got {eps}")
+
+
+def in_own_unit(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    r"""Divide vectors by their largest entry, and :math:`\epsilon` by its square.
+
+    The square of 1e30, and in half precision that of 300, is larger than any number; that of 1e-30
+    is none.  A norm does not change by the unit, so that it can be computed where squares are near
+    1.  Vectors of half and of single precision are taken in double.
+
+    Returns
+    -------
+    Tensor of the shape of ``x``, and Tensor of shape (..., 1)
+        Numbers between −1 and 1, and what is added to the mean of their squares.
+
+    Examples
+    --------
+    >>> in_own_unit(torch.tensor([3e30, 4e30]), eps=0.0)
+    (tensor([0.7500, 1.0000], dtype=torch.float64), tensor([0.], dtype=torch.float64))
+    """
+    x = x.double()
+    unit = x.detach().abs().amax(-1, keepdim=True).clamp(min=math.sqrt(eps))
+    unit = unit.masked_fill(unit == 0, 1.0)
+    return x / unit, (math.sqrt(eps) / unit).square()
 
 
 @checked
@@ -70,13 +96,14 @@ def layer_norm(
     """
     _check(x, weight, eps)
     _check(x, bias, eps)
-    centered = x - x.mean(-1, keepdim=True)
-    variance = centered.square().mean(-1, keepdim=True) + eps
+    wide = x.double()
+    centered, own_eps = in_own_unit(wide - wide.mean(-1, keepdim=True), eps)
+    variance = centered.square().mean(-1, keepdim=True) + own_eps
     if eps == 0 and (variance == 0).any():
         raise ValueError(
             "all features of x are equal: without eps nothing brings them to variance 1"
         )
-    normalized = centered * torch.rsqrt(variance)
+    normalized = (centered * torch.rsqrt(variance)).to(x.dtype)
     if weight is not None:
         normalized = normalized * weight
     return normalized if bias is None else normalized + bias
@@ -122,12 +149,13 @@ def rms_norm(
     tensor([1.2000, 1.6000, 0.0000, 0.0000])
     """
     _check(x, weight, eps)
-    mean_square = x.square().mean(-1, keepdim=True) + eps
+    small, own_eps = in_own_unit(x, eps)
+    mean_square = small.square().mean(-1, keepdim=True) + own_eps
     if eps == 0 and (mean_square == 0).any():
         raise ValueError(
             "all features of x are 0: without eps nothing brings them to mean square 1"
         )
-    normalized = x * torch.rsqrt(mean_square)
+    normalized = (small * torch.rsqrt(mean_square)).to(x.dtype)
     return normalized if weight is None else normalized * weight
 
 
@@ -135,7 +163,7 @@ class RMSNorm(nn.Module):
     r"""RMSNorm with its trained scale :math:`\gamma`, which starts at 1.
 
     It runs torch's kernel for :func:`rms_norm`, which is fused on a GPU; the tests hold the two
-    together.
+    together.  Where that kernel's squares would overflow it runs the function itself.
 
     Parameters
     ----------
@@ -169,6 +197,8 @@ class RMSNorm(nn.Module):
         weight = self.weight
         if tensor("x", x, axes=1).shape[-1:] != weight.shape:
             raise ValueError(f"x has {x.shape[-1]} features, the norm {len(weight)}")
+        if self.eps == 0 or not all_finite(torch.linalg.vector_norm(x.detach())):
+            return rms_norm(x, weight, self.eps)
         return nn.functional.rms_norm(x, weight.shape, weight, self.eps)
 
     def extra_repr(self) -> str:

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from primer.attention.dot_product import check_attention
 from primer.inputs import checked, count
 
 
@@ -58,8 +59,11 @@ def update(
     Milakov and Gimelshein (2018), algorithm 3; Dao et al. (2022), algorithm 1.
     """
     largest = torch.maximum(running.largest, scores.amax(-1, keepdim=True))
-    shrink = torch.exp(running.largest - largest)
-    terms = torch.exp(scores - largest)  # (..., queries, keys of this block)
+    seen = largest.masked_fill(
+        largest == -torch.inf, 0.0
+    )  # no key may be seen yet: −∞ − 0, not NaN
+    shrink = torch.exp(running.largest - seen)
+    terms = torch.exp(scores - seen)  # (..., queries, keys of this block)
     return Running(
         largest,
         shrink * running.total + terms.sum(-1, keepdim=True),
@@ -98,7 +102,8 @@ def blockwise_attention(
     Raises
     ------
     ValueError
-        When ``block_size`` is not positive, there is no key, or causal queries outnumber the keys.
+        When shapes do not fit, ``block_size`` is not positive, there is no key, or causal queries
+        outnumber the keys.
 
     References
     ----------
@@ -110,20 +115,27 @@ def blockwise_attention(
     >>> blockwise_attention(x, x, x, block_size=2, causal=True)[0]
     tensor([1., 0., 0.])
     """
-    n_queries, n_keys = query.shape[-2], key.shape[-2]
     count("block_size", block_size)
-    if n_keys == 0:
-        raise ValueError("attention needs at least one key, got none")
+    check_attention(query, key, value)
+    if query.shape[:-2] != key.shape[:-2]:
+        raise ValueError(
+            "queries, keys and values need the same leading axes, got shapes "
+            f"{tuple(query.shape)}, {tuple(key.shape)} and {tuple(value.shape)}"
+        )
+    n_queries, n_keys = query.shape[-2], key.shape[-2]
     if causal and n_queries > n_keys:
         raise ValueError(f"{n_queries} causal queries need as many keys, got {n_keys}")
     first = n_keys - n_queries  # the place of query 0
+    precision = value.dtype
+    wide = torch.promote_types(precision, torch.float32)  # half precision ends at 65,504
+    query, key, value = query.to(wide), key.to(wide), value.to(wide)
     outputs = []
     for start in range(0, n_queries, block_size):
         rows = query[..., start : start + block_size, :] / query.shape[-1] ** 0.5
         places = first + start + torch.arange(rows.shape[-2], device=query.device)
         seen = int(places[-1]) + 1 if causal else n_keys
         outputs.append(_one_block(rows, places, key, value, seen, block_size, causal))
-    return torch.cat(outputs, dim=-2)
+    return torch.cat(outputs, dim=-2).to(precision)
 
 
 def _one_block(
@@ -142,4 +154,16 @@ def _one_block(
             later = torch.arange(start, stop, device=rows.device) > places[:, None]
             scores = scores.masked_fill(later, -torch.inf)
         running = update(running, scores, value[..., start:stop, :])
-    return running.output / running.total
+    return result(running)
+
+
+def result(running: Running) -> Float[Tensor, "... queries d_value"]:
+    """Divide by the sum: the mean of the values, 0 for a query that may look at no key.
+
+    Examples
+    --------
+    >>> start = Running(torch.tensor([[-torch.inf]]), torch.zeros(1, 1), torch.zeros(1, 1))
+    >>> result(update(start, torch.tensor([[-torch.inf, -torch.inf]]), torch.ones(2, 1)))
+    tensor([[0.]])
+    """
+    return running.output / running.total.masked_fill(running.total == 0, 1.0)

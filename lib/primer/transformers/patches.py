@@ -2,11 +2,13 @@ r"""Images as sequences: cut a picture into squares and read each square as one 
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked
+from primer.inputs import checked, tensor
 
 
 @checked
@@ -44,7 +46,7 @@ def patchify(
     tensor([2., 3., 6., 7.])
     """
     batch, channels, height, width = images.shape
-    if patch < 1 or height % patch or width % patch:
+    if patch < 1 or 0 in images.shape or height % patch or width % patch:
         raise ValueError(
             f"squares of {patch} × {patch} pixels do not cover {height} × {width}: "
             "the side of a square must divide both"
@@ -108,6 +110,13 @@ class PatchEmbedding(nn.Module):
         self, images: Float[Tensor, "batch channels height width"]
     ) -> Float[Tensor, "batch tokens d_model"]:
         """Return the class token and all squares of each image, with their positions added."""
+        side = math.isqrt(len(self.positions) - 1) * self.patch
+        channels = self.project.in_features // self.patch**2
+        if tensor("images", images).shape[1:] != (channels, side, side):
+            raise ValueError(
+                f"images must have shape (batch, {channels}, {side}, {side}), "
+                f"got {tuple(images.shape)}"
+            )
         squares = self.project(patchify(images, self.patch))  # (batch, patches, d_model)
         first = self.class_token.expand(len(images), 1, -1)
         return torch.cat([first, squares], dim=1) + self.positions
