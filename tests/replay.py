@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_cache import get_cache
-from jupyter_cache.readers import get_reader
 from nbformat import NotebookNode
 from nbval.plugin import IPyNbFile
 
-from primer.book.execute import CACHE, key_file, key_of, reader
+from primer.book.cache import CACHE, code_of, opened, read, stale
+from primer.book.execute import key_of
 from primer.book.normalize import normalize
 from primer.book.registry import REGISTRY, read_book
 
@@ -45,17 +44,19 @@ def executed(book: Path, page: Path) -> NotebookNode:
     NotExecuted
         When it was not executed as it is now.
     """
-    notebook = get_reader(reader(page))(str(book / page))
-    cache, key = book / CACHE, key_file(book / CACHE, page)
+    notebook = read(book / page)
     advice = "run `make book`, which executes it"
-    if not key.is_file():
-        raise NotExecuted(f"{page} was never executed: {advice}")
-    if key.read_text() != key_of(notebook, book):
-        raise NotExecuted(f"{page}, or what it imports or reads, changed since it ran: {advice}")
-    try:
-        _, fresh = get_cache(str(cache)).merge_match_into_notebook(notebook)
-    except KeyError:
-        raise NotExecuted(f"the outputs of {page} are gone: {advice}") from None
+    with opened(book / CACHE) as cache:
+        reason = stale(cache, page, key_of(notebook, book), code_of(notebook))
+        if reason == "never executed":
+            raise NotExecuted(f"{page} was never executed: {advice}")
+        if reason == "changed":
+            raise NotExecuted(
+                f"{page}, or what it imports or reads, changed since it ran: {advice}"
+            )
+        if reason:
+            raise NotExecuted(f"the outputs of {page} are gone: {advice}")
+        _, fresh = cache.merge_match_into_notebook(notebook)
     return normalize(fresh)
 
 

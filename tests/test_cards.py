@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -20,8 +22,9 @@ from playwright.sync_api import Browser, Page, expect
 from tiny_book import CHAPTER, build_book, chapter_of
 from written import CHAPTER_NOTEBOOKS
 
-from primer.book.anki import NOTE_TYPE, Note, deck_number, decks_of, field
+from primer.book.anki import NOTE_TYPE, Note, deck_number, decks_of, field, write_decks
 from primer.book.cards import DECK, PAGE, from_root
+from primer.book.dating import EARLIEST, written_at
 from primer.book.pages import serve
 from primer.book.questions import cards_of, faults_of_cards
 
@@ -219,8 +222,71 @@ def test_the_file_opens_and_holds_the_cards(site: Path, tmp_path: Path) -> None:
     )
     assert fields[2][1] == "<p>It isn’t: see (Su et al., 2024).</p>"
     assert fields[3][1] == "<p><b>A common mistake:</b> Rotating the values, too.</p>"
+    assert {model for _, model, _ in notes} == {NOTE_TYPE}
     # Anki takes the words of a card that it knows only from a newer file.
-    assert all(model == NOTE_TYPE and abs(time.time() - mod) < 3600 for _, model, mod in notes)
+    newest = max(path.stat().st_mtime for path in site.parents[1].glob("chapters/*.ipynb"))
+    assert {mod for _, _, mod in notes} == {int(newest)}
+
+
+NOTES = [
+    Note(f"{n:02}-chapter/summary/{k}", f"q{k}", "a", "s", f"{n} Title")
+    for n in (7, 8)
+    for k in range(3)
+]
+
+
+def test_the_same_notes_give_the_same_file_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, clock in {"now": None, "1970": 0.0, "2099": 4.1e9}.items():
+        with monkeypatch.context() as patch:
+            if clock is not None:
+                patch.setattr(time, "time", lambda clock=clock: clock)
+            write_decks(NOTES, tmp_path / f"{name}.apkg", EARLIEST)
+    contents = {path.read_bytes() for path in tmp_path.glob("*.apkg")}
+    assert len(contents) == 1
+    write_decks(NOTES, tmp_path / "later.apkg", EARLIEST + 1)
+    assert (tmp_path / "later.apkg").read_bytes() not in contents
+
+
+def test_a_file_that_cannot_be_written_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "cards.apkg"
+    write_decks(NOTES, target, EARLIEST)
+    before = target.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_decks(NOTES[:2], target, EARLIEST)
+    assert target.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [target]
+
+
+def test_the_book_is_dated_by_what_is_said_its_commit_or_its_notebooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    assert written_at(tmp_path) == EARLIEST  # as in an archive, whose files have no times
+    notebook = tmp_path / "chapters/errata/a.ipynb"
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text("")
+    for time_of_file in (0, 1_790_000_000, 1_800_000_000):
+        os.utime(notebook, (time_of_file, time_of_file))
+        assert written_at(tmp_path) == max(time_of_file, EARLIEST)
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "1795000000 +0100")
+    nobody = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
+    for command in (["init"], ["add", "chapters"], [*nobody, "commit", "-m", "words"]):
+        subprocess.run(["git", *command, "--quiet"], cwd=tmp_path, check=True)
+    assert written_at(tmp_path) == 1_795_000_000
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1780000000")
+    assert written_at(tmp_path) == 1_780_000_000
+    for nonsense in ("", "yesterday", "-5"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", nonsense)
+        assert written_at(tmp_path) >= EARLIEST
 
 
 def test_the_summary_leads_to_the_cards_and_they_to_the_sections(site: Path) -> None:
@@ -275,7 +341,7 @@ def test_by_key_a_card_that_was_not_known_comes_back(opened: Callable[..., Page]
     page.keyboard.press("ArrowRight")  # nothing is judged before the answer was seen
     assert question(page) == "What does attention see?"
     page.keyboard.press("Enter")
-    assert page.get_by_text("it sees a bag").is_visible()
+    expect(page.get_by_text("it sees a bag")).to_be_visible()
     page.keyboard.press("ArrowLeft")  # not known
     expect(page.get_by_role("status")).to_have_text("4 cards to go")
     for expected in ("What does RoPE turn?", "“Attention is invariant.”", "Which?"):
@@ -312,7 +378,7 @@ def test_without_a_script_they_are_a_list_that_opens(opened: Callable[..., Page]
     assert page.locator(".card-fold:visible").count() == 4
     assert page.locator(".standing").count() == 0
     page.locator(".card-fold summary").nth(1).click()
-    assert page.get_by_text("turns queries").is_visible()
+    expect(page.get_by_text("turns queries")).to_be_visible()
 
 
 @pytest.mark.browser

@@ -10,7 +10,7 @@ import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-from primer.book.execute import CACHE, key_file
+from primer.book.cache import CACHE, key_file
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     for name in (kernels.NAMED_IN, "MPLBACKEND"):  # left as they were
         monkeypatch.setenv(name, "")
     KernelProvisionerFactory.clear_instance()
-    kernels.use()
+    kernels.use(forked=True)
 
     def run(source: str) -> nbformat.NotebookNode:
         notebook = new_notebook(cells=[new_code_cell(source)])

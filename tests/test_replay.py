@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from primer.book import execute
+from primer.book import cache, execute
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path("chapters/01-sums.ipynb")
@@ -65,13 +65,14 @@ def executed_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def refused(executed_book: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Let nbval read notebooks that are wrong in different ways; give what it says."""
     book = shutil.copytree(executed_book, tmp_path_factory.mktemp("wrong") / "book")
-    key = execute.key_file(book / execute.CACHE, PAGE)
+    key = cache.key_file(book / cache.CACHE, PAGE)
     for name, cells in WRONG.items():
         write(book, cells, PAGE.with_stem(name))
         if name != "never-ran":
             shutil.copy(key, key.with_stem(name))
     gone = book / PAGE.with_stem("gone")
-    key.with_stem("gone").write_text(execute.key_of(nbformat.read(gone, as_version=4), book))
+    now = execute.key_of(nbformat.read(gone, as_version=4), book)
+    key.with_stem("gone").write_text(f"{now} {'0' * 64}\n")
     code, out = nbval(book, *(str(PAGE.with_stem(name)) for name in WRONG))
     assert code == 1
     return out

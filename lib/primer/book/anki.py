@@ -3,17 +3,18 @@ r"""The flash cards as a file for `Anki <https://apps.ankiweb.net>`_, which plan
 The file is written by `genanki <https://github.com/kerrickstaley/genanki>`_.  A card keeps its
 number from build to build, so that a reader who imports a newer file keeps what she has learned:
 Anki takes the new words of a card it knows when they are newer than its own, which is why the time
-of the build stands in the file.  Formulas are written in ``\( \)``, which Anki's MathJax sets.
+of the book's state stands in the file (:mod:`primer.book.dating`).  Formulas are written in
+``\( \)``, which Anki's MathJax sets.
 """
 
 from __future__ import annotations
 
 import hashlib
 import html
+import io
 import itertools
 import sqlite3
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from pathlib import Path
 
 import genanki
 from docutils import nodes
+
+from primer.saving import write_whole
 
 TITLE = "A Runnable Primer"
 NOTE_TYPE = 1_763_400_881
@@ -148,8 +151,8 @@ def decks_of(notes: list[Note]) -> list[genanki.Deck]:
     return decks
 
 
-def write_decks(notes: list[Note], target: Path) -> None:
-    """Write notes as a file that Anki imports.
+def write_decks(notes: list[Note], target: Path, now: int) -> None:
+    """Write notes as a file that Anki imports, whole or not at all; the same notes, the same bytes.
 
     Parameters
     ----------
@@ -157,16 +160,23 @@ def write_decks(notes: list[Note], target: Path) -> None:
         All cards of the book, those of a chapter side by side.
     target : Path
         The file, whose name ends in ``.apkg``; its folder is made.
+    now : int
+        When the notes were written, in seconds since 1970.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    now = time.time()
+    content = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "collection.anki2"
         connection = sqlite3.connect(database)
         package = genanki.Package(decks_of(notes))
-        package.write_to_db(connection.cursor(), now, itertools.count(int(now * 1000)))
+        package.write_to_db(connection.cursor(), now, itertools.count(now * 1000))
         connection.commit()
         connection.close()
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.write(database, database.name)
-            archive.writestr("media", "{}")
+        parts = {database.name: database.read_bytes(), "media": b"{}"}
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, data in parts.items():
+            entry = zipfile.ZipInfo(name)  # without the time of the build
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # whichever system writes it
+            archive.writestr(entry, data)
+    write_whole(target, content.getvalue())

@@ -34,28 +34,35 @@ NAMED = 5
 """How many files that stay out are named; the rest is counted."""
 
 
-def listed(book: Path, *which: str) -> list[Path] | None:
-    """Ask git for files of a folder, in their order; None where git does not keep that folder.
+def asked_of_git(book: Path, *command: str) -> str | None:
+    """Ask git about a folder; None where git keeps nothing, or keeps it as a part of something.
 
     Parameters
     ----------
     book : Path
-        The folder; what is a book in some other repository's folder is not kept by git.
-    *which
-        What ``git ls-files`` is asked for.
+        The root of what git keeps.
+    *command
+        What it is asked.
     """
     # Git's own hooks name another repository in variables; only this folder counts.
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
-    def ask(*command: str) -> str | None:
+    def ask(*words: str) -> str | None:
         try:
-            done = subprocess.run(["git", *command], cwd=book, capture_output=True, env=clean)
+            done = subprocess.run(
+                ["git", *words], cwd=book, capture_output=True, env=clean, check=False
+            )
         except OSError:  # there is no git
             return None
         return None if done.returncode else os.fsdecode(done.stdout)
 
     top = ask("rev-parse", "--show-cdup")
-    names = ask("ls-files", "-z", *which) if top is not None and not top.strip() else None
+    return ask(*command) if top is not None and not top.strip() else None
+
+
+def listed(book: Path, *which: str) -> list[Path] | None:
+    """Ask git for files of a folder, in their order; None where git does not keep that folder."""
+    names = asked_of_git(book, "ls-files", "-z", *which)
     return None if names is None else [book / name for name in sorted(names.split("\0")) if name]
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -21,6 +20,8 @@ from primer.book.anki import Note, field, write_decks
 from primer.book.appendix import Generated, phrase, reference, words
 from primer.book.archive import FOLDER
 from primer.book.coverage import notebook_of
+from primer.book.dating import written_at
+from primer.book.notebook import read_notebook
 from primer.book.numbering import chapter_number
 from primer.book.questions import Card, cards_of
 from primer.book.registry import REGISTRY, read_book
@@ -74,7 +75,7 @@ def from_root(markdown: str) -> str:
 
 def read_cards(book: Path, chapter: str) -> list[Card]:
     """Read the cards of a chapter."""
-    return cards_of(nbformat.read(notebook_of(book, chapter), as_version=4), chapter)
+    return cards_of(read_notebook(notebook_of(book, chapter)), chapter)
 
 
 class Cards(Generated):
@@ -155,7 +156,7 @@ def write_file(app: Sphinx, tree: nodes.document, docname: str) -> None:
         )
         for card in cards
     ]
-    write_decks(notes, Path(app.outdir) / DECK)
+    write_decks(notes, Path(app.outdir) / DECK, written_at(Path(app.srcdir)))
 
 
 def link_summary(app: Sphinx, document: nodes.document) -> None:

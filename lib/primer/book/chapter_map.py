@@ -14,12 +14,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from primer.book.kept import reading_time
+from primer.book.notebook import read_notebook
 from primer.book.registry import REGISTRY, Book, Chapter, read_book
 
 
@@ -205,7 +205,9 @@ class ChapterMapDirective(SphinxDirective):
     def reading_time(self, path: Path) -> str:
         """Read how long a chapter takes from its opening."""
         self.env.note_dependency(str(path))
-        return in_short(reading_time(nbformat.read(path, 4).cells[0].source))
+        return in_short(
+            reading_time("".join(cell.source for cell in read_notebook(path).cells[:1]))
+        )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

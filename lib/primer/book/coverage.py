@@ -10,10 +10,10 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 import yaml
 
 from primer.book.form import tags_of
+from primer.book.notebook import read_notebook
 from primer.book.proofs import Proof, read_proofs
 from primer.book.registry import read_book
 
@@ -91,7 +91,7 @@ def free_checks(book: Path, chapter: str) -> list[str]:
             (f"errata/{chapter}", errata_of(book, chapter)),
         ]
         if path.exists()
-        for cell in nbformat.read(path, as_version=4).cells
+        for cell in read_notebook(path).cells
         if "check" in tags_of(cell) and not cell.metadata.get("proves")
     ]
 

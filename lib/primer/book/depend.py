@@ -15,7 +15,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from primer.book.execute import CACHE, key_file
+from primer.book.cache import CACHE, key_file
 from sphinx_widget_host import HOST
 
 PACKAGE = Path(__file__).parent

@@ -15,6 +15,7 @@ import nbformat
 from sphinx.application import Sphinx
 
 from primer.book.archive import FOLDER
+from primer.book.notebook import read_notebook
 
 CELL = "needs-the-book"
 """The id of the cell."""
@@ -90,7 +91,7 @@ def prepare_copies(app: Sphinx, error: Exception | None) -> None:
     copies = Path(app.outdir) / "_sources"
     repository = app.config.html_theme_options.get("repository_url", "")
     for path in sorted(copies.rglob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
+        notebook = read_notebook(path)
         place = path.relative_to(copies).as_posix()
         prepare(notebook, sentence(place, app.config.html_baseurl, repository))
         nbformat.write(notebook, path)

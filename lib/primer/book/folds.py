@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 
 from primer.book.form import FOLDED
+from primer.book.notebook import read_notebook
 
 SUMMARIES = {
     "setup": "The setup: imports and settings",
@@ -138,7 +138,7 @@ def _fold_checks(app: Sphinx, document: nodes.document) -> None:
     path = Path(app.env.doc2path(app.env.docname))
     if path.suffix != ".ipynb":  # a page in Markdown proves nothing
         return
-    ids = [cell.get("id", "") for cell in nbformat.read(path, as_version=4).cells]
+    ids = [cell.get("id", "") for cell in read_notebook(path).cells]
     for run in _runs(cells_of(document, "check")):
         for cell in run:
             label = check_label(name, ids[cell["cell_index"]])

@@ -33,10 +33,11 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 NAME = "primer-forked"
 """Under which Jupyter finds what forks; see the entry points in :file:`pyproject.toml`."""
+WITHOUT_PORTS = "primer-without-ports"
 NAMED_IN = "JUPYTER_DEFAULT_PROVISIONER_NAME"
 IMPORTED = (
     "ipykernel.kernelapp",
-    "jupyter_cache.executors.basic",  # with the module that is run, which each new process reads
+    "primer.book.running",  # nearly all that the module imports that is run: each process reads it
     "matplotlib.pyplot",
     "primer.notebook",
     "primer.widgets",
@@ -47,9 +48,16 @@ INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel names before it imports matplotlib, so that figures are drawn into the notebook."""
 
 
-def use() -> None:
-    """Let the kernels that this process starts be forked, where that is safe."""
-    if sys.platform != "linux":
+def use(*, forked: bool) -> None:
+    """Let no kernel that this process starts need a port; fork them, where that is safe.
+
+    Parameters
+    ----------
+    forked : bool
+        Whether they shall be forked: it takes some seconds before the first, and none for others.
+    """
+    os.environ[NAMED_IN] = WITHOUT_PORTS
+    if not forked or sys.platform != "linux":
         return
     multiprocessing.get_context("forkserver").set_forkserver_preload([*IMPORTED])
     os.environ["MPLBACKEND"] = INLINE

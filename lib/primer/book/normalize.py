@@ -21,6 +21,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from primer.book.form import FOLDED, tags_of
+from primer.book.notebook import NotANotebook, read_notebook
 from primer.book.numbering import FRONT_MATTER, chapter_number, front_matter
 from primer.book.registry import REGISTRY, read_book
 from primer.book.streams import joined
@@ -142,7 +143,11 @@ def main() -> int:
             print(f"{path}: there is no such notebook", file=sys.stderr)
             return 1
         started = time.perf_counter()
-        notebook = nbformat.read(path, as_version=4)
+        try:
+            notebook = read_notebook(path)
+        except NotANotebook as error:
+            print(error, file=sys.stderr)
+            return 1
         if arguments.execute:
             print(f"{path}: running …", flush=True)
             try:

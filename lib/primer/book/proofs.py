@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
-
 from primer.book.form import held_checks, holds
 from primer.book.headings import Headings, Section
+from primer.book.notebook import read_notebook
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def read_proofs(notebook: Path, document: str) -> list[Proof]:
     """
     proofs: list[Proof] = []
     headings = Headings()
-    for cell in nbformat.read(notebook, as_version=4).cells:
+    for cell in read_notebook(notebook).cells:
         if cell.cell_type == "markdown":
             headings.read(cell.source)
         elif cell.cell_type == "code":

@@ -22,6 +22,7 @@ import nbformat
 import yaml
 
 from primer import palette
+from primer.book.notebook import read_notebook
 
 REGISTRY = Path("chapters/book.toml")
 NAME = re.compile(r"(\d\d)-[a-z]+(?:-[a-z]+)*")
@@ -272,7 +273,7 @@ def complaints(root: Path) -> list[str]:
         if not notebook.exists():
             found.append(f"{place}: it is written, but there is no {chapter.page}.ipynb; add it")
             continue
-        text = nbformat.read(notebook, as_version=4)
+        text = read_notebook(notebook)
         if (title := _title(text)) != chapter.title:
             found.append(f"{place}: its title is {chapter.title!r}, its notebook's {title!r}")
         if (shown := _widgets(text)) != set(chapter.widgets):
