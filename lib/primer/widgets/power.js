@@ -3,7 +3,7 @@
 // The functions above `readout` are the mathematics; the tests compare them with primer.statistics.
 
 import { between, button, clamp, columns, div, format, memory, panel, paragraph, paths } from "./kit.js";
-import { percent, play, resultLine, set, span, sum, widget, write } from "./kit.js";
+import { grouped, percent, play, resultLine, set, span, sum, widget, write } from "./kit.js";
 import { normal, random } from "./random.js";
 
 const ROOT = Math.sqrt(2 * Math.PI);
@@ -66,8 +66,10 @@ export function powerAt(effect, n, [low, high]) {
 export const power = (effect, n, alpha, alternative) =>
   powerAt(effect, n, criticalValues(n, alpha, alternative));
 
+const LARGEST = 10000; // the largest sample that is looked for
+
 // The smallest n with the wanted power; null when it is above `most`, or no n has it.
-export function sampleSize(effect, wanted, alpha, alternative, most = 100000) {
+export function sampleSize(effect, wanted, alpha, alternative, most = LARGEST) {
   const toward = { "two-sided": Math.abs(effect), greater: effect, less: -effect }[alternative];
   if (!(toward > 0)) return null;
   const enough = (n) => power(effect, n, alpha, alternative) >= wanted;
@@ -201,6 +203,13 @@ function powerFunction(range, drag) {
   });
 }
 
+// What is said of the smallest sample with the wanted power.
+export function describeSize(smallest, wanted) {
+  const goal = `power of ${format(wanted, 1)}`;
+  if (smallest !== null) return `A ${goal} for this effect needs n = ${smallest}.`;
+  return `No sample of up to ${grouped(LARGEST)} finds this effect with a ${goal}.`;
+}
+
 export default widget("power", ({ controls, constants: { wanted }, get, write: put, redraw }) => {
   const move = (effect) => put({ effect: controls.effect.within(Math.round(effect * 100) / 100) });
   const range = controls.effect.range();
@@ -261,16 +270,14 @@ export default widget("power", ({ controls, constants: { wanted }, get, write: p
       critical = once("critical", test, () => criticalValues(n, alpha, alternative));
       const smallest = once("smallest", [effect, ...test], () => {
         restart();
-        return sampleSize(effect, wanted, alpha, alternative, 10000);
+        return sampleSize(effect, wanted, alpha, alternative);
       });
       const [delta, found] = [effect * Math.sqrt(n), powerAt(effect, n, critical)];
       const { runs, alarms, found: hits } = counts;
       tiles[0].draw(alpha, alarms, runs);
       tiles[1].draw(1 - found, runs - hits, runs);
       tiles[2].draw(found, hits, runs);
-      const goal = `power of ${format(wanted, 1)}`;
-      const none = `No sample of up to 10,000 finds this effect with a ${goal}.`;
-      write(needed, smallest === null ? none : `A ${goal} for this effect needs n = ${smallest}.`);
+      write(needed, describeSize(smallest, wanted));
       plot.draw({ effect, n, delta, critical, counts });
       curve.draw({ effect, n, alpha, critical });
       const limits = critical.filter((c) => c !== null).map((c) => format(c, 2));

@@ -1,8 +1,9 @@
 // Signals as the view uses them, what is analyzed of them, and what is said about them.
-import { clamp, format } from "./kit.js";
+import { clamp, counted, format } from "./kit.js";
 import { aliasFrequency, decimate, powerOfTwo, windowShape } from "./spectrum.js";
 
 const LONGEST = 10; // seconds of a reader's sound that are shown
+const FEWEST = 64; // samples of it, also where ten seconds have fewer
 
 /** A signal as the view uses it, from the record that Python sent. */
 export function decode(name, { samples: view, ...record }) {
@@ -11,11 +12,14 @@ export function decode(name, { samples: view, ...record }) {
   return { ...record, name, samples, duration: samples.length / record.rate };
 }
 
-/** A signal of the reader's: its first seconds, brought to full scale. */
-export function ownSignal(name, samples, rate) {
-  if (samples.length < 64) throw new Error(`It holds ${samples.length} samples; at least 64 are needed.`);
+/** A signal of the reader's: its first seconds, brought to full scale; `told` is what else to say of it. */
+export function ownSignal(name, samples, rate, told = "") {
+  if (samples.length < FEWEST)
+    throw new Error(`It holds ${counted(samples.length, "sample")}; at least ${FEWEST} are needed.`);
   const seconds = samples.length / rate;
-  const kept = samples.slice(0, Math.ceil(LONGEST * rate));
+  const kept = samples.slice(0, Math.max(FEWEST, Math.ceil(LONGEST * rate)));
+  const shown = Number(format(kept.length / rate, 2));
+  const cut = kept.length < samples.length ? `, of which the first ${shown} s are shown` : "";
   const scale = kept.reduce((top, x) => Math.max(top, Math.abs(x)), 0) || 1;
   const length = Math.min(powerOfTwo(0.024 * rate), powerOfTwo(kept.length / 8), 4096);
   return {
@@ -24,7 +28,9 @@ export function ownSignal(name, samples, rate) {
     scale,
     samples: kept.map((x) => x / scale),
     duration: kept.length / rate,
-    note: `${name}: ${format(seconds, 2)} s at ${rate} Hz${seconds > LONGEST ? `, of which the first ${LONGEST} s are shown` : ""}. It stays on this device.`,
+    note: [`${name}: ${format(seconds, 2)} s at ${rate} Hz${cut}.`, told, "It stays on this device."]
+      .filter(Boolean)
+      .join(" "),
     start: 0,
     unit: "s",
     moment: 0.5,

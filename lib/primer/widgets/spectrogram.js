@@ -34,8 +34,8 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   };
   const adopt = async (name, get) => {
     try {
-      const { samples, rate } = await get();
-      const signal = ownSignal(name, samples, rate);
+      const { samples, rate, told } = await get();
+      const signal = ownSignal(name, samples, rate, told);
       player.rest();
       own = { signal, view: { ...view(), ...firstView(signal), signal: "own" } };
       controls.signal.row.lastChild.hidden = false;

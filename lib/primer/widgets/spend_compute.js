@@ -32,8 +32,10 @@ export function optimum(law, budget, inference) {
   return Math.exp((low + high) / 2);
 }
 
+const CLOSE = 0.01; // nats above the bottom of the valley
+
 // The sizes on both sides of the bottom whose loss is higher by `more`.
-export function band(law, budget, inference, best, more = 0.01) {
+export function band(law, budget, inference, best, more = CLOSE) {
   const limit = isoflop(law, budget, best, inference) + more;
   return [-1, 1].map((side) => {
     let [inside, outside] = [Math.log(best), Math.log(best) + 40 * side];
@@ -61,7 +63,7 @@ export function describe(law, budget, size, inference) {
       : `${many(size)} parameters: using them later costs more than the whole budget.`;
   return (
     `${here} Lowest: ${many(best)} parameters, ${ratio(fewest / best)} tokens for each, loss ` +
-    `${format(loss(law, best, fewest))}; within 0.01 of it from ${many(low)} to ${many(high)}.`
+    `${format(loss(law, best, fewest))}; within ${CLOSE} of it from ${many(low)} to ${many(high)}.`
   );
 }
 
