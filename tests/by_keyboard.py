@@ -6,7 +6,7 @@ import importlib
 import re
 
 import nbformat
-from playwright.sync_api import ElementHandle, Locator, Page
+from playwright.sync_api import ElementHandle, Locator, Page, TimeoutError
 from written import BOOK
 
 from primer.book.form import is_right, tags_of
@@ -82,6 +82,16 @@ def page_exercises(chapter: str) -> list[NumberExercise | ChoiceExercise]:
     return [check for check in checks if isinstance(check, NumberExercise | ChoiceExercise)]
 
 
+def assert_says(page: Page, place: ElementHandle, sentence: str) -> None:
+    """Wait until a place says this, and fail with what it says instead."""
+    says = "([place, sentence]) => place.innerText === sentence"
+    try:
+        page.wait_for_function(says, arg=[place, sentence])
+    except TimeoutError:
+        assert place.inner_text() == sentence
+        raise
+
+
 def answer_the_exercises(page: Page, chapter: str) -> None:
     """Give every foreseen answer to a chapter's exercises, two at least; read each reply."""
     forms, exercises = page.query_selector_all("form.page-answer"), page_exercises(chapter)
@@ -98,14 +108,14 @@ def answer_the_exercises(page: Page, chapter: str) -> None:
             for number, sentence in enumerate(said["replies"].values()):
                 page.keyboard.press("ArrowDown" if number else "Space")
                 page.keyboard.press("Enter")
-                assert reply.inner_text() == sentence
+                assert_says(page, reply, sentence)
         else:
             typed = {exercise.right: said["solved"]} | dict(said["wrong"])
             for value, sentence in typed.items():
                 page.keyboard.press("Control+A")
                 page.keyboard.insert_text(repr(float(value)))
                 page.keyboard.press("Enter")
-                assert reply.inner_text() == sentence
+                assert_says(page, reply, sentence)
         for sentence in said.get("replies", dict(said.get("wrong", []))).values():
             reason = re.sub(r"^\S+ Exercise [\d.]+(:| is solved\.) ", "", sentence)
             assert len(reason.split()) >= 5, f"{sentence!r} says too little"

@@ -60,6 +60,24 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(replay, "replay")
 
 
+LONGEST, LONGEST_THOROUGH = 600, 3600
+"""Seconds that a test may take, with what it waits for first: many times what the slowest does."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every test a time-out, so that what hangs is named instead of waited for.
+
+    A signal ends the test alone.  Where Playwright waits, an exception from a signal would end its
+    loop, and every later test of this process with it: there a second thread ends the process,
+    which xdist replaces.
+    """
+    for item in items:
+        long = any(item.get_closest_marker(name) for name in ("thorough", "seeds"))
+        method = "thread" if "chromium" in getattr(item, "fixturenames", ()) else "signal"
+        seconds = LONGEST_THOROUGH if long else LONGEST
+        item.add_marker(pytest.mark.timeout(seconds, method=method))
+
+
 # What is loaded now stays until the end, torch, the library and the tests: a million objects, which
 # the collector of garbage would look through again and again, while they are loaded and after it.
 gc.disable()

@@ -190,6 +190,7 @@ def test_points_answer_to_the_keyboard_and_the_button_brings_the_example_back(wi
     for key in ("ArrowLeft", "PageDown", "ArrowUp"):
         mark.press(key)
     assert get(page, "key")[2] == pytest.approx([4.9, 15.1])
+    settle(page)
     assert "Key 3, (4.9, 15.1)" in mark.get_attribute("aria-label")
     page.get_by_role("button", name="Value 1,").press("ArrowUp")
     assert get(page, "value")[0] == pytest.approx([2.5, 0.6])
@@ -197,6 +198,7 @@ def test_points_answer_to_the_keyboard_and_the_button_brings_the_example_back(wi
     assert get(page, "query") == pytest.approx([5.1, 6])
     page.get_by_label("Temperature τ").press("End")
     assert get(page, "temperature") == pytest.approx(100)
+    settle(page)
     assert "reads key 1 with weight" in page.locator(".result").inner_text()
     page.get_by_role("button", name="Three words").press("Enter")
     settle(page)

@@ -475,7 +475,7 @@ def test_any_prompt_is_answered(widget_page):
     assert not page.locator(".bars").is_visible()
     for text in ("🎭 Überall ∑", "so long a tale " * 40, "O"):
         prompt.fill(text)
-        page.wait_for_timeout(30)  # the next prompt comes while this one is read
+        settle(page)  # it is begun; the next prompt comes while this one is read
     prompt.fill("xqz " * 140)
     finished(page)
     widget.text = "xqz " * 140
@@ -576,7 +576,8 @@ def test_it_is_accessible_and_leaves_nothing_behind(widget_page):
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
     before = page.evaluate(TEXTS)
-    page.wait_for_timeout(200)
+    for _ in range(10):
+        settle(page)
     assert page.evaluate(TEXTS) == before
 
 

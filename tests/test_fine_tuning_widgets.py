@@ -336,6 +336,7 @@ def test_an_outlier_takes_the_numbers_away(widget_page, width):
     assert "of 15 numbers are used" in result.inner_text()
     assert "other weights" in result.inner_text()
     page.get_by_text("The numbers in a table").click()
+    settle(page)
     assert page.get_by_role("row").count() == 16
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
@@ -400,7 +401,7 @@ def test_the_dial_is_turned(widget_page, width):
     page.wait_for_function("document.querySelector('.written').textContent.length > 60")
     page.get_by_role("button", name="Measure the whole curve").click()
     page.get_by_text("The measured points in a table").click()
-    assert page.get_by_role("row").count() >= 2
+    page.get_by_role("row").nth(1).wait_for()
     page.get_by_role("textbox", name="Continue").fill("")
     page.wait_for_function("document.querySelector('.written').textContent === ''")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -475,6 +476,7 @@ def test_the_change_is_swapped_and_the_text_follows(widget_page):
     assert written.text_content() == continued(widget)
     assert written.text_content().endswith("!<|end|>")
     page.get_by_text("The measured points in a table").click()
+    settle(page)
     assert page.get_by_role("row").count() == 3  # of this change alone, and without it
     for key, rank in (("Home", 0), ("End", 4)):  # it has no more directions
         page.get_by_label("Rank r").press(key)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from axe import violations_on
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from primer.book.pages import serve
 
@@ -65,7 +65,7 @@ def test_its_skip_link_stays_on_it(chromium: Browser, mounted: str) -> None:
     page = opened(chromium, f"{mounted}/a/b.html")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.url == f"{mounted}/a/b.html#main-content"
+    expect(page).to_have_url(f"{mounted}/a/b.html#main-content")
     page.context.close()
 
 

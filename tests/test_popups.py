@@ -12,11 +12,12 @@ import pytest
 from axe import violations_on
 from bs4 import BeautifulSoup
 from by_keyboard import tab_to
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from tiny_book import CHAPTER
 
 Open = Callable[..., Page]
 
+REST, LEAVE = 180, 250  # ms: to rest on a link, and to reach its pop-up
 TERM = "main a[href$='#term-softmax']"
 KEYS = "main a[href$='#term-key']"
 CITATION = "main a[href$='#cite-su2024roformer']"
@@ -31,6 +32,12 @@ def written(site: Path, page: str) -> dict[str, str]:
     assert found is not None
     assert json.loads(found[1]) == page
     return json.loads(found[2])
+
+
+def stop_the_clock(page: Page) -> None:
+    """From here on time passes by `page.clock` only."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
 
 
 def popup(page: Page) -> Locator:
@@ -56,6 +63,7 @@ def test_definitions_entries_and_equations_are_written_beside_their_pages(
 @pytest.mark.browser
 def test_pointing_opens_and_leaving_closes(reading_page: Open) -> None:
     page = reading_page()
+    stop_the_clock(page)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     for link, words, loaded in [
@@ -66,14 +74,17 @@ def test_pointing_opens_and_leaving_closes(reading_page: Open) -> None:
     ]:
         place = page.locator(link).first
         place.hover()
-        popup(page).wait_for()
-        assert words in popup(page).inner_text()
+        page.clock.run_for(REST)
+        expect(popup(page)).to_contain_text(words)
         assert place.get_attribute("aria-describedby") == popup(page).get_attribute("id")
         assert sum("/popups/" in url for url in asked) == loaded
         popup(page).hover()  # a reader may go there, and stay
-        page.wait_for_timeout(600)
+        page.clock.run_for(60_000)
         assert popup(page).is_visible()
         page.mouse.move(3, 3)
+        page.clock.run_for(LEAVE - 1)
+        assert popup(page).is_visible()  # there is time to come back
+        page.clock.run_for(1)
         page.locator(".popup").wait_for(state="detached")
         assert place.get_attribute("aria-describedby") is None
 
@@ -81,12 +92,20 @@ def test_pointing_opens_and_leaving_closes(reading_page: Open) -> None:
 @pytest.mark.browser
 def test_passing_over_a_link_opens_nothing(reading_page: Open) -> None:
     page = reading_page()
+    stop_the_clock(page)
     box = page.locator(TERM).bounding_box()
     assert box is not None
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.clock.run_for(REST - 1)
     page.mouse.move(box["x"] + 5, box["y"] - 60)
-    page.wait_for_timeout(500)
+    page.clock.run_for(60_000)
     assert popup(page).count() == 0
+    page.mouse.move(box["x"] + 5, box["y"] + 5)  # who rests there sees it: time does pass
+    page.clock.run_for(REST)
+    popup(page).wait_for()
+    assert sum("/popups/" in url for url in asked) == 1
 
 
 @pytest.mark.browser
@@ -96,7 +115,7 @@ def test_by_key_it_opens_and_closes_and_the_text_goes_on(reading_page: Open) -> 
     tab_to(page, term)
     popup(page).wait_for()
     page.keyboard.press("Escape")
-    assert page.locator(".popup").count() == 0
+    expect(page.locator(".popup")).to_have_count(0)
     assert term.evaluate("(link) => link === document.activeElement")
     tab_to(page, term)
     popup(page).wait_for()
@@ -116,10 +135,10 @@ def test_a_tap_opens_a_second_one_follows(reading_page: Open) -> None:
     page.locator(TERM).tap()
     popup(page).wait_for()
     page.locator("section > h1").tap()  # elsewhere
-    assert page.locator(".popup").count() == 0
+    expect(page.locator(".popup")).to_have_count(0)
     page.locator(KEYS).tap()
     popup(page).wait_for()
-    assert page.url.endswith(f"{CHAPTER}.html")
+    expect(page).to_have_url(re.compile(f"{CHAPTER}.html$"))
     page.locator(KEYS).tap()
     page.wait_for_url("**/glossary.html#term-key")
 
@@ -159,8 +178,11 @@ def test_it_stays_on_the_screen(reading_page: Open, width: int) -> None:
 def test_where_it_cannot_be_loaded_a_link_is_a_link(reading_page: Open, reading_home: str) -> None:
     page = reading_page(home=reading_home)
     page.route("**/popups/**", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    stop_the_clock(page)
     page.locator(TERM).hover()
-    page.wait_for_timeout(500)
+    with page.expect_response("**/popups/**"):
+        page.clock.run_for(REST)
+    page.clock.run_for(60_000)
     assert popup(page).count() == 0
     page.locator(TERM).click()
     page.wait_for_url("**/glossary.html#term-softmax")

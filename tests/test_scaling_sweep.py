@@ -30,6 +30,8 @@ from primer.scaling.sweep import (
 from primer.train import Batches
 from primer.transformers import Transformer
 
+PATIENCE = 300  # seconds until a child must have stored something
+
 
 def shorten(patch: pytest.MonkeyPatch) -> None:
     """Make the sweep short; a worker needs to know the name of the size alone."""
@@ -110,7 +112,8 @@ def test_a_killed_sweep_ends_as_one_that_was_left_alone(alone, tmp_path):
     file = tmp_path / "sweep.csv"
     process = fork_server().Process(target=short_sweep, args=(file,))
     process.start()
-    while process.is_alive() and len(load_results(file)) < 2:
+    until = time.monotonic() + PATIENCE
+    while process.is_alive() and len(load_results(file)) < 2 and time.monotonic() < until:
         time.sleep(0.01)
     process.kill()
     process.join()

@@ -7,13 +7,14 @@ import gzip
 import io
 import re
 import struct
+import warnings
 
 import numpy as np
 import pytest
 import scipy.io.wavfile
 import scipy.signal
 import traitlets
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from widget_page import settle
 
@@ -335,13 +336,22 @@ BAD_FILES = {
     "empty": (b"", "not a WAV file"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "not a WAV file"),
     "RIFF of another kind": (patched(8, b"AVI "), "not a WAV file"),
-    "WAVE in another file": (patched(0, b"RIFX"), "not a WAV file"),
+    "WAVE in another file": (patched(0, b"FORM"), "not a WAV file"),
     "a header alone": (GOOD[:30], "ends before its sound begins"),
     "cut off": (GOOD[:400], "cut off: it announces 600 bytes of sound and has 356"),
     "compressed": (patched(20, b"\x55\x00"), "compressed or of a rare format"),
     "rate 0": (patched(24, bytes(4)), "a rate or a number of channels of 0"),
     "no channels": (patched(22, bytes(2)), "a rate or a number of channels of 0"),
     "format missing": (patched(12, b"junk"), "its format is missing"),
+    "frames too small": (patched(32, b"\x01\0"), r"1 × 16 bits do not fit its frames of 1 bytes"),
+    "frames of no size": (patched(32, bytes(2)), r"1 × 16 bits do not fit its frames of 0 bytes"),
+    "half a byte for a channel": (
+        patched(22, b"\x02\0\x40\x1f\0\0\x80\x3e\0\0\x03\0"),
+        "2 × 16 bits",
+    ),
+    "65,535 channels": (patched(22, b"\xff\xff"), "65535 × 16 bits do not fit its frames of 2"),
+    "no bits": (patched(34, bytes(2)), "compressed or of a rare format"),
+    "floats of half size": (patched(20, b"\x03\0"), "compressed or of a rare format"),
     "not a number": (wav(np.array([0, np.nan], "<f4")), "values that are no numbers"),
 }
 
@@ -353,9 +363,136 @@ def test_bad_files_are_refused_with_a_sentence(javascript, name):
         javascript("wav.js", "parseWav", list(data))
 
 
-def test_a_stream_of_unknown_length_is_read_to_its_end(javascript):
-    got = javascript("wav.js", "parseWav", list(patched(40, b"\xff\xff\xff\xff")))
-    assert got == javascript("wav.js", "parseWav", list(GOOD))
+UNKNOWN = {
+    "ffmpeg": (0xFFFFFFFF, 0xFFFFFFFF),
+    "SoX": (0x7FFFF024, 0x7FFFF000),
+    "arecord": (0x80000024, 0x80000000),
+    "arecord, rounded": (0x7FFFFFFF, 0x7FFFFFDB),
+    "a header never finished": (0, 0),
+    "its length without the sound": (36, 0),
+    "the sound alone unknown": (636, 0xFFFFFFFF),
+}
+"""What recorders write as the sizes of the file and of the sound, where they cannot go back."""
+
+
+@pytest.mark.parametrize("writer", sorted(UNKNOWN))
+def test_a_stream_of_unknown_length_is_read_to_its_end(javascript, writer):
+    whole, sound = (size.to_bytes(4, "little") for size in UNKNOWN[writer])
+    stream = patched(4, whole)[:40] + sound + GOOD[44:]
+    got = javascript("wav.js", "parseWav", list(stream))
+    good = javascript("wav.js", "parseWav", list(GOOD))
+    assert good["told"] == ""
+    assert got == {**good, "told": "It does not say how long it is, and is read to its end."}
+    samples, rate = got["samples"], got["rate"]
+    shown = javascript("signals.js", "ownSignal", "pipe.wav", samples, rate, got["told"])
+    assert shown["note"] == (
+        "pipe.wav: 0.04 s at 8000 Hz. It does not say how long it is, and is read to its end. "
+        "It stays on this device."
+    )
+
+
+def test_no_sound_is_no_stream(javascript):
+    empty = wav(np.zeros(0, "<i2"))
+    got = javascript("wav.js", "parseWav", list(empty))
+    assert (got["samples"], got["told"]) == ([], "")
+    behind = empty + b"LIST" + struct.pack("<I", 4) + b"INFO"
+    behind = behind[:4] + struct.pack("<I", len(behind) - 8) + behind[8:]
+    assert javascript("wav.js", "parseWav", list(behind))["samples"] == []
+
+
+LONG = bytes.fromhex("000010008000 00AA00389B71".replace(" ", ""))
+"""The end of the long name of a format, from its fifth byte on."""
+
+
+def container(
+    sound: bytes,
+    *,
+    kind: int,
+    channels: int,
+    bits: int,
+    width: int,
+    magic: bytes = b"RIFF",
+    extensible: bool = False,
+    before: list[int] | None = None,
+) -> bytes:
+    """Write a WAV file by the book, with chunks of these sizes around its format."""
+    end = ">" if magic == b"RIFX" else "<"
+    long = LONG[:2][::-1] + LONG[2:4][::-1] + LONG[4:] if end == ">" else LONG
+    frame = channels * width
+    tag = 0xFFFE if extensible else kind
+    layout = struct.pack(f"{end}HHIIHH", tag, channels, 11025, 11025 * frame, frame, bits)
+    if extensible:
+        layout += struct.pack(f"{end}HHII", 22, bits, 0, kind) + long
+    chunks = [(b"LIST", bytes(size)) for size in before or []] + [(b"fmt ", layout)]
+    chunks += [(b"junk", b"data" + bytes(size)) for size in before or []]
+    if magic in {b"RF64", b"BW64"}:
+        chunks.insert(0, (b"ds64", struct.pack("<QQQI", 0, len(sound), 0, 0)))
+    body = b"WAVE"
+    for name, content in chunks:
+        body += name + struct.pack(f"{end}I", len(content)) + content + bytes(len(content) % 2)
+    size = 0xFFFFFFFF if magic in {b"RF64", b"BW64"} else len(sound)
+    body += b"data" + struct.pack(f"{end}I", size) + sound + bytes(len(sound) % 2)
+    if size == 0xFFFFFFFF:
+        body = body[:12] + struct.pack("<Q", len(body)) + body[20:]
+        return magic + struct.pack("<I", size) + body
+    return magic + struct.pack(f"{end}I", len(body)) + body
+
+
+@settings(max_examples=80)  # of kinds, widths, ends and long names
+@given(data=st.data())
+def test_every_layout_is_read_as_scipy_reads_it(javascript, data):
+    channels = data.draw(st.integers(1, 5), "channels")
+    kind = data.draw(st.sampled_from([1, 1, 1, 3]), "kind")
+    width = data.draw(st.sampled_from([4, 8]) if kind == 3 else st.integers(1, 8), "width")
+    fewest = 8 * width if kind == 3 else 9 if width > 1 else 1
+    bits = data.draw(st.integers(fewest, 8 * width), "bits")
+    magic = data.draw(st.sampled_from([b"RIFF", b"RIFF", b"RIFX", b"RF64", b"BW64"]), "magic")
+    frames = data.draw(st.integers(0, 40), "frames")
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1), "seed"))
+    if kind == 3:
+        order = ">" if magic == b"RIFX" else "<"
+        sound = rng.uniform(-1, 1, frames * channels).astype(f"{order}f{width}").tobytes()
+    else:
+        sound = rng.bytes(frames * channels * width)
+    file = container(
+        sound,
+        kind=kind,
+        channels=channels,
+        bits=bits,
+        width=width,
+        magic=magic,
+        extensible=data.draw(st.booleans(), "extensible"),
+        before=data.draw(st.lists(st.integers(0, 9), max_size=3), "before"),
+    )
+    got = javascript("wav.js", "parseWav", list(file))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the chunks that it skips
+        rate, values = scipy.io.wavfile.read(io.BytesIO(file.replace(b"BW64", b"RF64", 1)))
+    assert values.reshape(-1, channels).shape == (frames, channels)
+    full = 1.0 if kind == 3 else 2.0 ** (8 * values.itemsize - 1)
+    zero, full = (128, 128) if kind == 1 and width == 1 else (0, full)
+    expected = ((values.reshape(-1, channels).astype(float) - zero) / full).mean(axis=1)
+    assert got["rate"] == rate == 11025
+    assert got["told"] == ""
+    np.testing.assert_allclose(got["samples"], expected, atol=1e-6)
+
+
+def test_24_bits_in_frames_of_four_bytes_are_as_many_samples_as_there_are(javascript):
+    values = np.random.default_rng(5).integers(-(2**23), 2**23, 200)
+    file = container((values << 8).astype("<i4").tobytes(), kind=1, channels=1, bits=24, width=4)
+    got = javascript("wav.js", "parseWav", list(file))["samples"]
+    np.testing.assert_allclose(got, values / 2**23, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["ambisonics", "another number"])
+def test_a_long_name_that_is_no_pcm_is_refused(javascript, name):
+    file = container(bytes(400), kind=1, channels=1, bits=16, width=2, extensible=True)
+    other = file.replace(LONG[4:], bytes.fromhex("86 44 C8 C1 CA 00 00 00"))
+    if name == "another number":
+        other = file.replace(struct.pack("<I", 1) + LONG, struct.pack("<I", 0x10001) + LONG)
+    assert other != file
+    with pytest.raises(RuntimeError, match="compressed or of a rare format"):
+        javascript("wav.js", "parseWav", list(other))
 
 
 def test_long_sounds_are_cut_and_short_ones_refused(javascript):
@@ -363,8 +500,21 @@ def test_long_sounds_are_cut_and_short_ones_refused(javascript):
     assert (len(kept["samples"]), kept["scale"], max(kept["samples"])) == (1000, 0.5, 1)
     assert "25.00 s at 100 Hz, of which the first 10 s are shown" in kept["note"]
     assert 8 <= kept["window_length"] <= 1000
-    with pytest.raises(RuntimeError, match="holds 3 samples; at least 64"):
-        javascript("signals.js", "ownSignal", "short.wav", [0, 1, 0], 100)
+    for count, words in ((0, "0 samples"), (1, "1 sample"), (3, "3 samples"), (63, "63 samples")):
+        with pytest.raises(RuntimeError, match=f"It holds {words}; at least 64 are needed"):
+            javascript("signals.js", "ownSignal", "short.wav", [0.5] * count, 100)
+
+
+@pytest.mark.parametrize(("rate", "shown"), [(1, 64), (3, 21.33), (6, 10.67), (7, 10)])
+def test_of_a_slow_sound_64_samples_are_shown(javascript, rate, shown):
+    kept = javascript("signals.js", "ownSignal", "slow.wav", [0.5] * 8000, rate)
+    assert len(kept["samples"]) == max(64, 10 * rate)
+    words = f"slow.wav: {8000 / rate:.2f} s at {rate} Hz, of which the first {shown} s are shown."
+    assert kept["note"] == f"{words} It stays on this device."
+    all_of_it = javascript("signals.js", "ownSignal", "slow.wav", [0.5] * 64, rate)
+    assert (
+        all_of_it["note"] == f"slow.wav: {64 / rate:.2f} s at {rate} Hz. It stays on this device."
+    )
 
 
 # ---------------------------------------------------------------- the Python side

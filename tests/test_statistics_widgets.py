@@ -250,6 +250,7 @@ def test_power_experiments_agree_with_the_numbers(widget_page):
         error = math.sqrt(expected * (1 - expected) / runs)
         assert abs(float(share) / 100 - expected) < 5 * error + 1e-3
     page.get_by_role("button", name="Clear").click()
+    settle(page)
     assert page.locator(".tile.right .seen").inner_text() == ""
 
 
@@ -378,6 +379,7 @@ def test_laboratory_answers_to_keys_and_shows_the_bound(widget_page):
     assert page.evaluate("model.get('estimator')") == "maximum"
     assert "does not hold" in page.locator("tbody tr:nth-child(3)").inner_text()
     page.get_by_role("button", name="One sample").tap()
+    settle(page)
     assert "401 samples" in page.locator(".result").inner_text()
     page.locator(".decline").tap(position={"x": 300, "y": 100})
     settle(page)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 EXAMPLE = Path(__file__).parents[1] / "example"
 BUILD = (
@@ -42,13 +42,13 @@ def test_the_page_is_alive_from_disk_and_its_views_stay_in_step(
     sliders, lines = page.locator("input[type=range]"), page.locator(".widget-view [aria-live]")
     assert lines.all_inner_texts() == ["At x = 1 it has the height 1.5."] * 2
     sliders.nth(1).press("ArrowRight")
-    assert lines.all_inner_texts() == ["At x = 1 it has the height 1.6."] * 2
+    expect(lines).to_have_text(["At x = 1 it has the height 1.6."] * 2)
     page.context.close()
 
 
 def test_the_widget_is_alive_in_its_own_file(chromium: Browser, site: Path) -> None:
     page = opened(chromium, site / "embed" / "index" / "parabola.html")
     page.get_by_label("steepness").press("ArrowLeft")
-    assert page.locator("[aria-live]").inner_text() == "At x = 1 it has the height 1.4."
+    expect(page.locator("[aria-live]")).to_have_text("At x = 1 it has the height 1.4.")
     assert page.locator(".source").inner_text() == "From A living figure"
     page.context.close()

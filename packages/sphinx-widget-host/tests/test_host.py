@@ -94,14 +94,14 @@ def test_two_views_of_one_model_stay_in_step(open_page: Open) -> None:
     page = open_page({"a": counter()}, ["a", "a"])
     page.locator("#view-0 button").click()
     page.locator("#view-1 button").press("Enter")
-    assert page.locator("button").all_inner_texts() == ["count 2", "count 2"]
+    expect(page.locator("button")).to_have_text(["count 2", "count 2"])
     assert page.evaluate("window.initialized") == 1
 
 
 def test_models_of_one_class_are_apart(open_page: Open) -> None:
     page = open_page({"a": counter(3), "b": counter(5)}, ["a", "b"])
     page.locator("#view-0 button").click()
-    assert page.locator("button").all_inner_texts() == ["count 4", "count 5"]
+    expect(page.locator("button")).to_have_text(["count 4", "count 5"])
 
 
 def test_every_view_starts_even_far_below(open_page: Open) -> None:
@@ -250,7 +250,7 @@ def test_data_that_does_not_come_is_said_and_spares_the_others(
     page.locator("#view-0 > .widget-unavailable").wait_for()
     assert "could not be loaded" in place(page, 0).inner_text()
     page.locator("#view-1 button").click()
-    assert page.locator("#view-1 button").inner_text() == "count 1"
+    expect(page.locator("#view-1 button")).to_have_text("count 1")
 
 
 # Shows how many bytes came of what it asks for, or why they are not there.
@@ -360,7 +360,7 @@ def test_a_widget_that_fails_apologizes_and_spares_the_others(
 ) -> None:
     page = open_page({"bad": broken, "good": counter()}, ["bad", "good"])
     page.locator("#view-1 button").click()
-    assert page.locator("#view-1 button").inner_text() == "count 1"
+    expect(page.locator("#view-1 button")).to_have_text("count 1")
     assert "could not be started" in place(page, 0).inner_text()
 
 
@@ -378,7 +378,7 @@ def test_a_widget_starts_while_the_page_still_arrives(chromium: Browser, tmp_pat
     with serve(tmp_path) as address:
         page.goto(f"{address}/page.html", wait_until="commit")
         page.locator("button").click()
-        assert page.locator("button").inner_text() == "count 1"
+        expect(page.locator("button")).to_have_text("count 1")
         assert page.evaluate("document.readyState") == "loading"
         page.close()
 
