@@ -16,6 +16,11 @@ from primer.book.browser import ARGUMENTS, SHELL, find_chromium
 
 __all__ = ["ARGUMENTS", "find_chromium"]
 
+# Chromium comes without what Debian recommends beside it: two hundred packages, for printers,
+# notices and graphics cards.  What the tests need beside it is letters, for what the book's own
+# fonts have not, and a library of the Node by which Playwright drives it.
+BESIDE = ("fonts-dejavu-core", "fonts-liberation", "libatomic1")
+
 
 def _attempt(*command: str) -> bool:
     """Run a command, showing it; say whether it succeeded."""
@@ -32,7 +37,7 @@ def main() -> int:
     found = find_chromium()
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
         print("No Chromium yet: installing Debian's package …", flush=True)
-        install = ("apt-get", "install", "-y")
+        install = ("apt-get", "install", "-y", "--no-install-recommends", *BESIDE)
         if _attempt("apt-get", "update") and (
             _attempt(*install, SHELL) or _attempt(*install, "chromium")
         ):

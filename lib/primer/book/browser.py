@@ -36,6 +36,9 @@ def find_chromium() -> str | None:
             return candidate
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
+    try:
+        with sync_playwright() as playwright:
+            own = playwright.chromium.executable_path
+    except Exception:  # its own Node does not start: a small Debian has no libatomic
+        return None
     return own if Path(own).is_file() else None
