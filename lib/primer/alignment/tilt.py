@@ -142,7 +142,6 @@ def best_of_n(
     return reference * share[level]
 
 
-@checked
 def best_of_n_kl_bound(draws: int) -> float:
     r"""Compute the KL that the best of n has when no two draws are ever equal.
 

@@ -99,7 +99,6 @@ def add_adapters(
     return model
 
 
-@checked
 def adapter_parameters(d: int, bottleneck: int, n_layers: int) -> int:
     r"""Count the numbers of two adapters in each of L layers: :math:`2L(2dr + r + d)`.
 

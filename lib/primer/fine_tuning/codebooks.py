@@ -94,7 +94,6 @@ class Codebook:
         return self.table.to(dtype).index_select(0, codes.flatten().int()).reshape(codes.shape)
 
 
-@checked
 def integer_codebook(bits: int) -> Codebook:
     r"""Evenly spaced numbers: what ``round`` of a scaled number leaves.
 
@@ -119,7 +118,6 @@ def integer_codebook(bits: int) -> Codebook:
     return Codebook(f"int{bits}", [n / largest for n in range(-largest, largest + 1)])
 
 
-@checked
 def normal_float_codebook(bits: int = 4, offset: float = NF4_OFFSET) -> Codebook:
     r"""Quantiles of the normal distribution, scaled to end at −1 and 1: NF4 and its relatives.
 

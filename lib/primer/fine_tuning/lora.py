@@ -397,7 +397,6 @@ def load_lora_state(model: nn.Module, state: Mapping[str, Tensor]) -> None:
         layer.swap(state[f"{name}.A"], state[f"{name}.B"])
 
 
-@checked
 def lora_parameters(d: int, k: int, rank: int) -> int:
     """Count the numbers of the two factors beside a d × k matrix: dr + rk.
 

@@ -9,7 +9,6 @@ about half an hour on one core.
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 import time
@@ -32,6 +31,7 @@ from primer.inference.generation import generate
 from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.quality import distinct_ngrams
 from primer.saving import write_whole
+from primer.tables import read_table
 from primer.transformers import Block, Transformer, load_pretrained
 
 RESULTS = Path(__file__).with_suffix(".csv")
@@ -74,17 +74,17 @@ def read_results(path: Path = RESULTS) -> dict[tuple[str, str], Line]:
     """
     if not path.exists():
         return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = [
-            Line(
-                row["setting"],
-                row["measure"],
-                float(row["mean"]),
-                float(row["error"]),
-                int(row["n"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    lines = read_table(
+        path,
+        Line._fields,
+        lambda row: Line(
+            row["setting"],
+            row["measure"],
+            float(row["mean"]),
+            float(row["error"]),
+            int(row["n"]),
+        ),
+    )
     return {(line.setting, line.measure): line for line in lines}
 
 

@@ -9,7 +9,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inputs import checked, count
-from primer.inputs import tokens as token_ids
 
 
 class Limits(NamedTuple):
@@ -55,9 +54,15 @@ class MarkovModel:
         self.log_table = table.log()
         self.config = Limits(len(table), count("context_length", context_length))
 
+    @checked(infinite="return")
     def __call__(self, tokens: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
         """Look up the log-probabilities of what follows each token."""
-        return self.log_table[token_ids("tokens", tokens, len(self.log_table))]
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < len(self.log_table):
+            raise ValueError(
+                f"token ids must lie between 0 and {len(self.log_table) - 1}, "
+                f"got {int(tokens.min())} to {int(tokens.max())}"
+            )
+        return self.log_table[tokens.long()]
 
     @classmethod
     @checked

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from primer.inference.reading import LanguageModel
 from primer.inputs import checked, count
-from primer.inputs import tokens as token_ids
 
 
 @checked(infinite="return")
@@ -45,7 +44,11 @@ def log_likelihoods(
     """
     if tokens.shape[1] < 2:
         raise ValueError(f"need texts of at least two tokens, got shape {tuple(tokens.shape)}")
-    ids = token_ids("tokens", tokens, model.config.vocab_size)
+    if tokens.numel() == 0:
+        raise ValueError(f"there is no text, got shape {tuple(tokens.shape)}; give at least one")
+    if int(tokens.min()) < 0 or int(tokens.max()) >= model.config.vocab_size:
+        raise ValueError(f"tokens must lie between 0 and {model.config.vocab_size - 1}")
+    ids = tokens.long()
     with torch.no_grad():
         predicted = model(ids[:, :-1]).log_softmax(-1)
     if bool(predicted.isnan().any()):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import json
-import operator
 import os
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from primer.inputs import checked
+from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 from primer.language_models.merges import (
     Pair,
     learn_merges,
@@ -97,6 +97,7 @@ class BytePairEncoding:
         self._cache: dict[str, list[int]] = {}
 
     @classmethod
+    @checked
     def train(
         cls, texts: Iterable[str], vocab_size: int, special_tokens: Sequence[str] = (END,)
     ) -> BytePairEncoding:
@@ -125,10 +126,12 @@ class BytePairEncoding:
             When ``vocab_size`` has no room for the bytes and the special tokens, or the corpus is
             too small for so many merges.
         """
-        merges = learn_merges(count_words(texts), _n_merges(vocab_size, special_tokens))
+        n_merges = _n_merges(vocab_size, special_tokens)
+        merges = learn_merges(count_words(texts), n_merges)
         return cls(merges, special_tokens)
 
     @classmethod
+    @checked
     def train_by_rescan(
         cls, texts: Iterable[str], vocab_size: int, special_tokens: Sequence[str] = (END,)
     ) -> BytePairEncoding:
@@ -221,15 +224,16 @@ class BytePairEncoding:
         Raises
         ------
         ValueError
-            When an id is not one of this vocabulary.
+            When an id is not one of this vocabulary, or there are several rows.
         """
-        content = bytearray()
-        for token in map(operator.index, ids):
-            if not 0 <= token < len(self.tokens):
-                raise ValueError(f"token ids are 0 to {len(self.tokens) - 1}, got {token}")
-            content += self.tokens[token]
+        row = ids if hasattr(ids, "shape") else list(ids)
+        tokens = token_ids("ids", row, len(self.tokens))
+        if tokens.ndim != 1:
+            raise ValueError(f"ids must be one row of token ids, got shape {tuple(tokens.shape)}")
+        content = b"".join(self.tokens[token] for token in tokens.tolist())
         return content.decode("utf-8", errors="replace")
 
+    @checked
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the encoding as JSON; a file of that name is replaced only by a whole one.
 
@@ -300,7 +304,9 @@ def _is_pair(merge: object) -> bool:
 
 def _n_merges(vocab_size: int, special_tokens: Sequence[str]) -> int:
     """Count the merges that a vocabulary has room for."""
-    n_merges = vocab_size - 256 - len(special_tokens)
+    if isinstance(special_tokens, str):
+        raise ValueError(f"special tokens must be different names, got {special_tokens!r}")
+    n_merges = count("vocab_size", vocab_size) - 256 - len(special_tokens)
     if n_merges < 0:
         raise ValueError(
             f"vocab_size must be at least {256 + len(special_tokens)} (256 bytes and "

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from primer.inputs import checked, count
+from primer.inputs import as_array, checked, count
+from primer.inputs import tokens as token_ids
 
 Codes = Int[np.ndarray, " n"]
 
@@ -52,6 +53,7 @@ class Alphabet:
         """The number of symbols, with the end of a text."""
         return len(self.characters) + 1
 
+    @checked
     def encode(self, text: str) -> Codes:
         """Turn a text into numbers.
 
@@ -74,6 +76,7 @@ class Alphabet:
             )
         return np.fromiter(map(self._codes.__getitem__, text), np.int64, len(text))
 
+    @checked
     def decode(self, codes: Iterable[int | np.integer] | Codes) -> str:
         """Turn numbers into text; the end is not written.
 
@@ -82,13 +85,11 @@ class Alphabet:
         ValueError
             When a number is none of this alphabet.
         """
-        text = []
-        for code in codes:
-            if not 0 <= code < self.vocab_size:
-                raise ValueError(f"codes are 0 to {self.vocab_size - 1}, got {code}")
-            if code:
-                text.append(self.characters[code - 1])
-        return "".join(text)
+        row = codes if hasattr(codes, "shape") else list(codes)
+        numbers = token_ids("codes", row, self.vocab_size)
+        if numbers.ndim != 1:
+            raise ValueError(f"codes must be one row of codes, got shape {tuple(numbers.shape)}")
+        return "".join(self.characters[code - 1] for code in numbers.tolist() if code)
 
 
 class Counts(NamedTuple):
@@ -145,7 +146,7 @@ def checked_codes(text: Sequence[Any] | np.ndarray, vocab_size: int) -> Codes:
     ValueError
         When it is no sequence of whole numbers, or one lies outside the vocabulary.
     """
-    codes = np.asarray(text)
+    codes = as_array("text", text)
     if codes.ndim != 1 or (codes.size and codes.dtype.kind not in "iu"):
         raise ValueError(
             f"a text must be a sequence of whole numbers, got shape {codes.shape} and type "
@@ -221,6 +222,7 @@ def distinct(keys: Codes, weights: Codes | None = None) -> Counts:
     return Counts(keys[first], np.add.reduceat(weights, first))
 
 
+@checked
 def count_ngrams(
     texts: Iterable[Sequence[Any] | np.ndarray], vocab_size: int, order: int
 ) -> Counts:

@@ -206,7 +206,7 @@ def entropy(p: ArrayLike | Tensor, base: float = math.e) -> float | Tensor:
 def cross_entropy(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
 @overload
 def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
-@checked
+@checked(infinite="return")
 def cross_entropy(
     p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
 ) -> float | Tensor:
@@ -250,7 +250,7 @@ def cross_entropy(
 def kl_divergence(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
 @overload
 def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
-@checked
+@checked(infinite="return")
 def kl_divergence(
     p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
 ) -> float | Tensor:
@@ -291,7 +291,7 @@ def kl_divergence(
     return _in_base(nats, base, p)
 
 
-@checked
+@checked(infinite="return")
 def perplexity(probabilities: ArrayLike) -> float:
     r"""Compute among how many equally likely tokens the model seemed to choose.
 

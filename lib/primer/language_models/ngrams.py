@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from primer.inputs import checked, count, not_negative
+from primer.inputs import tokens as token_ids
 from primer.language_models.counting import (
     BOUNDARY,
     Codes,
@@ -67,6 +68,7 @@ class NGramModel(abc.ABC):
     def numbers(self) -> int:
         """How many numbers the model keeps: its different n-grams."""
 
+    @checked(infinite="return")
     def log2_probabilities(self, text: Text) -> Probabilities:
         r"""Compute :math:`\log_2 P(x_t\mid\dots)` of every symbol of a text and of its end.
 
@@ -91,6 +93,7 @@ class NGramModel(abc.ABC):
         with np.errstate(divide="ignore"):
             return np.log2(self.probabilities(keys))[inverse]
 
+    @checked
     def distributions(self, contexts: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n vocab"]:
         """Compute the probabilities of all symbols after each of several contexts.
 
@@ -104,9 +107,11 @@ class NGramModel(abc.ABC):
         array of shape (n, vocab_size)
             Rows that sum to 1.
         """
-        keys = contexts[:, None] * self.vocab_size + np.arange(self.vocab_size)
+        known = token_ids("contexts", contexts, self.vocab_size ** (self.order - 1))
+        keys = known[:, None] * self.vocab_size + np.arange(self.vocab_size)
         return self.probabilities(keys.ravel()).reshape(keys.shape)
 
+    @checked
     def distribution(self, context: Text) -> Float[np.ndarray, " vocab"]:
         """Compute the probabilities of all symbols after a beginning of a text.
 
@@ -132,6 +137,7 @@ class NGramModel(abc.ABC):
             key = key * self.vocab_size + code
         return self.distributions(np.array([key]))[0]
 
+    @checked
     def sample(self, length: int, rng: np.random.Generator, prompt: Text = ()) -> list[int]:
         """Write a text, symbol by symbol, until its end or until it is long enough.
 
@@ -204,6 +210,7 @@ class AddK(NGramModel):
         self.contexts = distinct(counts.keys // vocab_size, counts.values)
 
     @classmethod
+    @checked
     def fit(cls, texts: Iterable[Text], vocab_size: int, order: int, k: float = 0.0) -> AddK:
         """Count texts, see :func:`~primer.language_models.counting.count_ngrams`."""
         return cls(count_ngrams(texts, vocab_size, order), vocab_size, order, k)
@@ -275,6 +282,8 @@ def kneser_ney_discounts(values: Codes) -> Float[np.ndarray, "4"]:
     >>> kneser_ney_discounts(np.repeat([1, 2, 3, 4], [40, 10, 6, 3])).round(3).tolist()
     [0.0, 0.667, 0.8, 1.667]
     """
+    if len(values) == 0 or values.min() < 1:
+        raise ValueError("values must be how often n-grams occur, whole numbers, 1 or more")
     n = np.bincount(np.minimum(values, 5), minlength=6)[1:5]
     c = np.arange(1, 4)
     below = (n[0] + 2 * n[1]) * n[:3]
@@ -422,7 +431,8 @@ def shannon_bounds(ranks: Int[np.ndarray, " guesses"]) -> tuple[float, float]:
     found = np.asarray(ranks)
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu" or found.min() < 1:
         raise ValueError("ranks must be whole numbers, 1 for a first guess that was right")
-    q = np.bincount(found)[1:] / len(found)
-    rank = np.arange(1, len(q) + 1)
-    lower = (rank * (q - np.append(q[1:], 0)) * np.log2(rank)).sum()
+    rank, times = np.unique(found.astype(np.float64), return_counts=True)
+    q = times / len(found)
+    # Summed by parts, so that ranks that nobody needed take no time.
+    lower = (q * (rank * np.log2(rank) - (rank - 1) * np.log2(np.maximum(rank - 1, 1)))).sum()
     return float(lower), entropy(q, base=2)

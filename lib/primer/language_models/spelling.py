@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from primer.inputs import as_array, checked
 from primer.language_models.byte_pairs import BytePairEncoding
 
 Predict = Callable[[Sequence[int]], Float[np.ndarray, "places vocab"]]
 """From tokens to log-probabilities: row :math:`i` is what follows the first :math:`i` of them."""
 
 
+@checked
 def next_characters(predict: Predict, encoding: BytePairEncoding, text: str) -> dict[str, float]:
     r"""Compute which character follows a text, according to a model that predicts tokens.
 
@@ -62,15 +64,22 @@ def next_characters(predict: Predict, encoding: BytePairEncoding, text: str) -> 
     weights, parts = [], []
     for start in range(max(0, len(text) - longest + 1), len(text) + 1):
         tokens, rest = encoding.encode(text[:start]), text[start:]
-        log_p = np.asarray(predict(tokens), dtype=float)
+        log_p = as_array("predictions", predict(tokens)).astype(float)
         if log_p.shape != (len(tokens) + 1, len(texts)):
             raise ValueError(
                 f"predictions after {len(tokens)} tokens must have shape "
                 f"{(len(tokens) + 1, len(texts))}, got {log_p.shape}"
             )
+        if np.isnan(log_p).any() or (log_p > 1e-3).any():
+            raise ValueError(
+                f"predictions after {len(tokens)} tokens must be logarithms of probabilities, "
+                f"got {log_p[np.isnan(log_p) | (log_p > 1e-3)][0]:g}"
+            )
         weights.append(log_p[np.arange(len(tokens)), tokens].sum())
         parts.append((log_p[-1], rest))
     highest = max(weights)
+    if highest == -np.inf:
+        raise ValueError("the model finds every way to spell this text impossible")
     special = {number: name for name, number in encoding.special_tokens.items()}
     for weight, (log_p, rest) in zip(weights, parts, strict=True):
         for number, (token, logarithm) in enumerate(zip(texts, log_p, strict=True)):

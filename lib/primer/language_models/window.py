@@ -14,7 +14,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from primer.inputs import checked, count
+from primer.inputs import checked, count, positive
+from primer.inputs import tokens as token_ids
 from primer.language_models.counting import BOUNDARY, Alphabet, checked_codes
 from primer.saving import write_whole
 
@@ -79,7 +80,8 @@ class WindowModel(nn.Module):
                 f"the model reads {self.sizes['window']} symbols, got contexts of "
                 f"{contexts.shape[1]}; cut them with window_rows"
             )
-        embedded = self.embed(contexts).flatten(1)  # (batch, window · d_embed)
+        symbols = token_ids("contexts", contexts, self.sizes["vocab_size"])
+        embedded = self.embed(symbols).flatten(1)  # (batch, window · d_embed)
         return self.head(torch.tanh(self.hidden(embedded)))
 
 
@@ -149,6 +151,7 @@ def window_rows(
     return torch.cat([padding, codes, codes.new_full((1,), BOUNDARY)]).unfold(0, window + 1, 1)
 
 
+@checked
 @torch.no_grad()
 def window_log_probabilities(
     model: WindowModel, text: Sequence[Any] | np.ndarray
@@ -180,6 +183,7 @@ def window_log_probabilities(
     return torch.cat(parts)
 
 
+@checked
 def train_window_model(
     model: WindowModel,
     rows: Int[Tensor, "targets columns"],
@@ -215,6 +219,10 @@ def train_window_model(
     """
     if not len(rows):
         raise ValueError("there are no rows to learn from; cut a text with window_rows")
+    rows = token_ids("rows", rows, model.sizes["vocab_size"])
+    if count("seed", seed, at_least=0) >= 1 << 63:
+        raise ValueError(f"seed must be below 2^63, got {seed}")
+    positive("learning_rate", learning_rate)
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -248,6 +256,7 @@ def save_window_model(
     write_whole(path, save(weights, {"format": FORMAT, "about": json.dumps(about)}))
 
 
+@checked
 def load_window_model(
     path: str | Path = PRETRAINED,
 ) -> tuple[WindowModel, Alphabet, Mapping[str, Any]]:

@@ -9,20 +9,22 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy import sparse
 from scipy.sparse.linalg import svds
+from scipy.special import logsumexp
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, positive
+from primer.inputs import as_array, checked, count, positive
+from primer.inputs import tokens as token_ids
 
 
 def _words(words: Sequence[Any] | np.ndarray) -> Int[np.ndarray, " n"]:
     """Return a text of at least two words as an array."""
-    text = np.asarray(words)
+    text = as_array("words", words)
     if text.ndim != 1 or text.dtype.kind not in "iu" or len(text) < 2 or text.min() < 0:
         raise ValueError(
             "words must be at least two whole numbers, 0 or more: number the vocabulary first"
         )
-    return text
+    return text.astype(np.int64)
 
 
 @checked
@@ -111,7 +113,10 @@ def skip_gram_loss(
             f"both tables need one row for each word, got {tuple(centers.shape)} and "
             f"{tuple(contexts.shape)}"
         )
-    return cross_entropy(centers[pairs[:, 0]] @ contexts.T, pairs[:, 1])
+    if len(pairs) == 0:
+        raise ValueError("there is no pair of words: give at least one")
+    center, outside = token_ids("pairs", pairs, len(centers)).unbind(dim=1)
+    return cross_entropy(centers[center] @ contexts.T, outside)
 
 
 @checked
@@ -157,14 +162,16 @@ def positive_pmi(
     ones = np.ones(len(pairs))
     counts = sparse.coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(size, size)).tocsr()
     counts.sum_duplicates()
-    center, outside = counts.sum(axis=1), counts.sum(axis=0) ** alpha
+    with np.errstate(divide="ignore"):  # words that never come have no place in the table
+        center, outside = np.log(counts.sum(axis=1)), alpha * np.log(counts.sum(axis=0))
     table = counts.tocoo()
     row, column = table.coords
-    table.data = np.log(table.data * outside.sum() / (center[row] * outside[column]))
+    table.data = np.log(table.data) + logsumexp(outside) - center[row] - outside[column]
     table.data = np.maximum(table.data, 0)
     return table.tocsr()
 
 
+@checked
 def spectral_vectors(table: sparse.csr_array, dim: int) -> Float[np.ndarray, "vocab dim"]:
     r"""Compress a table of words to a short vector for each, by its largest singular values.
 
@@ -231,7 +238,11 @@ def nearest(vectors: Float[np.ndarray, "vocab dim"], word: int, n: int) -> Int[n
         raise ValueError(f"words are 0 to {len(vectors) - 1}, got {word}")
     if count("n", n) >= len(vectors):
         raise ValueError(f"{len(vectors)} words have at most {len(vectors) - 1} others, got n={n}")
-    lengths = np.linalg.norm(vectors, axis=1)
-    cosine = vectors @ vectors[word] / np.where(lengths > 0, lengths, 1)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors / np.where(
+        largest > 0, largest, 1
+    )  # whose squares neither over- nor underflow
+    lengths = np.linalg.norm(scaled, axis=1)
+    cosine = scaled @ scaled[word] / np.where(lengths > 0, lengths, 1)
     cosine[word] = -np.inf
     return np.argsort(-cosine, kind="stable")[:n]

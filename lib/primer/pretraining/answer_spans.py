@@ -11,7 +11,8 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, vector
+from primer.inputs import checked, count, tensor, vector, whole
+from primer.inputs import tokens as token_ids
 
 
 class AnswerSpan(NamedTuple):
@@ -115,8 +116,11 @@ def span_loss(
     >>> round(span_loss(flat, flat, torch.tensor([[1, 2]])).item(), 4)  # 2 ln 4
     2.7726
     """
+    if len(answers) == 0:
+        raise ValueError("there is no question: give at least one answer")
+    first, last = token_ids("answers", answers, start.shape[1]).unbind(dim=1)
     cross_entropy = nn.functional.cross_entropy
-    return cross_entropy(start, answers[:, 0]) + cross_entropy(end, answers[:, 1])
+    return cross_entropy(start, first) + cross_entropy(end, last)
 
 
 class SpanBoundary(nn.Module):
@@ -150,6 +154,8 @@ class SpanBoundary(nn.Module):
     @checked
     def __init__(self, d_model: int, vocab_size: int, longest: int = 10) -> None:
         super().__init__()
+        for name, size in (("d_model", d_model), ("vocab_size", vocab_size), ("longest", longest)):
+            count(name, size)
         self.places = nn.Embedding(longest, d_model)
         self.layers = nn.Sequential(
             nn.Linear(3 * d_model, d_model),
@@ -171,7 +177,8 @@ class SpanBoundary(nn.Module):
         ValueError
             When the span is empty, too long, or has no neighbor on one side.
         """
-        length = end - start + 1
+        tensor("outputs", outputs, axes=2)
+        length = whole("end", end) - whole("start", start) + 1
         if not 1 <= length <= self.places.num_embeddings:
             raise ValueError(
                 f"spans have 1 to {self.places.num_embeddings} tokens, got {start} to {end}"

@@ -229,6 +229,15 @@ NAMES = {
     r"^cls\.predictions\.bias$": "words",
     r"^cls\.seq_relationship\.": "follows.",
 }
+SIZES = (
+    "vocab_size",
+    "num_hidden_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "max_position_embeddings",
+    "intermediate_size",
+    "layer_norm_eps",
+)
 COPIES = re.compile(r"^cls\.predictions\.decoder\.|position_ids$")
 
 
@@ -263,12 +272,16 @@ def load_bert(state_dict: Mapping[str, Tensor], config: Any) -> BertForPretraini
     >>> torch.allclose(ours(tokens).words, theirs(tokens).prediction_logits, atol=1e-5)
     True
     """
+    if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
+        raise ValueError(f"config must be Hugging Face's BertConfig or a mapping, got {config!r}")
     theirs = dict(config) if isinstance(config, Mapping) else config.to_dict()
     if theirs.get("model_type") != "bert" or theirs.get("hidden_act", "gelu") != "gelu":
         raise ValueError(
             "this reads models of type 'bert' with activation 'gelu', got "
             f"{theirs.get('model_type')!r} with {theirs.get('hidden_act')!r}"
         )
+    if missing := [name for name in SIZES if name not in theirs]:
+        raise ValueError(f"the configuration does not say {missing[0]}")
     ours = replace(
         BERT_BASE,
         vocab_size=theirs["vocab_size"],

@@ -17,7 +17,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.inputs import checked
+from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 
 Scores = Float[Tensor, "words tags"]
 Transitions = Float[Tensor, "rows columns"]
@@ -39,7 +40,7 @@ class Path(NamedTuple):
     score: Float[Tensor, ""]
 
 
-@checked(infinite="transitions")
+@checked(infinite="transitions first last return")
 def path_score(
     scores: Scores,
     transitions: Transitions,
@@ -78,11 +79,12 @@ def path_score(
     first, last = _ends(scores, transitions, first, last)
     if tags.shape != scores.shape[:1]:
         raise ValueError(f"{len(scores)} words need as many tags, got shape {tuple(tags.shape)}")
-    total = scores[torch.arange(len(tags)), tags].sum() + transitions[tags[:-1], tags[1:]].sum()
-    return total + first[tags[0]] + last[tags[-1]]
+    path = token_ids("tags", tags, scores.shape[1])
+    total = scores[torch.arange(len(path)), path].sum() + transitions[path[:-1], path[1:]].sum()
+    return total + first[path[0]] + last[path[-1]]
 
 
-@checked(infinite="transitions first last")
+@checked(infinite="transitions first last return")
 def log_partition(
     scores: Scores, transitions: Transitions, first: Ends | None = None, last: Ends | None = None
 ) -> Float[Tensor, ""]:
@@ -120,8 +122,14 @@ def log_partition(
     first, last = _ends(scores, transitions, first, last)
     forward = first + scores[0]
     for score in scores[1:]:
-        forward = score + (forward[:, None] + transitions).logsumexp(dim=0)
-    return (forward + last).logsumexp(dim=0)
+        forward = score + _log_sum(forward[:, None] + transitions)
+    return _log_sum(forward + last)
+
+
+def _log_sum(logs: Float[Tensor, "tags *others"]) -> Float[Tensor, "*others"]:
+    """Add what the logarithms stand for; where all are −∞ so is the sum, with the gradient 0."""
+    none = (logs == -torch.inf).all(dim=0)
+    return logs.masked_fill(none, 0).logsumexp(dim=0).masked_fill(none, -torch.inf)
 
 
 @checked(infinite="transitions first last")
@@ -194,8 +202,7 @@ class LinearChainCRF(nn.Module):
     @checked
     def __init__(self, n_tags: int) -> None:
         super().__init__()
-        if n_tags < 1:
-            raise ValueError(f"n_tags must be at least 1, got {n_tags}")
+        count("n_tags", n_tags)
         self.transitions = nn.Parameter(torch.zeros(n_tags, n_tags))
         self.first, self.last = (nn.Parameter(torch.zeros(n_tags)) for _ in range(2))
 
@@ -222,6 +229,9 @@ def _ends(
         raise ValueError(
             f"{tags} tags need {tags} × {tags} transitions, got shape {tuple(transitions.shape)}"
         )
+    for name, part in (("transitions", transitions), ("first", first), ("last", last)):
+        if part is not None and bool((part == torch.inf).any()):
+            raise ValueError(f"{name} must hold numbers, or −∞ for what is forbidden, got inf")
     ends = [scores.new_zeros(tags) if end is None else end for end in (first, last)]
     if any(end.shape != (tags,) for end in ends):
         raise ValueError(f"first and last must have {tags} numbers, one for each tag")

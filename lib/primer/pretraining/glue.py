@@ -114,6 +114,7 @@ def f1(truth: ArrayLike, guess: ArrayLike) -> float:
     return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
 
 
+@checked
 def spearman(first: ArrayLike, second: ArrayLike) -> float:
     r"""Correlate two rows of numbers by their ranks; equal numbers share the mean of theirs.
 

@@ -12,10 +12,11 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import nn
 
-from primer.inputs import checked, count, matrix, not_negative, vector
+from primer.inputs import checked, count, matrix, not_negative, tensor, vector
 
 
 @checked
+@np.errstate(over="ignore", invalid="ignore")
 def gradient_steps(
     x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: float, steps: int
 ) -> Float[np.ndarray, " steps"]:
@@ -60,6 +61,7 @@ def gradient_steps(
 
 
 @checked
+@np.errstate(over="ignore", invalid="ignore")
 def attention_layers(
     x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: float, layers: int
 ) -> Float[np.ndarray, " layers"]:
@@ -160,6 +162,7 @@ class LinearAttentionLayer(nn.Module):
     @checked
     def __init__(self, d: int) -> None:
         super().__init__()
+        count("d", d)
         # a start at 0 would be a saddle: each factor's gradient holds the other
         self.A = nn.Parameter(0.1 * torch.randn(d + 1, d + 1))
         self.u = nn.Parameter(0.1 * torch.randn(d + 1))
@@ -170,6 +173,12 @@ class LinearAttentionLayer(nn.Module):
         query: Float[torch.Tensor, "batch tokens"],
     ) -> Float[torch.Tensor, " batch"]:
         """Predict the query's output from the examples."""
+        tensor("examples", examples, axes=3), tensor("query", query, axes=2)
+        if query.shape != (len(examples), len(self.A)) or examples.shape[2] != len(self.A):
+            raise ValueError(
+                f"examples and query must hold tokens of {len(self.A)} numbers for as many tasks, "
+                f"got shapes {tuple(examples.shape)} and {tuple(query.shape)}"
+            )
         scores = torch.einsum("bi,ij,bnj->bn", query, self.A, examples)
         return (scores * (examples @ self.u)).mean(dim=1)
 
@@ -199,6 +208,8 @@ def linear_tasks(
     >>> examples.shape, query[:, -1].tolist(), answer.shape
     (torch.Size([2, 5, 4]), [0.0, 0.0], torch.Size([2]))
     """
+    for name, size in (("n_tasks", n_tasks), ("n", n), ("d", d)):
+        count(name, size)
     x = torch.randn(n_tasks, n + 1, d, generator=generator)
     w = torch.randn(n_tasks, d, 1, generator=generator)
     y = x @ w  # (n_tasks, n + 1, 1)
@@ -232,6 +243,8 @@ def train_layer(d: int, n: int, *, seed: int, steps: int, batch: int = 512) -> L
     >>> layer.A.shape
     torch.Size([3, 3])
     """
+    if count("seed", seed, at_least=0) >= 1 << 63:
+        raise ValueError(f"seed must be below 2^63, got {seed}")
     draw = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     layer = LinearAttentionLayer(d)

@@ -8,7 +8,8 @@ from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import checked, count
+from primer.inputs import as_array, checked, count
+from primer.inputs import tokens as token_ids
 from primer.transformers import Transformer
 
 
@@ -67,7 +68,10 @@ def run_lengths(right: ArrayLike) -> Int[np.ndarray, "*batch n"]:
     >>> run_lengths([True, True, False, True])
     array([2, 1, 0, 1])
     """
-    flags = np.asarray(right, dtype=bool)
+    flags = as_array("right", right)
+    if flags.ndim == 0 or (flags.dtype != bool and not np.isin(flags, (0, 1)).all()):
+        raise ValueError(f"right must hold True or False for each place, got {right!r}")
+    flags = flags.astype(bool)
     runs = np.zeros(flags.shape, dtype=int)
     following = np.zeros(flags.shape[:-1], dtype=int)
     for place in reversed(range(flags.shape[-1])):
@@ -104,14 +108,14 @@ def occurrences(text: ArrayLike, length: int, vocab_size: int) -> Int[np.ndarray
     >>> occurrences([1, 2, 1, 2, 3], 2, vocab_size=4)
     array([2, 1, 2, 1])
     """
-    tokens = np.asarray(text)
+    tokens = _text("text", text, count("vocab_size", vocab_size))
     if count("length", length) > len(tokens):
         raise ValueError(f"stretches of {length} tokens do not fit into a text of {len(tokens)}")
-    names = tokens.astype(np.int64)
-    size = int(count("vocab_size", vocab_size))
+    _, tokens = np.unique(tokens, return_inverse=True)  # no number is larger than the text is long
+    names = tokens
     for shift in range(1, length):  # name each stretch by that of its beginning and one token more
         _, names = np.unique(
-            names[: len(tokens) - shift] * size + tokens[shift:], return_inverse=True
+            names[: len(tokens) - shift] * len(tokens) + tokens[shift:], return_inverse=True
         )
     _, which, times = np.unique(names, return_inverse=True, return_counts=True)
     return times[which]
@@ -149,9 +153,17 @@ def overlap(test: ArrayLike, training: ArrayLike, length: int) -> float:
     """
     stretches = []
     for name, text in (("test", test), ("training", training)):
-        tokens = np.asarray(text).tolist()
+        tokens = _text(name, text, 1 << 63).tolist()
         if len(tokens) < count("length", length):
             raise ValueError(f"the {name} text of {len(tokens)} tokens holds no {length} in a row")
         stretches.append([tuple(tokens[i : i + length]) for i in range(len(tokens) - length + 1)])
     known = set(stretches[1])
     return sum(stretch in known for stretch in stretches[0]) / len(stretches[0])
+
+
+def _text(name: str, ids: ArrayLike, vocab_size: int) -> Int[np.ndarray, " n"]:
+    """Return the tokens of one text."""
+    tokens = np.asarray(token_ids(name, as_array(name, ids), vocab_size))
+    if tokens.ndim != 1:
+        raise ValueError(f"{name} must be one text, a row of tokens, got shape {tokens.shape}")
+    return tokens

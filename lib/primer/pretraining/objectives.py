@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, probability, vector
+from primer.inputs import checked, count, distribution, probability, vector
+from primer.inputs import tokens as token_ids
 
 BERT_SPLIT = (0.8, 0.1, 0.1)
 """Of the selected tokens: shown as the mask, as a random token, as they are."""
@@ -94,7 +95,7 @@ def mask_tokens(
     """
     rate = probability("rate", rate)
     masked, random, _ = shares(split)
-    count("vocab_size", vocab_size)
+    count("vocab_size", vocab_size), count("mask_id", mask_id, at_least=0)
     text = whole_tokens(tokens)
     ordinary = ~torch.isin(text, torch.tensor(sorted(special), dtype=text.dtype))
     if not ordinary.any():
@@ -221,9 +222,16 @@ def masked_cross_entropy(
             f"logits for places {tuple(logits.shape[:-1])} and targets for "
             f"{tuple(corruption.targets.shape)} do not fit"
         )
-    if not corruption.counted.any():
+    counted = corruption.counted
+    if counted.shape != corruption.targets.shape or counted.dtype != torch.bool:
+        raise ValueError(
+            f"counted must hold truth values of the targets' shape, "
+            f"{tuple(corruption.targets.shape)}, got {counted.dtype} and {tuple(counted.shape)}"
+        )
+    if not counted.any():
         raise ValueError("no place counts: the text is short for this rate, take a longer batch")
-    return cross_entropy(logits[corruption.counted], corruption.targets[corruption.counted])
+    targets = token_ids("targets", corruption.targets.where(counted, 0), logits.shape[-1])
+    return cross_entropy(logits[counted], targets[counted])
 
 
 def shares(split: Sequence[float]) -> tuple[float, float, float]:
@@ -242,6 +250,8 @@ def whole_tokens(tokens: Tensor) -> Int[Tensor, "*batch seq"]:
         raise ValueError(f"tokens must be whole numbers in a row, got {tokens.dtype}")
     if tokens.numel() == 0:
         raise ValueError("there is no token: give a text")
+    if int(tokens.long().min()) < 0:
+        raise ValueError(f"tokens must be 0 or larger, got {int(tokens.long().min())}")
     return tokens.long()
 
 
@@ -251,7 +261,8 @@ def _random_tokens(
     """Draw a token for each place."""
     if unigram is None:
         return torch.randint(vocab_size, text.shape, generator=generator)
-    if unigram.shape != (vocab_size,) or (unigram < 0).any() or not unigram.sum() > 0:
+    if unigram.shape != (vocab_size,):
         raise ValueError(f"unigram needs {vocab_size} probabilities, got {tuple(unigram.shape)}")
+    distribution("unigram", unigram)
     drawn = torch.multinomial(unigram, text.numel(), replacement=True, generator=generator)
     return drawn.view(text.shape)

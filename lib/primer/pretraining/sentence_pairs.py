@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from primer.inputs import checked
+from primer.inputs import checked, count
 
 
 class Pair(NamedTuple):
@@ -68,7 +68,7 @@ def next_sentence_pairs(
     if not long or min(map(len, documents)) == 0:
         raise ValueError("documents need sentences, and one of them at least two neighbors")
     pairs = []
-    for _ in range(n_pairs):
+    for _ in range(count("n_pairs", n_pairs)):
         number = int(rng.choice(long))
         place = int(rng.integers(len(documents[number]) - 1))
         first, second = documents[number][place], documents[number][place + 1]

@@ -129,6 +129,7 @@ def mask_spans(
     """
     masked, random, _ = shares(split)
     text = whole_tokens(tokens)
+    count("vocab_size", vocab_size), count("mask_id", mask_id, at_least=0)
     chances = torch.tensor(span_length_probabilities(p, longest))
     n, rate = len(text), probability("rate", rate)
     if longest > n:
@@ -295,9 +296,17 @@ def restore(
     >>> restore(torch.tensor([5, 100, 8]), torch.tensor([100, 6, 7, 101]), first_sentinel=100)
     tensor([5, 6, 7, 8])
     """
+    whole_tokens(inputs), whole_tokens(targets)
+    if int(targets[0]) < first_sentinel:
+        raise ValueError(
+            f"the targets must begin with a sentinel, {first_sentinel} or larger, got "
+            f"{int(targets[0])}, which belongs to no span"
+        )
     spans: dict[int, list[int]] = {}
     current: list[int] = []
     for token in targets.tolist():
+        if token in spans:
+            raise ValueError(f"sentinel {token} stands twice in the targets")
         if token >= first_sentinel:
             current = spans[token] = []
         else:
@@ -306,8 +315,11 @@ def restore(
     for token in inputs.tolist():
         if token >= first_sentinel and token not in spans:
             raise ValueError(f"sentinel {token} stands in the inputs and not in the targets")
-        text += spans[token] if token >= first_sentinel else [token]
-    return torch.tensor(text)
+        text += spans.pop(token) if token >= first_sentinel else [token]
+    if any(spans.values()):
+        lost = next(token for token, span in spans.items() if span)
+        raise ValueError(f"sentinel {lost} stands in the targets and not in the inputs")
+    return torch.tensor(text, dtype=torch.long)
 
 
 @checked
@@ -359,6 +371,12 @@ def infill(
     text, rate = whole_tokens(tokens), probability("rate", rate)
     if positive("mean_span", mean_span) > len(text):
         raise ValueError(f"spans of {mean_span:g} tokens are longer than the text of {len(text)}")
+    if mean_span < rate:
+        raise ValueError(
+            f"mean_span = {mean_span:g} is less than the rate of {rate:g}: most spans would hide "
+            "nothing, and more masks than the text has tokens would be needed; take a longer mean"
+        )
+    count("mask_id", mask_id, at_least=0)
     left, lengths = max(1, round(rate * len(text))), []
     while left:
         drawn = int(torch.poisson(torch.tensor(float(mean_span)), generator=generator))

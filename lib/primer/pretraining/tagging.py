@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from primer.inputs import checked, count
+from primer.inputs import checked, count, whole
 
 
 class Span(NamedTuple):
@@ -58,7 +58,7 @@ def encode_bio(spans: Sequence[Span], n_words: int) -> list[str]:
     """
     tags = ["O"] * count("n_words", n_words)
     for start, end, kind in spans:
-        if not 0 <= start < end <= n_words:
+        if not 0 <= whole("start", start) < whole("end", end) <= n_words:
             raise ValueError(f"a span from {start} to {end} does not fit into {n_words} words")
         if any(tag != "O" for tag in tags[start:end]):
             raise ValueError(f"the span from {start} to {end} overlaps another")
@@ -165,6 +165,8 @@ def longest_match(
     """
     if not word:
         raise ValueError("there is no word to cut: give at least one letter")
+    if isinstance(vocabulary, str):  # of which every part of a text would be a piece
+        raise ValueError(f"vocabulary must be several pieces, got one text; write [{vocabulary!r}]")
     pieces, start = [], 0
     while start < len(word):
         mark = continuation if start else ""

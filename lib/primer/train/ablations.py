@@ -13,7 +13,6 @@ where it was; the log ``ablations-log.txt`` sums them up.  The chapter reads bot
 
 from __future__ import annotations
 
-import csv
 import functools
 import itertools
 import math
@@ -36,6 +35,7 @@ from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
+from primer.tables import read_table
 from primer.train.data import Batches, token_stream
 from primer.train.evaluation import held_out_loss
 from primer.train.optimizer import make_optimizer
@@ -367,9 +367,10 @@ def load_points(path: Path | None = None) -> list[Point]:
     path = path or RESULTS
     if not path.exists():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    points = [
-        Point(
+    points = read_table(
+        path,
+        Point._fields,
+        lambda row: Point(
             row["variant"],
             float(row["rate"]),
             int(row["warmup"]),
@@ -377,9 +378,9 @@ def load_points(path: Path | None = None) -> list[Point]:
             int(row["step"]),
             float(row["training"]),
             float(row["held_out"]),
-        )
-        for row in csv.DictReader(line for line in lines if line.endswith("\n"))
-    ]
+        ),
+        unfinished=True,
+    )
     whole = {point[:4] for point in points if point.step == STEPS}
     return [point for point in points if point[:4] in whole]
 

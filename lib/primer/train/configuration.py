@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from primer.inputs import checked, count, fraction, not_negative, one_of, positive
+from primer.inputs import checked, count, fraction, not_negative, one_of, positive, whole
 from primer.train.initialization import Initialization
 from primer.train.phases import Phase
 from primer.train.repetition import Repeats
@@ -108,7 +108,7 @@ class TrainingSettings:
         not_negative("shared_vector", self.shared_vector)
         for name in ("beta1", "beta2"):
             fraction(name, getattr(self, name))
-        if not 0 <= self.seed < 1 << 32:  # with the step behind it, 64 bits are full
+        if not 0 <= whole("seed", self.seed) < 1 << 32:  # with the step behind it, 64 bits are full
             raise ValueError(f"seed must lie between 0 and {(1 << 32) - 1}, got {self.seed}")
 
 

@@ -35,6 +35,7 @@ class Corpus(NamedTuple):
     hash: str
 
 
+@checked
 def read_corpus(texts: str, vocab_size: int) -> Corpus:
     """Read the texts, train the tokenizer and encode them.
 
@@ -126,6 +127,8 @@ def token_stream(texts: dict[str, str], tokenizer: BytePairEncoding) -> Int[Tens
     >>> token_stream({"first": "to", "second": "be"}, letters).tolist()
     [256, 116, 111, 256, 98, 101, 256]
     """
+    if END not in tokenizer.special_tokens:
+        raise ValueError(f"the tokenizer has no token {END!r}, which ends a text")
     end = tokenizer.special_tokens[END]
     ids = [end]
     for text in texts.values():
@@ -171,6 +174,8 @@ class Batches:
         self, tokens: Int[Tensor, " tokens"], context_length: int, batch_size: int, seed: int
     ) -> None:
         count("context_length", context_length), count("batch_size", batch_size)
+        if not 0 <= seed < 1 << 32:  # its product with a million and the epoch fits into 64 bits
+            raise ValueError(f"seed must lie between 0 and {(1 << 32) - 1}, got {seed}")
         self.sequences = len(tokens) // context_length - 1
         if self.sequences < batch_size:
             raise ValueError(

@@ -21,6 +21,7 @@ import torch
 from primer.datasets import split_plays
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
+from primer.tables import read_table
 from primer.train.data import token_stream
 from primer.train.evaluation import held_out_loss
 from primer.train.heads import (
@@ -140,11 +141,12 @@ def load_measures(path: Path = TABLE) -> dict[str, Measures]:
     >>> load_measures()["plays-1"].gain < 0  # what was read before does not help the first edition
     True
     """
-    with path.open(encoding="utf-8", newline="") as file:
-        return {
-            row.pop("edition"): Measures(**{name: float(value) for name, value in row.items()})
-            for row in csv.DictReader(file)
-        }
+    lines = read_table(
+        path,
+        ("edition", *Measures._fields),
+        lambda row: (row["edition"], Measures(*(float(row[name]) for name in Measures._fields))),
+    )
+    return dict(lines)
 
 
 def publish(run: Path) -> None:

@@ -11,7 +11,8 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked
+from primer.inputs import checked, count
+from primer.inputs import tokens as token_ids
 from primer.language_models import BytePairEncoding
 from primer.transformers import MixtureOfExperts, Transformer
 
@@ -87,6 +88,7 @@ def held_out_loss(
     (5.5452, 8.0)
     """
     rows = cut_windows(stream, model.config.context_length, windows)
+    token_ids("stream", rows, min(model.config.vocab_size, tokenizer.vocab_size))
     nats = _sum_of_losses(model, rows)
     targets = rows[:, 1:]
     characters = int(characters_of(tokenizer)[targets].sum())
@@ -98,6 +100,7 @@ def held_out_loss(
     )
 
 
+@checked
 def cut_windows(
     stream: Int[Tensor, " tokens"], length: int, windows: int | None = None
 ) -> Int[Tensor, "windows targets"]:
@@ -114,14 +117,14 @@ def cut_windows(
     tensor([[0, 1, 2, 3],
             [6, 7, 8, 9]])
     """
-    available = (len(stream) - 1) // length
+    available = (len(stream) - 1) // count("length", length)
     if available < 1:
         raise ValueError(
             f"{len(stream)} held-out tokens do not fill one window of {length} and its targets; "
             "add held-out text or lower context_length"
         )
     chosen = torch.arange(available)
-    if windows is not None and windows < available:
+    if windows is not None and count("windows", windows) < available:
         chosen = torch.linspace(0, available - 1, windows, dtype=torch.float64).long()
     return stream[chosen[:, None] * length + torch.arange(length + 1)].long()
 
@@ -163,6 +166,11 @@ def characters_of(tokenizer: BytePairEncoding) -> Int[Tensor, " vocab"]:
 def rounded(model: Transformer) -> Transformer:
     """Copy a model with its weights rounded to float16, as the published file holds them.
 
+    Raises
+    ------
+    ValueError
+        When a weight is NaN or too large for float16.
+
     Examples
     --------
     >>> from primer.transformers import TransformerConfig
@@ -180,4 +188,6 @@ def rounded(model: Transformer) -> Transformer:
     with torch.no_grad():
         for weight in twin.parameters():
             weight.copy_(weight.half())
+            if not bool(weight.isfinite().all()):
+                raise ValueError("a weight is NaN, or beyond 65504, the largest number of float16")
     return twin

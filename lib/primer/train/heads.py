@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.attention import head_scores
-from primer.inputs import checked
+from primer.inputs import checked, count
 from primer.language_models import entropy
 from primer.transformers import Transformer
 
@@ -63,10 +63,13 @@ def relative_entropies(
     tensor([[1.0000, 0.4690]])
     """
     entropies = entropy(weights).sum(dim=(1, 3))  # (layers, heads)
+    if weights.shape[-1] < 2:
+        raise ValueError("a text of one token leaves a head no choice: give at least two")
     most = sum(math.log(seen) for seen in range(1, weights.shape[-1] + 1))
     return entropies / (most * weights.shape[1])
 
 
+@checked
 def named_scores(
     weights: Float[Tensor, "layers batch heads seq seq"], tokens: Int[Tensor, "batch seq"]
 ) -> dict[str, Float[Tensor, "layers heads"]]:
@@ -93,7 +96,7 @@ def cut_passages(
             [3, 4, 5],
             [6, 7, 8]])
     """
-    available = min(len(stream) // length, passages)
+    available = min(len(stream) // count("length", length), passages)
     if available < 2:
         raise ValueError(
             f"{len(stream)} tokens hold no two passages of {length}; add text or shorten them"
@@ -101,6 +104,7 @@ def cut_passages(
     return stream[: available * length].long().view(available, length)
 
 
+@checked
 def copy_scores(
     model: Transformer, passages: Int[Tensor, "passages length"]
 ) -> Float[Tensor, "layers heads"]:
@@ -134,6 +138,7 @@ def copy_scores(
     return ahead.mean(dim=(1, 3))
 
 
+@checked
 @torch.no_grad()
 def repetition_gain(model: Transformer, passages: Int[Tensor, "passages length"]) -> float:
     """Measure by how many nats per token a passage is easier after itself than after another.

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from primer.inputs import checked
 from primer.saving import write_whole
 
 
@@ -41,6 +42,7 @@ class LogLine(NamedTuple):
     bits_per_character: float
 
 
+@checked
 def write_log(path: str | Path, lines: Iterable[LogLine]) -> None:
     """Write the log as a CSV file, whole or not at all."""
     text = io.StringIO()
@@ -53,6 +55,7 @@ def write_log(path: str | Path, lines: Iterable[LogLine]) -> None:
     write_whole(path, text.getvalue().encode())
 
 
+@checked
 def read_log(path: str | Path) -> list[LogLine]:
     """Read a log.
 

@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
+from primer.inputs import checked
 from primer.train.checkpointing import Progress, load_state, save_state
 from primer.train.configuration import Configuration
 from primer.train.data import Batches, Corpus, read_corpus
@@ -33,6 +34,7 @@ PASSAGES = 24
 """How many passages are read twice to see whether a head copies."""
 
 
+@checked
 def train(
     configuration: Configuration,
     folder: str | Path,

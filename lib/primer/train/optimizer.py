@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import nn
 from torch.optim import AdamW
 
-from primer.inputs import checked, not_negative
+from primer.inputs import checked, fraction, not_negative
 
 
 @checked
@@ -45,6 +45,8 @@ def make_optimizer(
     [(0.1, [(2, 3)]), (0.0, [(2,)])]
     """
     not_negative("weight_decay", weight_decay)
+    for beta in betas:
+        fraction("each of betas", beta)
     parameters = [p for p in model.parameters() if p.requires_grad]
     return AdamW(
         [

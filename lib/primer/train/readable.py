@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.optim import AdamW
 
-from primer.inputs import checked
+from primer.inputs import checked, count
 from primer.train.configuration import Configuration
 from primer.train.data import Batches, Corpus
 from primer.train.initialization import initialize
@@ -88,7 +88,7 @@ def train_plainly(
 
     text = Batches(corpus.training, phase.context_length, phase.batch_size, settings.seed)
     losses = []
-    for step in range(steps):
+    for step in range(count("steps", steps)):
         rate = learning_rate(
             step,
             peak=phase.learning_rate,

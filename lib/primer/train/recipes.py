@@ -32,6 +32,7 @@ from torch.nn.functional import cross_entropy
 from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.saving import write_whole
+from primer.tables import read_table
 from primer.train.configuration import PLAYS_2, Configuration, read_configuration
 from primer.train.data import read_corpus, token_stream
 from primer.train.editions import Measures, measure
@@ -169,18 +170,18 @@ def load_runs(path: Path = RESULTS) -> list[Run]:
     """Read the runs that are finished, in the order of the recipes."""
     if not path.exists():
         return []
-    with path.open(newline="", encoding="utf-8") as file:
-        runs = [
-            Run(
-                row["recipe"],
-                int(row["seed"]),
-                int(row["tokens"]),
-                float(row["seconds"]),
-                float(row["even_weights"]),
-                Measures(*(float(row[name]) for name in Measures._fields)),
-            )
-            for row in csv.DictReader(file)
-        ]
+    runs = read_table(
+        path,
+        (*Run._fields[:-1], *Measures._fields),
+        lambda row: Run(
+            one_of("recipe", row["recipe"], list(RECIPES)),
+            int(row["seed"]),
+            int(row["tokens"]),
+            float(row["seconds"]),
+            float(row["even_weights"]),
+            Measures(*(float(row[name]) for name in Measures._fields)),
+        ),
+    )
     return sorted(runs, key=lambda run: (list(RECIPES).index(run.recipe), run.seed))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from primer.inputs import count, positive
+from primer.inputs import count, positive, whole
 
 
 def learning_rate(
@@ -52,6 +52,7 @@ def learning_rate(
     >>> [round(learning_rate(step, **plan), 3) for step in range(7)]
     [0.5, 1.0, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
+    count("total_steps", total_steps), whole("warmup_steps", warmup_steps)
     if not (0 < peak < math.inf and 0 <= final <= peak and 0 <= warmup_steps <= total_steps):
         check_schedule(peak, final, warmup_steps, total_steps)
     if not 0 <= count("step", step, at_least=0) < total_steps:
@@ -65,6 +66,7 @@ def learning_rate(
 def check_schedule(peak: float, final: float, warmup_steps: int, total_steps: int) -> None:
     """Raise a ``ValueError`` unless these make a schedule."""
     positive("learning_rate", peak)
+    whole("warmup_steps", warmup_steps)
     if not 0 <= final <= peak:
         raise ValueError(
             f"final_learning_rate must lie between 0 and learning_rate = {peak}, got {final}"

@@ -26,6 +26,7 @@ from tqdm import tqdm
 from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.saving import write_whole
+from primer.tables import read_table
 
 CHAPTER = Path("chapters/09-transformers.ipynb")
 CELLS = ("whole-model", "whole-loss", "whole-train", "whole-tools")
@@ -114,11 +115,11 @@ def load_runs(path: Path = RESULTS) -> list[Run]:
     """Read the runs that are finished."""
     if not path.exists():
         return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return [
-            Run(line["variant"], float(line["rate"]), int(line["seed"]), float(line["bits"]))
-            for line in csv.DictReader(file)
-        ]
+    return read_table(
+        path,
+        Run._fields,
+        lambda row: Run(row["variant"], float(row["rate"]), int(row["seed"]), float(row["bits"])),
+    )
 
 
 def save_runs(runs: list[Run], path: Path) -> None:
