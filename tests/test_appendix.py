@@ -248,6 +248,18 @@ def test_a_link_opens_the_chapter_of_its_row(look: Callable[[str], Page]) -> Non
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("tail", ["#%", "#%E0%A4%A", "?q=%#%ED%A0%80"])
+def test_an_address_that_was_cut_leaves_the_filter(look: Callable[[str], Page], tail: str) -> None:
+    page = look(f"map.html{tail}")
+    page.get_by_label("Show only rows with").fill("windows hann")
+    expect(page.locator(".map-id").filter(visible=True)).to_have_text(["FOU-11"])
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.fold-rows:not([open])").count() == 0
+    page.evaluate("location.hash = '#fou-07'")  # links go on to lead to rows
+    expect(page.locator("#fou-07")).to_be_visible()
+
+
+@pytest.mark.browser
 def test_all_chapters_open_by_keyboard_and_on_paper(look: Callable[[str], Page]) -> None:
     page = look("map.html")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
