@@ -28,6 +28,9 @@ def names() -> dict[str, Any]:
         "np": np,
         "torch": torch,
         "tensor": torch.tensor,
+        "ones": torch.ones,
+        "full": torch.full,
+        "letters": topics["recurrent"].RecurrentLanguageModel("abc", "rnn", 2),
         "nan": math.nan,
         "inf": math.inf,
         "eye": torch.eye(3),
@@ -1261,5 +1264,680 @@ NEW_TOPICS = [
         "tokenizer must be a BytePairEncoding, got 'ab'",
     ),
 ]
+# Numbers and shapes at the edges of attention, layers and recurrences.
+EDGES_LAYERS = [
+    (
+        "beyond_attention.diagonal_kernel([nan], [1.0], [1.0], 3)",
+        "eigenvalues must be finite, got nan at [0]",
+    ),
+    (
+        "beyond_attention.linear_recurrence(tensor([[nan]]), tensor([[1.0]]))",
+        "keep contains NaN at [0, 0]",
+    ),
+    (
+        "beyond_attention.linear_recurrence(full((1, 3), 1e+30), ones(1, 3))",
+        "the states grow beyond all torch.float32: the largest factor is",
+    ),
+    (
+        "beyond_attention.linear_recurrence(ones(2, 3), ones(2, 3), ones(1))",
+        "before must have shape (2,) and all one precision, got (1,);",
+    ),
+    (
+        "beyond_attention.linear_recurrence([[1.0]], [[1.0]])",
+        "keep must be a tensor of floating-point numbers, got a list;",
+    ),
+    ("beyond_attention.LinearAttention(8, 2)(full((1, 3, 8), nan))", "x contains NaN at [0, 0, 0]"),
+    (
+        "beyond_attention.LinearAttention(8, 2)(ones(3, 8))",
+        "x must have shape (batch, tokens, 8), with at least one token,",
+    ),
+    ("beyond_attention.SelectiveLayer(8, 4)(full((1, 3, 8), nan))", "x contains NaN at [0, 0, 0]"),
+    ("positions.ntk_base(4, 1e+200)", "ntk_base cannot be computed for these arguments, (34,"),
+    ("positions.apply_rope(ones(2), 1e+30)", "positions must be below 2⁶³, got 1e+30"),
+    ("positions.ShawRelativeAttention(8, 2, 3)(full((3, 8), nan))", "x contains NaN at [0, 0]"),
+    (
+        "positions.ShawRelativeAttention(8, 2, 3)(ones(3, 7))",
+        "x must hold tokens of width 8 in torch.float32, got",
+    ),
+    ("positions.rotate_pairs(full((2,), nan), ones(1))", "x contains NaN at [0]"),
+    (
+        "attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), ones(2, 3, 8))",
+        "x and memory need the same batch axes, got shapes (1, 3, 8) and",
+    ),
+    (
+        "attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), ones(2, 3, 8), return_weights=True)",
+        "x and memory need the same batch axes, got shapes (1, 3, 8) and",
+    ),
+    ("attention.MultiHeadAttention(8, 2)(full((1, 3, 8), nan))", "x contains NaN at [0, 0, 0]"),
+    (
+        "attention.MultiHeadAttention(8, 2)(ones(1, 3, 8) * 1e+30, return_weights=True)",
+        "products of query and key are too large for torch.float32: the",
+    ),
+    (
+        "attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), bias=tensor(inf))",
+        "bias contains +∞; where attention is forbidden it may be −∞, or",
+    ),
+    (
+        "attention.MultiHeadAttention(8, 2).project(ones(1, 3, 7), ones(1, 3, 8))",
+        "expected at least one token of width 8, (…, tokens, 8); got x",
+    ),
+    (
+        "attention.share_heads(ones(4, 1, 1), ones(1, 1), ones(2, 1, 1))",
+        "query, key and value need the same number of axes, and every",
+    ),
+    (
+        "beyond_attention.rank_one_power([1e+200], 2)",
+        "rank_one_power gives nan at [0, 0] for these arguments: they",
+    ),
+    (
+        "beyond_attention.rank_one_power([1.0, 1.0], 5000)",
+        "rank_one_power gives inf at [0, 0] for these arguments: they",
+    ),
+    (
+        "beyond_attention.power_block([[2.0]], 2000)",
+        "power_block gives inf at [1023, 0, 0] in entry 0 for these",
+    ),
+    (
+        "beyond_attention.scan([1e+200] * 3, [1.0] * 3)",
+        "scan gives inf at [2] in entry 0 for these arguments: they are",
+    ),
+    (
+        "beyond_attention.scan_by_loop([1e+200] * 3, [1.0] * 3)",
+        "scan_by_loop gives inf at [2] for these arguments: they are too",
+    ),
+    (
+        "beyond_attention.quadratic_features([[1e+200]])",
+        "quadratic_features gives inf at [0, 2] for these arguments:",
+    ),
+    (
+        "beyond_attention.similarity_attention([[1e+200]], [[1e+200]], [[1.0]], np.exp)",
+        "the result of similarity must be finite, got inf at [0, 0]",
+    ),
+    (
+        "beyond_attention.similarity_attention([[1.0]], [[1.0]], [[1.0]], lambda x: [1, 2])",
+        "similarity must return a number for each point, shape (1, 1),",
+    ),
+    (
+        "beyond_attention.similarity_attention([[1.0]], [[1.0]], [[1.0]], lambda x: nan)",
+        "the result of similarity must be finite, got nan",
+    ),
+    (
+        "beyond_attention.linear_attention([[1e+200]], [[1e+200]], [[1.0]])",
+        "weights must be finite, got inf at [0]",
+    ),
+    (
+        "beyond_attention.ridge_attention([[1e+200]], [[1e+200]], [[1.0]], 1.0)",
+        "the products of the keys must be finite, got inf at [0, 0]",
+    ),
+    (
+        "beyond_attention.sherman_morrison([[1e+200]], [1e+200], [1.0])",
+        "sherman_morrison gives nan at [0, 0] for these arguments: they",
+    ),
+    (
+        "beyond_attention.matrix_exponential([[1e+308, 1e+308], [1e+308, 1e+308]])",
+        "matrix_exponential cannot be computed for these arguments,",
+    ),
+    (
+        "beyond_attention.bilinear([[1e+300]], [1.0], 1e+300)",
+        "ΔA/2 must be finite, got inf at [0, 0]",
+    ),
+    (
+        "beyond_attention.diagonal_kernel([1.0], [1e+200], [1e+200], 3)",
+        "diagonal_kernel gives inf at [0] for these arguments: they are",
+    ),
+    (
+        "beyond_attention.convolve([1e+200], [1e+200])",
+        "x and kernel are too large to be multiplied; divide one of them",
+    ),
+    (
+        "beyond_attention.remember([1e+308] * 4, 3)",
+        "remember gives nan at [1, 0] for these arguments: they are too",
+    ),
+    (
+        "beyond_attention.reconstruct([1e+308, 1e+308], 3)",
+        "reconstruct gives inf at [2] for these arguments: they are too",
+    ),
+    (
+        "beyond_attention.parallel_delta_rule([[1e+200]], [[1e+200]], [[1.0]], [1.0])",
+        "parallel_delta_rule gives inf at [0, 0] for these arguments:",
+    ),
+    (
+        "beyond_attention.recall(beyond_attention.AdditiveMemory(1, 1), [[1.0]], [[1.0]], [-1])",
+        "answers must be rows of codes, whole numbers from 0 to 0, got",
+    ),
+    (
+        "beyond_attention.recall(beyond_attention.AdditiveMemory(1, 1), [[1.0]], [[1.0]], [5])",
+        "answers must be rows of codes, whole numbers from 0 to 0, got",
+    ),
+    (
+        "beyond_attention.recall(beyond_attention.AdditiveMemory(1, 1), [[1.0]], [[1.0]], [0.5])",
+        "answers must be rows of codes, whole numbers from 0 to 0, got",
+    ),
+    (
+        "beyond_attention.LinearAttention(8, 2)(ones(1, 3, 8), cache=3)",
+        "cache must be a LayerState, got a int",
+    ),
+    ("recurrent.half_life(800)", "half_life cannot be computed for these arguments, float"),
+    ("letters.decode([-1])", "tokens must hold token ids, 0 to 2, got -1 at [0]"),
+    ("letters.decode([3])", "tokens must hold token ids, 0 to 2, got 3 at [0]"),
+    ("letters.decode([0.5])", "tokens must hold token ids, whole numbers from 0 to 2, got"),
+    ("letters.decode(tensor([[0, 1]]))", "tokens must be one sequence, got shape (1, 2)"),
+    ("letters(tensor([[0, -1]]))", "tokens must hold token ids, 0 to 2, got -1 at [0, 1]"),
+    ("letters(tensor([[True]]))", "tokens must hold token ids, whole numbers from 0 to 2, got"),
+    ("letters(tensor([0, 1]))", "tokens must be a tensor of shape (batch, time), got (2,); one"),
+    ("letters([[0, 1]])", "tokens must be a tensor of shape (batch, time), got list; one"),
+    (
+        "letters(tensor([[]], dtype=torch.long))",
+        "there is nothing to read: 1 sequences of length 0; leave empty",
+    ),
+    (
+        "letters.read(tensor([[0, 1]]), torch.zeros(1, 1, 2))",
+        "a state is a tuple of tensors, (h,) or (h, c), got a Tensor",
+    ),
+    (
+        "letters.read(tensor([[0, 1]]), (torch.zeros(1, 2, 2),))",
+        "the state of this cell has 1 part(s) of length 2, here of shape",
+    ),
+    ("letters.encode(3)", "text must be a text, got 3"),
+    (
+        "letters.bits_per_character('ab')",
+        "a text is read after line breaks, which the model's alphabet",
+    ),
+    (
+        "recurrent.RecurrentLanguageModel('abc', 'rnn', 2.0)",
+        "hidden_size must be a whole number, got 2.0",
+    ),
+    ("recurrent.Recurrent('gru', 2, 3)(full((1, 3, 2), nan))", "the sequences contain NaN"),
+    ("recurrent.Recurrent('gru', 2, 3)(full((1, 3, 2), inf))", "the sequences contain infinity"),
+    (
+        "recurrent.Recurrent('gru', 2, 3)(ones(1, 3, 2).double())",
+        "all tensors need one precision, got cell in float32, x in",
+    ),
+    (
+        "recurrent.Recurrent('gru', 2, 3)(ones(1, 3, 2), (torch.zeros(1, 2, 3),))",
+        "the state of this cell has 1 part(s) of length 3, here of shape",
+    ),
+    (
+        "recurrent.Recurrent('gru', 2, 3)(ones(1, 3, 2), lengths=[1.5])",
+        "lengths must be 1 whole numbers, one for each sequence, got",
+    ),
+    (
+        "recurrent.Recurrent('gru', 2, 3)(ones(1, 3, 2), lengths='a')",
+        "lengths must be 1 whole numbers, got 'a'",
+    ),
+    (
+        "recurrent.Recurrent('gru', 2, 3)(ones(2, 3, 2), lengths=[1])",
+        "lengths must be 2 whole numbers, one for each sequence, got",
+    ),
+    ("recurrent.Recurrent('gru', 2, 3.0)", "hidden_size must be a whole number, got 3.0"),
+    (
+        "recurrent.Recurrent('gru', 2, 3, bidirectional='no')",
+        "bidirectional must be True or False, got 'no'",
+    ),
+    (
+        "recurrent.GRUCell(2, 3)(ones(3, 2), (torch.zeros(1, 3),))",
+        "the state of this cell has 1 part(s) of length 3, here of shape",
+    ),
+    (
+        "recurrent.GRUCell(2, 3)(ones(2), torch.zeros(3))",
+        "a state is a tuple of tensors, (h,) or (h, c), got a Tensor",
+    ),
+    (
+        "recurrent.GRUCell(2, 3)([1.0, 2.0])",
+        "x must be a tensor of floating-point numbers, got a list; write",
+    ),
+    (
+        "recurrent.LSTMCell(2, 3)(ones(2), (torch.zeros(3),))",
+        "the state of this cell has 2 part(s) of length 3, here of shape",
+    ),
+    ("recurrent.LSTMCell(2, 3, forget_bias=nan)", "forget_bias must be one finite number, got nan"),
+    ("recurrent.GRUCell(2, 3)(full((2,), nan))", "x contains NaN"),
+    ("recurrent.GRUCell(2, 3).zero_state(2.5)", "batch must be a whole number ≥ 1, got 2.5"),
+    (
+        "recurrent.GRUCell(2, 3).load_torch(torch.nn.Linear(2, 3))",
+        "the module must have weights weight_hh of shape (9, 3), inputs",
+    ),
+    (
+        "recurrent.GRUCell(2, 3).load_torch(torch.nn.LSTMCell(2, 3))",
+        "the module must have weights weight_hh of shape (9, 3), inputs",
+    ),
+    (
+        "recurrent.GRUCell(2, 3).load_torch(torch.nn.GRUCell(2, 3, bias=False))",
+        "the module must have weights weight_hh of shape (9, 3), inputs",
+    ),
+    (
+        "recurrent.Recurrent.from_torch(torch.nn.Linear(2, 3))",
+        "only torch.nn.RNN, LSTM and GRU with biases and without",
+    ),
+    (
+        "recurrent.memory_capacity(np.random.rand(50, 2), np.ones(50), [1])",
+        "inputs do not vary on the part that is measured: nothing to",
+    ),
+    (
+        "recurrent.memory_capacity(np.random.rand(50, 2), np.random.rand(50), [])",
+        "delays is empty: give at least one number of steps to look back",
+    ),
+    (
+        "recurrent.memory_capacity(np.random.rand(50, 2), np.random.rand(50), [-1])",
+        "a delay must be a whole number ≥ 0, got -1",
+    ),
+    (
+        "recurrent.memory_capacity(np.random.rand(50, 2), np.random.rand(50), [1], split=1.5)",
+        "split must lie strictly between 0 and 1, got 1.5",
+    ),
+    ("recurrent.power_norms([[1e+200]], 3)", "a power must be finite, got inf at [0, 0]"),
+    ("recurrent.power_norms([[nan]], 3)", "weight must be finite, got nan at [0, 0]"),
+    (
+        "recurrent.jacobian_product(recurrent.GRUCell(2, 3), ones(3, 2), (torch.zeros(2, 3),))",
+        "the state of this cell has 1 part(s) of length 3, here of shape",
+    ),
+    (
+        "recurrent.step_jacobian(recurrent.GRUCell(2, 3), ones(2), (torch.zeros(2),))",
+        "the state of this cell has 1 part(s) of length 3, here of shape",
+    ),
+    (
+        "recurrent.step_jacobian(recurrent.GRUCell(2, 3), ones(2), ())",
+        "the state of this cell has 1 part(s) of length 3, here of shape",
+    ),
+    (
+        "recurrent.input_gradients(letters, tensor([[0, 5]]))",
+        "tokens must hold token ids, 0 to 2, got 5 at [0, 1]",
+    ),
+    (
+        "recurrent.input_gradients(letters, tensor([[0, 1]], dtype=torch.uint8)).shape",
+        "tokens must hold whole numbers, got torch.uint8; write",
+    ),
+    (
+        "recurrent.input_gradients(letters, tensor([[0, -100]]))",
+        "tokens must hold token ids, 0 to 2, got -100 at [0, 1]",
+    ),
+    (
+        "recurrent.loss_with_erased_past(letters, tensor([[0, -1], [1, 1]]), 1)",
+        "tokens must hold token ids, 0 to 2, got -1 at [0, 1]",
+    ),
+    (
+        "recurrent.text_windows(torch.arange(10), 3, 2, seed=-1)",
+        "seed must be a whole number ≥ 0, got -1",
+    ),
+    (
+        "recurrent.text_windows(torch.arange(10), 3, 2, seed=2 ** 64)",
+        "seed must be below 2⁶³, got 18446744073709551616",
+    ),
+    (
+        "recurrent.dot_score(ones(1, 3), ones(2, 4, 3))",
+        "query (..., d) and keys (..., n, d) need the same leading axes,",
+    ),
+    (
+        "recurrent.dot_score(ones(2, 3), ones(4, 3))",
+        "query (..., d) and keys (..., n, d) need the same leading axes,",
+    ),
+    (
+        "recurrent.bilinear_score(ones(1, 3), ones(2, 4, 3), torch.eye(3))",
+        "query (..., d) and keys (..., n, d) need the same leading axes,",
+    ),
+    (
+        "recurrent.mlp_score(ones(1, 3), ones(2, 4, 3), ones(6, 2), ones(2))",
+        "query (..., d) and keys (..., n, d) need the same leading axes,",
+    ),
+    (
+        "recurrent.attend(ones(1, 4), ones(2, 4, 3))",
+        "each key needs a score, got scores of shape (1, 4) and keys of",
+    ),
+    (
+        "recurrent.attend(ones(0), ones(0, 3))",
+        "each key needs a score, got scores of shape (0,) and keys of",
+    ),
+    (
+        "recurrent.attend(tensor([-inf, -inf]), ones(2, 3))",
+        "scores must be finite, got -inf at [0]",
+    ),
+    ("recurrent.parity(2, 3, 0)", "generator must be torch's random generator,"),
+    (
+        "recurrent.agreement(2, 3, torch.Generator(), nan)",
+        "agree must be one finite number, got nan",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]), n_last=1.5)",
+        "n_last must be a whole number ≥ 1, got 1.5",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]), n_last=True)",
+        "n_last must be a whole number ≥ 1, got True",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]).bool())",
+        "tokens must be whole numbers of shape (batch, seq), got",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]) - 5)",
+        "token ids must lie between 0 and 4, got -4 to -2",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]) + 50)",
+        "token ids must lie between 0 and 4, got 51 to 53",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]).float())",
+        "tokens must be whole numbers of shape (batch, seq), got",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]])[0])",
+        "tokens must be whole numbers of shape (batch, seq), got",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]), cache=3)",
+        "cache must be a KeyValueCache(model.config), got a int",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2, 3]]), observe=3)",
+        "observe must be a function of a name and a tensor, got 3",
+    ),
+    ("transformers.Transformer('x')", "config must be a TransformerConfig, got 'x'"),
+    ("transformers.rms_norm(tensor([nan, 1.0]))", "x must be finite, got nan at [0]"),
+    ("transformers.RMSNorm(2)(tensor([nan, 1.0]))", "x must be finite, got nan at [0]"),
+    ("transformers.RMSNorm(2, eps=nan)", "eps must be one finite number, got nan"),
+    (
+        "transformers.RMSNorm(2, eps=0.0)(torch.zeros(2))",
+        "all features of x are 0: without eps nothing brings them to",
+    ),
+    ("transformers.RMSNorm(2.0)", "dim must be a whole number, got 2.0"),
+    (
+        "transformers.FeedForward(2, 3)(ones(1, 3))",
+        "x must hold tokens of width 2, got shape (1, 3)",
+    ),
+    (
+        "transformers.FeedForward(2, 3)(ones(1, 2).double())",
+        "x needs the layer's precision, torch.float32, got torch.float64",
+    ),
+    (
+        "transformers.SwiGLU(2, 3)([1.0, 2.0])",
+        "x must be a tensor of floating-point numbers, got a list; write",
+    ),
+    ("transformers.FeedForward(2, 3.0)", "d_ff must be a whole number, got 3.0"),
+    (
+        "transformers.FeedForward(2, 3, 'no')",
+        "activation must be one of 'relu', 'gelu', 'gelu_tanh', got 'no'",
+    ),
+    (
+        "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 2), 2, 3, 1.5)",
+        "experts_per_token must be a whole number, got 1.5",
+    ),
+    (
+        "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 2), 2, 3, 1)(full((1, 2), nan))",
+        "scores must be finite, got nan at [0, 0]",
+    ),
+    (
+        "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 2), 2, 3, 1)(ones(1, 3))",
+        "x must hold tokens of width 2 in torch.float32, got",
+    ),
+    ("transformers.MixtureOfExperts(3, 2, 3, 1)", "make_expert must be a function, got 3"),
+    (
+        "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 3), 2, 3, 1)(ones(1, 2))",
+        "expert 0 must return as many features as it gets, 2, got shape",
+    ),
+    ("transformers.route(tensor([[inf, 1.0]]), 1)", "scores must be finite, got inf at [0, 0]"),
+    ("transformers.route(tensor([[1.0, 1.0]]), 1.5)", "k must be a whole number, got 1.5"),
+    (
+        "transformers.expert_load(tensor([[0.5]]), 2)",
+        "chosen must hold whole numbers, got torch.float32; write",
+    ),
+    ("transformers.load_balancing_loss(3)", "routing must be a Routing, got 3"),
+    (
+        "transformers.blockwise_attention(ones(1, 3, 8), ones(2, 3, 8), ones(2, 3, 8))",
+        "queries, keys and values need the same leading axes, got shapes",
+    ),
+    (
+        "transformers.blockwise_attention(ones(2, 8) * 1e+25, ones(2, 8) * 1e+25, ones(2, 8))",
+        "blockwise_attention gives nan at [0, 0] for these arguments:",
+    ),
+    (
+        "transformers.blockwise_attention(ones(2, 8), ones(2, 8), ones(2, 8), block_size=1.5)",
+        "block_size must be a whole number, got 1.5",
+    ),
+    (
+        "transformers.patchify(ones(1, 1, 0, 0), 2)",
+        "squares of 2 × 2 pixels do not cover 0 × 0: the side of a",
+    ),
+    (
+        "transformers.PatchEmbedding(4, 2, 1, 8)(ones(1, 1, 0, 0))",
+        "images must have shape (batch, 1, 4, 4), got (1, 1, 0, 0)",
+    ),
+    (
+        "transformers.PatchEmbedding(4, 2, 1, 8)(ones(1, 3, 4, 4))",
+        "images must have shape (batch, 1, 4, 4), got (1, 3, 4, 4)",
+    ),
+    (
+        "transformers.PatchEmbedding(4, 2, 1, 8)(full((1, 1, 4, 4), nan))",
+        "images must be finite, got nan at [0, 0, 0, 0]",
+    ),
+    ("transformers.quantize(ones(3, 0))", "weight must have columns, got shape (3, 0)"),
+    ("transformers.flops_per_token(config, 1.5)", "n_tokens must be a whole number, got 1.5"),
+    ("transformers.count_parameters(3)", "config must be a TransformerConfig, got 3"),
+    (
+        "transformers.TransformerConfig(5.0, 1, 8, 2, 9)",
+        "vocab_size must be a whole number ≥ 1, got 5.0",
+    ),
+    (
+        "transformers.TransformerConfig(5, 1, 8, 2, 9, rope_base=1e309)",
+        "rope_base must be one finite number, got inf",
+    ),
+    (
+        "transformers.TransformerConfig(5, 1, 8, 2, 9, dropout='0')",
+        "dropout must be one finite number, got '0'",
+    ),
+    (
+        "attention.head_scores(ones(1, 2, 2), tensor([1.0, 2.0]))",
+        "tokens must hold whole numbers, got torch.float32; write",
+    ),
+    (
+        "attention.shown(3, 'x', ones(2))",
+        "observe must be a function of a name and a tensor, got 3",
+    ),
+    ("attention.padding_mask([1.5], 3)", "entry 0 of lengths must be a whole number, got 1.5"),
+    ("attention.padding_mask(tensor([1]), 2.5)", "n_keys must be a whole number, got 2.5"),
+    ("attention.causal_mask(True)", "n_queries must be a whole number ≥ 1, got True"),
+    (
+        "attention.scaled_dot_product_attention(ones(2, 3), ones(2, 3), ones(2, 3), observe=3)",
+        "observe must be a function of a name and a tensor, got 3",
+    ),
+    (
+        "attention.scaled_dot_product_attention(ones(2, 3), ones(2, 3), ones(2, 3), scale=nan)",
+        "scale must be one finite number, got nan",
+    ),
+    ("attention.split_heads(ones(2, 4), 2.0)", "n_heads must be a whole number ≥ 1, got 2.0"),
+    (
+        "attention.merge_heads([1.0])",
+        "x must be a tensor of floating-point numbers, got a list; write",
+    ),
+]
 
-ALL = WRONG_ANSWERS + FOREIGN + NEW_TOPICS
+# Language models, their training, tuning and use: what runs past an edge.
+EDGES_MODELS = [
+    (
+        "inference.beam_search(chain, [0], 2, 2, length_penalty=1e5)",
+        "no floating-point number holds 2^100000",
+    ),
+    ("inference.generate(chain, [0], 2, choose=3)", "choose must be a function, got 3"),
+    (
+        "inference.generate(chain, [0], 2, choose=lambda logits: 1)",
+        "choose must return a tensor of token ids of shape (1,), got 1",
+    ),
+    (
+        "inference.generate(chain, [0], 2, choose=lambda logits: tensor([0.5]))",
+        "got a tensor of torch.float32 and shape (1,)",
+    ),
+    ("inference.generate(chain, [0], 2, end_token=0.5)", "end_token must be a whole number"),
+    ("inference.generate(chain, None, 2)", "the prompt needs at least one token, a number"),
+    ("inference.generate(chain, ['a'], 2)", "pass a text through its tokenizer"),
+    (
+        "inference.speculative_decode(chain, chain, [0], 3, generator=42)",
+        "generator must be torch's random generator",
+    ),
+    ("chain(tensor([[0.5]]))", "tokens must hold whole numbers, got torch.float32"),
+    ("chain(tensor([[-1]]))", "token ids must lie between 0 and 1, got -1"),
+    ("inference.MarkovModel(tensor([[1.0]]), -1)", "context_length must be a whole number ≥ 1"),
+    ("inference.Reader(chain).forget('0')", "length must be a whole number ≥ 0, got '0'"),
+    (
+        "alignment.best_of_n(tensor([0.6, 0.5]), tensor([1.0, 2.0]), 2)",
+        "reference must be a distribution: numbers ≥ 0 that sum to 1, got the sum 1.1",
+    ),
+    ("alignment.tilted(tensor([0.2, 0.2]), tensor([1.0, 2.0]), 1.0)", "got the sum 0.4"),
+    ("alignment.log_partition(tensor([-0.5, 1.5]), tensor([1.0, 2.0]), 1.0)", "sum to 1, got -0.5"),
+    ("alignment.policy_gradient(tensor([0.5, 0.6]), tensor([1.0, 2.0]))", "got the sum 1.1"),
+    ("alignment.gaussian_tilt([nan], 1.0, 1.0)", "distance must be finite, got nan at [0]"),
+    ("alignment.gaussian_tilt([-1.0], 1.0, 1.0)", "the root of a divergence, 0 or larger, got -1"),
+    (
+        "alignment.log_partition(tensor([0.5, 0.5]), tensor([0.0, 1.0]), 1e-320)",
+        "log_partition gives inf",
+    ),
+    (
+        "alignment.reinforce_loss(torch.rand(2, 3), torch.rand(1))",
+        "advantages must have shape (batch,), got (1,), beside log_probs",
+    ),
+    (
+        "alignment.clipped_policy_loss(ones(2, 3), ones(1, 3), ones(2), ones(2, 3) > 0)",
+        "old_log_probs must have the shape of mask, (2, 3), got (1, 3)",
+    ),
+    (
+        "alignment.clipped_policy_loss(ones(2, 3), ones(2, 3), ones(2), ones(3) > 0)",
+        "log_probs must have the shape of mask, (3,), got (2, 3)",
+    ),
+    (
+        "alignment.clipped_policy_loss(ones(2, 3), ones(2, 3), ones(1), ones(2, 3) > 0)",
+        "advantages must have shape (batch,), got (1,)",
+    ),
+    (
+        "alignment.clipped_policy_loss(ones(1, 2), ones(1, 2), ones(1), ones(1, 2))",
+        "mask must be a tensor of truth values, got torch.float32",
+    ),
+    (
+        "alignment.clipped_policy_loss(100 * ones(1, 2), 0 * ones(1, 2), -ones(1), ones(1, 2) > 0)",
+        "are up to e^100 times as probable as before",
+    ),
+    (
+        "alignment.clipped_policy_loss(nan * ones(1, 2), ones(1, 2), ones(1), ones(1, 2) > 0)",
+        "log_probs must be finite where it counts, got nan at [0, 0]",
+    ),
+    ("alignment.whitened(ones(0))", "there is no reward to compare"),
+    ("alignment.Rater(3)", "wish must be a function of a reply, got 3"),
+    ("alignment.Rater(len).prefers(['a'], ['b'], 42)", "rng must be NumPy's random generator"),
+    (
+        "alignment.Rater(len).prefers(['a'], [], np.random.default_rng(0))",
+        "each reply needs one to be compared with, got 1 and 0",
+    ),
+    (
+        "alignment.Replies(tensor([[1]]), tensor([[1, 2]]), tensor([True, True]))",
+        "mask must have shape (batch, reply), got (2,)",
+    ),
+    (
+        "alignment.reply_log_probs(chain, alignment.Replies(tensor([[1]]), tensor([[7]]), "
+        "tensor([[True]])))",
+        "replies.tokens must hold token ids, 0 to 1, got 7 at [0, 0]",
+    ),
+    ("alignment.fit_preferences([[1e200], [-1e200], [2e200]])", "measure it in other units"),
+    ("fine_tuning.linear_layers(linear, 'query')", "several names, got one text; write ['query']"),
+    ("fine_tuning.unpack(tensor([1], dtype=torch.uint8), 4, -1)", "n must be a whole number ≥ 0"),
+    ("fine_tuning.Codebook('x', 'ab')", "values must hold numbers"),
+    (
+        "fine_tuning.NF4.look_up(tensor([16], dtype=torch.uint8))",
+        "codes of NF4 are 0 to 15, got 16",
+    ),
+    (
+        "fine_tuning.prune(torch.nn.ModuleDict({'up': linear}), {'up': ones(2, 3)})",
+        "the mask of up must hold truth values, got torch.float32; write mask.bool()",
+    ),
+    (
+        "fine_tuning.fine_tune(linear, torch.arange(99), 0.1, seed=-1, length=8)",
+        "seed must lie between 0 and 4294967295, got -1",
+    ),
+    (
+        "fine_tuning.completion_loss(0 * ones(1, 3, 5), tensor([[1, 2, -100]]), "
+        "tensor([[False, True, True]]))",
+        "tokens must hold token ids, 0 to 4, got -100 at [0, 2]",
+    ),
+    ("pretraining.occurrences([0, 3, 1, 0], 2, 3)", "text must hold token ids, 0 to 2, got 3"),
+    ("pretraining.occurrences([1.7, 2.2], 1, 3)", "whole numbers from 0 to 2, got numbers of type"),
+    ("pretraining.overlap([1, -1], [1], 1)", "got -1 at [1]"),
+    ("pretraining.run_lengths(['False'])", "right must hold True or False"),
+    (
+        "pretraining.restore(tensor([1, 100]), tensor([5, 100, 2]), first_sentinel=100)",
+        "the targets must begin with a sentinel",
+    ),
+    (
+        "pretraining.restore(tensor([1, 100]), tensor([100, 2, 101, 7]), first_sentinel=100)",
+        "sentinel 101 stands in the targets and not in the inputs",
+    ),
+    (
+        "pretraining.path_score(0 * ones(3, 2), 0 * ones(2, 2), tensor([0, 1, -1]))",
+        "got -1 at [2]",
+    ),
+    ("pretraining.path_score(0 * ones(1, 1), inf * ones(1, 1), tensor([0]))", "or −∞ for what is"),
+    (
+        "pretraining.span_loss(0 * ones(1, 3), 0 * ones(1, 3), tensor([[-100, 1]]))",
+        "answers must hold token ids, 0 to 2, got -100 at [0, 0]",
+    ),
+    (
+        "pretraining.masked_cross_entropy(0 * ones(1, 2, 3), pretraining.Corruption("
+        "tensor([[1, 2]]), tensor([[1, 9]]), tensor([[True, True]])))",
+        "targets must hold token ids, 0 to 2, got 9 at [0, 1]",
+    ),
+    (
+        "pretraining.masked_cross_entropy(0 * ones(2, 2, 3), pretraining.Corruption("
+        "tensor([[1, 2], [1, 2]]), tensor([[1, 2], [1, 2]]), tensor([True, False])))",
+        "counted must hold truth values of the targets' shape",
+    ),
+    (
+        "pretraining.infill(torch.arange(20), torch.Generator(), mask_id=99, mean_span=1e-12)",
+        "is less than the rate of 0.3: most spans would hide nothing",
+    ),
+    (
+        "pretraining.next_sentence_pairs([[[1], [2]], [[3]]], -1, np.random.default_rng(0))",
+        "n_pairs must be a whole number ≥ 1, got -1",
+    ),
+    (
+        "pretraining.mask_tokens(tensor([1, 2]), torch.Generator(), mask_id=9, vocab_size=3, "
+        "unigram=ones(3))",
+        "unigram must be a distribution: numbers ≥ 0 that sum to 1, got the sum 3",
+    ),
+    ("pretraining.gradient_steps([[1.0]], [1.0], [1.0], 1e10, 200)", "gradient_steps gives"),
+    ("pretraining.load_bert({}, None)", "config must be Hugging Face's BertConfig or a mapping"),
+    ("pretraining.longest_match('sanitas', 'sanitas')", "several pieces, got one text"),
+    ("pretraining.train_layer(2, 3, seed=-1, steps=1)", "seed must be a whole number ≥ 0, got -1"),
+    (
+        "language_models.skip_gram_loss(ones(4, 2), ones(4, 2), tensor([[-1, 0]]))",
+        "pairs must hold token ids, 0 to 3, got -1 at [0, 0]",
+    ),
+    (
+        "language_models.BytePairEncoding.train(['low low'], 258.0)",
+        "vocab_size must be a whole number, got 258.0",
+    ),
+    ("tokenizer.decode(tensor([[97, 98]]))", "ids must be one row of token ids, got shape (1, 2)"),
+    ("tokenizer.decode([-1])", "ids must hold token ids, 0 to 257, got -1 at [0]"),
+    ("language_models.Alphabet('ab').decode([1.5])", "entry 0 of codes must be a whole number"),
+    (
+        "language_models.AddK.fit([[1, 2, 1]], 3, 2, 1.0).sample(3, 42)",
+        "rng must be NumPy's random generator",
+    ),
+    (
+        "language_models.AddK.fit([[1, 2, 1]], 3, 2, 1.0).distributions(np.array([9]))",
+        "contexts must hold token ids, 0 to 2, got 9 at [0]",
+    ),
+    (
+        "language_models.next_characters(lambda t: np.full((len(t) + 1, 258), nan), tokenizer, 'a')",
+        "must be logarithms of probabilities, got nan",
+    ),
+    (
+        "language_models.WindowModel(5, 2, 2, 2)(tensor([[1, 9]]))",
+        "contexts must hold token ids, 0 to 4, got 9 at [0, 1]",
+    ),
+    (
+        "train.learning_rate(0, peak=1.0, final=0.0, warmup_steps=0.5, total_steps=5)",
+        "warmup_steps must be a whole number, got 0.5",
+    ),
+    ("train.Batches(torch.arange(100), 4, 2, -1)", "seed must lie between 0 and 4294967295"),
+    ("train.Batches(torch.arange(100), 4, 2, 2**64)", "seed must lie between 0 and 4294967295"),
+    ("train.make_optimizer(linear, betas=(2.0, 0.9))", "at least 0 and less than 1, got 2.0"),
+    ("train.cut_passages(torch.arange(9), 0, 2)", "length must be a whole number ≥ 1, got 0"),
+]
+
+ALL = WRONG_ANSWERS + FOREIGN + NEW_TOPICS + EDGES_LAYERS + EDGES_MODELS

@@ -243,7 +243,7 @@ def test_gradient_ratio_by_finite_differences() -> None:
         ),
         (
             lambda: run(ElmanCell(2, 3), torch.zeros(2, 4, 2), (torch.zeros(1, 3),)),
-            r"states of shape \(2, 3\)",
+            r"here of shape \(2, 3\), got shapes \[\(1, 3\)\]",
         ),
         (lambda: ElmanCell(2, 3)(torch.zeros(4)), "vectors of length 2"),
         (lambda: LSTMCell(2, 3)(torch.zeros(2), (torch.zeros(3),)), "2 part"),

@@ -287,7 +287,7 @@ def test_cache_refuses_another_batch_and_another_model():
     model = build({})
     cache = KeyValueCache(model.config)
     model(draw_tokens(2, 3), cache=cache)
-    with pytest.raises(ValueError, match="2 sequences with 4 heads, got 3 with 4"):
+    with pytest.raises(ValueError, match="2 sequences with 4 heads of 4 numbers, got 3 with 4"):
         model(draw_tokens(3, 1), cache=cache)
     with pytest.raises(ValueError, match="1 layers and the model 2"):
         model(draw_tokens(2, 3), cache=KeyValueCache(dataclasses.replace(SMALL, n_layers=1)))

@@ -282,7 +282,7 @@ def test_gradients_of_blocks():
             lambda x: online_softmax.blockwise_attention(x, x, x, block_size=0),
             "block_size must be a whole number ≥ 1",
         ),
-        (lambda x: online_softmax.blockwise_attention(x, x[:0], x[:0]), "at least one key"),
+        (lambda x: online_softmax.blockwise_attention(x, x[:0], x[:0]), "there must be one"),
         (
             lambda x: online_softmax.blockwise_attention(x, x[:1], x[:1], causal=True),
             "as many keys",

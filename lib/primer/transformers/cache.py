@@ -167,5 +167,5 @@ class KeyValueCache:
                 raise ValueError(
                     f"indices must lie between 0 and {len(layer.keys) - 1}, got {indices.tolist()}"
                 )
-            places = indices.long()  # a mask of 8 bits would choose, not order
+            places = indices.long()  # torch takes no narrower ones
             layer.keys, layer.values = layer.keys[places], layer.values[places]

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
+from primer.attention.dot_product import check_finite
 from primer.inputs import checked, count, one_of, tensor
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -162,3 +163,4 @@ def _check_tokens(x: Tensor, up: nn.Linear) -> None:
         )
     if weight is not None and x.dtype != weight.dtype and not torch.is_autocast_enabled("cpu"):
         raise ValueError(f"x needs the layer's precision, {weight.dtype}, got {x.dtype}")
+    check_finite("x", x)

@@ -188,8 +188,8 @@ class MixtureOfExperts(nn.Module):
         experts_per_token: int = 2,
     ) -> None:
         super().__init__()
-        count("d_model", d_model), count("n_experts", n_experts)
-        if count("experts_per_token", experts_per_token) > n_experts:
+        count("d_model", d_model)
+        if not 1 <= experts_per_token <= n_experts:
             raise ValueError(
                 f"experts_per_token must lie between 1 and n_experts = {n_experts}, "
                 f"got {experts_per_token}"

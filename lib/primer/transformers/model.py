@@ -18,7 +18,7 @@ from primer.attention import (
     sliding_window_mask,
     within,
 )
-from primer.inputs import checked, count
+from primer.inputs import checked, whole
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.config import TransformerConfig
@@ -241,7 +241,7 @@ class Transformer(Stack):
         """
         start = 0 if cache is None else tokens_held(cache, self.config)
         check_tokens(tokens, self.config, start)
-        if n_last is not None and count("n_last", n_last) > tokens.shape[1]:
+        if n_last is not None and not 1 <= whole("n_last", n_last) <= tokens.shape[1]:
             raise ValueError(f"n_last must lie between 1 and {tokens.shape[1]}, got {n_last}")
         x = add_positions(look_up(self.embed, tokens), self.positions, start)
         x = self.dropout(shown(observe, "embedding", x))

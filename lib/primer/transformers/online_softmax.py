@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.attention.dot_product import check_attention
+from primer.attention.dot_product import check_attention, dot_products
 from primer.inputs import checked, count
 
 
@@ -149,7 +149,7 @@ def _one_block(
     )
     for start in range(0, seen, size):
         stop = min(start + size, seen)
-        scores = rows @ key[..., start:stop, :].mT  # (..., queries, keys of this block)
+        scores = dot_products(rows, key[..., start:stop, :], 1.0)  # (..., queries, these keys)
         if causal and stop - 1 > places[0]:  # else every query sees all of these keys
             later = torch.arange(start, stop, device=rows.device) > places[:, None]
             scores = scores.masked_fill(later, -torch.inf)
