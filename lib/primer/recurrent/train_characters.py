@@ -11,7 +11,6 @@ where it was; the log ``characters-log.txt`` sums them up.  The nets of seed 0 g
 
 from __future__ import annotations
 
-import csv
 import functools
 import os
 import platform
@@ -33,6 +32,7 @@ from primer.recurrent.layers import Recurrent
 from primer.recurrent.memory import input_gradients, loss_with_erased_past, text_windows
 from primer.recurrent.stored import save_models
 from primer.saving import write_whole
+from primer.tables import read_table
 
 
 class Net(NamedTuple):
@@ -207,17 +207,17 @@ def load_results(path: Path | None = None) -> list[Result]:
     def numbers(text: str) -> tuple[float, ...]:
         return tuple(map(float, text.split()))
 
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Result(
-                row["net"],
-                int(row["seed"]),
-                float(row["bits"]),
-                numbers(row["gradients"]),
-                numbers(row["erased"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    return read_table(
+        path,
+        Result._fields,
+        lambda row: Result(
+            row["net"],
+            int(row["seed"]),
+            float(row["bits"]),
+            numbers(row["gradients"]),
+            numbers(row["erased"]),
+        ),
+    )
 
 
 def save_results(results: Iterable[Result], path: Path | None = None) -> None:

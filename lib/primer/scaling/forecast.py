@@ -8,7 +8,6 @@ something only if it was written down before the run: a size that was trained is
 from __future__ import annotations
 
 import argparse
-import csv
 import functools
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from primer.inputs import count, positive
 from primer.saving import write_whole
 from primer.scaling.fitting import bootstrap, fit_power_law
 from primer.scaling.sweep import FAMILY, SIZES, TOKENS, Result, load_results, tuned
+from primer.tables import read_table
 
 FORECASTS = Path(__file__).with_name("forecast.csv")
 
@@ -110,9 +110,12 @@ def load_forecasts(path: Path | None = None) -> dict[str, Interval]:
     path = path or FORECASTS
     if not path.exists():
         return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {row["size"]: Interval(*(float(row[end]) for end in Interval._fields)) for row in rows}
+    lines = read_table(
+        path,
+        ("size", *Interval._fields),
+        lambda row: (row["size"], Interval(*(float(row[end]) for end in Interval._fields))),
+    )
+    return dict(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

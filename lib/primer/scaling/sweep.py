@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import functools
 import math
 import platform
@@ -40,6 +39,7 @@ from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
+from primer.tables import read_table
 from primer.train import Batches, held_out_loss, learning_rate, make_optimizer, token_stream
 from primer.transformers import Transformer, TransformerConfig, count_parameters
 
@@ -311,25 +311,18 @@ def load_results(path: Path | None = None) -> list[Result]:
     Raises
     ------
     ValueError
-        When another line is not a result.
+        When the columns are others, or another line is not a result.
     """
     path = path or RESULTS
     if not path.exists():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    results = []
-    for row in csv.reader(line for line in lines[1:] if line.endswith("\n")):
-        try:
-            size, tokens, rate, seed, nats, bits = row
-            results.append(
-                Result(size, int(tokens), float(rate), int(seed), float(nats), float(bits))
-            )
-        except ValueError:
-            raise ValueError(
-                f"{path} holds the line {','.join(row)!r}, which is not a result: remove it, and "
-                "the sweep trains that model again"
-            ) from None
-    return results
+    return read_table(path, Result._fields, _result, unfinished=True)
+
+
+def _result(row: dict[str, str]) -> Result:
+    """Read one line."""
+    size, tokens, rate, seed, *losses = row.values()
+    return Result(size, int(tokens), float(rate), int(seed), *map(float, losses))
 
 
 def save_results(results: Iterable[Result], path: Path | None = None) -> None:

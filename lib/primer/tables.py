@@ -1,0 +1,74 @@
+"""Read a table of results that an experiment stored, or say which line is none."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+Row = TypeVar("Row")
+
+
+def read_table(
+    path: Path,
+    columns: Sequence[str],
+    make: Callable[[dict[str, str]], Row],
+    *,
+    unfinished: bool = False,
+) -> list[Row]:
+    r"""Read a CSV file whose columns are known.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : sequence of str
+        The names that its first line must have, in this order.
+    make : callable
+        What makes a result of a line, which it gets as texts by their columns.
+    unfinished : bool
+        Whether a last line without its end, as a killed run or a full disk leaves it, is dropped.
+
+    Returns
+    -------
+    list
+        The results in the order of the lines.
+
+    Raises
+    ------
+    ValueError
+        When the file is no such table, or a line is no result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> def loss(row):
+    ...     return float(row["loss"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "losses.csv"
+    ...     _ = path.write_text("step,loss\n1,2.5\n2,1.")
+    ...     read_table(path, ("step", "loss"), loss, unfinished=True)
+    [2.5]
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n") or not unfinished]
+        header, *rows = [*csv.reader(whole)] or [[]]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path} is no table: {error}") from None
+    if header != [*columns]:
+        raise ValueError(
+            f"{path} is no table of these results: its columns must be {', '.join(columns)}, "
+            f"got {', '.join(header) or 'none'}"
+        )
+    results = []
+    for cells in filter(None, rows):
+        try:
+            results.append(make(dict(zip(columns, cells, strict=True))))
+        except (ValueError, OverflowError):
+            raise ValueError(
+                f"{path} holds the line {','.join(cells)!r}, which is not a result: remove it, "
+                "and it is made again"
+            ) from None
+    return results

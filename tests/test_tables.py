@@ -1,0 +1,59 @@
+"""Tables that experiments store: read as written, or refused with the line that is none."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from primer.fine_tuning import race
+from primer.inference import continuations
+from primer.recurrent import train_characters
+from primer.scaling import forecast, sweep
+from primer.scoreboard import train_memories
+from primer.train import ablations, editions, recipes, typed
+
+READERS: dict[str, tuple[Callable, Path]] = {
+    "ablations": (ablations.load_points, ablations.RESULTS),
+    "characters": (train_characters.load_results, train_characters.RESULTS),
+    "continuations": (continuations.read_results, continuations.RESULTS),
+    "editions": (editions.load_measures, editions.TABLE),
+    "forecasts": (forecast.load_forecasts, forecast.FORECASTS),
+    "memories": (train_memories.load_results, train_memories.RESULTS),
+    "race": (race.read_results, race.RESULTS),
+    "recipes": (recipes.load_runs, recipes.RESULTS),
+    "sweep": (sweep.load_results, sweep.RESULTS),
+    "typed": (typed.load_runs, typed.RESULTS),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_table_with_another_header_is_no_empty_table(name: str, tmp_path: Path) -> None:
+    read, stored = READERS[name]
+    path = tmp_path / "table.csv"
+    header, *lines = stored.read_text(encoding="utf-8").splitlines()
+    assert len(read(stored)) > 0
+    columns = header.split(",")
+    other = ",".join([*columns[:-1], "other"])
+    swapped = ",".join([columns[1], columns[0], *columns[2:]])
+    for text in (other, swapped, ",".join(columns[:-1]), f"{header},more", "", lines[0]):
+        for rows in ([], lines[:2]):
+            path.write_text("".join(f"{line}\n" for line in [text, *rows]), encoding="utf-8")
+            with pytest.raises(ValueError, match=r"table.csv is no table .*its columns must be"):
+                read(path)
+    path.write_text(f"{header}\n", encoding="utf-8")
+    assert len(read(path)) == 0
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_line_that_is_no_result_is_named(name: str, tmp_path: Path) -> None:
+    read, stored = READERS[name]
+    path = tmp_path / "table.csv"
+    header, line, *_ = stored.read_text(encoding="utf-8").splitlines()
+    bad = line.rsplit(",", 1)[0]
+    for wrong in (bad, f"{bad},no number", f"{line},7"):
+        path.write_text(f"{header}\n{line}\n{wrong}\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=r"table.csv holds the line '.*', which is not a"):
+            read(path)
+    path.write_bytes(header.encode() + b"\n\xff\xfe\n")
+    with pytest.raises(ValueError, match=r"table.csv is no table"):
+        read(path)
