@@ -1,4 +1,4 @@
-"""Two builds of one folder take turns: the second waits until the first has ended.
+"""Sphinx extension: two builds of one folder take turns; the second waits for the first to end.
 
 The lock is the operating system's, on a file of the folder: it is gone with the process that holds
 it, however that ended, so that none is ever left over.  The file says which process that is.
@@ -13,6 +13,10 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 LOCK = "build.lock"
 POLL = 0.2  # seconds between two looks at whether it is our turn
@@ -48,7 +52,7 @@ def our_turn(folder: Path) -> Iterator[None]:
     finally:
         _HELD[path] -= 1
         if not _HELD[path]:
-            os.truncate(path, 0)
+            os.truncate(file, 0)
             os.close(file)  # which lets the next one in
 
 
@@ -71,3 +75,22 @@ def _wait_for(file: int) -> None:
             time.sleep(POLL)
         else:
             return
+
+
+def begin(app: Sphinx) -> None:
+    """Wait for our turn before anything is written."""
+    turn = contextlib.ExitStack()
+    try:
+        turn.enter_context(our_turn(Path(app.outdir).parent))
+    except OSError as error:
+        raise ExtensionError(
+            f"cannot write to {error.filename}: {error.strerror}; free some room, or see to it "
+            "that you may write there, and build again"
+        ) from error
+    app.connect("build-finished", lambda *_: turn.close(), priority=999)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Hold the lock from the first step to the last."""
+    app.connect("builder-inited", begin, priority=1)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
