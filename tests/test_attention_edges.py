@@ -179,6 +179,7 @@ def test_scores_that_no_number_holds_are_refused(attend):
 # No axis is stretched -----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize("attend", [*ATTENTIONS, recurrent.bilinear_score, recurrent.mlp_score])
 @pytest.mark.parametrize("shapes", [((1, 2, 4), (3, 2, 4)), ((3, 2, 4), (1, 2, 4))])
 def test_batches_of_two_sizes_are_refused(attend, shapes):
@@ -195,6 +196,7 @@ def test_batches_of_two_sizes_are_refused(attend, shapes):
         call()
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize("weights", [True, False])
 @pytest.mark.parametrize("batches", [((1,), (2,)), ((2,), (1,)), ((2, 1), (2, 3)), ((), (2,))])
 def test_a_layer_refuses_another_number_of_memories_by_either_path(batches, weights):
@@ -205,6 +207,7 @@ def test_a_layer_refuses_another_number_of_memories_by_either_path(batches, weig
     assert attention(x, x.clone()).shape == x.shape
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_head_outputs_refuses_another_number_of_texts():
     attention = MultiHeadAttention(8, 2)
     _, weights = attention(torch.ones(2, 3, 8), return_weights=True)
@@ -212,6 +215,7 @@ def test_head_outputs_refuses_another_number_of_texts():
         head_outputs(attention, weights, torch.ones(1, 3, 8))
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize("change", [lambda w: w[..., :1], lambda w: w.mean(), lambda w: 0.0])
 def test_weights_are_changed_by_weights_of_their_shape_only(change):
     attention = MultiHeadAttention(8, 2)
@@ -219,6 +223,7 @@ def test_weights_are_changed_by_weights_of_their_shape_only(change):
         attention(torch.ones(1, 3, 8))
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize(
     "make",
     [lambda: beyond_attention.LinearAttention(4, 2), lambda: beyond_attention.SelectiveLayer(4)],
@@ -295,6 +300,7 @@ def test_a_finite_value_has_a_finite_gradient(name, edge):
     assert bool(gradient.isfinite().all())
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nan_and_infinity_are_not_handed_on(name):
     for broken in (math.nan, math.inf, -math.inf):

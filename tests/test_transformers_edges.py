@@ -96,6 +96,7 @@ def test_the_gradient_of_a_large_norm_is_that_of_the_small_one():
         torch.testing.assert_close(1e200 * scaled, slope)
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
 def test_ids_of_narrow_types_are_read_as_wide_ones(dtype):
     ids = torch.tensor([[1, 99, 3]])
@@ -108,6 +109,7 @@ def test_ids_of_narrow_types_are_read_as_wide_ones(dtype):
     torch.testing.assert_close(writer(ids.to(dtype), ids.to(dtype)), writer(ids, ids))
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int64])
 def test_ids_below_0_never_count_from_the_end(dtype):
     ids = torch.tensor([[1, -1]], dtype=dtype)
@@ -122,12 +124,14 @@ def test_ids_below_0_never_count_from_the_end(dtype):
             model(ids)
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize("n_last", [1.5, True, "1"])
 def test_only_whole_numbers_of_logits(n_last):
     with pytest.raises(ValueError, match="n_last must be a whole number"):
         Transformer(CONFIG)(torch.tensor([[1, 2]]), n_last=n_last)
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_a_cache_of_something_else_is_refused():
     model, cache = Transformer(CONFIG).eval(), KeyValueCache(CONFIG)
     with pytest.raises(ValueError, match="cache must be a KeyValueCache"):
@@ -147,6 +151,7 @@ def test_a_cache_of_something_else_is_refused():
     assert cache[0].keys.shape[0] == 2
 
 
+@pytest.mark.usefixtures("as_readers_run_it")
 def test_every_text_has_a_length_of_its_own():
     texts = torch.tensor([[1, 2], [3, 4]])
     for lengths in (torch.tensor([2]), torch.tensor([2, 1, 1])):
