@@ -279,8 +279,8 @@ def test_the_book_is_dated_by_what_is_said_its_commit_or_its_notebooks(
         assert written_at(tmp_path) == max(time_of_file, EARLIEST)
     monkeypatch.setenv("GIT_COMMITTER_DATE", "1795000000 +0100")
     nobody = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
-    for command in (["init"], ["add", "chapters"], [*nobody, "commit", "-m", "words"]):
-        subprocess.run(["git", *command, "--quiet"], cwd=tmp_path, check=True)
+    for command in (["init", "-q"], ["add", "chapters"], [*nobody, "commit", "-q", "-m", "words"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
     assert written_at(tmp_path) == 1_795_000_000
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1780000000")
     assert written_at(tmp_path) == 1_780_000_000

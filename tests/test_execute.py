@@ -8,12 +8,16 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
+import yaml
 from jupyter_cache.cache.db import DB_NAME
+from sphinx.errors import ExtensionError
+from tiny_book import BOOK
 
-from primer.book import execute, running
+from primer.book import execute, running, turns
 from primer.book.cache import CACHE, code_of, key_file, opened, read, result_file, stale
 from primer.book.home import writable_home
 from primer.book.model_ids import STATE, VIEW, rename_models
@@ -453,6 +457,26 @@ def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path, capsys):
     with our_turn(tmp_path), our_turn(tmp_path):  # a build within a build does not wait for itself
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_the_site_waits_for_its_turn_too(tmp_path, capsys, monkeypatch):
+    ends = []
+    app = SimpleNamespace(
+        outdir=tmp_path / "html", connect=lambda name, function, priority: ends.append(function)
+    )
+    with holding(tmp_path) as other:
+        monkeypatch.setattr(time, "sleep", lambda _: other.communicate("\n"))
+        turns.begin(app)
+        assert f"Another build is running here (process {other.pid})" in capsys.readouterr().err
+    assert (tmp_path / LOCK).read_text() == f"{os.getpid()}\n"
+    ends[0](app, None)
+    assert (tmp_path / LOCK).read_text() == ""
+    (tmp_path / "file").write_text("")
+    app.outdir = tmp_path / "file/html"
+    with pytest.raises(ExtensionError, match=r"cannot write to .*file"):
+        turns.begin(app)
+    extensions = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+    assert "primer.book.turns" in extensions["extensions"]
 
 
 PARENT = """

@@ -36,7 +36,10 @@ CELLS = [
     ),
     ("widgets.NormBall()", "figure"),
     ("widgets.RopeRotation()", "figure"),
-    ("import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\naxes.plot([1, 2])", ""),
+    (
+        "from matplotlib.figure import Figure\nfigure = Figure()\nfigure.subplots().plot([1, 2]);",
+        "",
+    ),
     ("show(figure, alt='a line')", "figure"),
     ("for k in range(9):\n    print(k, end=' ', flush=True)\nprint('and so on')", ""),
     ("{'a': 1}", ""),
