@@ -152,11 +152,15 @@ def analytic_signal(x: ArrayLike, sample_rate: float, band: ArrayLike) -> Comple
     series, rate = _series(x), positive("sample_rate", sample_rate)
     low, high = vector("band", band, length=2)
     if not 0 < low < high < rate / 2:
-        raise ValueError(f"a band lies inside 0 … {rate / 2:g}, from low to high, got {band}")
+        raise ValueError(
+            f"a band lies inside 0 … {rate / 2:g}, from low to high, got {low:g} … {high:g}"
+        )
     frequency = np.arange(len(series)) * rate / len(series)
     kept = (frequency >= low) & (frequency <= high)
     if not kept.any():
-        raise ValueError(f"no multiple of {rate / len(series):g} lies in the band {band}; widen it")
+        raise ValueError(
+            f"no multiple of {rate / len(series):g} lies in the band {low:g} … {high:g}; widen it"
+        )
     return ifft(np.where(kept, 2 * fft(series), 0))
 
 

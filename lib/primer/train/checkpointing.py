@@ -164,7 +164,8 @@ def restore(
         optimizer are then as before.
     """
     own = model.state_dict()
-    weights, memory = state.get("model"), state.get("optimizer")
+    weights: Any = state.get("model")
+    memory: Any = state.get("optimizer")
     memory = memory.get("state") if isinstance(memory, dict) else None
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     problem = ""
