@@ -116,7 +116,7 @@ WRONG_ANSWERS = [
         "scale must be one finite",
     ),
     ("attention.scaled_dot_product_attention(eye, eye, eye, bias=eye * nan)", "bias contains NaN"),
-    ("attention.scaled_dot_product_attention(eye / 0, eye, eye)", "query contains NaN"),
+    ("attention.scaled_dot_product_attention(eye / 0, eye, eye)", "query contains infinity"),
     ("attention.scaled_dot_product_attention(eye, eye + inf, eye)", "key contains infinity"),
     ("positions.rotate_pairs(torch.ones(4), tensor([nan, 0.0]))", "angles must be finite"),
     ("positions.rotate_pairs(torch.ones(4), torch.ones(3, 2))", "one angle for each pair of x"),
@@ -654,7 +654,7 @@ NEW_TOPICS = [
     ),
     (
         "beyond_attention.diagonal_kernel(eigenvalues=None, B=[1.0, 1.0], C=[1.0, 1.0], length=3)",
-        "eigenvalues, B and C need one length, got shapes (1,), (2,),",
+        "eigenvalues must hold numbers, got an array of type object",
     ),
     (
         "beyond_attention.elu_features(x=[1.5])",
@@ -1598,11 +1598,11 @@ EDGES_LAYERS = [
     ),
     (
         "transformers.Transformer(config)(tensor([[1, 2, 3]]), n_last=1.5)",
-        "n_last must be a whole number ≥ 1, got 1.5",
+        "n_last must be a whole number, got 1.5",
     ),
     (
         "transformers.Transformer(config)(tensor([[1, 2, 3]]), n_last=True)",
-        "n_last must be a whole number ≥ 1, got True",
+        "n_last must be a whole number, got True",
     ),
     (
         "transformers.Transformer(config)(tensor([[1, 2, 3]]).bool())",
@@ -1688,7 +1688,7 @@ EDGES_LAYERS = [
     ),
     (
         "transformers.blockwise_attention(ones(2, 8) * 1e+25, ones(2, 8) * 1e+25, ones(2, 8))",
-        "blockwise_attention gives nan at [0, 0] for these arguments:",
+        "products of query and key are too large for torch.float32:",
     ),
     (
         "transformers.blockwise_attention(ones(2, 8), ones(2, 8), ones(2, 8), block_size=1.5)",
@@ -1911,8 +1911,8 @@ EDGES_MODELS = [
         "language_models.BytePairEncoding.train(['low low'], 258.0)",
         "vocab_size must be a whole number, got 258.0",
     ),
-    ("tokenizer.decode(tensor([[97, 98]]))", "ids must be one row of token ids, got shape (1, 2)"),
-    ("tokenizer.decode([-1])", "ids must hold token ids, 0 to 257, got -1 at [0]"),
+    ("tokenizer.decode(tensor([[97, 98]]))", "ids must be one row of whole numbers, got several"),
+    ("tokenizer.decode([-1])", "token ids are 0 to 257, got -1"),
     ("language_models.Alphabet('ab').decode([1.5])", "entry 0 of codes must be a whole number"),
     (
         "language_models.AddK.fit([[1, 2, 1]], 3, 2, 1.0).sample(3, 42)",
@@ -1923,7 +1923,7 @@ EDGES_MODELS = [
         "contexts must hold token ids, 0 to 2, got 9 at [0]",
     ),
     (
-        "language_models.next_characters(lambda t: np.full((len(t) + 1, 258), nan), tokenizer, 'a')",
+        "language_models.next_characters(lambda t: np.full((len(t) + 1, 258), nan), tokenizer, '')",
         "must be logarithms of probabilities, got nan",
     ),
     (

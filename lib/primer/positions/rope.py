@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.attention.dot_product import check_finite
+from primer.attention.dot_product import all_finite, check_finite
 from primer.inputs import checked, number, one_of, tensor
 from primer.positions.frequencies import (
     Positions,
@@ -128,7 +128,8 @@ def rotate_pairs(
             f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "
             f"got {angles.shape[-1]} angles"
         )
-    check_finite("angles", angles)
+    if not all_finite(angles):
+        raise ValueError("angles must be finite, got NaN or infinity")
     tokens = zip(angles.shape[-2::-1], x.shape[-2::-1], strict=False)
     if angles.ndim > x.ndim or any(a not in (1, n) for a, n in tokens):
         raise ValueError(
