@@ -278,7 +278,7 @@ def _reason(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
     """Say what an error of Python's or torch's means for whoever called, if it is one of a kind."""
     if isinstance(error, MemoryError) or "allocate memory" in str(error):
         return f"{name} needs more memory than there is; make its arguments smaller"
-    if isinstance(error, ArithmeticError):
+    if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
         return (
             f"{name} cannot be computed for these arguments, {error}: a number is too large or too "
             f"small for floating-point numbers"
@@ -305,7 +305,7 @@ def _container(hint: Any) -> Any:
 
 def _is_tensor(value: Any) -> bool:
     """Say whether a value is torch's tensor; torch is imported only by topics that need it."""
-    return hasattr(value, "is_floating_point") and hasattr(value, "ndim")  # a dtype has no axes
+    return hasattr(value, "detach")  # which a torch.dtype has not
 
 
 def _is_array(hint: Any) -> bool:

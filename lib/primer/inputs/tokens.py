@@ -47,7 +47,7 @@ def tokens(name: str, ids: Any, vocab_size: int, *, also: Collection[int] = ()) 
         ...
     ValueError: text must hold token ids, whole numbers from 0 to 2, got numbers of type float64
     """
-    is_tensor = hasattr(ids, "is_floating_point")
+    is_tensor = hasattr(ids, "detach")
     array = as_array(name, ids)
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(
