@@ -71,7 +71,7 @@ def sections_of(document: nodes.document) -> list[nodes.section]:
 
 def contents(document: nodes.document) -> dict[str, Any]:
     """Return what of a page can be read, guessed and answered, as the browser names it."""
-    guesses = []
+    guesses: list[dict[str, Any]] = []
     for guess in guesses_of(document):
         choices = choices_of(guess)
         for number, choice in enumerate(choices):

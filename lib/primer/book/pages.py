@@ -55,7 +55,8 @@ class _Files(http.server.SimpleHTTPRequestHandler):
         try:
             return super().send_head()
         except ValueError:
-            return self.send_error(HTTPStatus.NOT_FOUND)
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
