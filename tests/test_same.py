@@ -31,7 +31,9 @@ PAGES = {
 }
 CELLS = [
     (
-        "import random\nfrom primer import widgets\nfrom primer.notebook import figures, show",
+        "from primer import widgets\n"
+        "from primer.notebook import show, use_book_style\n"
+        "use_book_style()",
         "setup",
     ),
     ("widgets.NormBall()", "figure"),
@@ -62,6 +64,7 @@ def sources(folder: Path) -> Path:
         metadata = {"tags": [tag]} if tag else {}
         cells.append(new_code_cell(source, id=f"cell-{number}", metadata=metadata))
     folder.mkdir()
+    (folder / ".gitignore").write_text("_build/\n")
     write_book(folder, chapter_of(cells), PAGES)
     config = folder / "_config.yml"
     config.write_text(
