@@ -181,7 +181,7 @@ def replace_layers(
 def put(model: nn.Module, old: nn.Module, new: nn.Module) -> None:
     """Put a layer in the place of another, in every place where a model uses that one."""
     for parent in list(model.modules()):
-        for name, child in parent.named_children():
+        for name, child in list(parent._modules.items()):  # named_children gives a layer once
             if child is old and parent is not new:
                 setattr(parent, name, new)
 

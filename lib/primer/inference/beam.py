@@ -197,7 +197,10 @@ def beam_search(
     (2, 2) 0.36
     (1, 0) 0.24
     """
-    if abs(number("length_penalty", length_penalty)) * math.log(count("n_tokens", n_tokens)) > 700:
+    if (
+        abs(number("length_penalty", length_penalty)) * math.log(count("n_tokens", n_tokens) + 1)
+        > 700
+    ):
         raise ValueError(
             f"length_penalty = {length_penalty:g} is too large for texts of {n_tokens} tokens: no "
             f"floating-point number holds {n_tokens}^{abs(length_penalty):g}"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from primer.inputs import checked, count
-from primer.inputs import tokens as token_ids
+from primer.language_models.counting import one_row
 from primer.language_models.merges import (
     Pair,
     learn_merges,
@@ -226,11 +226,11 @@ class BytePairEncoding:
         ValueError
             When an id is not one of this vocabulary, or there are several rows.
         """
-        row = ids if hasattr(ids, "shape") else list(ids)
-        tokens = token_ids("ids", row, len(self.tokens))
-        if tokens.ndim != 1:
-            raise ValueError(f"ids must be one row of token ids, got shape {tuple(tokens.shape)}")
-        content = b"".join(self.tokens[token] for token in tokens.tolist())
+        content = bytearray()
+        for token in one_row("ids", ids):
+            if not 0 <= token < len(self.tokens):
+                raise ValueError(f"token ids are 0 to {len(self.tokens) - 1}, got {token}")
+            content += self.tokens[token]
         return content.decode("utf-8", errors="replace")
 
     @checked

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
 
-from primer.inputs import as_array, checked, count
-from primer.inputs import tokens as token_ids
+from primer.inputs import as_array, checked, count, whole
 
 Codes = Int[np.ndarray, " n"]
 
@@ -85,11 +84,30 @@ class Alphabet:
         ValueError
             When a number is none of this alphabet.
         """
-        row = codes if hasattr(codes, "shape") else list(codes)
-        numbers = token_ids("codes", row, self.vocab_size)
-        if numbers.ndim != 1:
-            raise ValueError(f"codes must be one row of codes, got shape {tuple(numbers.shape)}")
-        return "".join(self.characters[code - 1] for code in numbers.tolist() if code)
+        text = []
+        for code in one_row("codes", codes):
+            if not 0 <= code < self.vocab_size:
+                raise ValueError(f"codes are 0 to {self.vocab_size - 1}, got {code}")
+            if code:
+                text.append(self.characters[code - 1])
+        return "".join(text)
+
+
+def one_row(name: str, numbers: Any) -> Iterator[int]:
+    """Yield whole numbers of a list, an array or a tensor of one axis.
+
+    Raises
+    ------
+    ValueError
+        When there are several rows, or an entry is no whole number.
+    """
+    row = numbers.tolist() if hasattr(numbers, "tolist") else numbers
+    if not isinstance(row, Iterable):
+        raise ValueError(f"{name} must be a row of whole numbers, got {row!r}")
+    for entry in row:
+        if isinstance(entry, Sequence) or getattr(entry, "ndim", 0):
+            raise ValueError(f"{name} must be one row of whole numbers, got several; take each")
+        yield whole(f"each of {name}", getattr(entry, "item", lambda e=entry: e)())
 
 
 class Counts(NamedTuple):
@@ -222,7 +240,6 @@ def distinct(keys: Codes, weights: Codes | None = None) -> Counts:
     return Counts(keys[first], np.add.reduceat(weights, first))
 
 
-@checked
 def count_ngrams(
     texts: Iterable[Sequence[Any] | np.ndarray], vocab_size: int, order: int
 ) -> Counts:

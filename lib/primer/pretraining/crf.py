@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.inputs import checked, count
+from primer.inputs import checked
 from primer.inputs import tokens as token_ids
 
 Scores = Float[Tensor, "words tags"]
@@ -202,7 +202,8 @@ class LinearChainCRF(nn.Module):
     @checked
     def __init__(self, n_tags: int) -> None:
         super().__init__()
-        count("n_tags", n_tags)
+        if n_tags < 1:
+            raise ValueError(f"n_tags must be at least 1, got {n_tags}")
         self.transitions = nn.Parameter(torch.zeros(n_tags, n_tags))
         self.first, self.last = (nn.Parameter(torch.zeros(n_tags)) for _ in range(2))
 
