@@ -46,11 +46,13 @@ class Client(NotebookClient):
     died: int | None = None
     """How the kernel ended that died: its exit code, or minus the number of a signal."""
 
-    async def async_execute_cell(self, cell: NotebookNode, cell_index: int, **how: Any) -> Any:
+    async def async_execute_cell(
+        self, cell: NotebookNode, cell_index: int, *a: Any, **k: Any
+    ) -> Any:
         """Run a cell."""
         self.at, self.given = cell_index, 0
         try:
-            return await super().async_execute_cell(cell, cell_index, **how)
+            return await super().async_execute_cell(cell, cell_index, *a, **k)
         except DeadKernelError:
             if self.given > MOST:
                 raise TooMuch from None
