@@ -10,21 +10,19 @@ from nbformat import NotebookNode
 from nbval.plugin import get_sanitize_patterns
 from selectolax.lexbor import LexborHTMLParser
 
-SHOWN = "pre.output.stream, .output.stream pre, .output.text_plain pre"
-"""What cells printed, and values that a page shows as text."""
+SHOWN = "pre.output.stream, .output.stream pre"
+"""Where a page shows what a cell printed."""
 MACHINES = get_sanitize_patterns(Path(__file__).with_name("nbval.cfg").read_text("utf-8"))
 """What differs from machine to machine, times and addresses, and what stands in its place."""
 
 
 def printed(notebook: NotebookNode) -> list[tuple[str, str]]:
-    """List what the cells of a notebook printed, with their ids, and the values they ended with."""
+    """List what the cells of a notebook printed, with their ids."""
     found = []
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.output_type == "stream":
                 found.append((cell.id, output.text))
-            elif output.output_type == "execute_result" and [*output.data] == ["text/plain"]:
-                found.append((cell.id, output.data["text/plain"]))
     return found
 
 
