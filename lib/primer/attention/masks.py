@@ -12,6 +12,9 @@ from torch import Tensor
 
 from primer.inputs import checked, count
 
+LARGEST = 1 << 30
+"""How many pairs of query and key a mask may have: 8 GiB while it is computed."""
+
 
 def query_offsets(n_queries: int, n_keys: int | None) -> Int[Tensor, "queries keys"]:
     """Compute how far each key stands before each query; both sequences end together."""
@@ -19,6 +22,11 @@ def query_offsets(n_queries: int, n_keys: int | None) -> Int[Tensor, "queries ke
     keys = n_queries if n_keys is None else count("n_keys", n_keys)
     if not 1 <= n_queries <= keys:
         raise ValueError(f"need 1 ≤ n_queries ≤ n_keys, got {n_queries} and {keys}")
+    if n_queries * keys > LARGEST:
+        raise ValueError(
+            f"{n_queries:,} queries and {keys:,} keys are more pairs than the {LARGEST:,} that a "
+            "mask holds; take fewer"
+        )
     query_positions = torch.arange(keys - n_queries, keys)
     return query_positions[:, None] - torch.arange(keys)
 
@@ -130,9 +138,15 @@ def padding_mask(
     tensor([[1, 0, 0],
             [1, 1, 1]], dtype=torch.int32)
     """
+    if isinstance(lengths, list) and any(abs(length) > n_keys for length in lengths):
+        raise ValueError(
+            f"every sequence needs 1 to n_keys = {n_keys} real tokens, got lengths {lengths}"
+        )
     real = torch.as_tensor(lengths)
     if real.ndim != 1 or real.is_floating_point() or real.dtype == torch.bool:
         raise ValueError(f"lengths must be a list of whole numbers, got {lengths!r}")
+    if len(real) * n_keys > LARGEST:
+        raise ValueError(f"n_keys must be at most {LARGEST // len(real):,} here, got {n_keys:,}")
     if real.numel() == 0 or real.min() < 1 or real.max() > n_keys:
         raise ValueError(
             f"every sequence needs 1 to n_keys = {n_keys} real tokens, got lengths {real.tolist()}"

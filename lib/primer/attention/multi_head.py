@@ -241,7 +241,9 @@ class MultiHeadAttention(nn.Module):
 
     def project(self, x: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         r"""Compute the queries of ``x`` and the keys and values of ``source``, split into heads."""
-        self._check_tokens("x", x), self._check_tokens("source", source)
+        self._check_tokens("x", x)
+        if source is not x:
+            self._check_tokens("memory", source)
         return (
             split_heads(self.query(x), self.n_heads),
             split_heads(self.key(source), self.n_kv_heads),
@@ -249,21 +251,16 @@ class MultiHeadAttention(nn.Module):
         )
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
-        """Raise a ``ValueError`` unless these are tokens, and as many texts on both sides."""
-        self._check_tokens("x", x)
-        check_finite("x", x)
-        if memory is None:
-            return
-        self._check_tokens("memory", memory)
-        check_finite("memory", memory)
-        if x.shape[:-2] != memory.shape[:-2]:
+        """Raise a ``ValueError`` unless there are as many texts on both sides."""
+        tensor("x", x, axes=1)
+        if memory is not None and x.shape[:-2] != tensor("memory", memory, axes=1).shape[:-2]:
             raise ValueError(
                 f"x and memory need the same batch axes, got shapes {tuple(x.shape)} and "
                 f"{tuple(memory.shape)}; write memory.expand(…) for one memory of several texts"
             )
 
     def _check_tokens(self, name: str, tokens: Tensor) -> None:
-        """Raise a ``ValueError`` unless these are tokens of the layer's width."""
+        """Raise a ``ValueError`` unless these are finite tokens of the layer's width."""
         width = self.query.in_features
         weight: Any = getattr(self.query, "weight", None)  # none where fine-tuning wraps it
         if tensor(name, tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
@@ -274,6 +271,7 @@ class MultiHeadAttention(nn.Module):
                 f"expected at least one token of width {width}, (…, tokens, {width}); "
                 f"got {name} of shape {tuple(tokens.shape)}"
             )
+        check_finite(name, tokens)
 
 
 def _fused_attention(
