@@ -93,13 +93,18 @@ class JacobianProduct(Widget):
     def stretches(self) -> Float[np.ndarray, "steps 2"]:
         """Compute the largest and the smallest singular value of the product of 0 … 100 factors."""
         weight, product, state = self.matrix(), np.eye(2), np.zeros(2)
-        found = [product]
+        found, determinants = [product], [1.0]
         for x in self.loudness * drawn_inputs():
             if self.tanh:
                 state = np.tanh(x + state @ weight)
-            product = (1 - state**2)[:, None] * weight.T @ product
+            slope = 1 - state**2
+            product = slope[:, None] * weight.T @ product
             found.append(product)
-        return np.linalg.svd(np.array(found), compute_uv=False)
+            determinants.append(determinants[-1] * abs(slope.prod() * np.linalg.det(weight)))
+        # the smaller one from the determinant, which loses no digits when the two are far apart
+        largest = np.linalg.svd(np.array(found), compute_uv=False)[:, 0]
+        smallest = np.divide(determinants, largest, out=np.zeros_like(largest), where=largest > 0)
+        return np.stack([largest, smallest], axis=1)
 
     def picture(self) -> Figure:
         """Draw the eigenvalues in their ring, and the product.
