@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.attention.dot_product import all_finite, check_finite
-from primer.inputs import count, tensor
+from primer.inputs import checked, count, tensor
 
 Rotate = Callable[[Tensor, int], Tensor]
 
@@ -80,6 +80,7 @@ class LinearAttention(nn.Module):
     160
     """
 
+    @checked
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         if count("d_model", d_model) % count("n_heads", n_heads):

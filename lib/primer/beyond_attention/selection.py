@@ -124,6 +124,7 @@ class SelectiveLayer(nn.Module):
     torch.Size([2, 5, 8])
     """
 
+    @checked
     def __init__(self, d_model: int, d_state: int = 16, expand: int = 2, width: int = 4) -> None:
         super().__init__()
         channels = count("expand", expand) * count("d_model", d_model)

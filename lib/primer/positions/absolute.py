@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from primer.attention.masks import LARGEST
 from primer.inputs import checked, count
 from primer.positions.frequencies import Positions, as_positions, check_pairs, rope_angles
 
@@ -90,10 +91,15 @@ class LearnedPositions(nn.Module):
     ValueError: position 8 has no vector: the table was built for positions 0 … 7
     """
 
+    @checked
     def __init__(self, max_length: int, dim: int) -> None:
         super().__init__()
         count("max_length", max_length)
-        count("dim", dim)
+        if max_length * count("dim", dim) > LARGEST:
+            raise ValueError(
+                f"a table of {max_length:,} positions with {dim:,} numbers each fits no memory; "
+                f"it may have {LARGEST:,} numbers"
+            )
         self.weight = nn.Parameter(torch.empty(max_length, dim))
         nn.init.normal_(self.weight, std=0.02)  # as in Hugging Face; OpenAI took 0.01
 

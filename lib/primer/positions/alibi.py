@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.attention.masks import query_offsets
+from primer.attention.masks import LARGEST, query_offsets
 from primer.inputs import checked, count
 
 
@@ -48,6 +48,8 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
     tensor([0.0625, 0.0039, 0.2500], dtype=torch.float64)
     """
     n_heads = count("n_heads", n_heads)
+    if n_heads > LARGEST:
+        raise ValueError(f"n_heads must be at most {LARGEST:,}, got {n_heads:,}")
     power = 2 ** (n_heads.bit_length() - 1)  # the largest power of two that is not above H
     slopes = _power_of_two_slopes(power)
     between = _power_of_two_slopes(2 * power)[0::2]
@@ -97,4 +99,9 @@ def alibi_bias(
             [-1.0000, -0.5000, -0.0000]], dtype=torch.float64)
     """
     distance = query_offsets(n_queries, n_keys).abs()
+    if n_heads * distance.numel() > LARGEST:
+        raise ValueError(
+            f"{n_heads:,} heads with {distance.numel():,} pairs of query and key are more numbers "
+            f"than the {LARGEST:,} that a bias holds; take fewer"
+        )
     return -alibi_slopes(n_heads)[:, None, None] * distance

@@ -15,6 +15,9 @@ from torch import Tensor
 
 from primer.inputs import checked
 
+WIDEST = 1 << 24
+"""How many coordinates a vector may have; no model's have a thousandth of them."""
+
 Positions = Tensor | Sequence[int] | Sequence[float] | range | int | float
 
 
@@ -69,6 +72,8 @@ def check_pairs(dim: int, what: str) -> None:
     whole = isinstance(dim, int | np.integer) and not isinstance(dim, bool)
     if not whole or dim < 2 or dim % 2:
         raise ValueError(f"{what} groups coordinates in pairs: dim must be even and ≥ 2, got {dim}")
+    if dim > WIDEST:
+        raise ValueError(f"{what} takes at most {WIDEST:,} coordinates, got dim = {dim:,}")
 
 
 @checked

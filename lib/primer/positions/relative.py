@@ -56,7 +56,7 @@ def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tenso
             [-2, -1,  0,  1],
             [-2, -2, -1,  0]])
     """
-    count("max_distance", max_distance)
+    max_distance = min(count("max_distance", max_distance), n_keys)  # none is farther away
     offsets = -query_offsets(n_queries, n_keys)  # j - i
     return offsets.clamp(-max_distance, max_distance)
 

@@ -232,6 +232,7 @@ class LSTMCell(Cell):
     n_states = 2
     from_torch_order = (1, 0, 3, 2)
 
+    @checked
     def __init__(self, input_size: int, hidden_size: int, forget_bias: float = 1.0) -> None:
         super().__init__(input_size, hidden_size)
         self.bias.data[:hidden_size] = number("forget_bias", forget_bias)
