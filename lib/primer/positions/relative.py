@@ -169,7 +169,8 @@ def _check_tables(
             f"{tuple(query.shape)}, {tuple(key.shape)} and {tuple(value.shape)}"
         )
     check_attention(query, key, value)
-    check_finite("key_offsets", key_offsets), check_finite("value_offsets", value_offsets)
+    check_finite("key_offsets", key_offsets)
+    check_finite("value_offsets", value_offsets)
 
 
 class ShawRelativeAttention(nn.Module):
