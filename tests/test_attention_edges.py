@@ -21,7 +21,8 @@ from primer.attention import (
     head_outputs,
     scaled_dot_product_attention,
 )
-from primer.attention.dot_product import all_finite, row_weights
+from primer.attention.dot_product import row_weights
+from primer.inputs.tensors import all_finite
 from primer.transformers.online_softmax import Running, result, update
 
 INF = torch.inf

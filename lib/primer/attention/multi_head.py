@@ -12,14 +12,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from primer.attention.dot_product import (
-    all_finite,
-    check_finite,
     check_fits,
     scaled_dot_product_attention,
     share_heads,
 )
 from primer.attention.observing import Observe, shown
 from primer.inputs import checked, count, tensor
+from primer.inputs.tensors import all_finite, check_finite
 
 Rotate = Callable[[Tensor, int], Tensor]
 """Turns queries or keys (..., heads, seq, d_head) whose first token has the given position."""

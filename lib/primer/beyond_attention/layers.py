@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.attention.dot_product import all_finite, check_finite
 from primer.inputs import checked, count, tensor
+from primer.inputs.tensors import all_finite, check_finite
 
 Rotate = Callable[[Tensor, int], Tensor]
 

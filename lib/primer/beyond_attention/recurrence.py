@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.attention.dot_product import all_finite, check_finite
 from primer.inputs import tensor
+from primer.inputs.tensors import all_finite, check_finite
 
 States = Float[Tensor, "batch time *state"]
 

@@ -10,10 +10,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import silu, softplus
 
-from primer.attention.dot_product import all_finite
 from primer.beyond_attention.layers import LayerState, check_state, check_text
 from primer.beyond_attention.recurrence import linear_recurrence
 from primer.inputs import checked, count
+from primer.inputs.tensors import all_finite
 
 
 @checked

@@ -14,10 +14,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.attention.dot_product import check_attention, check_finite, dot_products
+from primer.attention.dot_product import check_attention, dot_products
 from primer.attention.masks import query_offsets
 from primer.attention.multi_head import check_heads, merge_heads, split_heads
 from primer.inputs import checked, count, tensor
+from primer.inputs.tensors import check_finite
 
 
 @checked

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.attention.dot_product import all_finite, check_finite
 from primer.inputs import checked, number, one_of, tensor
+from primer.inputs.tensors import all_finite, check_finite
 from primer.positions.frequencies import (
     Positions,
     as_positions,

@@ -15,8 +15,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
-from primer.attention.dot_product import check_finite
 from primer.inputs import checked, count, one_of, tensor
+from primer.inputs.tensors import check_finite
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu,

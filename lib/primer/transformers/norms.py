@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.attention.dot_product import all_finite
 from primer.inputs import checked, count, tensor
+from primer.inputs.tensors import all_finite
 
 
 def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
