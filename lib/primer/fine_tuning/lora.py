@@ -353,7 +353,7 @@ def lora_state(model: nn.Module) -> dict[str, Tensor]:
     >>> {name: tuple(factor.shape) for name, factor in state.items()}
     {'up.A': (2, 1), 'up.B': (1, 3), 'up: scale 4.0': (0,)}
     """
-    state = {}
+    state: dict[str, Tensor] = {}
     for name, layer in lora_layers(model).items():
         state |= {f"{name}.A": layer.A.detach().clone(), f"{name}.B": layer.B.detach().clone()}
         state[f"{name}: {layer.trained_with}"] = torch.empty(0)

@@ -150,7 +150,7 @@ def prune(model: nn.Module, masks: Mapping[str, Tensor]) -> None:
         if layer is None:
             raise ValueError(f"the model has no layer {name!r}: the masks belong to another model")
         matrix_of(layer)  # a plain layer, or a sentence that says what else
-        weight: nn.Parameter = layer.weight  # type: ignore[assignment]
+        weight: nn.Parameter = layer.weight
         refuse_tied(name, tied_to(model, layer))
         if mask.dtype != torch.bool:
             raise ValueError(

@@ -105,7 +105,7 @@ def one_row(name: str, numbers: Any) -> Iterator[int]:
     if not isinstance(row, Iterable):
         raise ValueError(f"{name} must be a row of whole numbers, got {row!r}")
     for entry in row:
-        if isinstance(entry, Sequence) or getattr(entry, "ndim", 0):
+        if isinstance(entry, Sequence) or getattr(entry, "ndim", None):
             raise ValueError(f"{name} must be one row of whole numbers, got several; take each")
         yield whole(f"each of {name}", getattr(entry, "item", lambda e=entry: e)())
 
