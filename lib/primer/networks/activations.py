@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
 from primer.inputs import checked, not_negative, real
+from primer.inputs.fields import checked_fields
 
 Curve = Callable[[np.ndarray], np.ndarray]
 
 
+@checked_fields
 @dataclass(frozen=True)
 class Activation:
     r"""A function of one number, applied to each entry of an array, and its derivative.

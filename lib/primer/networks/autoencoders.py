@@ -21,9 +21,13 @@ class Autoencoder(NamedTuple):
     encoder: Float[np.ndarray, "inputs units"]
     decoder: Float[np.ndarray, "units inputs"]
 
+    @checked
     def reconstruct(self, X: ArrayLike) -> Float[np.ndarray, "n inputs"]:
         """Send rows through both."""
-        return matrix("X", X) @ self.encoder @ self.decoder
+        table = matrix("X", X)
+        if table.shape[1] != len(self.encoder):
+            raise ValueError(f"X must have {len(self.encoder)} columns, got {table.shape[1]}")
+        return table @ self.encoder @ self.decoder
 
 
 @checked

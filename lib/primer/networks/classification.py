@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import expit, log_softmax, softmax
 
-from primer.inputs import checked, count, matrix, not_negative, positive, vector
+from primer.inputs import as_array, checked, count, matrix, not_negative, positive, vector
 
 Loss = Callable[[np.ndarray], float]
 Slope = Callable[[np.ndarray], np.ndarray]
@@ -26,9 +26,13 @@ class LinearClassifier(NamedTuple):
     weights: Float[np.ndarray, "features *classes"]
     bias: Float[np.ndarray, "*classes"]
 
+    @checked
     def scores(self, X: ArrayLike) -> Float[np.ndarray, "n *classes"]:
         """Compute the logits, the scores before they become probabilities."""
-        return matrix("X", X) @ self.weights + self.bias
+        table = matrix("X", X)
+        if table.shape[1] != len(self.weights):
+            raise ValueError(f"X must have {len(self.weights)} columns, got {table.shape[1]}")
+        return table @ self.weights + self.bias
 
 
 @checked
@@ -337,7 +341,7 @@ def _binary(X: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 def _classes(X: ArrayLike, classes: ArrayLike) -> tuple[np.ndarray, np.ndarray, int]:
     """Return examples, their classes and how many classes there are."""
-    table, y = matrix("X", X), np.asarray(classes)
+    table, y = matrix("X", X), as_array("classes", classes)
     if y.shape != (len(table),) or y.dtype.kind not in "iu":
         raise ValueError(
             f"classes must be {len(table)} whole numbers, one for each row of X, got shape "

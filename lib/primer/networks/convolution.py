@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from primer.inputs import checked, count, real, vector
 
 
+@checked
 def convolution_size(size: int, kernel: int, stride: int = 1, padding: int = 0) -> int:
     r"""Compute the side of a convolution's output.
 
@@ -64,6 +65,7 @@ def convolution_size(size: int, kernel: int, stride: int = 1, padding: int = 0) 
     return (W - K + 2 * P) // S + 1
 
 
+@checked
 def receptive_field(layers: int, kernel: int) -> int:
     r"""Compute how many pixels in a row one output of a stack of convolutions sees.
 

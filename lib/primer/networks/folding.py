@@ -12,6 +12,9 @@ from primer.inputs import checked, count, number, probability, real, vector
 from primer.networks.activations import relu
 from primer.networks.layers import Layer, forward
 
+MOST_FOLDS = 10_000
+MOST_PLACES = 4_000_000
+
 
 @checked
 def tent(x: ArrayLike, folds: int, crease: float = 0.5) -> Float[np.ndarray, "*shape"]:
@@ -53,11 +56,12 @@ def tent(x: ArrayLike, folds: int, crease: float = 0.5) -> Float[np.ndarray, "*s
     if values.min() < 0 or values.max() > 1:
         raise ValueError("x must lie between 0 and 1, the interval that is folded")
     a = probability("crease", crease)
-    for _ in range(count("folds", folds, at_least=0)):
+    for _ in range(_folds(folds, at_least=0)):
         values = np.minimum(values / a, (1 - values) / (1 - a))
     return np.asarray(values)
 
 
+@checked
 def tent_network(folds: int, crease: float = 0.5) -> list[Layer]:
     r"""Write the folds as a ReLU network with two units in each hidden layer.
 
@@ -93,9 +97,10 @@ def tent_network(folds: int, crease: float = 0.5) -> list[Layer]:
     a = probability("crease", crease)
     after = np.array([[1 / a], [-1 / (a * (1 - a))]])  # one fold from its two units
     bias = np.array([0.0, -a])
-    return _composed(after, bias, count("folds", folds))
+    return _composed(after, bias, _folds(folds))
 
 
+@checked
 def zigzag_network(depth: int, width: int) -> list[Layer]:
     r"""Write a zigzag of several legs, composed with itself, as a ReLU network.
 
@@ -135,7 +140,7 @@ def zigzag_network(depth: int, width: int) -> list[Layer]:
     after = 2.0 * w * (-1.0) ** np.arange(w)[:, None]  # one zigzag from its units
     after[0] = w
     bias = -np.arange(w) / w
-    return _composed(after, bias, count("depth", depth))
+    return _composed(after, bias, _folds(depth, "depth"))
 
 
 @checked
@@ -182,7 +187,7 @@ def corners(
         cell, unit = np.nonzero(left * right < 0)
         share = left[cell, unit] / (left[cell, unit] - right[cell, unit])
         crossings = grid[cell] + share * (grid[cell + 1] - grid[cell])
-        grid = np.unique(np.concatenate([grid, crossings]))
+        grid = _places(np.concatenate([grid, crossings]))
     return grid
 
 
@@ -221,6 +226,25 @@ def count_pieces(x: ArrayLike, y: ArrayLike, tolerance: float = 1e-9) -> int:
         raise ValueError("x must be two or more increasing numbers")
     slopes = np.diff(values) / np.diff(grid)
     return 1 + int((abs(np.diff(slopes)) > tolerance * abs(slopes).max()).sum())
+
+
+def _folds(folds: int, name: str = "folds", at_least: int = 1) -> int:
+    """Return how often to fold: not so often that nobody waits for the end."""
+    if count(name, folds, at_least=at_least) > MOST_FOLDS:
+        raise ValueError(
+            f"{name} must be at most {MOST_FOLDS}, got {folds}; after 60 no digit of x is left"
+        )
+    return folds
+
+
+def _places(points: np.ndarray) -> np.ndarray:
+    """Sort places, each once: not more than the memory holds."""
+    if len(points) > MOST_PLACES:
+        raise ValueError(
+            f"the network has more than {MOST_PLACES:,} corners here; take fewer layers, or a "
+            "smaller interval"
+        )
+    return np.unique(points)
 
 
 def _composed(after: np.ndarray, bias: np.ndarray, depth: int) -> list[Layer]:

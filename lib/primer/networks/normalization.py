@@ -182,10 +182,12 @@ def _normalize(x: ArrayLike, gain: ArrayLike, epsilon: float) -> _Parts:
         )
     gamma = vector("gain", gain, array.shape[1])
     centered = array - array.mean(axis=over, keepdims=True)
-    variance = (centered**2).mean(axis=over, keepdims=True) + not_negative("epsilon", epsilon)
-    if not variance.all():
+    size = np.abs(centered).max(axis=over, keepdims=True)
+    parts = centered / np.where(size > 0, size, 1.0)  # no square overflows
+    spread = size * np.sqrt((parts**2).mean(axis=over, keepdims=True))
+    deviation = np.hypot(spread, np.sqrt(not_negative("epsilon", epsilon)))
+    if not deviation.all():
         raise ValueError("a feature is constant over the batch: give an epsilon above 0")
-    deviation = np.sqrt(variance)
     return _Parts(over, gamma, centered, deviation, centered / deviation)
 
 

@@ -76,8 +76,14 @@ def minimum_norm_fit(
     lam = not_negative("penalty", penalty)
     U, sigma, Vt = np.linalg.svd(table, full_matrices=False)
     kept = sigma > not_negative("cut", cut) * sigma[0]
-    factor = np.divide(sigma, sigma**2 + lam, out=np.zeros_like(sigma), where=kept)
+    factor = _inverses(sigma, lam, kept)
     return Fit(Vt.T @ (factor.reshape(-1, *[1] * (response.ndim - 1)) * (U.T @ response)), sigma)
+
+
+def _inverses(sigma: np.ndarray, penalty: float, kept: np.ndarray) -> Float[np.ndarray, " r"]:
+    """Compute σ/(σ² + λ), in which no square overflows, and 0 for what is left out."""
+    safe = np.where(kept, sigma, 1.0)
+    return np.where(kept, 1 / (safe + penalty / safe), 0.0)
 
 
 @checked
@@ -339,7 +345,7 @@ def double_descent(
         for (number, labels), penalty in itertools.product(enumerate(labelings), penalties):
             lam = not_negative("penalty", penalty)
             kept = sigma > CUT * sigma[0]
-            factor = np.divide(sigma, sigma**2 + lam, out=np.zeros_like(sigma), where=kept)
+            factor = _inverses(sigma, lam, kept)
             outputs = turned @ (factor[:, None] * (U.T @ (np.eye(10)[labels] - 0.1)))
             read = outputs.argmax(axis=1)
             yield Width(

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, real
+from primer.inputs import as_array, checked, real
 from primer.networks.activations import Activation, relu, sigmoid, tanh
 
 Pull = Callable[[np.ndarray], np.ndarray]
@@ -263,7 +263,7 @@ def cross_entropy(logits: Variable, classes: ArrayLike) -> Variable:
     >>> bool(np.isclose(loss.value, np.log(4)))
     True
     """
-    y = np.asarray(classes)
+    y = as_array("classes", classes)
     if logits.value.ndim != 2 or y.shape != logits.value.shape[:1] or y.dtype.kind not in "iu":
         raise ValueError(
             f"classes must be one whole number for each row of logits, got shape {y.shape} of type "

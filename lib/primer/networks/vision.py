@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from primer.inputs import count, one_of, positive
+from primer.inputs.seeds import seed_number
 
 Damage = Literal["plain", "noise", "mask"]
 DAMAGES: tuple[Damage, ...] = ("plain", "noise", "mask")
@@ -88,7 +89,7 @@ def seeded(build: Callable[[], nn.Sequential], seed: int) -> nn.Sequential:
     True
     """
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(seed_number("seed", seed))
         return build()
 
 
@@ -308,7 +309,7 @@ def _descend(
 ) -> None:
     """Take steps of Adam, each on 64 of ``n`` examples."""
     optimizer = torch.optim.Adam(parameters, lr=positive("rate", rate))  # type: ignore[arg-type]
-    chance = torch.Generator().manual_seed(seed)
+    chance = torch.Generator().manual_seed(seed_number("seed", seed))
     for _ in range(count("steps", steps, at_least=0)):
         batch = torch.randint(n, (64,), generator=chance)
         optimizer.zero_grad()

@@ -57,6 +57,8 @@ def as_array(
     wanted = f"numbers of shape {shape}" if shape else "one number"
     if hasattr(value, "detach"):  # a torch tensor, named by its method to spare the import
         value = value.detach().cpu()
+    if isinstance(value, np.ma.MaskedArray):
+        raise Mistake(f"{name} should be {wanted}, yours is a masked array; fill what is masked")
     if isinstance(value, Fraction | Decimal):
         value = float(value)
     try:

@@ -13,6 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from primer.inputs import as_array
+from primer.inputs.seeds import seed_number
+
 ALLOWED_ERRORS = 5.0
 """A simulated value may lie this many standard errors from the exact one.
 
@@ -41,11 +44,15 @@ def generator(seed: int) -> np.random.Generator:
     [47, 51, 75, 95]
     """
     moved = os.environ.get("PRIMER_SEED")
-    return np.random.default_rng(seed if moved is None else [seed, int(moved)])
+    number = seed_number("seed", seed)
+    return np.random.default_rng(number if moved is None else [number, int(moved)])
 
 
 def _draws(draws: ArrayLike) -> np.ndarray:
-    array = np.asarray(draws, dtype=float).ravel()
+    array = as_array("draws", draws)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"draws must hold real numbers, got an array of type {array.dtype}")
+    array = array.astype(float).ravel()
     if array.size < 2:
         raise ValueError(f"a Monte Carlo error needs at least two draws, got {array.size}")
     if not np.isfinite(array).all():
@@ -56,7 +63,8 @@ def _draws(draws: ArrayLike) -> np.ndarray:
 def monte_carlo(draws: ArrayLike) -> Estimate:
     r"""Estimate an expectation from independent draws.
 
-    .. math:: \bar x = \frac1R\sum_r x_r, \qquad \mathrm{se} = \frac{s}{\sqrt R}
+    .. math:: \bar x = \frac1R\sum_r x_r, \qquad \mathrm{se} = \frac{s}{\sqrt R}, \qquad
+              s^2 = \frac1{R-1}\sum_r (x_r-\bar x)^2
 
     Parameters
     ----------

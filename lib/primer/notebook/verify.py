@@ -13,12 +13,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from primer.inputs import as_array
+
 
 def _array(name: str, value: ArrayLike) -> np.ndarray:
     """Turn numbers, arrays or torch tensors into a float or complex array without NaN."""
-    if hasattr(value, "detach"):  # a torch tensor, named by its method to spare the import
-        value = value.detach().cpu().numpy()
-    array = np.asarray(value)
+    array = as_array(name, value)
     if array.dtype == bool:
         raise ValueError(f"verify({name!r}): got a truth value; use verify_that for conditions")
     if not np.iscomplexobj(array):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from primer.inputs import checked, positive, real
+from primer.inputs.magnitude import scaled
 
 
 @checked
@@ -44,6 +45,6 @@ def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
     """
     g = real("gradient", gradient)
     longest = positive("limit", limit)
-    size = float(np.abs(g).max()) or 1.0  # of entries below 1 the squares do not overflow
-    length = size * float(np.linalg.norm(g / size))
-    return g / size * (longest / (length / size)) if length > longest else g
+    parts, scale = scaled(g)  # no square overflows
+    length = float(np.linalg.norm(parts))
+    return parts * (longest / length) if length > longest / scale else g

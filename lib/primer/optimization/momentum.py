@@ -95,6 +95,7 @@ def momentum_factor(curvature: float, step: float, momentum: float) -> float:
     return float(abs(np.linalg.eigvals(momentum_matrix(curvature, step, momentum))).max())
 
 
+@checked
 def momentum_limit(curvature: float, momentum: float) -> float:
     r"""Compute the step size at which the heavy ball stops converging.
 
@@ -137,6 +138,7 @@ class BestMomentum(NamedTuple):
     factor: float
 
 
+@checked
 def best_momentum(lowest: float, highest: float) -> BestMomentum:
     r"""Compute the best constant step and momentum for curvatures between two ends.
 

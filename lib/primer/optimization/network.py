@@ -21,7 +21,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, one_of, positive
+from primer.inputs import checked, count, one_of, positive, tensor
+from primer.inputs.seeds import seed_number
 
 Parametrization = Literal["standard", "mup", "rates", "start", "root"]
 SMALL_START = ("mup", "start")
@@ -92,6 +93,7 @@ class Mlp(nn.Module):
     torch.Size([5, 10])
     """
 
+    @checked
     def __init__(self, width: int, parametrization: Parametrization) -> None:
         super().__init__()
         one_of("parametrization", parametrization, get_args(Parametrization))
@@ -108,6 +110,12 @@ class Mlp(nn.Module):
 
     def features(self, x: Float[Tensor, "batch 64"]) -> Iterator[Tensor]:
         """Yield what each layer computes before its ReLU; the last are the logits."""
+        x = tensor("x", x, axes=2)
+        if x.shape[-1] != PIXELS or x.dtype != self.layers[0].weight.dtype:
+            raise ValueError(
+                f"x must hold {PIXELS} pixels in {self.layers[0].weight.dtype}, got shape "
+                f"{tuple(x.shape)} of {x.dtype}"
+            )
         for layer in self.layers:
             x = layer(x)
             yield x
@@ -118,6 +126,7 @@ class Mlp(nn.Module):
         *_, logits = self.features(x)
         return logits
 
+    @checked
     def rates(self, rate: float) -> list[dict[str, object]]:
         """Give each layer its learning rate, as parameter groups for an optimizer.
 
@@ -164,9 +173,9 @@ def train(
     >>> len(train(model, torch.optim.Adam(model.rates(0.01)), digits(), steps=3, seed=0))
     3
     """
-    order = torch.Generator().manual_seed(seed)
+    order = torch.Generator().manual_seed(seed_number("seed", seed))
     losses = []
-    for _ in range(steps):
+    for _ in range(count("steps", steps, at_least=0)):
         batch = torch.randint(len(data.train_x), (64,), generator=order)
         loss = cross_entropy(model(data.train_x[batch]), data.train_y[batch])
         optimizer.zero_grad()
@@ -226,7 +235,7 @@ def feature_changes(
     """
     data = digits()
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(seed_number("seed", seed))
         model = Mlp(width, parametrization)
     with torch.no_grad():
         before = [h.clone() for h in model.features(data.test_x)]

@@ -147,6 +147,7 @@ def newton_schulz(
     return X
 
 
+@checked
 def step_cost(rows: int, columns: int, side: Side) -> int:
     r"""Count the operations of the matrix products in one step of Newton–Schulz.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from primer.inputs import checked, matrix, one_of, positive, real
+from primer.inputs.magnitude import length, scaled
 
 Norm = Literal["l1", "l2", "linf", "spectral"]
 """``"spectral"`` is for matrices; the others take an array as one long vector."""
@@ -58,7 +59,9 @@ def norm(values: ArrayLike, kind: Norm) -> float:
     if kind == "spectral":
         return float(np.linalg.norm(matrix("values", values), 2))
     flat = real("values", values).ravel()
-    return float(np.linalg.norm(flat, {"l1": 1, "l2": 2, "linf": np.inf}[kind]))
+    if kind == "l2":
+        return length(flat)
+    return float(np.linalg.norm(flat, {"l1": 1, "linf": np.inf}[kind]))
 
 
 @checked
@@ -190,8 +193,9 @@ def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
     if kind == "linf":
         return 0.0 - eta * np.sign(g)
     if kind == "l2":
-        length = np.linalg.norm(g)
-        return -eta * g / length if length else np.zeros_like(g)
+        parts, _ = scaled(g)  # no square overflows
+        size = np.linalg.norm(parts)
+        return -eta * parts / size if size else np.zeros_like(g)
     step = np.zeros_like(g)
     largest = np.unravel_index(abs(g).argmax(), g.shape)
     step[largest] = -eta * np.sign(g[largest])
@@ -237,5 +241,5 @@ def penalized_step(gradient: ArrayLike, alpha: float, kind: Norm) -> np.ndarray:
     array([-1.5,  1.5, -1.5])
     """
     g = real("gradient", gradient)
-    length = positive("alpha", alpha) / 2 * dual_norm(g, kind)
-    return steepest_step(g, length, kind) if length else np.zeros_like(g)
+    radius = positive("alpha", alpha) / 2 * dual_norm(g, kind)
+    return steepest_step(g, radius, kind) if radius else np.zeros_like(g)

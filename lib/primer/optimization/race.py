@@ -26,6 +26,7 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from primer.inputs import fraction, positive
+from primer.inputs.seeds import seed_number
 from primer.optimization.muon import Muon
 from primer.optimization.network import Digits, Mlp, digits, train
 
@@ -156,7 +157,7 @@ def compete(rule: str, memory: float, rate: float, seed: int, data: Digits) -> R
     True
     """
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(seed_number("seed", seed))
         model = Mlp(WIDTH, "standard")
     losses = []
 

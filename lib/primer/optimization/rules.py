@@ -7,6 +7,7 @@ rule and keeps the path.  Each rule computes what its namesake in ``torch.optim`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -16,6 +17,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import checked, count, fraction, not_negative, positive, real
+from primer.inputs.fields import checked_fields
 from primer.optimization.norms import Norm, steepest_step
 
 TOO_LARGE = 1e12
@@ -35,7 +37,7 @@ class Divergence(ArithmeticError):
         Why, or what to do.
     """
 
-    @checked
+    @checked(infinite="size")
     def __init__(self, steps: int, size: float, reason: str) -> None:
         self.steps, self.size = steps, size
         super().__init__(
@@ -54,6 +56,7 @@ class Rule(Protocol):
         """Return the next weights and the next memory."""
 
 
+@checked_fields
 @dataclass(frozen=True)
 class GradientDescent:
     r"""Walk downhill.
@@ -89,6 +92,7 @@ class GradientDescent:
         return w - self.step * gradient, memory
 
 
+@checked_fields
 @dataclass(frozen=True)
 class Momentum:
     r"""Let the step be a decaying sum of all gradients so far (the heavy ball).
@@ -150,6 +154,7 @@ class AdamMemory(NamedTuple):
     time: int
 
 
+@checked_fields
 @dataclass(frozen=True)
 class Adam:
     r"""Divide each coordinate's running mean gradient by its running root mean square.
@@ -227,6 +232,7 @@ class Adam:
         return moved, AdamMemory(mean, square, time)
 
 
+@checked_fields
 @dataclass(frozen=True)
 class SteepestDescent:
     r"""Take the best step of a given length, where a norm says what length is.
@@ -315,6 +321,7 @@ def descend(
         w, memory = rule.move(w, slope, memory)
         size = float(abs(w).max())
         if not size <= bound:
+            size = math.inf if math.isnan(size) else size  # infinity less infinity
             raise Divergence(t, size, f"{rule} is too bold for this loss: take smaller steps")
         path[t] = w
     return path

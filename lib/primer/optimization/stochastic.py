@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, matrix, positive, vector
+from primer.inputs import as_array, checked, count, matrix, positive, vector
 
 
 @checked
@@ -203,9 +203,12 @@ def sgd(
     """
     table = matrix("X", X)
     target = vector("y", y, len(table))
-    chosen = np.asarray(rows, dtype=int)
+    chosen = as_array("rows", rows)
+    if chosen.ndim == 0 or (chosen.size and chosen.dtype.kind not in "iu"):
+        raise ValueError(f"rows must be a sequence of whole numbers, got {rows!r}")
     if chosen.size and (chosen.min() < 0 or chosen.max() >= len(table)):
         raise ValueError(f"rows must lie between 0 and {len(table) - 1}")
+    chosen = chosen.astype(int)
     eta = positive("step", step)
     first = np.zeros(table.shape[1]) if start is None else vector("start", start, table.shape[1])
     path = np.empty((len(chosen) + 1, *chosen.shape[1:], table.shape[1]))
@@ -311,6 +314,7 @@ def worst_expected_factor(X: ArrayLike, step: float) -> float:
     return float(np.linalg.eigvalsh(M)[-1])
 
 
+@checked
 def noise_floor(step: float, noise_variance: float, batch: int = 1) -> float:
     r"""Compute where SGD stops improving when the observations contradict each other.
 

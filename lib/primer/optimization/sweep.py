@@ -23,6 +23,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
+from primer.inputs.seeds import seed_number
 from primer.optimization.network import Digits, Mlp, Parametrization, digits, train
 
 WIDTHS = (32, 64, 128, 256, 512)
@@ -63,7 +64,7 @@ def run_trial(
     32
     """
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(seed_number("seed", seed))
         model = Mlp(width, parametrization)
     train(model, torch.optim.Adam(model.rates(rate)), data, steps, seed)
     with torch.no_grad():

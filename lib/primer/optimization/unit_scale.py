@@ -17,6 +17,7 @@ from torch import Tensor
 from primer.inputs import checked, count
 
 
+@checked
 def unit_multiplier(d_in: int) -> float:
     r"""Compute the multiplier that gives :math:`y = cWx` the size of :math:`x`.
 
@@ -50,6 +51,7 @@ def unit_multiplier(d_in: int) -> float:
     return 1 / math.sqrt(count("d_in", d_in))
 
 
+@checked
 def unit_update_limit(d_out: int) -> float:
     r"""Compute how large an update of unit-scale weights may be.
 
@@ -83,6 +85,7 @@ def unit_update_limit(d_out: int) -> float:
     return math.sqrt(count("d_out", d_out))
 
 
+@checked
 def unit_sign_step(d_in: int) -> float:
     r"""Compute the step of sign descent that reaches :func:`unit_update_limit`.
 

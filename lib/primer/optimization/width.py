@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from primer.inputs import checked, count, matrix, real
+from primer.inputs.magnitude import scaled
 
 
 @checked
@@ -41,7 +42,8 @@ def rms(values: ArrayLike) -> float:
     >>> rms([3.0, -3.0, 3.0, -3.0])
     3.0
     """
-    return float(np.sqrt(np.mean(real("values", values) ** 2)))
+    parts, scale = scaled(real("values", values))  # no square overflows
+    return scale * float(np.sqrt(np.mean(parts**2)))
 
 
 @checked
@@ -81,6 +83,7 @@ def rms_operator_norm(W: ArrayLike) -> float:
     return float(math.sqrt(d_in / d_out) * np.linalg.norm(table, 2))
 
 
+@checked
 def sign_feature_change(d_in: int) -> float:
     r"""Compute the expected squared change of a feature when a sign update meets its own input.
 

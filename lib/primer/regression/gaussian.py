@@ -58,12 +58,18 @@ def decorrelating_matrix(
     return solve(sigma, cross.T).T
 
 
+def _symmetric(name: str, values: ArrayLike) -> Float[np.ndarray, "d d"]:
+    """Return a matrix that is symmetric up to rounding, in whatever unit."""
+    sigma = matrix(name, values)
+    square = sigma.shape[0] == sigma.shape[1]
+    if not square or np.abs(sigma - sigma.T).max() > 1e-8 * np.abs(sigma).max():
+        raise ValueError(f"{name} must be a symmetric matrix, got shape {sigma.shape}")
+    return sigma
+
+
 def _positive_definite(name: str, values: ArrayLike) -> Float[np.ndarray, "d d"]:
     """Return a covariance matrix that can be inverted."""
-    sigma = matrix(name, values)
-    largest = np.abs(sigma).max()  # symmetric up to rounding, in whatever unit
-    if sigma.shape[0] != sigma.shape[1] or np.abs(sigma - sigma.T).max() > 1e-8 * largest:
-        raise ValueError(f"{name} must be a symmetric matrix, got shape {sigma.shape}")
+    sigma = _symmetric(name, values)
     if np.linalg.eigvalsh(sigma)[0] <= 0:
         raise ValueError(f"{name} must be positive definite; it has an eigenvalue that is not")
     return sigma
@@ -106,7 +112,7 @@ def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaus
     Gaussian(mean=array([1.5]), covariance=array([[1.75]]))
     """
     mu, y = vector("mean", mean), vector("values", values)
-    sigma = matrix("covariance", covariance)
+    sigma = _symmetric("covariance", covariance)
     hidden = len(mu) - len(y)
     if hidden < 1 or sigma.shape != (len(mu), len(mu)):
         raise ValueError(

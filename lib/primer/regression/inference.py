@@ -69,6 +69,12 @@ class Fit:
         return float(parts.mean()) * scale if self.has_constant else 0.0
 
     @cached_property
+    def varying(self) -> Float[np.ndarray, " n"]:
+        """What is left of the response without its level, whose own rounding is taken off too."""
+        rest = self.y - self.level
+        return rest - rest.mean() if self.has_constant else rest
+
+    @cached_property
     def moments(self) -> Float[np.ndarray, " k"]:
         r""":math:`Q^\top (y - \text{level})`."""
         return self.Q.T @ (self.y - self.level)
@@ -113,7 +119,7 @@ class Fit:
                 "noise; standard errors need more observations than coefficients"
             )
         size = length(self.residuals)
-        if size <= max(EXACT * length(self.y - self.level), ROUNDING * length(self.y)):
+        if size <= max(EXACT * length(self.varying), ROUNDING * length(self.y)):
             raise ValueError(
                 "the fit is exact up to rounding: with no residuals there is no noise to estimate"
             )
@@ -162,7 +168,7 @@ class Fit:
         statsmodels have it: :math:`1 - \mathrm{RSS}/\sum_i y_i^2`.
         :func:`primer.regression.r_squared` compares with the mean unless told otherwise.
         """
-        return share_explained(self.residuals, self.y - self.level)
+        return share_explained(self.residuals, self.varying)
 
     @property
     def adjusted_r_squared(self) -> float:
@@ -350,7 +356,7 @@ def f_test(fit: Fit, restricted: Fit | None = None) -> FTest:
         if not fit.has_intercept:
             raise ValueError("the overall F test compares with the mean: fit with an intercept")
         basis = np.ones((len(fit.y), 1)) / np.sqrt(len(fit.y))
-        left = fit.y - fit.level
+        left = fit.varying
     else:
         if not np.array_equal(restricted.y, fit.y):
             raise ValueError("the two fits must have the same response")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from primer.inputs import checked, vector
-from primer.inputs.magnitude import scaled
+from primer.inputs.magnitude import rescaled, scaled
 from primer.regression.inputs import column, design, observations, single_response, solve
 from primer.regression.qr import independent_qr
 
@@ -269,6 +269,13 @@ def simple_regression(x: ArrayLike, y: ArrayLike) -> Line:
     y = column("y", y, len(x))
     if np.ptp(x) == 0:
         raise ValueError(f"a slope needs two different x, but all {len(x)} are {x[0]:g}")
-    (deviation, across), (response, up) = scaled(x - x.mean()), scaled(y - y.mean())
-    slope = float(deviation @ response / (deviation @ deviation)) * up / across
+    (deviation, across), (response, up) = scaled(_centered(x)), scaled(_centered(y))
+    ratio = float(deviation @ response / (deviation @ deviation))
+    slope = float(rescaled("the slope", ratio, up, 1 / across))
     return Line(float(y.mean()) - slope * float(x.mean()), slope)
+
+
+def _centered(values: np.ndarray) -> Float[np.ndarray, " n"]:
+    """Take off the mean, and then the rounding of the mean."""
+    rest = values - values.mean()
+    return rest - rest.mean()

@@ -47,6 +47,7 @@ def kaplan_forward_flops(parameters: float, n_layers: int, n_tokens: int, d_attn
     return 2 * positive("parameters", parameters) + 2.0 * n_tokens * n_layers * d_attn
 
 
+@checked
 def attention_share(n_tokens: int, d_model: int) -> float:
     r"""Say how large the attention term is against the matrices of the blocks.
 
@@ -83,6 +84,7 @@ def attention_share(n_tokens: int, d_model: int) -> float:
     return count("n_tokens", n_tokens) / (12 * count("d_model", d_model))
 
 
+@checked
 def training_flops(
     parameters: float | TransformerConfig, tokens: float, n_tokens: int | None = None
 ) -> float:
@@ -134,6 +136,7 @@ def training_flops(
     return 6.0 * positive("parameters", parameters) * tokens
 
 
+@checked
 def training_days(flops: float, devices: int, peak: float, utilization: float) -> float:
     r"""Say how long a training takes.
 

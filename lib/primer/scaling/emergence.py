@@ -7,6 +7,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import checked, count, one_of, positive, real
+from primer.inputs.seeds import seed_number
 
 
 def _chances(p: ArrayLike) -> Float[np.ndarray, "..."]:
@@ -90,7 +91,7 @@ def brier_score(p: ArrayLike) -> Float[np.ndarray, "..."]:
 METRICS = ("exact match", "tokens right", "log likelihood", "Brier score")
 
 
-@checked
+@checked(infinite="return")
 def score(metric: str, p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     """Score answers of ``k`` tokens by one of ``METRICS``, per answer or per token.
 
@@ -133,5 +134,5 @@ def measured_matches(p: ArrayLike, k: int, items: int, seed: int) -> Float[np.nd
     >>> measured_matches([0.0, 1.0], k=3, items=10, seed=0)
     array([0., 1.])
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_number("seed", seed))
     return np.asarray(rng.binomial(count("items", items), exact_match(p, k)) / items)

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import least_squares, minimize
 from scipy.special import logsumexp
 
-from primer.inputs import checked, count, positive, vector
+from primer.inputs import as_array, checked, count, positive, vector
+from primer.inputs.seeds import seed_number
 from primer.scaling.laws import ChinchillaLaw, PowerLaw
 
 Law = TypeVar("Law")
@@ -70,6 +71,8 @@ def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLa
     log_size, log_loss = np.log(sizes), np.log(losses)
     slope, offset = np.polyfit(log_size, log_loss, 1)
     if not floor:
+        if abs(slope) * 700 < abs(offset) or slope == 0:
+            raise ValueError("the loss of these runs hardly changes with size: no such law fits")
         return PowerLaw(float(np.exp(-offset / slope)), float(-slope))
     if slope >= 0:
         raise ValueError("the loss of these runs does not fall with size: no such law fits them")
@@ -111,7 +114,11 @@ def _huber(residual: np.ndarray, delta: float) -> tuple[float, np.ndarray]:
 
 @checked
 def chinchilla_objective(
-    theta: np.ndarray, log_n: np.ndarray, log_d: np.ndarray, log_loss: np.ndarray, delta: float
+    theta: Float[np.ndarray, "5"],
+    log_n: Float[np.ndarray, " runs"],
+    log_d: Float[np.ndarray, " runs"],
+    log_loss: Float[np.ndarray, " runs"],
+    delta: float,
 ) -> tuple[float, Float[np.ndarray, "5"]]:
     r"""Compute what the fit minimizes, and its gradient.
 
@@ -274,10 +281,12 @@ def bootstrap(
     >>> abs(float(np.std(fits)) - (1.25 / 4) ** 0.5) < 0.05
     True
     """
-    arrays = [np.asarray(column) for column in columns]
+    arrays = [as_array(f"column {i}", column) for i, column in enumerate(columns)]
+    if not arrays or any(array.ndim == 0 or len(array) == 0 for array in arrays):
+        raise ValueError("bootstrap needs columns with an entry for each run, got none")
     if len({len(array) for array in arrays}) != 1:
         raise ValueError(f"columns must have one length, got {[len(a) for a in arrays]}")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_number("seed", seed))
     fits: list[Law] = []
     failed: ValueError | None = None
     for _ in range(3 * count("resamples", resamples)):

@@ -11,7 +11,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from primer.inputs import not_negative, positive, real
+from primer.inputs import checked, not_negative, positive, real
+from primer.inputs.fields import checked_fields
 
 
 class Split(NamedTuple):
@@ -42,6 +43,21 @@ def _all_positive(name: str, values: ArrayLike) -> Float[np.ndarray, "..."]:
     return numbers
 
 
+def _together(
+    parameters: ArrayLike, tokens: ArrayLike
+) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
+    """Return sizes and tokens, one of each or as many as of the other."""
+    sizes, texts = _all_positive("parameters", parameters), _all_positive("tokens", tokens)
+    try:
+        np.broadcast_shapes(sizes.shape, texts.shape)
+    except ValueError:
+        raise ValueError(
+            "parameters and tokens must have shapes that go together, got "
+            f"{sizes.shape} and {texts.shape}"
+        ) from None
+    return sizes, texts
+
+
 def _isoflop(
     law: ChinchillaLaw | JointLaw, flops: float, parameters: ArrayLike, inference_tokens: float
 ) -> Float[np.ndarray, "..."]:
@@ -52,6 +68,7 @@ def _isoflop(
     return np.where(tokens > 0, law.loss(sizes, np.where(tokens > 0, tokens, 1.0)), np.inf)
 
 
+@checked_fields
 @dataclass(frozen=True)
 class PowerLaw:
     r"""A loss that falls as a power of one thing, towards a floor.
@@ -67,6 +84,11 @@ class PowerLaw:
     floor : float
         :math:`E`, 0 if left out: a straight line on log paper.
 
+    Raises
+    ------
+    ValueError
+        When the scale is not above 0, the exponent is 0, or a number is not finite.
+
     Examples
     --------
     >>> law = PowerLaw(scale=8.8e13, exponent=0.076)
@@ -78,10 +100,18 @@ class PowerLaw:
     exponent: float
     floor: float = 0.0
 
+    def __post_init__(self) -> None:
+        """Refuse constants of which there is no power."""
+        positive("scale", self.scale)
+        if self.exponent == 0:
+            raise ValueError("exponent must not be 0, or the loss does not depend on x")
+
+    @checked
     def loss(self, x: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the loss for numbers ``x`` above 0."""
         return np.asarray(self.floor + (self.scale / _all_positive("x", x)) ** self.exponent)
 
+    @checked
     def factor_to_multiply_loss(self, ratio: float) -> float:
         r"""Say how much larger :math:`x` must be for ``ratio`` times the loss above the floor.
 
@@ -90,6 +120,7 @@ class PowerLaw:
         return positive("ratio", ratio) ** (-1 / self.exponent)
 
 
+@checked_fields
 @dataclass(frozen=True)
 class ChinchillaLaw:
     r"""A loss with a floor and two terms that add.
@@ -136,12 +167,14 @@ class ChinchillaLaw:
         r"""The power of the budget with which the best size grows, :math:`\beta/(\alpha+\beta)`."""
         return self.beta / (self.alpha + self.beta)
 
+    @checked
     def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the loss; sizes and tokens may be arrays."""
-        by_size = self.A / _all_positive("parameters", parameters) ** self.alpha
-        by_text = self.B / _all_positive("tokens", tokens) ** self.beta
+        sizes, texts = _together(parameters, tokens)
+        by_size, by_text = self.A / sizes**self.alpha, self.B / texts**self.beta
         return np.asarray(self.E + by_size + by_text)
 
+    @checked(infinite="return")
     def isoflop(
         self, flops: float, parameters: ArrayLike, inference_tokens: float = 0.0
     ) -> Float[np.ndarray, "..."]:
@@ -152,6 +185,7 @@ class ChinchillaLaw:
         """
         return _isoflop(self, flops, parameters, inference_tokens)
 
+    @checked
     def optimum(self, flops: float) -> Split:
         r"""Split a budget where the loss is lowest.
 
@@ -178,11 +212,13 @@ class ChinchillaLaw:
         parameters = scale * (positive("flops", flops) / 6) ** self.exponent
         return Split(parameters, flops / 6 / parameters)
 
+    @checked(infinite="return")
     def tokens_to_reach(self, loss: float, parameters: float) -> float:
         """Say how many tokens a size needs for a loss; infinity where no number suffices."""
         left = loss - self.E - self.A / positive("parameters", parameters) ** self.alpha
         return math.inf if left <= 0 else (self.B / left) ** (1 / self.beta)
 
+    @checked
     def optimum_with_inference(self, loss: float, inference_tokens: float) -> Split:
         r"""Find the cheapest way to a loss for a model that will read and write later on.
 
@@ -237,6 +273,7 @@ class ChinchillaLaw:
         return Split(size, self.tokens_to_reach(loss, size))
 
 
+@checked_fields
 @dataclass(frozen=True)
 class JointLaw:
     r"""A loss of two bottlenecks that falls to zero.
@@ -251,6 +288,11 @@ class JointLaw:
         Constants of the fit, in parameters and tokens.
     alpha_N, alpha_D : float
         What is left of the law when only one of the two is scarce.
+
+    Raises
+    ------
+    ValueError
+        When a constant is not above 0.
 
     References
     ----------
@@ -267,20 +309,27 @@ class JointLaw:
     alpha_N: float
     alpha_D: float
 
+    def __post_init__(self) -> None:
+        """Refuse constants with which the loss would not fall."""
+        for name in ("N_c", "D_c", "alpha_N", "alpha_D"):
+            positive(name, getattr(self, name))
+
+    @checked
     def bottlenecks(
         self, parameters: ArrayLike, tokens: ArrayLike
     ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
         """Compute the two terms in the bracket; the larger one limits."""
-        by_size = (self.N_c / _all_positive("parameters", parameters)) ** (
-            self.alpha_N / self.alpha_D
-        )
-        return np.asarray(by_size), np.asarray(self.D_c / _all_positive("tokens", tokens))
+        sizes, texts = _together(parameters, tokens)
+        by_size = (self.N_c / sizes) ** (self.alpha_N / self.alpha_D)
+        return np.asarray(by_size), np.asarray(self.D_c / texts)
 
+    @checked
     def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
         """Compute the loss; sizes and tokens may be arrays."""
         by_size, by_tokens = self.bottlenecks(parameters, tokens)
         return np.asarray((by_size + by_tokens) ** self.alpha_D)
 
+    @checked(infinite="return")
     def isoflop(
         self, flops: float, parameters: ArrayLike, inference_tokens: float = 0.0
     ) -> Float[np.ndarray, "..."]:
@@ -291,6 +340,7 @@ class JointLaw:
         """
         return _isoflop(self, flops, parameters, inference_tokens)
 
+    @checked
     def optimum(self, flops: float) -> Split:
         r"""Split a budget where the loss is lowest.
 
@@ -300,6 +350,7 @@ class JointLaw:
         ratio = self.alpha_N / self.alpha_D
         return ChinchillaLaw(0.0, self.N_c**ratio, self.D_c, ratio, 1.0).optimum(flops)
 
+    @checked(infinite="return")
     def tokens_to_reach(self, loss: float, parameters: float) -> float:
         """Say how many tokens a size needs for a loss; infinity where no number suffices."""
         by_size, _ = self.bottlenecks(parameters, 1.0)

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.datasets import split_plays
 from primer.inputs import count, positive
+from primer.inputs.seeds import seed_number
 
 CONTEXT, EMBEDDING = 4, 8
 STEPS = 400
@@ -133,7 +134,7 @@ def train_next_byte(
         )
     batch = int(tokens / STEPS)
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(seed_number("seed", seed))
         model = next_byte_model(hidden)
         order = reading_order(len(training) - CONTEXT, STEPS * batch, passes).view(STEPS, batch)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, fused=True)

@@ -79,7 +79,7 @@ def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
     steps, points = _steps(n), real("u", u)
     if ((points < 0) | (points >= 1)).any():
         raise ValueError("u must lie in [0, 1)")
-    exponents = np.frexp(steps)[1] - 1  # frexp: n = mantissa · 2^exponent, mantissa in [½, 1)
+    exponents = np.frexp(steps)[1].astype(np.int64) - 1  # n = mantissa · 2^exponent
     exponents -= (1 << np.minimum(exponents, 62)) > steps  # where rounding made n a power of two
     pieces = 1 << np.minimum(exponents, 62)
     try:

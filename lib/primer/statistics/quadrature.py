@@ -218,6 +218,8 @@ def _measured(density: Density, a: np.ndarray, b: np.ndarray, known: float) -> t
         rules = []
         for nodes, weights in (COARSE, FINE):
             places = middle[:, None] + half[:, None] * nodes  # (pieces, nodes)
+            inner = np.nextafter(a, b)[:, None], np.nextafter(b, a)[:, None]
+            places = np.clip(places, *inner)  # never an end, where a density may be infinite
             rules.append(half * (density(places.ravel()).reshape(places.shape) @ weights))
         coarse, fine = rules
         gap = np.abs(fine - coarse)

@@ -243,7 +243,11 @@ def t_cdf(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     >>> round(float(t_cdf(2.131, df=15)), 3)
     0.975
     """
-    return np.asarray(stdtr(positive("df", df), real("t", t)))
+    nu, at = positive("df", df), real("t", t)
+    far = at < -1e150  # where squares overflow the tail is a power: t f(t)/ν
+    beyond = np.where(far, at, -1.0)
+    tail = np.exp(_log_t_density(beyond, nu) + np.log(-beyond)) / nu
+    return np.asarray(np.where(far, tail, stdtr(nu, np.maximum(at, -1e150))))
 
 
 @checked
