@@ -411,7 +411,7 @@ def test_a_run_that_cannot_learn_says_why() -> None:
     assert linear_layers(model)
     wild = tiny()
     wild.embed.weight.data.fill_(torch.inf)
-    with pytest.raises(ValueError, match="no number|must be finite"):
+    with pytest.raises(ValueError, match=r"no number|must be finite"):
         fine_tune(wild, text, 0.01, length=12)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from jaxtyping import Float
@@ -267,7 +267,7 @@ def distribution(name: str, values: Numbers) -> Numbers:
     """
     rule = f"{name} must be a distribution: numbers ≥ 0 that sum to 1, got"
     if not hasattr(values, "detach"):
-        values = finite(name, values)
+        values = cast(Any, finite(name, values))
     if values.ndim == 0 or 0 in values.shape:
         raise ValueError(f"{rule} shape {tuple(values.shape)}")
     if not bool((values >= 0).all()):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 from safetensors import SafetensorError
@@ -93,7 +93,7 @@ def pack_masked(model: MaskedModel, encoding: BytePairEncoding) -> bytes:
 
 
 def _pack(
-    model: Transformer | MaskedModel, encoding: BytePairEncoding, form: dict[str, object]
+    model: Transformer | MaskedModel, encoding: BytePairEncoding, form: Mapping[str, object]
 ) -> bytes:
     """Write a model of one form."""
     config = model.config.to_dict()
