@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from primer.inputs import checked, count, finite, matrix
+from primer.inputs.seeds import seed_number
 from primer.recurrent.cells import Cell, ElmanCell, State
 from primer.recurrent.layers import check_sequences, run
-from primer.recurrent.tasks import seeded
 
 
 class ThroughTime(NamedTuple):
@@ -292,7 +292,8 @@ def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: int =
     """
     given = x.detach().requires_grad_()
     outputs, _ = run(cell, given)
-    readout = torch.randn(cell.hidden_size, generator=seeded(seed), dtype=x.dtype)
+    draw = torch.Generator().manual_seed(seed_number("seed", seed))
+    readout = torch.randn(cell.hidden_size, generator=draw, dtype=x.dtype)
     [gradient] = torch.autograd.grad((outputs[:, -1] @ readout).sum(), given)
     first, last = gradient[:, 0].norm(), gradient[:, -1].norm()
     if last == 0:

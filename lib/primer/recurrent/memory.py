@@ -17,8 +17,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.inputs import checked, count, matrix, probability, vector
+from primer.inputs.seeds import seed_number
 from primer.recurrent.characters import RecurrentLanguageModel
-from primer.recurrent.tasks import seeded
 
 
 @checked
@@ -145,7 +145,8 @@ def text_windows(
     count("length", length), count("number", number)
     if len(tokens) < length:
         raise ValueError(f"a text of {len(tokens)} tokens has no piece of {length}")
-    places = torch.randint(len(tokens) - length + 1, (number, 1), generator=seeded(seed))
+    draw = torch.Generator().manual_seed(seed_number("seed", seed))
+    places = torch.randint(len(tokens) - length + 1, (number, 1), generator=draw)
     return tokens[places + torch.arange(length)]
 
 

@@ -13,26 +13,6 @@ NOUNS = 10
 OF = 2 * NOUNS
 
 
-def seeded(seed: int) -> torch.Generator:
-    """Return torch's source of random numbers, begun at a seed.
-
-    Raises
-    ------
-    ValueError
-        When the seed is no whole number from 0 to 2⁶³ − 1.
-
-    Examples
-    --------
-    >>> seeded(-1)
-    Traceback (most recent call last):
-        ...
-    ValueError: seed must be a whole number ≥ 0, got -1
-    """
-    if count("seed", seed, at_least=0) >= 1 << 63:
-        raise ValueError(f"seed must be below 2⁶³, got {seed}")
-    return torch.Generator().manual_seed(int(seed))
-
-
 @checked
 def parity(
     batch: int, length: int, generator: torch.Generator
