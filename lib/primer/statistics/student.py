@@ -238,6 +238,10 @@ def t_cdf(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     ValueError
         When ``df`` is not above 0, or a number is not finite.
 
+    References
+    ----------
+    Abramowitz and Stegun (1964), 26.5.27.
+
     Examples
     --------
     >>> round(float(t_cdf(2.131, df=15)), 3)
