@@ -325,7 +325,7 @@ def metropolis(
 def _height(log_density: Callable[[np.ndarray], float], state: np.ndarray) -> float:
     """Ask for the height at one place, which must be one number, or -inf."""
     value = log_density(state)
-    if np.ndim(value) or not value < np.inf:
+    if np.ndim(value) or isinstance(value, str | None) or not value < np.inf:
         raise ValueError(
             f"log_density must return one number for a state, got {value!r} at {state}; outside "
             "the support use -inf"

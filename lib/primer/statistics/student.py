@@ -83,7 +83,13 @@ def _depth(t: np.ndarray, df: float, noncentrality: float) -> float:
     nu, delta = positive("df", df), number("noncentrality", noncentrality)
     farthest = float(np.abs(t).max()) / math.sqrt(nu)
     rare = nu * math.log(math.hypot(1.0, farthest)) + min(delta * delta, 1e4) / 2
-    return NEGLIGIBLE + min(rare, VANISHED)
+    depth = NEGLIGIBLE + min(rare, VANISHED)
+    if abs(delta) > 1e5 or nu < 1e-3:
+        raise ValueError(
+            f"df = {df:g} and noncentrality = {noncentrality:g} ask for more nodes than there is "
+            "memory for: take df of at least 0.001 and a noncentrality of at most 100000"
+        )
+    return depth
 
 
 @checked
