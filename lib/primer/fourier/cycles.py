@@ -2,6 +2,7 @@ r"""The length of a cycle that keeps no exact time, and how well it is known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +113,9 @@ def peak_frequency(x: ArrayLike, sample_rate: float = 1.0) -> float:
 
 
 @checked
-def analytic_signal(x: ArrayLike, sample_rate: float, band: ArrayLike) -> Complex[np.ndarray, "n"]:
+def analytic_signal(
+    x: ArrayLike, sample_rate: float, band: ArrayLike | Sequence[float]
+) -> Complex[np.ndarray, "n"]:
     r"""Keep the positive frequencies of a band, doubled: one arrow that turns with the cycle.
 
     The real part is the series filtered to the band; the angle of the arrow is the cycle's phase.
@@ -165,7 +168,9 @@ def analytic_signal(x: ArrayLike, sample_rate: float, band: ArrayLike) -> Comple
 
 
 @checked
-def cycle_lengths(x: ArrayLike, sample_rate: float, band: ArrayLike) -> Float[np.ndarray, "cycles"]:
+def cycle_lengths(
+    x: ArrayLike, sample_rate: float, band: ArrayLike | Sequence[float]
+) -> Float[np.ndarray, "cycles"]:
     r"""Measure every cycle of a series, from one crest of the filtered series to the next.
 
     A crest is where the phase of :func:`analytic_signal` passes a multiple of :math:`2\pi`.
@@ -218,7 +223,9 @@ class CycleLength(NamedTuple):
 
 
 @checked
-def cycle_length(x: ArrayLike, sample_rate: float, band: ArrayLike) -> CycleLength:
+def cycle_length(
+    x: ArrayLike, sample_rate: float, band: ArrayLike | Sequence[float]
+) -> CycleLength:
     r"""Estimate the mean length of a cycle and its standard error.
 
     .. math:: \bar L = \frac1n \sum_i L_i, \qquad

@@ -6,6 +6,8 @@ are sampled as they are: above half the sampling rate they alias, on purpose.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -77,7 +79,7 @@ def two_tones(
     sample_rate: float = 8000,
     duration: float = 1.0,
     *,
-    frequencies: ArrayLike = (1000, 1060),
+    frequencies: ArrayLike | Sequence[float] = (1000, 1060),
 ) -> Float[np.ndarray, "n"]:
     """Return the mean of two cosines of equal strength.
 
@@ -212,7 +214,7 @@ def sung_vowel(
     duration: float = 1.0,
     *,
     pitch: float = 150,
-    formants: ArrayLike = ((730, 80), (1090, 90), (2440, 120)),
+    formants: ArrayLike | Sequence[Sequence[float]] = ((730, 80), (1090, 90), (2440, 120)),
 ) -> Float[np.ndarray, "n"]:
     r"""Return a sung "ah": a voice rich in harmonics, with vibrato, through resonances.
 

@@ -2,7 +2,7 @@ r"""The Fourier transforms of functions and of endless sequences, by quadrature.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +21,9 @@ TURNS = len(NODES) / 5
 """How often what is integrated may turn within one panel."""
 
 
-def _nodes(name: str, breakpoints: ArrayLike, panels: int) -> tuple[np.ndarray, np.ndarray]:
+def _nodes(
+    name: str, breakpoints: ArrayLike | Sequence[float], panels: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights of Gauss–Legendre quadrature on panels between breakpoints."""
     ends = real(name, breakpoints)
     if ends.ndim != 1 or len(ends) < 2 or (np.diff(ends) <= 0).any():
@@ -50,7 +52,7 @@ def _values(name: str, f: Function, points: np.ndarray) -> np.ndarray:
 def _fourier_integral(
     f: tuple[str, Function],
     frequency: tuple[str, ArrayLike],
-    breakpoints: tuple[str, ArrayLike],
+    breakpoints: tuple[str, ArrayLike | Sequence[float]],
     panels: int,
     sign: int,
 ) -> np.ndarray:
@@ -70,7 +72,7 @@ def _fourier_integral(
 
 @checked
 def fourier_transform(
-    x: Function, omega: ArrayLike, support: ArrayLike, *, panels: int = 64
+    x: Function, omega: ArrayLike, support: ArrayLike | Sequence[float], *, panels: int = 64
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the Fourier transform of a function by Gauss–Legendre quadrature.
 
@@ -117,7 +119,7 @@ def fourier_transform(
 
 @checked
 def inverse_fourier_transform(
-    spectrum: Function, t: ArrayLike, band: ArrayLike, *, panels: int = 64
+    spectrum: Function, t: ArrayLike, band: ArrayLike | Sequence[float], *, panels: int = 64
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the inverse Fourier transform of a function by Gauss–Legendre quadrature.
 

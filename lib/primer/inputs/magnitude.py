@@ -87,7 +87,7 @@ def rescaled(name: str, parts: Any, *scales: Any) -> Any:
         raise ValueError(
             f"{name} is too small for a floating-point number; measure in a smaller unit"
         )
-    return result
+    return np.asarray(result)  # a product of two numbers is none
 
 
 def length(values: Float[np.ndarray, "..."]) -> float:

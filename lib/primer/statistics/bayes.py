@@ -322,7 +322,7 @@ def metropolis(
     return Chain(draws, accepted / n)
 
 
-def _height(log_density: Callable[[np.ndarray], float], state: np.ndarray) -> float:
+def _height(log_density: Callable[..., float], state: np.ndarray | float) -> float:
     """Ask for the height at one place, which must be one number, or -inf."""
     value = log_density(state)
     if np.ndim(value) or isinstance(value, str | None) or not value < np.inf:
