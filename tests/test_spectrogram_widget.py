@@ -340,8 +340,8 @@ BAD_FILES = {
     "a header alone": (GOOD[:30], "ends before its sound begins"),
     "cut off": (GOOD[:400], "cut off: it announces 600 bytes of sound and has 356"),
     "compressed": (patched(20, b"\x55\x00"), "compressed or of a rare format"),
-    "rate 0": (patched(24, bytes(4)), "a rate or a number of channels of 0"),
-    "no channels": (patched(22, bytes(2)), "a rate or a number of channels of 0"),
+    "rate 0": (patched(24, bytes(4)), "a rate or channels of 0"),
+    "no channels": (patched(22, bytes(2)), "a rate or channels of 0"),
     "format missing": (patched(12, b"junk"), "its format is missing"),
     "frames too small": (patched(32, b"\x01\0"), r"1 × 16 bits do not fit its frames of 1 bytes"),
     "frames of no size": (patched(32, bytes(2)), r"1 × 16 bits do not fit its frames of 0 bytes"),
@@ -382,11 +382,11 @@ def test_a_stream_of_unknown_length_is_read_to_its_end(javascript, writer):
     got = javascript("wav.js", "parseWav", list(stream))
     good = javascript("wav.js", "parseWav", list(GOOD))
     assert good["told"] == ""
-    assert got == {**good, "told": "It does not say how long it is, and is read to its end."}
+    assert got == {**good, "told": "It says no length and is read to its end."}
     samples, rate = got["samples"], got["rate"]
     shown = javascript("signals.js", "ownSignal", "pipe.wav", samples, rate, got["told"])
     assert shown["note"] == (
-        "pipe.wav: 0.04 s at 8000 Hz. It does not say how long it is, and is read to its end. "
+        "pipe.wav: 0.04 s at 8000 Hz. It says no length and is read to its end. "
         "It stays on this device."
     )
 

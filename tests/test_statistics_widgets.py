@@ -250,7 +250,7 @@ def test_power_experiments_agree_with_the_numbers(widget_page):
         error = math.sqrt(expected * (1 - expected) / runs)
         assert abs(float(share) / 100 - expected) < 5 * error + 1e-3
     page.get_by_role("button", name="Clear").click()
-    settle(page)
+    page.clock.run_for(100)
     assert page.locator(".tile.right .seen").inner_text() == ""
 
 

@@ -182,12 +182,18 @@ def rounded(model: Transformer) -> Transformer:
     >>> round(third[0].item(), 6), round(rounded(model).norm.weight[0].item(), 6)
     (0.333333, 0.333252)
     """
+    twin = halved(model)
+    if not all(bool(weight.isfinite().all()) for weight in twin.parameters()):
+        raise ValueError("a weight is NaN, or beyond 65504, the largest number of float16")
+    return twin
+
+
+def halved(model: Transformer) -> Transformer:
+    """Round without a look at what comes of it: a training sees that by its loss."""
     experts = [module for module in model.modules() if isinstance(module, MixtureOfExperts)]
     unneeded: dict[int, Any] = {id(part.routing): None for part in experts}  # of the last text
     twin = copy.deepcopy(model, unneeded)  # a layer may have been exchanged: no plan knows it
     with torch.no_grad():
         for weight in twin.parameters():
             weight.copy_(weight.half())
-            if not bool(weight.isfinite().all()):
-                raise ValueError("a weight is NaN, or beyond 65504, the largest number of float16")
     return twin

@@ -19,7 +19,7 @@ from primer.inputs import checked
 from primer.train.checkpointing import Progress, load_state, save_state
 from primer.train.configuration import Configuration
 from primer.train.data import Batches, Corpus, read_corpus
-from primer.train.evaluation import cut_windows, held_out_loss, rounded
+from primer.train.evaluation import cut_windows, halved, held_out_loss
 from primer.train.heads import copy_scores, cut_passages
 from primer.train.initialization import initialize
 from primer.train.log import LogLine, write_log
@@ -197,7 +197,7 @@ class _Run:
                     mean = self.process.mean(torch.stack(losses).mean())
                     losses.clear()
                     evaluated = held_out_loss(
-                        rounded(self.model),
+                        halved(self.model),
                         self.corpus.validation,
                         self.corpus.tokenizer,
                         settings.held_out_windows,

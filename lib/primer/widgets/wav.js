@@ -7,7 +7,7 @@ const EXTENSIBLE = 0xfffe;
 const LONG_NAME = [0x80, 0x00, 0x00, 0xaa, 0x00, 0x38, 0x9b, 0x71];
 // Who writes into a stream cannot know the length: some write the largest number, SoX and arecord about half of it.
 const NO_LENGTH = 0x7ff00000;
-const TO_ITS_END = "It does not say how long it is, and is read to its end.";
+const TO_ITS_END = "It says no length and is read to its end.";
 
 /** A number of so many bits that stands left in so many bytes, full scale 1. */
 function integer(view, at, width, little) {
@@ -69,7 +69,7 @@ function readSamples(view, start, size, layout) {
   if (!layout) throw new Error("The WAV file is damaged: its format is missing.");
   const { channels, rate, width, bits } = layout;
   if (!rate || !channels)
-    throw new Error("The WAV file is damaged: it names a rate or a number of channels of 0.");
+    throw new Error("The WAV file is damaged: it names a rate or channels of 0.");
   if ([PCM, FLOAT].includes(layout.kind) && (!Number.isInteger(width) || 8 * width < bits))
     throw new Error(
       `The WAV file is damaged: ${channels} × ${bits} bits do not fit its frames of ${channels * width} bytes.`,
@@ -77,7 +77,7 @@ function readSamples(view, start, size, layout) {
   const read = readerOf(layout);
   if (!read)
     throw new Error(
-      "The WAV file is compressed or of a rare format; save it as PCM of 8, 16, 24 or 32 bits.",
+      "The WAV file is compressed or of a rare format; save it as PCM of 16 bits.",
     );
   const unknown = size >= NO_LENGTH;
   if (size > here && !unknown) {
