@@ -373,11 +373,13 @@ def test_command_with_a_state_of_another_run(
     assert (tmp_path / "speech-state.pt").read_bytes() == b"a letter"
 
 
-@pytest.mark.parametrize("steps", [1, 10])
+@pytest.mark.parametrize(("steps", "save_every"), [(1, 1), (10, 1), (10, 10)])
 def test_diverging_run_says_what_to_change(
-    steps: int, small: Configuration, tmp_path: Path
+    steps: int, save_every: int, small: Configuration, tmp_path: Path
 ) -> None:
-    wild = replace(small.training, learning_rate=1e30, warmup_steps=0, steps=steps, save_every=1)
+    wild = replace(
+        small.training, learning_rate=1e30, warmup_steps=0, steps=steps, save_every=save_every
+    )
     with pytest.raises(ArithmeticError, match=r"loss became .* at step \d+; lower learning_rate"):
         train(replace(small, training=wild), tmp_path, "speech")
     assert not list(tmp_path.glob("*-state.pt"))  # broken weights are not worth continuing from

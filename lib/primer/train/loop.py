@@ -185,7 +185,12 @@ class _Run:
         with bar:
             while done < starts[-1] + course[len(starts) - 1].steps:
                 phase, is_last = course[len(starts) - 1], len(starts) == len(course)
-                rate, loss = self.step(done, starts)
+                try:
+                    rate, loss = self.step(done, starts)
+                except ValueError as error:
+                    if "must be finite" in str(error):  # a layer refuses what runs away
+                        self.refuse_divergence(math.nan, done)
+                    raise
                 losses.append(loss)
                 done, tokens = done + 1, tokens + phase.tokens_per_step
                 bar.update()
@@ -196,8 +201,11 @@ class _Run:
                 if saves:
                     mean = self.process.mean(torch.stack(losses).mean())
                     losses.clear()
+                    twin = halved(self.model)
+                    if not all(bool(weight.isfinite().all()) for weight in twin.parameters()):
+                        self.refuse_divergence(math.nan, done - 1)  # such a model's loss is none
                     evaluated = held_out_loss(
-                        halved(self.model),
+                        twin,
                         self.corpus.validation,
                         self.corpus.tokenizer,
                         settings.held_out_windows,
