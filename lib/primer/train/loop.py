@@ -188,8 +188,8 @@ class _Run:
                 try:
                     rate, loss = self.step(done, starts)
                 except ValueError as error:
-                    if "must be finite" in str(error):  # a layer refuses what runs away
-                        self.refuse_divergence(math.nan, done)
+                    if any(word in str(error) for word in ("finite", "too large")):
+                        self.refuse_divergence(math.nan, done)  # a layer refuses what runs away
                     raise
                 losses.append(loss)
                 done, tokens = done + 1, tokens + phase.tokens_per_step
