@@ -68,17 +68,13 @@ function readSamples(view, start, size, layout) {
   const here = view.byteLength - start;
   if (!layout) throw new Error("The WAV file is damaged: its format is missing.");
   const { channels, rate, width, bits } = layout;
-  if (!rate || !channels)
-    throw new Error("The WAV file is damaged: it names a rate or channels of 0.");
+  if (!rate || !channels) throw new Error("The WAV file is damaged: it names a rate or channels of 0.");
   if ([PCM, FLOAT].includes(layout.kind) && (!Number.isInteger(width) || 8 * width < bits))
     throw new Error(
       `The WAV file is damaged: ${channels} × ${bits} bits do not fit its frames of ${channels * width} bytes.`,
     );
   const read = readerOf(layout);
-  if (!read)
-    throw new Error(
-      "The WAV file is compressed or of a rare format; save it as PCM of 16 bits.",
-    );
+  if (!read) throw new Error("The WAV file is compressed or of a rare format; save it as PCM of 16 bits.");
   const unknown = size >= NO_LENGTH;
   if (size > here && !unknown) {
     throw new Error(`The WAV file is cut off: it announces ${size} bytes of sound and has ${here}.`);
