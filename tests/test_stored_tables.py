@@ -101,3 +101,15 @@ def test_the_twins_losses_on_both_texts_belong_together() -> None:
         about = json.loads(file.metadata()["metadata"])
     assert rows[-1]["step"] == about["steps"]
     assert rows[-1]["held_out"] == pytest.approx(about["held_out"], abs=5e-5)
+
+
+def test_what_an_experiment_stores_is_written_whole_or_not_at_all() -> None:
+    # A kill, or a full disk, in the middle of a file that is written in place leaves half of it.
+    in_place = re.compile(r"""\.write_(?:text|bytes)\(|\bopen\([^)]*["'][wa]b?["']""")
+    for file in sorted(LIBRARY.rglob("*.py")):
+        name = file.relative_to(LIBRARY).as_posix()
+        lines = file.read_text("utf-8").splitlines()
+        written = [
+            x for x in lines if in_place.search(x) and not x.lstrip().startswith((">>>", "..."))
+        ]
+        assert name.startswith("book/") or name == "saving.py" or not written, (name, written)

@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from primer.fine_tuning import race
 from primer.inference import continuations
+from primer.networks import trials as networks
 from primer.recurrent import train_characters
+from primer.recurrent import trials as recurrent
 from primer.scaling import forecast, sweep
 from primer.scoreboard import train_memories
+from primer.tables import write_table
 from primer.train import ablations, editions, recipes, typed
 
 READERS: dict[str, tuple[Callable, Path]] = {
@@ -57,3 +61,21 @@ def test_a_line_that_is_no_result_is_named(name: str, tmp_path: Path) -> None:
     path.write_bytes(header.encode() + b"\n\xff\xfe\n")
     with pytest.raises(ValueError, match=r"table.csv is no table"):
         read(path)
+
+
+@pytest.mark.parametrize("module", [networks, recurrent], ids=lambda module: module.__name__)
+def test_trials_that_are_read_and_written_again_are_the_same_file(
+    module: ModuleType, tmp_path: Path
+) -> None:
+    for question in module.QUESTIONS:
+        networks.write_trials(tmp_path / "again.csv", module.load_trials(question))
+        stored = Path(str(module.__file__)).with_name(f"trials-{question}.csv")
+        assert (tmp_path / "again.csv").read_bytes() == stored.read_bytes()
+
+
+def test_a_row_with_a_cell_too_few_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "losses.csv"
+    path.write_text("before")
+    with pytest.raises(ValueError, match=r"losses.csv must have 2 cells, .* got 1: 3"):
+        write_table(path, ("step", "loss"), [(1, 2.5), (3,)])
+    assert path.read_text() == "before"

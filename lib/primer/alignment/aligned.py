@@ -10,8 +10,6 @@ comes out is one change for both: ``aligned-lora.safetensors`` beside this file,
 from __future__ import annotations
 
 import copy
-import csv
-import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +33,7 @@ from primer.alignment.replies import Replies, reply_log_probs, write_replies
 from primer.alignment.training import train_policy
 from primer.fine_tuning.stored import pack_lora, turned, unpack_lora
 from primer.saving import write_whole
+from primer.tables import read_table, write_table
 from primer.transformers import load_pretrained
 
 ALIGNED = Path(__file__).with_name("aligned-lora.safetensors")
@@ -111,22 +110,19 @@ def read_log() -> list[dict[str, str]]:
     >>> [row["state"] for row in read_log()][-1]
     'aligned, in eight bits'
     """
-    with LOG.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(LOG, COLUMNS, dict)
 
 
 def main() -> None:
     """Train the change, store it and what was measured on the way."""
     torch.set_num_threads(1)
-    table = io.StringIO()
-    writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    measured = []
     for row, data in train():
-        writer.writerow(row)
+        measured.append([row[column] for column in COLUMNS])
         print(row, file=sys.stderr, flush=True)
         if data is not None:
             write_whole(ALIGNED, data)
-    write_whole(LOG, table.getvalue().encode())
+    write_table(LOG, COLUMNS, measured)
 
 
 if __name__ == "__main__":

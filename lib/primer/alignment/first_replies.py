@@ -7,16 +7,14 @@ and grants the reader's wish among all of them.
 
 from __future__ import annotations
 
-import csv
 import functools
-import io
 from pathlib import Path
 
 import torch
 
 from primer.alignment.overoptimization import LENGTH, World, fingerprint, make_world
 from primer.alignment.replies import write_replies
-from primer.saving import write_whole
+from primer.tables import read_table, write_table
 
 FILE = Path(__file__).with_name("first_replies.csv")
 COLUMNS = ("model", "prompt", "first", "second")
@@ -32,8 +30,7 @@ def first_replies() -> list[tuple[str, str, str]]:
     >>> len(first_replies())
     200
     """
-    with FILE.open(encoding="utf-8", newline="") as file:
-        return [(row["prompt"], row["first"], row["second"]) for row in csv.DictReader(file)]
+    return read_table(FILE, COLUMNS, lambda row: (row["prompt"], row["first"], row["second"]))
 
 
 def draw(world: World, seed: int = 0) -> list[tuple[str, str, str]]:
@@ -53,12 +50,8 @@ def draw(world: World, seed: int = 0) -> list[tuple[str, str, str]]:
 def main() -> None:
     """Draw the replies and write them."""
     torch.set_num_threads(1)
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(COLUMNS)
     edition = fingerprint()
-    writer.writerows((edition, *row) for row in draw(make_world(held_out=None)))
-    write_whole(FILE, table.getvalue().encode())
+    write_table(FILE, COLUMNS, ((edition, *row) for row in draw(make_world(held_out=None))))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,8 @@ stopped goes on where it was.  The chapter reads it.
 from __future__ import annotations
 
 import copy
-import csv
 import functools
 import hashlib
-import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,7 +35,7 @@ from primer.alignment.training import train_policy
 from primer.datasets import split_plays
 from primer.fine_tuning import add_lora
 from primer.language_models import BytePairEncoding
-from primer.saving import write_whole
+from primer.tables import read_table, write_table
 from primer.transformers import Transformer, load_pretrained
 from primer.transformers.checkpoint import PRETRAINED
 
@@ -238,8 +236,7 @@ def read_results() -> list[dict[str, str]]:
     """Read the finished runs, as text."""
     if not RESULTS.exists():
         return []
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(RESULTS, COLUMNS, dict)
 
 
 def main() -> None:
@@ -263,11 +260,8 @@ def main() -> None:
             for found in trained(world, chosen, rejected, run, seed):
                 rows.append({"model": edition, "run": run, "seed": str(seed), **found})
                 print(run, seed, found, file=sys.stderr, flush=True)
-            table = io.StringIO()
-            writer = csv.DictWriter(table, COLUMNS, restval="", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-            write_whole(RESULTS, table.getvalue().encode())
+            cells = ([row.get(column, "") for column in COLUMNS] for row in rows)
+            write_table(RESULTS, COLUMNS, cells)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ and its log ``variants-log.txt`` beside this file.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import platform
 import time
@@ -19,6 +18,8 @@ from tqdm import tqdm
 
 from primer.attention import induction
 from primer.inputs import checked, one_of
+from primer.saving import write_whole
+from primer.tables import read_table, write_table
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "two layers": {"n_layers": 2},
@@ -72,17 +73,17 @@ def results() -> list[Trial]:
     >>> len(results()) == len(VARIANTS) * len(RATES) * SEEDS * len(STOPS)
     True
     """
-    with RESULTS.open(encoding="utf-8") as file:
-        return [
-            Trial(
-                row["variant"],
-                float(row["rate"]),
-                int(row["seed"]),
-                int(row["steps"]),
-                float(row["copies"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    return read_table(
+        RESULTS,
+        Trial._fields,
+        lambda row: Trial(
+            row["variant"],
+            float(row["rate"]),
+            int(row["seed"]),
+            int(row["steps"]),
+            float(row["copies"]),
+        ),
+    )
 
 
 def main() -> None:
@@ -91,15 +92,13 @@ def main() -> None:
     start = time.perf_counter()
     settings = list(itertools.product(VARIANTS, RATES, range(SEEDS)))
     trials = [trial for setting in tqdm(settings) for trial in run_trials(*setting)]
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Trial._fields)
-        writer.writerows(trial._replace(copies=round(trial.copies, 4)) for trial in trials)
-    LOG.write_text(
+    rows = (trial._replace(copies=round(trial.copies, 4)) for trial in trials)
+    write_table(RESULTS, Trial._fields, rows)
+    said = (
         f"{len(trials)} runs in {time.perf_counter() - start:.0f} s, torch {torch.__version__}, "
-        f"{platform.machine()}, one thread\n",
-        encoding="utf-8",
+        f"{platform.machine()}, one thread\n"
     )
+    write_whole(LOG, said.encode())
 
 
 if __name__ == "__main__":

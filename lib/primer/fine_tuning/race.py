@@ -38,6 +38,7 @@ from primer.fine_tuning.lora import add_lora
 from primer.fine_tuning.spectrum import between, truncated_update
 from primer.fine_tuning.tuning import fine_tune, loss_on, windows_of
 from primer.inputs import one_of
+from primer.saving import write_whole
 from primer.tables import read_table
 from primer.train import token_stream
 from primer.transformers import Transformer, load_pretrained
@@ -253,7 +254,7 @@ def write_results(runs: list[Run], path: Path = RESULTS) -> None:
     lines += [
         f'"{r.way}",{r.rate:.4g},{r.seed},{r.tuning:.4f},{r.test:.4f},{r.plays:.4f}' for r in runs
     ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 class Row(NamedTuple):
@@ -303,7 +304,7 @@ def main() -> int:
         f"({r.test_spread:.3f})  plays {r.plays:.3f} ({r.plays_spread:.3f})"
         for r in table(runs, here.base)
     ]
-    LOG.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
     print("\n".join(lines))
     return 0
 

@@ -27,6 +27,7 @@ from primer.fine_tuning.layers import linear_layers, matrix_of, refuse_tied, tie
 from primer.fine_tuning.lora import add_lora, lora_layers, principal_factors
 from primer.fine_tuning.tuning import fine_tune
 from primer.inputs import checked, count
+from primer.saving import write_whole
 from primer.transformers import load_pretrained, quantize
 
 DOCSTRINGS = Path(__file__).with_name("docstrings-lora.safetensors")
@@ -174,7 +175,7 @@ def main() -> int:
     model = add_lora(base, RANK)
     fine_tune(model, docstring_tokens(tokenizer).training, RATE, steps=STEPS)
     data = pack_lora(model)
-    DOCSTRINGS.write_bytes(data)
+    write_whole(DOCSTRINGS, data)
     print(f"{DOCSTRINGS.name}: {len(data):,} bytes")
     return 0
 

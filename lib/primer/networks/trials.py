@@ -16,7 +16,6 @@ one, so remove those first, and writes ``trials-log.txt``.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import os
 import platform
@@ -45,6 +44,8 @@ from primer.networks.vision import (
     train_denoiser,
     train_on_line,
 )
+from primer.saving import write_whole
+from primer.tables import read_table, write_table
 
 RATES = (0.001, 0.003, 0.01)
 FEW_RATES = RATES[:2]
@@ -234,18 +235,24 @@ def load_trials(question: str) -> list[Trial]:
     >>> len(load_trials("folds")) == len(FOLDS) * len(FEW_RATES) * SEEDS
     True
     """
-    with _file(question).open(encoding="utf-8", newline="") as file:
-        return [
-            Trial(
-                row["variant"],
-                row["case"],
-                float(row["rate"]),
-                int(row["seed"]),
-                float(row["tuning"]),
-                float(row["test"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    return read_table(
+        _file(question),
+        Trial._fields,
+        lambda row: Trial(
+            row["variant"],
+            row["case"],
+            float(row["rate"]),
+            int(row["seed"]),
+            float(row["tuning"]),
+            float(row["test"]),
+        ),
+    )
+
+
+def write_trials(path: Path, trials: list[Trial]) -> None:
+    """Store the results of a question."""
+    rows = ([*trial[:4], f"{trial.tuning:.6f}", f"{trial.test:.6f}"] for trial in trials)
+    write_table(path, Trial._fields, rows)
 
 
 def chosen(trials: list[Trial], variant: str, case: str, tuned_on: str | None = None) -> np.ndarray:
@@ -336,17 +343,9 @@ def answer(question: str) -> int:
     several_cases = question == "labels"  # one training answers for all numbers of labels
     done = {(t.variant, "" if several_cases else t.case, t.rate, t.seed) for t in stored}
     missing = [setting for setting in settings(question) if setting not in done]
-    with _file(question).open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if not stored:
-            writer.writerow(Trial._fields)
-        for setting in tqdm(missing, desc=question):
-            rows = [
-                [*trial[:4], f"{trial.tuning:.6f}", f"{trial.test:.6f}"]
-                for trial in run[question](*setting)
-            ]
-            writer.writerows(rows)
-            file.flush()
+    for setting in tqdm(missing, desc=question):
+        stored += run[question](*setting)
+        write_trials(_file(question), stored)
     return len(missing)
 
 
@@ -370,7 +369,7 @@ def main(questions: Collection[str]) -> None:
         f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
         f"{platform.machine()}, {os.cpu_count()} cores, one thread",
     ]
-    LOG.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
     print("\n".join(lines))
 
 

@@ -10,7 +10,6 @@ to ``race-log.txt``.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import os
 import platform
@@ -29,6 +28,8 @@ from primer.inputs import fraction, positive
 from primer.inputs.seeds import seed_number
 from primer.optimization.muon import Muon
 from primer.optimization.network import Digits, Mlp, digits, train
+from primer.saving import write_whole
+from primer.tables import read_table, write_table
 
 WIDTH, STEPS = 64, 60
 LEVEL = 0.3
@@ -184,19 +185,19 @@ def load_runs() -> list[Run]:
     >>> len({run.rule for run in load_runs()})
     6
     """
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        return [
-            Run(
-                row["rule"],
-                float(row["memory"]),
-                float(row["rate"]),
-                int(row["seed"]),
-                float(row["loss"]),
-                float(row["accuracy"]),
-                int(row["steps"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    return read_table(
+        RESULTS,
+        Run._fields,
+        lambda row: Run(
+            row["rule"],
+            float(row["memory"]),
+            float(row["rate"]),
+            int(row["seed"]),
+            float(row["loss"]),
+            float(row["accuracy"]),
+            int(row["steps"]),
+        ),
+    )
 
 
 def tuned(runs: list[Run], rule: str) -> tuple[float, float]:
@@ -252,12 +253,8 @@ def main() -> None:
                 _, memory, rate, seed = setting
                 done[setting] = compete(rule, memory, rate, seed, data)
             runs.append(done[setting])
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Run._fields)
-        for run in runs:
-            row = run._replace(loss=round(run.loss, 5), accuracy=round(run.accuracy, 4))
-            writer.writerow(row)
+    rows = (run._replace(loss=round(run.loss, 5), accuracy=round(run.accuracy, 4)) for run in runs)
+    write_table(RESULTS, Run._fields, rows)
     lines = [
         f"{len(runs)} networks, {STEPS} steps each; {stored} read from an earlier run, the others "
         f"in {time.time() - began:.0f} s",
@@ -276,7 +273,7 @@ def main() -> None:
             f"{'inside' if inside else 'AT THE EDGE'}: loss {loss:.3f}, accuracy {accuracy:.3f}, "
             f"median steps to {LEVEL} {steps:.1f}"
         )
-    LOG.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
     print("\n".join(lines))
 
 

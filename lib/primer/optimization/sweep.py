@@ -10,7 +10,6 @@ what is missing in ``sweep.csv`` beside this file, so remove that file first, an
 
 from __future__ import annotations
 
-import csv
 import itertools
 import os
 import platform
@@ -25,6 +24,8 @@ from tqdm import tqdm
 
 from primer.inputs.seeds import seed_number
 from primer.optimization.network import Digits, Mlp, Parametrization, digits, train
+from primer.saving import write_whole
+from primer.tables import read_table, write_table
 
 WIDTHS = (32, 64, 128, 256, 512)
 WIDTHS_APART = (128, 512)
@@ -87,18 +88,18 @@ def load_trials() -> list[Trial]:
     True
     """
     names = (*COMPLETE, *APART)
-    with RESULTS.open(encoding="utf-8", newline="") as file:
-        return [
-            Trial(
-                names[names.index(row["parametrization"])],
-                int(row["width"]),
-                float(row["rate"]),
-                int(row["seed"]),
-                float(row["loss"]),
-                float(row["accuracy"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    return read_table(
+        RESULTS,
+        Trial._fields,
+        lambda row: Trial(
+            names[names.index(row["parametrization"])],
+            int(row["width"]),
+            float(row["rate"]),
+            int(row["seed"]),
+            float(row["loss"]),
+            float(row["accuracy"]),
+        ),
+    )
 
 
 def widths_of(parametrization: Parametrization) -> tuple[int, ...]:
@@ -139,11 +140,8 @@ def mean_losses(trials: list[Trial], parametrization: Parametrization) -> np.nda
 
 def write_trials(trials: list[Trial]) -> None:
     """Store the results with the package."""
-    with RESULTS.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Trial._fields)
-        for trial in trials:
-            writer.writerow([*trial[:4], f"{trial.loss:.5f}", f"{trial.accuracy:.4f}"])
+    rows = ([*trial[:4], f"{trial.loss:.5f}", f"{trial.accuracy:.4f}"] for trial in trials)
+    write_table(RESULTS, Trial._fields, rows)
 
 
 def main() -> None:
@@ -174,7 +172,7 @@ def main() -> None:
             best = int(row.argmin())
             losses = " ".join(f"{loss:.3f}" for loss in row)
             lines.append(f"{name:8} width {width:4}: best rate 2^{best - 12:<3} losses {losses}")
-    LOG.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
     print("\n".join(lines))
 
 

@@ -13,7 +13,6 @@ is missing in the files ``trials-*.csv`` beside this one, so remove those first.
 from __future__ import annotations
 
 import copy
-import csv
 import itertools
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -24,10 +23,11 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from primer.inputs import one_of
-from primer.networks.trials import Trial
+from primer.networks.trials import Trial, write_trials
 from primer.recurrent.cells import Cell, ElmanCell, LSTMCell
 from primer.recurrent.seq2seq import EncoderDecoder
 from primer.recurrent.tasks import adding_problem, reversal
+from primer.tables import read_table
 
 SEEDS = 3
 LENGTH, UNITS, BATCH = 24, 32, 32
@@ -227,20 +227,18 @@ def load_trials(question: str) -> list[Trial]:
     >>> len(load_trials("reversal")) == len(WRITERS) * len(REVERSAL_RATES) * SEEDS * len(LENGTHS)
     True
     """
-    with _file(one_of("question", question, tuple(QUESTIONS))).open(
-        encoding="utf-8", newline=""
-    ) as file:
-        return [
-            Trial(
-                row["variant"],
-                row["case"],
-                float(row["rate"]),
-                int(row["seed"]),
-                float(row["tuning"]),
-                float(row["test"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    return read_table(
+        _file(one_of("question", question, tuple(QUESTIONS))),
+        Trial._fields,
+        lambda row: Trial(
+            row["variant"],
+            row["case"],
+            float(row["rate"]),
+            int(row["seed"]),
+            float(row["tuning"]),
+            float(row["test"]),
+        ),
+    )
 
 
 def answer(question: str) -> None:
@@ -248,14 +246,9 @@ def answer(question: str) -> None:
     trials, variants = QUESTIONS[question]
     stored = load_trials(question) if _file(question).exists() else []
     done = {trial.variant for trial in stored}
-    with _file(question).open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if not stored:
-            writer.writerow(Trial._fields)
-        for variant in tqdm([name for name in variants if name not in done], desc=question):
-            rows = [[*t[:4], f"{t.tuning:.6f}", f"{t.test:.6f}"] for t in trials(variant)]
-            writer.writerows(rows)
-            file.flush()
+    for variant in tqdm([name for name in variants if name not in done], desc=question):
+        stored += trials(variant)
+        write_trials(_file(question), stored)
 
 
 def main(questions: Collection[str]) -> None:

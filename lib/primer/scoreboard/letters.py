@@ -30,6 +30,7 @@ from primer.language_models import (
     next_characters,
 )
 from primer.language_models.counting import Codes
+from primer.saving import write_whole
 from primer.transformers import load_pretrained
 
 FILE = Path(__file__).with_name("letters.json")
@@ -226,4 +227,5 @@ def game() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(game(), ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+    text = json.dumps(game(), ensure_ascii=False, separators=(",", ":"))
+    write_whole(FILE, f"{text}\n".encode())
