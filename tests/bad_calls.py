@@ -1670,7 +1670,10 @@ EDGES_LAYERS = [
         "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 2), 2, 3, 1)(ones(1, 3))",
         "x must hold tokens of width 2 in torch.float32, got",
     ),
-    ("transformers.MixtureOfExperts(3, 2, 3, 1)", "make_expert must be a function, got 3"),
+    (
+        "transformers.MixtureOfExperts(3, 2, 3, 1)",
+        "make_expert must be a function of 0 arguments, got 3",
+    ),
     (
         "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 3), 2, 3, 1)(ones(1, 2))",
         "expert 0 must return as many features as it gets, 2, got shape",
@@ -1757,7 +1760,10 @@ EDGES_MODELS = [
         "inference.beam_search(chain, [0], 2, 2, length_penalty=1e5)",
         "no floating-point number holds 2^100000",
     ),
-    ("inference.generate(chain, [0], 2, choose=3)", "choose must be a function, got 3"),
+    (
+        "inference.generate(chain, [0], 2, choose=3)",
+        "choose must be a function of 1 argument, got 3",
+    ),
     (
         "inference.generate(chain, [0], 2, choose=lambda logits: 1)",
         "choose must return a tensor of token ids of shape (1,), got 1",
@@ -1954,6 +1960,18 @@ EDGES_FOUNDATIONS = [
     ("statistics.kolmogorov_distance([0.5], 3)", "cdf must be a function"),
     ("statistics.kolmogorov_distance([0.5, 0.6], lambda t: [0.5])", "a number for each point"),
     ("statistics.typewriter_interval(1.5)", "n must be a whole number, got 1.5"),
+    (
+        "statistics.metropolis(lambda a, b: -a * a, 0.0, 1.0, 5, np.random.default_rng(0))",
+        "log_density must be a function of 1 argument, got <lambda>(a, b)",
+    ),
+    (
+        "statistics.kolmogorov_distance([0.5], lambda: 1.0)",
+        "cdf must be a function of 1 argument, got <lambda>()",
+    ),
+    (
+        "beyond_attention.SelectiveLayer(10**9, 10)",
+        "SelectiveLayer needs more memory than there is; make its arguments smaller",
+    ),
     ("statistics.typewriter([1, 2], [0.1, 0.2, 0.3])", "n and u must have shapes that go together"),
     ("statistics.sample_variance([1.0, 2.0], ddof=0.5)", "ddof must be a whole number, got 0.5"),
     ("statistics.sample_variance([1.0, 2.0], ddof=nan)", "ddof must be a whole number, got nan"),

@@ -49,6 +49,8 @@ ADVICE = {
     "builtins.NoneType": "None",
 }
 LOOKED_AT = 100_000  # entries of a list or tuple
+TOO_LARGE = ("allocate memory", "Storage size calculation overflowed", "multiplication overflow")
+"""What torch says when a tensor fits into no memory."""
 CONTAINERS = (Sequence, Mapping, Collection, Iterable, list, tuple, dict)
 
 
@@ -128,7 +130,7 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
         try:
             result = function(*args, **named)
         except (ArithmeticError, MemoryError, RuntimeError) as error:
-            if not (reason := _reason(error, function.__name__, given)):
+            if not (reason := _reason(error, function.__qualname__, given)):
                 raise
             raise ValueError(reason) from error
         if "return" not in unbounded and (broken := _not_finite(result, infinite=False)):
@@ -186,7 +188,7 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is Literal:
         return any(value is part or (type(value) is type(part) and value == part) for part in parts)
     if origin is Callable:
-        return callable(value)
+        return callable(value) and _takes(value, parts[0])
     if origin in CONTAINERS:
         text = str if isinstance(value, str) else int if isinstance(value, bytes) else None
         if not isinstance(value, origin) or (text is not None and parts[0] is not text):
@@ -204,6 +206,21 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, hint)
     except TypeError:  # a protocol that cannot be asked: the function finds out
         return True
+
+
+def _takes(function: Callable[..., Any], arguments: Any) -> bool:
+    """Say whether a function can be called with as many arguments as its hint has."""
+    if arguments is Ellipsis:
+        return True
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # written in C, and it does not tell
+        return True
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return False
+    return True
 
 
 def _not_finite(value: Any, *, infinite: bool) -> str:
@@ -276,7 +293,9 @@ def _array_difference(
 
 def _reason(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
     """Say what an error of Python's or torch's means for whoever called, if it is one of a kind."""
-    if isinstance(error, MemoryError) or "allocate memory" in str(error):
+    owner, _, name = name.rpartition(".")
+    name = owner.rpartition(".")[2] if name == "__init__" else name  # a class is called by its name
+    if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
         return f"{name} needs more memory than there is; make its arguments smaller"
     if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
         return (
@@ -341,7 +360,8 @@ def _words(hint: Any) -> str:
     if origin is Literal:
         return "one of " + ", ".join(map(repr, parts))
     if origin is Callable:
-        return "a function"
+        n = len(parts[0]) if parts and parts[0] is not Ellipsis else None
+        return "a function" if n is None else f"a function of {n} argument{'s' * (n != 1)}"
     if origin in CONTAINERS:
         kind = f"a {origin.__name__.lower()}".replace("a iter", "an iter")
         entries = [" or ".join(map(_words, _parts(part))) for part in parts if part is not Ellipsis]
@@ -367,5 +387,7 @@ def _given(value: Any) -> str:
         return f"an array of shape {value.shape}"
     if isinstance(value, list | tuple | dict | set):
         return f"a {type(value).__name__}"
+    if inspect.isfunction(value):
+        return f"{value.__name__}{inspect.signature(value)}"
     text = repr(value)
     return text if len(text) <= 60 else f"a {type(value).__name__}"
