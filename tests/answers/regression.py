@@ -56,6 +56,20 @@ RIGHT = [
     (exercises.check_leave_one_out, left_out),
     (exercises.check_robust_errors, lambda X, y: sandwich(X, y, lambda e, X: e**2)),
     (exercises.check_ridge_rows, rows(lambda p, lam: np.sqrt(lam) * np.eye(p), np.zeros)),
+    (  # any number of rows: two for each weight, of both signs
+        exercises.check_ridge_rows,
+        lambda X, y, lam: (
+            np.vstack([X, np.kron(np.eye(X.shape[1]), [[1.0], [-1.0]]) * np.sqrt(lam / 2)]),
+            np.concatenate([y, np.zeros(2 * X.shape[1])]),
+        ),
+    ),
+    (  # the invented rows first
+        exercises.check_ridge_rows,
+        lambda X, y, lam: (
+            np.vstack([np.sqrt(lam) * np.eye(X.shape[1]), X]).tolist(),
+            [0.0] * X.shape[1] + y.tolist(),
+        ),
+    ),
     (exercises.check_informed_ridge, posterior_mean),
     (exercises.check_short_slope, lambda b, c, x, z: b + c * np.cov(x, z)[0, 1] / x.var(ddof=1)),
 ]
@@ -66,6 +80,18 @@ WRONG = [
         exercises.check_leave_one_out,
         lambda X, y: residuals(X, y) / np.sqrt(1 - hat(X)),
         "root belongs to standardized",
+    ),
+    (
+        exercises.check_leave_one_out,
+        lambda X, y: reg.studentized_residuals(reg.ols(X[:, 1:], y)),
+        "studentized",
+    ),
+    (
+        exercises.check_leave_one_out,
+        lambda X, y: (
+            residuals(X, y) / np.sqrt(1 - hat(X)) / np.sqrt(np.sum(residuals(X, y) ** 2) / 8)
+        ),
+        "standardized residuals",
     ),
     (exercises.check_leave_one_out, lambda X, y: residuals(X, y) / hat(X), "divided by h"),
     (exercises.check_leave_one_out, lambda X, y: residuals(X, y) / (hat(X) - 1), "sign"),
@@ -130,9 +156,15 @@ WRONG = [
         rows(lambda p, lam: np.full((p, p), np.sqrt(lam)), np.zeros),
         "times the identity",
     ),
+    (exercises.check_ridge_rows, lambda X, y, lam: (X, y), "yours has 12 in all"),
     (
         exercises.check_ridge_rows,
-        lambda X, y, lam: (X, y),
+        lambda X, y, lam: (np.vstack([X, np.eye(3)]), y),
+        "longer response should be numbers of shape",
+    ),
+    (
+        exercises.check_ridge_rows,
+        lambda X, y, lam: (np.hstack([np.vstack([X, X]), np.ones((24, 1))]), np.append(y, y)),
         "longer table should be numbers of shape",
     ),
     (
@@ -140,17 +172,33 @@ WRONG = [
         rows(lambda p, lam: lam / 2 * np.eye(p), np.zeros),
         "each new row",
     ),
-    (exercises.check_ridge_rows, lambda X, y, lam: ([["a"]], y), "yours is"),
+    (exercises.check_ridge_rows, lambda X, y, lam: ([["a"] * 3] * 15, y), "yours is"),
+    (exercises.check_ridge_rows, lambda X, y, lam: (1.0, y), "yours has 1 in all"),
     (exercises.check_ridge_rows, reg.ridge, "return two arrays"),
     (
         exercises.check_ridge_rows,
         lambda X, y, lam: (X.T, y),
-        "longer table should be numbers of shape",
+        "yours has 3 in all",
     ),
     (exercises.check_informed_ridge, lambda X, y, g, s, t: reg.ridge(X, y, s / t), "ordinary"),
     (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, t / s), "upside"),
     (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, s), "alone"),
     (exercises.check_informed_ridge, lambda X, y, g, s, t: informed(X, y, g, s**2), "is right"),
+    (
+        exercises.check_informed_ridge,
+        lambda X, y, g, s, t: informed(X, y, g, np.sqrt(s / t)),
+        "not of their roots",
+    ),
+    (
+        exercises.check_informed_ridge,
+        lambda X, y, g, s, t: np.linalg.solve(X.T @ X + s / t * np.eye(3), X.T @ y + g),
+        "counts λ times",
+    ),
+    (
+        exercises.check_informed_ridge,
+        lambda X, y, g, s, t: np.linalg.solve(X.T @ X / s + np.eye(3) / t, X.T @ y / s + g),
+        "without its weight 1/τ²",
+    ),
     (
         exercises.check_informed_ridge,
         lambda X, y, g, s, t: informed(X, y, g, s / t) - g,

@@ -18,6 +18,12 @@ def arrangements(x, y, count):
     return count(np.array(gaps), np.mean(x) - np.mean(y))
 
 
+def dealt_at_random(x, y, deals=1999):
+    rng, pooled = np.random.default_rng(4), np.array([*x, *y])
+    mixed = rng.permuted(np.tile(pooled, (deals, 1)), axis=1)[:, : len(x)].sum(axis=1)
+    return (np.sum(mixed >= sum(x) - 1e-9) + 1) / (deals + 1)
+
+
 RIGHT = [
     (exercises.check_best_shrinkage, lambda m, s, n: m**2 / (m**2 + s**2 / n)),
     (exercises.check_geometric_information, lambda p: 1 / (p * p * (1 - p))),
@@ -33,7 +39,17 @@ WRONG = [
     (exercises.check_best_shrinkage, lambda m, s, n: s**2 / n / (m**2 + s**2 / n), "noise"),
     (exercises.check_best_shrinkage, lambda m, s, n: "c", "one number"),
     (exercises.check_best_shrinkage, lambda m, s, n: math.nan, "divided by zero"),
+    (
+        exercises.check_best_shrinkage,
+        lambda m, s, n: m / (m + s / math.sqrt(n)),
+        "both parts are to be squared",
+    ),
     (exercises.check_geometric_information, lambda p: 1 / (p * (1 - p)), "single toss"),
+    (
+        exercises.check_geometric_information,
+        lambda p: 1 / p**2 - 1 / (p * (1 - p)),
+        "sign of one term",
+    ),
     (exercises.check_geometric_information, lambda p: -1 / (p * p * (1 - p)), "sign"),
     (exercises.check_geometric_information, lambda p: 1 / p**2, "missing"),
     (exercises.check_geometric_information, lambda p: 7.0, "is right"),
@@ -62,6 +78,7 @@ WRONG = [
         lambda x, y: np.mean([sum(g) >= sum(x) for g in itertools.combinations(x + y, len(x))]),
         "leave a little room",
     ),
+    (exercises.check_permutation_p_value, dealt_at_random, "list the deals"),
     (  # what `sum` does from Python 3.12 on: it keeps what rounding loses on the way
         exercises.check_permutation_p_value,
         lambda x, y: np.mean(

@@ -73,6 +73,12 @@ def check_leave_one_out(leave_one_out: Answer) -> None:
                 "you multiplied by 1 − h; a point that pulls strongly has a small residual and a "
                 "large error": fit.residuals * room,
                 "the intercept's column was left out": regression.leave_one_out_residuals(without),
+                "these are studentized residuals; the error itself is not divided by s": (
+                    regression.studentized_residuals(fit)
+                ),
+                "these are standardized residuals; the error itself is divided by 1 − h alone": (
+                    fit.residuals / np.sqrt(fit.residuals @ fit.residuals / fit.df_residual * room)
+                ),
             },
         )
 
@@ -117,7 +123,12 @@ def check_ridge_rows(ridge_rows: Answer) -> None:
         answer = ridge_rows(X, y, penalty)
         if not isinstance(answer, tuple | list) or len(answer) != 2:
             raise Mistake("return two arrays: the longer table and the longer response")
-        rows, columns = sum(X.shape), X.shape[1]  # one more row for each feature
+        rows, columns = len(np.atleast_1d(answer[0])), X.shape[1]
+        if rows <= len(X):
+            raise Mistake(
+                f"the longer table has all {len(X)} rows of X and further ones of {columns} "
+                f"numbers each; yours has {rows} in all"
+            )
         table = as_array(answer[0], (rows, columns), "the longer table")
         response = as_array(answer[1], (rows,), "the longer response")
         got = np.linalg.lstsq(table, response, rcond=None)[0]
@@ -174,6 +185,15 @@ def check_informed_ridge(informed_ridge: Answer) -> None:
                 ),
                 "λ is the noise variance alone; it must be measured in prior variances": (
                     guess + regression.ridge(X, y - X @ guess, noise)
+                ),
+                "λ is the ratio of the variances, not of their roots": (
+                    guess + regression.ridge(X, y - X @ guess, (noise / prior) ** 0.5)
+                ),
+                "the guess stands beside Xᵀy without its weight: there it counts λ times": (
+                    np.linalg.solve(X.T @ X + noise / prior * np.eye(3), X.T @ y + guess)
+                ),
+                "the guess stands beside Xᵀy/σ² without its weight 1/τ²": np.linalg.solve(
+                    X.T @ X / noise + np.eye(3) / prior, X.T @ y / noise + guess
                 ),
             },
         )

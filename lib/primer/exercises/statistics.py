@@ -29,6 +29,9 @@ check_precision = NumberExercise(
         100: "four times the data only halves the error, to 0.2: the error falls like 1/√n",
         50: "twice the data leaves 0.4/√2 = 0.28",
         375: "that many are to be added; the question asks for all of them, with the first 25",
+        16: "that is the factor; 25 observations are there already, so multiply them by it",
+        20: "that is σ/0.1 = √n, with σ = 0.4 · √25 = 2; square it",
+        40: "that is σ²/0.1; the wanted error is to be squared as well: n = σ²/0.1²",
         1600: "an eighth of the error would need 64 · 25 = 1600; a quarter is enough",
     },
     otherwise="the error is σ/√n with σ = 0.4 · √25 = 2; solve 2/√n = 0.1",
@@ -55,6 +58,8 @@ def check_best_shrinkage(best_shrinkage: Answer) -> None:
                 / (signal + noise),
                 "the standard deviation of the mean is σ/√n; its square is what counts": signal
                 / (signal + sd / math.sqrt(n)),
+                "both parts are to be squared: μ² against σ²/n, for c² multiplies a variance": mean
+                / (mean + sd / math.sqrt(n)),
             },
         )
 
@@ -76,6 +81,8 @@ def check_geometric_information(geometric_information: Answer) -> None:
                 "the expected number of failures is E(x − 1) = (1 − θ)/θ, not 1/θ": 1 / p**2
                 + 1 / (p * (1 - p) ** 2),
                 "that is the variance of x, not the information about θ": (1 - p) / p**2,
+                "the sign of one term: −∂² of (x − 1) log(1 − θ) is (x − 1)/(1 − θ)², above 0 as "
+                "well": 1 / p**2 - 1 / (p * (1 - p)),
             },
         )
 
@@ -88,8 +95,8 @@ check_twice = NumberExercise(
     high=10_000,
     expects="a variance, as a number",
     wrong={
-        0.01: "so small a variance is what the notes predict; a cell of the section on much data "
-        "measures the true one",
+        0.01: "the notes predict 0.01, and that is hundreds of times too small; a cell of the "
+        "section on much data measures the true variance",
         0.25: "that is the information of one waiting time, 1/θ²; the variance is its reciprocal",
         2: "that is the standard deviation; the question asks for the variance",
         1600: "with √n in front, the n = 400 observations have been counted already; use I₁ = 1/4",
@@ -195,6 +202,16 @@ def check_permutation_p_value(permutation_p_value: Answer) -> None:
                 (gaps <= seen + 1e-12).mean()
             ),
         }
-        _explain(
-            f"for x = {x} and y = {y}", permutation_p_value(x, y), float(at_least.mean()), mistakes
-        )
+        value, right = as_number(permutation_p_value(x, y)), float(at_least.mean())
+        share = value * len(
+            gaps
+        )  # of all deals a whole number, of some drawn at random hardly ever
+        if abs(value - right) < 0.05 and abs(share - round(share)) > 1e-6:
+            explain(
+                value,
+                right,
+                mistakes,
+                f"near the right number, but no share of all {len(gaps)} deals of {len(pooled)} "
+                "numbers: the exact probability was asked, so list the deals, do not draw some",
+            )
+        _explain(f"for x = {x} and y = {y}", value, right, mistakes)
