@@ -1959,6 +1959,12 @@ EDGES_FOUNDATIONS = [
     ("statistics.marginal_likelihood(1.0, 2.0, 0.0, 1.0)", "likelihood must be a function"),
     ("statistics.kolmogorov_distance([0.5], 3)", "cdf must be a function"),
     ("statistics.kolmogorov_distance([0.5, 0.6], lambda t: [0.5])", "a number for each point"),
+    ("regression.ols([[np.ma.masked, 1], [2, 3], [4, 4]], [1, 2, 3])", "X holds a masked array"),
+    (
+        "statistics.t_quantile(0.975, 1e200)",
+        "t_quantile cannot be computed for these arguments, math domain error",
+    ),
+    ("statistics.scale_mixture(1e-200, 0.0)", "scale_mixture needs more memory than there is"),
     ("statistics.typewriter_interval(1.5)", "n must be a whole number, got 1.5"),
     (
         "statistics.metropolis(lambda a, b: -a * a, 0.0, 1.0, 5, np.random.default_rng(0))",
@@ -1967,6 +1973,10 @@ EDGES_FOUNDATIONS = [
     (
         "statistics.kolmogorov_distance([0.5], lambda: 1.0)",
         "cdf must be a function of 1 argument, got <lambda>()",
+    ),
+    (
+        "statistics.metropolis(lambda x: 0.0, 0.0, 1.0, 2**63, np.random.default_rng(0))",
+        "metropolis needs more memory than there is",
     ),
     (
         "beyond_attention.SelectiveLayer(10**9, 10)",

@@ -56,7 +56,7 @@ def unmasked(name: str, values: object) -> None:
     Raises
     ------
     ValueError
-        When this is a masked array, or a list or tuple with one.
+        When this is a masked array, or a list or tuple, or one of these in it, with one.
 
     Examples
     --------
@@ -65,7 +65,9 @@ def unmasked(name: str, values: object) -> None:
         ...
     ValueError: x is a masked array, whose hidden entries would count; write x.compressed() ...
     """
-    inside = isinstance(values, list | tuple) and any(map(_is_masked, values))
+    lists = isinstance(values, list | tuple)
+    rows = [row for row in values if isinstance(row, list | tuple)] if lists else []
+    inside = lists and any(any(map(_is_masked, row)) for row in (values, *rows))
     if _is_masked(values) or inside:
         raise ValueError(
             f"{name} {'holds' if inside else 'is'} a masked array, whose hidden entries would "

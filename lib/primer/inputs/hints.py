@@ -49,8 +49,11 @@ ADVICE = {
     "builtins.NoneType": "None",
 }
 LOOKED_AT = 100_000  # entries of a list or tuple
-TOO_LARGE = ("allocate memory", "Storage size calculation overflowed", "multiplication overflow")
-"""What torch says when a tensor fits into no memory."""
+TOO_LARGE = (
+    *("allocate memory", "Storage size calculation overflowed", "multiplication overflow"),
+    *("Maximum allowed dimension", "Maximum allowed size", "array is too big"),
+)
+"""What torch and NumPy say of what fits into no memory."""
 CONTAINERS = (Sequence, Mapping, Collection, Iterable, list, tuple, dict)
 
 
@@ -129,7 +132,7 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
             raise ValueError(problem)
         try:
             result = function(*args, **named)
-        except (ArithmeticError, MemoryError, RuntimeError) as error:
+        except (ArithmeticError, MemoryError, RuntimeError, ValueError) as error:
             if not (reason := _reason(error, function.__qualname__, given)):
                 raise
             raise ValueError(reason) from error
@@ -297,7 +300,10 @@ def _reason(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
     name = owner.rpartition(".")[2] if name == "__init__" else name  # a class is called by its name
     if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
         return f"{name} needs more memory than there is; make its arguments smaller"
-    if isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
+    domain = str(error) == "math domain error"
+    if isinstance(error, ValueError) and not domain:  # a sentence of the function's own
+        return ""
+    if domain or isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
         return (
             f"{name} cannot be computed for these arguments, {error}: a number is too large or too "
             f"small for floating-point numbers"
