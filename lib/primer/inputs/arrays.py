@@ -65,9 +65,8 @@ def unmasked(name: str, values: object) -> None:
         ...
     ValueError: x is a masked array, whose hidden entries would count; write x.compressed() ...
     """
-    lists = isinstance(values, list | tuple)
-    rows = [row for row in values if isinstance(row, list | tuple)] if lists else []
-    inside = lists and any(any(map(_is_masked, row)) for row in (values, *rows))
+    rows = [values, *values] if isinstance(values, list | tuple) else []
+    inside = any(any(map(_is_masked, row)) for row in rows if isinstance(row, list | tuple))
     if _is_masked(values) or inside:
         raise ValueError(
             f"{name} {'holds' if inside else 'is'} a masked array, whose hidden entries would "
