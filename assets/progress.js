@@ -70,6 +70,21 @@
     else counted.textContent = "not kept: this browser’s storage is full or blocked";
   };
 
+  // "Run this chapter" leads to a box at the foot, past everything. Who follows it has read nothing on the way
+  // and stopped where she was: nothing is kept until the box is out of sight again.
+  let beside = location.hash === "#run-it";
+  let boxSeen = false;
+  document.addEventListener("click", ({ target, button, ctrlKey, metaKey, shiftKey }) => {
+    const elsewhere = button || ctrlKey || metaKey || shiftKey; // in a window of its own
+    if (target instanceof Element && target.closest('a[href="#run-it"]') && !elsewhere) beside = true;
+  });
+  const look = (entries) => {
+    const { isIntersecting } = entries.at(-1);
+    if (boxSeen && !isIntersecting) beside = false;
+    boxSeen = isIntersecting;
+  };
+  for (const box of document.querySelectorAll(".run-it")) new IntersectionObserver(look).observe(box);
+
   const before = recall(chapter);
   const stopped = sections.find(({ id }) => id === before.stop);
   if (stopped) line.append(linkTo(`#${stopped.id}`, `go on with ${titleOf(stopped)}`));
@@ -81,7 +96,7 @@
     const look = (entries) => {
       for (const { target, isIntersecting } of entries) {
         clearTimeout(waiting.get(target));
-        if (isIntersecting) waiting.set(target, setTimeout(act, LONG_ENOUGH, target));
+        if (isIntersecting) waiting.set(target, setTimeout(() => beside || act(target), LONG_ENOUGH));
       }
     };
     return new IntersectionObserver(look, { rootMargin });

@@ -195,6 +195,31 @@ def test_who_only_opens_or_skips_has_read_nothing(reading_page: ReadingPage) -> 
 
 
 @pytest.mark.browser
+def test_who_looks_how_to_run_a_chapter_keeps_her_place(
+    reading_page: ReadingPage, reading_home: str
+) -> None:
+    page = reading_page(home=reading_home, viewport={"width": 1400, "height": 400})
+    read_first_section(page)
+    page.wait_for_function("() => (localStorage['runnable-primer:progress'] ?? '').includes('read')")
+    page.wait_for_timeout(1000)  # so long as a place must stay on the screen, and more
+    before = stored(page, "progress")
+    page.locator(".at-hand a[href='#run-it']").click()
+    expect(page.locator(".run-it[open]")).to_be_in_viewport()
+    page.wait_for_timeout(1000)
+    assert stored(page, "progress") == before
+    page.reload()
+    page.locator("html[data-marked-at]").wait_for()
+    expect(page.locator(".run-it")).to_be_in_viewport()
+    page.mouse.wheel(0, 5)
+    page.wait_for_timeout(1000)
+    assert stored(page, "progress") == before
+    page.locator("#further-reading h2, #exercises h2").first.evaluate(
+        "node => node.scrollIntoView({ block: 'center' })"
+    )
+    expect(page.locator(".run-it")).not_to_be_in_viewport()
+
+
+@pytest.mark.browser
 def test_the_first_page_leads_to_where_she_stopped(
     reading_page: ReadingPage, reading_home: str
 ) -> None:
