@@ -34,8 +34,27 @@ def discounting(counts, d, lower="frequency", weight="kinds", give_back=True, cu
     return kept + (d * kinds / total * shorter if give_back else 0)
 
 
-def cached(model, read, share=0.3):
-    new = KneserNey.fit([read], model.vocab_size, order=5)
+def backing_off(counts, d, whole=True):
+    """Give what was taken to the unseen alone, all of it or only their part."""
+    frequency = counts.sum(axis=0) / counts.sum()
+    total, seen = counts.sum(axis=1, keepdims=True), counts > 0
+    taken = d * seen.sum(axis=1, keepdims=True) / total
+    shorter = np.where(seen, 0, frequency)
+    if whole:
+        some = shorter.sum(axis=1, keepdims=True)
+        shorter = np.divide(shorter, some, out=np.zeros_like(shorter), where=some > 0)
+    return np.maximum(counts - d, 0) / total + taken * shorter
+
+
+def divided_first(counts, d, weight="rest"):
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    kept, kinds = np.maximum(shares - d, 0), (counts > 0).sum(axis=1, keepdims=True)
+    weights = {"rest": 1 - kept.sum(axis=1, keepdims=True), "kinds": d * kinds}
+    return kept + weights[weight] * counts.sum(axis=0) / counts.sum()
+
+
+def cached(model, read, share=0.3, order=5):
+    new = KneserNey.fit([read], model.vocab_size, order=order)
     return (1 - share) * model.distribution(read) + share * new.distribution(read)
 
 
@@ -49,6 +68,8 @@ RIGHT = [
     (checks.check_most_likely, most_likely),
     (checks.check_discounting, discounting),
     (checks.check_cache, cached),
+    (checks.check_cache, lambda m, read: cached(m, read, order=3)),
+    (checks.check_cache, lambda m, read: cached(m, read, 0.1, order=7)),
 ]
 
 WRONG = [
@@ -66,9 +87,16 @@ WRONG = [
     (checks.check_discounting, lambda c, d: discounting(c, d, weight="all"), "that are not 0"),
     (checks.check_discounting, lambda c, d: discounting(c, d, weight="columns"), "in the row of"),
     (checks.check_discounting, lambda c, d: discounting(c, d, cut=False), "negative"),
+    (checks.check_discounting, backing_off, "unseen alone"),
+    (checks.check_discounting, lambda c, d: backing_off(c, d, whole=False), "unseen alone"),
+    (checks.check_discounting, divided_first, "before they are divided"),
+    (checks.check_discounting, lambda c, d: divided_first(c, d, "kinds"), "before they are"),
+    (checks.check_per_word, 64, "per token"),
     (checks.check_cache, lambda m, read: m.distribution(read), "model you were given"),
     (checks.check_cache, lambda m, read: 1.1 * m.distribution(read), "sum to 1.1"),
     (checks.check_cache, lambda m, read: cached(m, read, 0.001), "only 0.0.. bits less"),
+    (checks.check_cache, lambda m, read: cached(m, read, 0.1, order=2), "only 0.0.. bits less"),
+    (checks.check_cache, lambda m, read: cached(m, read, 0.5, order=7), "bits more than the one"),
     (checks.check_cache, replaced, "mix, do not replace"),
     (checks.check_cache, lambda m, read: 3 * m.distribution(read) - 2 / m.vocab_size, "negative"),
     (

@@ -56,6 +56,32 @@ def first_come(links, again=False):
     return gradient
 
 
+def play_from_ones(links):
+    gradient = [1.0] * len(links)
+    for node in reversed(range(len(links))):
+        for operand, slope in links[node]:
+            gradient[operand] += slope * gradient[node]
+    return gradient
+
+
+def slopes_alone(links):
+    gradient = [0.0] * (len(links) - 1) + [1.0]
+    for node in reversed(range(len(links))):
+        for operand, slope in links[node]:
+            gradient[operand] += slope
+    return gradient
+
+
+def bracket(part):
+    """Return the gradient with another bracket."""
+
+    def gradient(x, gain, g):
+        hat = (x - x.mean()) / x.std()
+        return gain / x.std() * eval(part, {"g": g, "x": x, "hat": hat})
+
+    return gradient
+
+
 def norm(x, gain, g, mean=True, along=True, scale=True, keep_gain=True, ddof=0, epsilon=0):
     s = np.sqrt(x.var(ddof=ddof) + epsilon)
     hat = (x - x.mean()) / s
@@ -109,6 +135,11 @@ WRONG = [
         "brings a factor β",
     ),
     (exercises.check_swish_slope, lambda z, b: swish(z, 1.0), "inside the sigmoid"),
+    (
+        exercises.check_swish_slope,
+        lambda z, b: sigma(z, b) * (1 + b * z * (1 + sigma(z, b))),
+        "with a minus",
+    ),
     (exercises.check_swish_slope, lambda z, b: z * sigma(z, b), "this is the function"),
     (
         exercises.check_swish_slope,
@@ -125,7 +156,24 @@ WRONG = [
         "passed on again",
     ),
     (exercises.check_play_backward, lambda links: play(links, seed=0.0), "with respect to itself"),
+    (exercises.check_play_backward, play_from_ones, "all other nodes with 0"),
+    (exercises.check_play_backward, slopes_alone, "multiplied by the gradient"),
     (exercises.check_batch_norm_gradient, lambda x, a, g: norm(x, a, g, along=False), "along x̂"),
+    *[
+        (exercises.check_batch_norm_gradient, bracket(part), sentence)
+        for part, sentence in {
+            "g - g.mean() - hat * (g * hat).sum()": "the part along x̂ is a mean",
+            "g - g.sum() - hat * (g * hat).sum()": "both parts are means",
+            "g - g.sum() - hat * (g * hat).mean()": "not its sum",
+            "g - g.mean() + hat * (g * hat).mean()": "x̂ is subtracted, not added",
+            "g + g.mean() - hat * (g * hat).mean()": "mean of g is subtracted, not added",
+            "g - g.mean() - x * (g * x).mean()": "the bracket has x̂",
+            "g - g.mean() - x * (g * hat).mean()": "in front of the mean stands x̂",
+            "g - g.mean() - hat * (g * x).mean()": "g times x̂, not g times x",
+            "g - g.mean() - (g * hat).mean()": "x̂ is missing",
+            "g - g.mean() - (x - x.mean()) * (g * (x - x.mean())).mean()": "is divided by s, too",
+        }.items()
+    ],
     (
         exercises.check_batch_norm_gradient,
         lambda x, a, g: norm(x, a, g, along=False, scale=False),

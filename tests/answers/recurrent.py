@@ -97,6 +97,16 @@ def as_printed(w, x):
     return total
 
 
+def turned(n, random):
+    skew = random.normal(size=(n, n))
+    return torch.linalg.matrix_exp(torch.from_numpy(skew - skew.T))
+
+
+def reflection(n, random):
+    mirror = random.normal(size=n)
+    return np.eye(n) - 2 * np.outer(mirror, mirror) / (mirror @ mirror)
+
+
 RIGHT = [
     (checks.check_step, step),
     (checks.check_step, step_in_place),
@@ -106,7 +116,8 @@ RIGHT = [
     (checks.check_fault, lambda w, x: sum(factors(w, x)[0])),
     (checks.check_fault, backwards),
     (checks.check_start, orthogonal),
-    (checks.check_start, lambda n, random: np.roll(np.eye(n, dtype=int), 1, axis=0)),
+    (checks.check_start, lambda n, random: np.linalg.svd(random.normal(size=(n, n)))[0]),
+    (checks.check_start, turned),
 ]
 
 WRONG = [
@@ -134,6 +145,12 @@ WRONG = [
     (checks.check_start, lambda n, random: 1e3 * random.normal(size=(n, n)), "beyond all bounds"),
     (checks.check_start, lambda n, random: 2 * np.eye(n, dtype=int), "after 200 steps vectors"),
     (checks.check_start, lambda n, random: np.eye(n), "nothing mixes"),
+    (
+        checks.check_start,
+        lambda n, random: np.roll(np.eye(n, dtype=int), 1, axis=0),
+        "change places",
+    ),
+    (checks.check_start, reflection, "one reflection"),
     (checks.check_start, lambda n, random: 0.99 * orthogonal(n, random), "all of them should"),
     (checks.check_half_life, 5.8, "an approximation"),
     (checks.check_half_life, 7.9, "−1/ln σ steps 1/e is left"),

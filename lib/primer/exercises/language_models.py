@@ -98,6 +98,22 @@ def check_discounting(answer: Answer) -> None:
             )
         if got.min() < 0:
             raise Mistake("a count of 0 is discounted too: a probability is negative; cut at 0")
+        shares, unseen = counts / total, counts == 0
+        late = np.maximum(shares - discount, 0)
+        to_unseen = frequency * unseen
+        some = to_unseen.sum(axis=1, keepdims=True)
+        handed = back * to_unseen / np.where(some > 0, some, 1)
+        only_unseen = (
+            "what was taken goes to all symbols by their frequency, seen in this row or not: you "
+            "gave it to the unseen alone, which is backing off"
+        )
+        before = "the discount is taken from the counts, before they are divided by the total"
+        for wrong in (kept + handed, kept + back * to_unseen):
+            if same(got, wrong) and not same(wrong, kept + back * frequency):
+                raise Mistake(only_unseen)
+        for weight in (discount * kinds, back, 1 - late.sum(axis=1, keepdims=True)):
+            if same(got, late + weight * frequency):
+                raise Mistake(before)
         mistakes = {
             "the shorter model should be the share of each symbol in all counts; you count the "
             "different contexts, as Kneser–Ney does": kept + back * different,
@@ -123,6 +139,8 @@ check_per_word = NumberExercise(
     wrong={
         9: "9 is the surprise at a word in bits; the perplexity is 2 to that power",
         4: "4 is the perplexity per character; a word has 4.5 of them",
+        64: "that is the perplexity per token, 2 to the power 6: 200,000 words share the bits, not "
+        "300,000 tokens",
         18: "the perplexities of the 4.5 characters multiply, they do not add",
         8103: "that is e to the power 9: bits belong to powers of 2",
         11: "the token does not matter: 200,000 words carry the bits of 900,000 characters",
@@ -180,12 +198,23 @@ def _half_of_macbeth() -> tuple[Alphabet, np.ndarray, KneserNey]:
     return alphabet, codes, KneserNey.fit([codes[:60_000]], alphabet.vocab_size, 5)
 
 
+def _fair_places(length: int) -> np.ndarray:
+    """Draw 80 places of the play.
+
+    So few decide by luck: a mixture that is better by 0.08 bits may look worse.  Of 40,000 draws
+    this is the one on which fifteen mixtures, of orders 1 to 7 and shares of 0.1 to 0.5, gain what
+    they gain on all 720 places, each within 0.013 bits.
+    """
+    places = np.arange(80_000, length - 1, 29)
+    return places[np.random.default_rng(5662).choice(len(places), 80, replace=False)]
+
+
 @exercise("5.8", because="It learns while it reads, and its rows still sum to 1.")
 def check_cache(answer: Answer) -> None:
     """Check ``answer(model, read)``: a distribution that uses what was read since training."""
     alphabet, codes, model = _half_of_macbeth()
     given, improved = [], []
-    for place in range(80_000, 98_000, 300):
+    for place in _fair_places(len(codes)).tolist():
         read = codes[60_000:place]
         p = as_array(answer(model, read.copy()), (alphabet.vocab_size,))
         if abs(p.sum() - 1) > 1e-6:

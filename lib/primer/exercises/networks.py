@@ -62,6 +62,7 @@ def check_swish_slope(swish_slope: Answer) -> None:
                 "β is missing inside the sigmoid": plain + z * plain * (1 - plain),
                 "this is the function, not its slope": z * s,
                 "the slope of the sigmoid is σ(1 − σ), not σ": s + beta * z * s,
+                "the slope of the sigmoid is σ(1 − σ), with a minus": s + beta * z * s * (1 + s),
             },
         )
 
@@ -112,6 +113,13 @@ def check_play_backward(play_backward: Answer) -> None:
         for node in range(len(links)):
             for operand, slope in links[node]:
                 forward[operand] += slope * forward[node]
+        # Started from 1 everywhere, or with the slopes alone: two more ways to slip.
+        from_ones, slopes_alone = [1.0] * len(links), [0.0] * len(links)
+        slopes_alone[-1] = 1.0
+        for node in reversed(range(len(links))):
+            for operand, slope in links[node]:
+                from_ones[operand] += slope * from_ones[node]
+                slopes_alone[operand] += slope
         got = as_array(play_backward([list(pairs) for pairs in links]), (len(right),))
         if np.allclose(got, right):
             continue
@@ -126,6 +134,12 @@ def check_play_backward(play_backward: Answer) -> None:
                 "through the numbers from the last to the first": _in_a_hurry(links, again=False),
                 f"{name}: a node passed on again what it had passed on before; go through the "
                 "numbers from the last to the first": _in_a_hurry(links, again=True),
+                f"{name}: only the result begins with 1, all other nodes with 0": np.array(
+                    from_ones
+                ),
+                f"{name}: a slope is multiplied by the gradient of the node that it leads to": (
+                    np.array(slopes_alone)
+                ),
                 "the gradient of the result with respect to itself is 1": np.zeros(len(links)),
             },
         )
@@ -172,6 +186,36 @@ def check_batch_norm_gradient(batch_norm_gradient: Answer) -> None:
                 "the part along x̂": gain * (g - g.mean()),
                 "the mean depends on every example too: subtract the mean of g": (
                     gain / s * (g - hat * (g * hat).mean())
+                ),
+                "the part along x̂ is a mean over the examples, not a sum": (
+                    gain / s * (g - g.mean() - hat * (g * hat).sum())
+                ),
+                "both parts are means over the examples, not sums": (
+                    gain / s * (g - g.sum() - hat * (g * hat).sum())
+                ),
+                "subtract the mean of g, not its sum": (
+                    gain / s * (g - g.sum() - hat * (g * hat).mean())
+                ),
+                "the part along x̂ is subtracted, not added": (
+                    gain / s * (g - g.mean() + hat * (g * hat).mean())
+                ),
+                "the mean of g is subtracted, not added": (
+                    gain / s * (g + g.mean() - hat * (g * hat).mean())
+                ),
+                "the bracket has x̂, with the mean removed and divided by s, not x": (
+                    gain / s * (g - g.mean() - x * (g * x).mean())
+                ),
+                "in front of the mean stands x̂, not x": (
+                    gain / s * (g - g.mean() - x * (g * hat).mean())
+                ),
+                "in the mean stands g times x̂, not g times x": (
+                    gain / s * (g - g.mean() - hat * (g * x).mean())
+                ),
+                "x̂ is missing in front of the mean of g·x̂": (
+                    gain / s * (g - g.mean() - (g * hat).mean())
+                ),
+                "x̂ is divided by s, too: you only removed its mean": (
+                    gain / s * (g - g.mean() - s**2 * hat * (g * hat).mean())
                 ),
                 "a division by s is missing": gain * bracket,
                 "the gain γ is missing": bracket / s,
