@@ -244,13 +244,22 @@ def test_features_come_from_a_denoiser_that_saw_a_thousand_digits(variant, short
         assert torch.equal(classes, y)
 
 
-def test_stored_errors_of_the_pixels_are_found_again(monkeypatch):
+@pytest.mark.parametrize("features", ["pixels", "random"])
+def test_stored_errors_of_features_that_nobody_learned_are_found_again(features, monkeypatch):
     """With few labels, which come first; the penalties and the draws are those of the table."""
     monkeypatch.setattr(trials, "LABELS", trials.LABELS[:1])
     stored = {t[:4]: t for t in trials.load_trials("labels")}
-    for again in trials.label_trial("pixels", "", 0.0, 0):
+    for again in trials.label_trial(features, "", 0.0, 0):
         assert again.tuning == pytest.approx(stored[again[:4]].tuning, abs=2e-3)
         assert again.test == pytest.approx(stored[again[:4]].test, abs=2e-3)
+
+
+def test_random_features_are_those_that_training_begins_with(monkeypatch):
+    x = torch.randn(5, 64, generator=torch.Generator().manual_seed(0))
+    model = vision.train_denoiser(x, "noise", 1e-9, 1, seed=2)
+    torch.testing.assert_close(
+        trials.random_features(x, seed=2), model[:2](x).detach(), atol=1e-6, rtol=0
+    )
 
 
 def test_labeled_digits_are_as_many_of_each_class_and_none_twice():

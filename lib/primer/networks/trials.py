@@ -56,7 +56,9 @@ LABELS = (10, 20, 50, 100, 300)
 DRAWS = 5
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
 FOLDS = (1, 2, 4)
-FEATURES = ("pixels", *DAMAGES, "mask left on")
+FEATURES = ("pixels", "random", *DAMAGES, "mask left on")
+"""*random* is the encoder as it is drawn: what its kinks do before anything was learned."""
+
 HERE = Path(__file__).parent
 LOG = HERE / "trials-log.txt"
 QUESTIONS = ("pixels", "kinks", "labels", "folds")
@@ -163,7 +165,8 @@ def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
     """
     x, y = shuffled_digits(seed)
     if variant not in DAMAGES:
-        yield from _probe(variant, x, y, rate, seed)
+        features = random_features(x, seed) if variant == "random" else x
+        yield from _probe(variant, features, y, rate, seed)
         return
     model = train_denoiser(x[:1000], variant, rate, 1500, seed)
     with torch.no_grad():
@@ -175,6 +178,19 @@ def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
         if variant == "mask":
             masked = damage(x, "mask", torch.Generator().manual_seed(seed))
             yield from _probe("mask left on", model[:2](masked), y, rate, seed)
+
+
+def random_features(x: Tensor, seed: int) -> Tensor:
+    """Compute what the autoencoder of a seed hands on before its first step of training.
+
+    Examples
+    --------
+    >>> random_features(torch.ones(2, 64), seed=0).shape
+    torch.Size([2, 128])
+    """
+    with torch.no_grad():
+        hidden: Tensor = seeded(lambda: fully_connected([64, 128, 64]), seed)[:2](x)
+    return hidden
 
 
 def _probe(variant: str, features: Tensor, y: Tensor, rate: float, seed: int) -> Iterator[Trial]:
@@ -316,7 +332,7 @@ def settings(question: str) -> list[tuple[str, str, float, int]]:
             itertools.product(("trained",), map(str, FOLDS), FEW_RATES, (0,))
         )  # all at once
     trained = itertools.product(DAMAGES, ("",), FEW_RATES, seeds)
-    return [*itertools.product(("pixels",), ("",), (0.0,), seeds), *trained]
+    return [*itertools.product(("pixels", "random"), ("",), (0.0,), seeds), *trained]
 
 
 def _some_of_each(classes: np.ndarray, labels: int, chance: np.random.Generator) -> np.ndarray:
