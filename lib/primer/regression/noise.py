@@ -23,8 +23,8 @@ def expected_loss_with_noise(
     r"""Compute the expected squared error when normal noise is added to every feature.
 
     .. math::
-        \tilde X = X + N, \; N_{ij} \sim N(0,\sigma^2): \qquad
-        E\,\lVert\tilde Xw - y\rVert^2 = \lVert Xw - y\rVert^2 + n\sigma^2\lVert w\rVert^2
+        \tilde X = X + N, \; N_{ij} \sim N(0,\eta^2): \qquad
+        E\,\lVert\tilde Xw - y\rVert^2 = \lVert Xw - y\rVert^2 + n\eta^2\lVert w\rVert^2
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def expected_loss_with_noise(
     weights : array_like, shape (p,)
         :math:`w`.
     deviation : float
-        The noise's standard deviation :math:`\sigma \ge 0`, in the unit of the features.
+        The noise's standard deviation :math:`\eta \ge 0`, in the unit of the features.
 
     Returns
     -------
