@@ -67,6 +67,15 @@
   };
   choose();
   new MutationObserver(choose).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  // The button that changes between light and dark says in which of three states it is.
+  const switches = document.querySelectorAll(".theme-switch-button");
+  const names = { light: "light", dark: "dark", auto: "as the system" };
+  const tell = () => {
+    const { mode } = document.documentElement.dataset;
+    for (const one of switches) one.setAttribute("aria-label", `Color mode: ${names[mode] ?? names.auto}`);
+  };
+  tell();
+  new MutationObserver(tell).observe(document.documentElement, { attributeFilter: ["data-mode"] });
   // What the theme's buttons do: a page's policy lets no script stand in an attribute.
   const deeds = { print: () => print(), "full-screen": () => window.toggleFullScreen() };
   for (const button of document.querySelectorAll("[data-press]")) {

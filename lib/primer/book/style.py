@@ -1,7 +1,9 @@
 """Sphinx extension: the style sheet of the book, its fonts, and the palette of figures and widgets.
 
 Everything is served with the pages.  The fonts are the npm packages of Source Serif, Source Sans
-and Source Code; of their many alphabets only those that the book writes are copied.
+and Source Code; of their many alphabets only those that the book writes are copied.  A page asks
+for those of its first lines before its style sheet names them, and until they are there
+:mod:`stand-ins <primer.book.stand_ins>` keep their place.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from primer import palette
+from primer.book import stand_ins
 
 FONTS = (
     ("source-serif-4", "wght.css"),
@@ -27,6 +30,20 @@ FONTS = (
 
 ALPHABETS = ("latin", "latin-ext", "greek")
 
+FIRST = (
+    "fonts/source-serif-4-latin-wght-normal.woff2",
+    "fonts/source-sans-3-latin-wght-normal.woff2",
+)
+"""What every page is written in, asked for at once."""
+FIRST_OF = {
+    "<em>": "fonts/source-serif-4-latin-wght-italic.woff2",
+    "<code": "fonts/source-code-pro-latin-wght-normal.woff2",
+    "katex-html": "katex/fonts/KaTeX_Main-Regular.woff2",
+    "mathnormal": "katex/fonts/KaTeX_Math-Italic.woff2",
+}
+"""What a page is written in besides when its text has this."""
+
+_FOLD = re.compile(r"<details(?:(?!<details).)*?</details>", re.DOTALL)
 _FONT_FACE = re.compile(r"/\* (?P<name>\S+) \*/\s*(?P<rule>@font-face \{.*?\})", re.DOTALL)
 _FONT_FILE = re.compile(r"\./files/([\w-]+\.woff2)")
 
@@ -59,7 +76,8 @@ def write_fonts(packages: Path, target: Path) -> None:
             for file in _FONT_FILE.findall(rule):
                 shutil.copyfile(source / "files" / file, target / file)
             rules.append(_FONT_FILE.sub(r"\1", rule))
-    (target / "fonts.css").write_text("\n".join(rules) + "\n", encoding="utf-8")
+    rules.append(stand_ins.style_sheet())
+    (target / "fonts.css").write_text("\n".join(rules), encoding="utf-8")
 
 
 def write_styles(app: Sphinx) -> None:
@@ -70,21 +88,40 @@ def write_styles(app: Sphinx) -> None:
         (static / "palette.css").write_text(palette.css(), encoding="utf-8")
 
 
-def give_paper(
+def first_fonts(body: str) -> list[str]:
+    """Return the fonts, among the static files, that a page with this text is written in at once.
+
+    What stands in a closed fold is not drawn: a font that only it needs would come in vain.
+
+    Examples
+    --------
+    >>> first_fonts("<p>Words. <details><code>x</code></details></p>")[-1]
+    'fonts/source-sans-3-latin-wght-normal.woff2'
+    >>> first_fonts('<em>x</em> <span class="mord mathnormal">z</span>')[2:]
+    ['fonts/source-serif-4-latin-wght-italic.woff2', 'katex/fonts/KaTeX_Math-Italic.woff2']
+    """
+    seen, folds = body, 1
+    while folds:
+        seen, folds = _FOLD.subn("", seen)
+    return [*FIRST, *(font for mark, font in FIRST_OF.items() if mark in seen)]
+
+
+def give_style(
     app: Sphinx,
     pagename: str,
     templatename: str,
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    """Tell the template the color of the paper, which browsers give to their own frame."""
+    """Tell the template the color of the paper, which browsers give to their frame, and fonts."""
     context["paper"] = {"light": palette.LIGHT["paper"], "dark": palette.DARK["paper"]}
+    context["first_fonts"] = first_fonts(context.get("body") or "")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the style sheets after the theme's."""
     app.connect("builder-inited", write_styles)
-    app.connect("html-page-context", give_paper)
+    app.connect("html-page-context", give_style)
     app.add_css_file("fonts/fonts.css", priority=700)
     app.add_css_file("palette.css", priority=800)
     app.add_css_file("book.css", priority=900)

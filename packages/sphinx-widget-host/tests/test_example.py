@@ -46,6 +46,18 @@ def test_the_page_is_alive_from_disk_and_its_views_stay_in_step(
     page.context.close()
 
 
+def test_the_place_of_a_widget_stands_in_the_page_and_has_a_name(
+    chromium: Browser, site: Path
+) -> None:
+    text = (site / "index.html").read_text("utf-8")
+    assert text.count('<div class="widget-view" role="group" aria-label="Widget: parabola">') == 2
+    page = opened(chromium, site / "index.html")
+    groups = page.get_by_role("group", name="Widget: parabola", exact=True)
+    expect(groups).to_have_count(2)
+    assert page.locator(".widget-view").count() == 2
+    page.context.close()
+
+
 def test_the_widget_is_alive_in_its_own_file(chromium: Browser, site: Path) -> None:
     page = opened(chromium, site / "embed" / "index" / "parabola.html")
     page.get_by_label("steepness").press("ArrowLeft")

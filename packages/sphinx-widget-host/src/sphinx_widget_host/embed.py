@@ -20,6 +20,7 @@ import html
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -171,24 +172,12 @@ class OfferEmbedding(SphinxPostTransform):
         page = self.env.docname
         records = saved_records(self.env, page)
         target = Path(self.app.outdir) / FOLDER / page
-        stems: dict[str, str] = {}
-        for bundle in self.document.findall(nodes.container):
-            if bundle.get("nb_element") != "mime_bundle":
-                continue
-            kinds = {child["mime_type"]: child for child in bundle.children}
-            model = _model_of(kinds[VIEW]) if VIEW in kinds else ""
-            record = records.get(model)
-            if record is None or not record["state"].get("_esm"):
-                continue
-            if model not in stems:
-                stem = file_stem(record)
-                alike = [
-                    other for other in stems.values() if re.fullmatch(rf"{stem}(-\d+)?", other)
-                ]
-                stems[model] = f"{stem}-{len(alike) + 1}" if alike else stem
+        named = list(named_widgets(self.document, records))
+        for bundle, kinds, model, stem in named:
+            record = records[model]
             section, anchor = _section_of(bundle)
             title = " · ".join(dict.fromkeys([self.env.titles[page].astext(), section]))
-            site, file = self.config.html_baseurl, f"{FOLDER}/{page}/{stems[model]}.html"
+            site, file = self.config.html_baseurl, f"{FOLDER}/{page}/{stem}.html"
             here = self.app.builder.get_target_uri(page)
             text = page_of(
                 record,
@@ -199,12 +188,46 @@ class OfferEmbedding(SphinxPostTransform):
                 description=_described(kinds),
             ).encode()
             target.mkdir(parents=True, exist_ok=True)
-            (target / f"{stems[model]}.html").write_bytes(text)
+            (target / f"{stem}.html").write_bytes(text)
             fold = offer(relative_uri(here, file), urljoin(site, file) if site else "", title, text)
             kinds[VIEW] += nodes.raw("", fold, format="html")
         for old in target.glob("*.html"):
-            if old.stem not in stems.values():
+            if old.stem not in {stem for _, _, _, stem in named}:
                 old.unlink()
+
+
+def named_widgets(
+    document: nodes.document, records: dict[str, Any]
+) -> Iterator[tuple[nodes.container, dict[str, nodes.container], str, str]]:
+    """Find the widgets of a page that can live without a kernel.
+
+    Parameters
+    ----------
+    document : document
+        The page, while all formats of an output are in it.
+    records : dict
+        What its notebook saved of its widgets; see :func:`saved_records`.
+
+    Yields
+    ------
+    container, dict, str, str
+        The output, its formats, the id of the model, and the name of its file: two models of one
+        class are numbered.
+    """
+    stems: dict[str, str] = {}
+    for bundle in document.findall(nodes.container):
+        if bundle.get("nb_element") != "mime_bundle":
+            continue
+        kinds = {child["mime_type"]: child for child in bundle.children}
+        model = _model_of(kinds[VIEW]) if VIEW in kinds else ""
+        record = records.get(model)
+        if record is None or not record["state"].get("_esm"):
+            continue
+        if model not in stems:
+            stem = file_stem(record)
+            alike = [one for one in stems.values() if re.fullmatch(rf"{stem}(-\d+)?", one)]
+            stems[model] = f"{stem}-{len(alike) + 1}" if alike else stem
+        yield bundle, kinds, model, stems[model]
 
 
 def _described(kinds: dict[str, nodes.container]) -> str:
@@ -216,7 +239,7 @@ def _described(kinds: dict[str, nodes.container]) -> str:
 def _model_of(view: nodes.container) -> str:
     """Return the id of the model that a view shows."""
     text = view.astext()
-    return str(json.loads(text[text.index(">") + 1 : text.rindex("<")])["model_id"])
+    return str(json.loads(text[text.index(">") + 1 : text.index("</script")])["model_id"])
 
 
 def _section_of(node: nodes.Node) -> tuple[str, str]:

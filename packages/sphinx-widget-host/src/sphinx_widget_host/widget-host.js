@@ -330,10 +330,12 @@
     }
   });
 
-  /** Make the place of the page's next view. */
-  function makePlace() {
-    const element = document.createElement("div");
+  /** The place of the page's next view: the one that stands behind its tag, or a new one. */
+  function placeOf(tag) {
+    const beside = tag.nextElementSibling;
+    const element = beside?.matches(".widget-view") ? beside : document.createElement("div");
     element.className = "widget-view";
+    if (element !== beside) tag.after(element);
     if (heightsBefore[places.length]) element.style.minHeight = `${heightsBefore[places.length]}px`;
     places.push(element);
     return element;
@@ -352,7 +354,8 @@
     sentence.setAttribute("role", "status");
     sentence.textContent = ASLEEP;
     element.append(sentence, ...pictureOf(element));
-    element.style.minHeight ||= "60vh"; // about what the widget will take
+    const known = element.style.length > 0; // its heights, from the page
+    if (!known) element.style.minHeight = "60vh"; // about what the widget will take
     try {
       await Promise.all([pageComplete, near(element), reader]);
       sentence.textContent = WAITING;
@@ -419,8 +422,7 @@
       for (const tag of document.querySelectorAll(VIEW)) {
         if (found.has(tag) || !isWhole(tag)) continue;
         found.add(tag);
-        const element = makePlace();
-        tag.after(element);
+        const element = placeOf(tag);
         // To ask which of them are in sight would cost a layout of what has arrived so far.
         if (first) later.push([tag, element]);
         else first = open(tag, element);
