@@ -68,6 +68,27 @@ def naive_merge(first, second):
     return (log_a.exp() / total)[:, None] * a + (log_b.exp() / total)[:, None] * b, total.log()
 
 
+def merge_around(middle):
+    """Merge with exp of what is left after subtracting ``middle(log_a, log_b)``."""
+
+    def answer(first, second):
+        (a, log_a), (b, log_b) = first, second
+        m = middle(log_a, log_b)
+        sum_a, sum_b = (log_a - m).exp(), (log_b - m).exp()
+        total = sum_a + sum_b
+        return (sum_a[:, None] * a + sum_b[:, None] * b) / total[:, None], m + total.log()
+
+    return answer
+
+
+def forget_to_add(middle):
+    return lambda a, b: (merge(a, b)[0], merge(a, b)[1] - middle(a[1], b[1]))
+
+
+def largest_of_all(a, b):
+    return torch.maximum(a, b).max()
+
+
 def decoder(in_place=False, mask="tril", softmax=False, placed=True):
     def decode(x, positions, layer, head):
         n = x.shape[0]
@@ -100,6 +121,8 @@ RIGHT = [
     (checks.check_decoder, decode_with(lambda n: np.tri(n, dtype=bool).tolist())),
     (checks.check_merge, merge),
     (checks.check_merge, merge_in_place),
+    (checks.check_merge, merge_around(torch.maximum)),
+    (checks.check_merge, merge_around(torch.logaddexp)),
     (checks.check_merge, lambda a, b: [list(part) for part in merge(a, b)]),
     (checks.check_top_k, top_k),
     (checks.check_top_k, top_k_in_place),
@@ -116,6 +139,22 @@ WRONG = [
     (checks.check_block, lambda x, n1, a, n2, f: x + a(n1(x)) + f(n2(x)), "yours reads x"),
     (checks.check_block, lambda x, n1, a, n2, f: x + f(n2(x + a(n1(x)))), "is lost"),
     (checks.check_block, lambda x, n1, a, n2, f: block(x, n1, a, n1, f), "used twice"),
+    (
+        checks.check_block,
+        lambda x, n1, a, n2, f: a(n1(x)) + f(n2(a(n1(x)))),
+        "first residual is forgotten",
+    ),
+    (checks.check_block, lambda x, n1, a, n2, f: f(n2(x + a(n1(x)))), "second residual"),
+    (
+        checks.check_block,
+        lambda x, n1, a, n2, f: block(
+            x, lambda y: y, lambda y: n1(a(y)), lambda y: y, lambda y: n2(f(y))
+        ),
+        "on what is added",
+    ),
+    (checks.check_block, lambda x, n1, a, n2, f: x + a(n1(x)) + f(n1(x)), "side by side"),
+    (checks.check_block, lambda x, n1, a, n2, f: block(x, lambda y: y, a, n2, f), "first norm"),
+    (checks.check_block, lambda x, n1, a, n2, f: block(x, n1, a, lambda y: y, f), "second norm"),
     (
         checks.check_block_parameters,
         lambda d, d_ff, h, k: 4 * d * d + 3 * d * d_ff,
@@ -138,6 +177,11 @@ WRONG = [
         "queries and output",
     ),
     (checks.check_block_parameters, lambda *n: 0.5, "whole number"),
+    (
+        checks.check_block_parameters,
+        lambda d, f, h, k: llama(d, f, h, h / k),
+        "size of a group",
+    ),
     (checks.check_decoder, decoder(in_place=True), "caller's x has changed"),
     (checks.check_decoder, decoder(mask=None), "causal"),
     (checks.check_decoder, decoder(mask=None, softmax=True), "second softmax"),
@@ -163,6 +207,14 @@ WRONG = [
     (checks.check_merge, lambda a, b: "ab", "return two things"),
     (checks.check_merge, lambda a, b: (0 * a[0] / 0, a[1]), "output holds NaN: was something"),
     (checks.check_merge, naive_merge, "not finite"),
+    (
+        checks.check_merge,
+        merge_around(largest_of_all),
+        "one maximum for all queries was subtracted",
+    ),
+    (checks.check_merge, merge_around(lambda a, b: (a + b) / 2), "not their mean"),
+    (checks.check_merge, forget_to_add(torch.maximum), "the larger of the two logarithms, has to"),
+    (checks.check_merge, forget_to_add(largest_of_all), "one maximum for all queries, has to"),
     (
         checks.check_merge,
         lambda a, b: (merge(a, b)[0], naive_merge(a, b)[1]),

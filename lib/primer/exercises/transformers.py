@@ -26,7 +26,8 @@ check_crossing = NumberExercise(
         3072: "at n = 4d the scores equal the network; the projections' 8nd² are missing",
         768: "at n = d the scores cost 4d³ and the matrices 24d³, six times as much",
         128: "you divided by 6: the matrices cost 24nd², so that n is six times d, not a sixth",
-        9216: "4n²d counts scores and weighted means together; with the scores alone you get 12d",
+        9216: "n = 12d counts half of 4n²d: 4n²d are the scores and the weighted means together, "
+        "for all n² pairs, the masked ones too",
     },
     otherwise="solve 4n²d = 8nd² + 16nd² for n",
     because="4n²d = 24nd² gives n = 6d = 4608, four and a half times what it can read.",
@@ -74,6 +75,7 @@ def check_block(answer: Answer) -> None:
     heard = x + attention(norm1(x))
     post = norm1(x + attention(x))
     on_path = norm1(x) + attention(norm1(x))
+    alone, bare, behind = attention(norm1(x)), x + attention(x), x + norm1(attention(x))
     explain(
         got,
         heard + feed_forward(norm2(heard)),
@@ -92,6 +94,17 @@ def check_block(answer: Answer) -> None:
             + feed_forward(norm2(heard)),
             "norm1 was used twice": heard + feed_forward(norm1(heard)),
             "the norms are missing": x + attention(x) + feed_forward(x + attention(x)),
+            "the first residual is forgotten: add x to what attention returns": alone
+            + feed_forward(norm2(alone)),
+            "the second residual is forgotten: add y to what the network returns": feed_forward(
+                norm2(heard)
+            ),
+            "the norms stand behind attention and network, on what is added; pre-norm has them "
+            "before, on what is read": behind + norm2(feed_forward(behind)),
+            "attention and network stand side by side and read the same norm; here the network "
+            "reads norm2 of what attention has added": heard + feed_forward(norm1(x)),
+            "the first norm is missing: attention reads norm1(x)": bare + feed_forward(norm2(bare)),
+            "the second norm is missing: the network reads norm2(y)": heard + feed_forward(heard),
         },
         "first y = x + attention(norm1(x)), then z = y + feed_forward(norm2(y))",
     )
@@ -126,6 +139,8 @@ def check_block_parameters(answer: Answer) -> None:
                 "only one key head was counted": 2 * d * d + 2 * d * d // heads + 3 * d * d_ff,
                 "W_K and W_V have n_kv_heads columns in your count; each head has d / n_heads of "
                 "them": 2 * d * d + 2 * d * shared + 3 * d * d_ff,
+                "n_heads / n_kv_heads is the size of a group, the heads that share a key head; W_K "
+                "and W_V have n_kv_heads heads": 2 * d * d + 2 * d * d // shared + 3 * d * d_ff,
                 "norms have vectors, not matrices; the exercise asks for the matrices": right
                 + 2 * d,
             },
@@ -229,6 +244,9 @@ def check_merge(answer: Answer) -> None:
     # scores near 0; the same ones near 1000, whose exponentials no machine can write down
     for scores, split in ((3 * draw(4, 10), 3), (3 * draw(4, 10, seed=2) + 1000, 6)):
         _check_merged(answer, scores, value, split)
+    # each query elsewhere: no one number brings all of them near 0, nor the middle of its halves
+    around = torch.tensor([[0, 0], [1000, 1000], [-1000, -1000], [1000, -1000]])
+    _check_merged(answer, 3 * draw(4, 10, seed=3) + around.repeat_interleave(5, 1), value, 5)
 
 
 def _check_merged(answer: Answer, scores: Tensor, value: Tensor, split: int) -> None:
@@ -238,16 +256,34 @@ def _check_merged(answer: Answer, scores: Tensor, value: Tensor, split: int) -> 
         """Return the output over some keys, and the logarithm of the sum of exp(score)."""
         return scores[:, part].softmax(-1) @ value[part], scores[:, part].logsumexp(-1)
 
+    def refuse_infinite(result: Tensor, otherwise: str) -> None:
+        """Say why a result of large scores is not finite."""
+        lost = ~result.isfinite().reshape(len(result), -1).all(-1)
+        if not lost.any():
+            return
+        if mixed and not lost[3]:
+            otherwise = (
+                "one maximum for all queries was subtracted: beside a query with scores near 1000 "
+                "exp makes 0 of all of another's; take a maximum for each query"
+            )
+        elif mixed:
+            otherwise = (
+                "where one half has scores near 1000 and the other near -1000 the result is not "
+                "finite: what is subtracted has to be the larger of the two, not their mean"
+            )
+        raise Mistake(otherwise)
+
     halves = slice(0, split), slice(split, 10)
     given = answer(*map(attend, halves))
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise Mistake("return two things: the output and the log of the sum")
-    large = bool(scores.mean() > 500)
+    large, mixed = bool(scores.max() > 500), bool(scores.min() < -500)
     got = as_tensor(given[0], (4, 3), "the output", allow_nan=large)
-    if large and not got.isfinite().all():
-        raise Mistake(
+    if large:
+        refuse_infinite(
+            got,
             "with scores near 1000 the result is not finite: exp(1000) is infinite on every "
-            "machine; subtract the logarithm of the whole sum before exp"
+            "machine; subtract the logarithm of the whole sum before exp",
         )
     (a, log_a), (b, log_b) = map(attend, halves)  # anew: the answer may have changed its own
     by_logarithm = torch.stack([log_a, log_b]) / (log_a + log_b)
@@ -269,10 +305,11 @@ def _check_merged(answer: Answer, scores: Tensor, value: Tensor, split: int) -> 
         "each half should weigh with its share of the sum of all exp(score)",
     )
     log_total = as_tensor(given[1], (4,), "the log of the sum", allow_nan=large)
-    if large and not log_total.isfinite().all():
-        raise Mistake(
+    if large:
+        refuse_infinite(
+            log_total,
             "with scores near 1000 the log of the sum is not finite: exp overflows; "
-            "torch.logaddexp adds without writing the sums out"
+            "torch.logaddexp adds without writing the sums out",
         )
     explain(
         log_total,
@@ -281,6 +318,10 @@ def _check_merged(answer: Answer, scores: Tensor, value: Tensor, split: int) -> 
             "logarithms were added: that multiplies the sums": log_a + log_b,
             "this is the sum itself; return its logarithm": log_a.exp() + log_b.exp(),
             "this is the larger of the two logarithms; add the sums": torch.maximum(log_a, log_b),
+            "what was subtracted before exp, the larger of the two logarithms, has to be added to "
+            "the log again": torch.logaddexp(log_a, log_b) - torch.maximum(log_a, log_b),
+            "what was subtracted before exp, one maximum for all queries, has to be added to the "
+            "log again": torch.logaddexp(log_a, log_b) - torch.maximum(log_a, log_b).max(),
         },
         "the second result should be log(exp(a) + exp(b))",
     )
