@@ -16,7 +16,7 @@ class Task(NamedTuple):
     Attributes
     ----------
     name, asks, metric : str
-        What it is called, what it asks, and what is reported.
+        What it is called, what it asks, and which measure BERT's table reports.
     train, test : int
         How many examples there are.
     """
