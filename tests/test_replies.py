@@ -5,6 +5,7 @@ Words of the sentence, and beside them the number that belongs to what it says.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import math
 from math import cos, log, pi, sin, sqrt
@@ -16,9 +17,17 @@ from asked import TOPICS
 from primer import attention
 from primer.datasets import plays
 from primer.notebook import NumberExercise
+from primer.scaling import CHINCHILLA_UNROUNDED
 from primer.transformers import load_pretrained
 
 GATE = 1 / (1 + math.exp(-2))  # σ(2)
+
+
+def ratio_with(**rounded: float) -> float:
+    """Return the tokens for each parameter at Chinchilla's budget, some exponents rounded."""
+    return dataclasses.replace(CHINCHILLA_UNROUNDED, **rounded).optimum(5.76e23).ratio
+
+
 REPLIES = {
     "alignment.check_odds": {"factor for β = 1": 3, "multiplied by β": sqrt(3)},
     "alignment.check_break_even": {"weight is reward for a nat": 2},
@@ -42,7 +51,7 @@ REPLIES = {
         "1 + 64 + 64²": 8 * (1 + 64 + 64**2) * 65,
     },
     "beyond_attention.check_filter": {"share that the filter explains": 2 / 3, "which is 1": 0},
-    "fine_tuning.check_count": {"that is one block": 58_560 / 4},
+    "fine_tuning.check_count": {"that is one block": 58_560 / 4, "rank 4": 58_560 * 4 / 6},
     "fine_tuning.check_bits": {
         "codes alone": 3,
         "constants of the constants are missing": 3 + 8 / 32,
@@ -151,8 +160,14 @@ REPLIES = {
         "longer than the peak": 44.66 * 0.4**2,
         "six for a token": 44.66 / 6,
         "forward pass alone": 44.66 / 3,
+        "rounded on the way": 5.9e23 / 1.524e17 / 86_400,
     },
-    "scaling.check_rounding": {"other way round": 59.1 / 92.6, "the difference": 92.6 - 59.1},
+    "scaling.check_rounding": {
+        "other way round": 59.1 / 92.6,
+        "the difference": 92.6 - 59.1,
+        "β rounded alone": ratio_with(beta=0.28) / ratio_with(),
+        "α rounded alone": ratio_with(alpha=0.34) / ratio_with(),
+    },
     "statistics.check_precision": {
         "four times the data": 4 * 25,
         "twice the data": 2 * 25,

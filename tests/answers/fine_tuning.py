@@ -21,7 +21,7 @@ def ordinary(x, values, block):
     return (np.round(x.reshape(-1, block) / np.where(c > 0, c, 1)) * c).ravel()
 
 
-def lloyd(steps=60):
+def lloyd(steps=60, outer=True):
     x = np.random.default_rng(0).normal(size=(1500, 256))
     x = np.sort((x / np.abs(x).max(axis=1, keepdims=True)).ravel())
     sums = np.append(0, np.cumsum(x))
@@ -31,6 +31,8 @@ def lloyd(steps=60):
         ends = np.array([0, *inner, len(x)])  # between two of them the numbers have one code
         means = np.diff(sums[ends]) / np.diff(ends)
         table[1:7], table[8:15] = means[1:7], means[8:15]
+        if outer:
+            table[0], table[15] = means[0], means[15]
     return table
 
 
@@ -93,6 +95,7 @@ RIGHT = [
     (checks.check_forward, by_einsum),
     (checks.check_quantize, round_trip),
     (checks.check_table, lloyd),
+    (checks.check_table, lambda: lloyd(steps=1)),
     (checks.check_table, lambda: torch.tensor(lloyd(), requires_grad=True)),
 ]
 WRONG = [
@@ -116,6 +119,9 @@ WRONG = [
     (checks.check_quantize, ordinary, "ordinary rounding"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, len(x) // b), "length of a block"),
     (checks.check_table, lambda: NF4.values, "NF4 has"),
+    (checks.check_table, lambda: 0.97 * np.array(NF4.values), "1.1% .* NF4 times a number"),
+    (checks.check_table, lambda: 0.92 * np.array(NF4.values), "1.7% .* NF4 times a number"),
+    (checks.check_table, lambda: lloyd(outer=False), "0.3% .* let the ends move"),
     (checks.check_table, lambda: NF4, "should be numbers of shape"),
     (checks.check_table, lambda: [0, [1, 2]], "parts of several sizes"),
     (checks.check_table, lambda: [str(x) for x in NF4.values], "should be numbers of shape"),

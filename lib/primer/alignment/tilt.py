@@ -198,7 +198,8 @@ def gaussian_tilt(
 
     References
     ----------
-    Gao, Schulman and Hilton (2022), section 3.1, measure the form :math:`d(\alpha - \beta d)`.
+    Gao, Schulman and Hilton (2022), section 3.1, measure the form :math:`d(\alpha - \beta d)` for
+    the best of n, and :math:`d(\alpha - \beta\log d)` for policies trained by reinforcement.
 
     Examples
     --------

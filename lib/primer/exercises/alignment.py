@@ -73,6 +73,8 @@ def check_dpo(answer: Answer) -> None:
         )
         apart = (chosen - ref_chosen) - (rejected - ref_rejected)
 
+        sigmoid = 1 / (1 + np.exp(-beta * apart))
+
         def loss(margin: np.ndarray) -> np.ndarray:
             return np.asarray(np.logaddexp(0, -margin).mean())
 
@@ -87,6 +89,15 @@ def check_dpo(answer: Answer) -> None:
                 ),
                 "β is missing": loss(apart),
                 "take the mean over the pairs, not the sum": 7 * loss(beta * apart),
+                "a loss is to be lowered: it is minus the mean of log σ": -loss(beta * apart),
+                "the mean comes last: log σ of each margin, then the mean": loss(
+                    beta * apart.mean()
+                ),
+                "the logarithm is missing: the loss is −log σ of the margin": -sigmoid.mean(),
+                "that is σ of minus the margin; the loss is −log σ of the margin": 1
+                - sigmoid.mean(),
+                "a square that wants each log ratio's lead to be 1/(2β) is the loss of IPO; DPO's "
+                "is −log σ": ((apart - 1 / (2 * beta)) ** 2).mean(),
             },
         )
     far = as_number(answer(*np.array([[-910.0], [-10.0], [-10.0], [-10.0]]), 1.0))
@@ -104,19 +115,21 @@ def check_baseline(answer: Answer) -> None:
         random = np.random.default_rng(seed)
         policy, reward = random.dirichlet(np.ones(n)), random.normal(size=n) * 3
         size = 1 - 2 * policy + policy @ policy  # of the gradient of log π(y), squared
-        alone = (1 - policy) ** 2  # what y's own logit has of it
+        alone = 1 - policy  # its entry at y's own logit
         explain(
             as_array(answer(policy.copy(), reward.copy()), ()),
             (policy * size) @ reward / (policy @ size),
             {
-                "that is the mean reward: nearly, but replies with a large gradient count "
-                "more": policy @ reward,
+                "that is the mean reward, which is best only where all gradients are equally "
+                "long: replies with a long gradient count more": policy @ reward,
                 "weigh by the squared length of the gradient, not by the length": (
                     (policy * np.sqrt(size)) @ reward / (policy @ np.sqrt(size))
                 ),
                 "the mean is over draws of the policy: weigh by π, too": size @ reward / size.sum(),
                 "e_y − π has entries at all logits, not only at y: its squared length is "
-                "1 − 2π(y) + Σπ²": (policy * alone) @ reward / (policy @ alone),
+                "1 − 2π(y) + Σπ²": (policy * alone**2) @ reward / (policy @ alone**2),
+                "1 − π(y) is the gradient's entry at y alone: weigh by the squared length of all "
+                "of it, 1 − 2π(y) + Σπ²": (policy * alone) @ reward / (policy @ alone),
             },
         )
 
@@ -129,6 +142,7 @@ def check_mask(answer: Answer) -> None:
         tokens = random.integers(0, 6, size=(6, 5 + seed))
         right = reply_mask(torch.from_numpy(tokens), 5).numpy()
         ends = tokens == 5
+        first, place = ends.argmax(axis=1)[:, None], np.arange(tokens.shape[1])
         explain(
             as_array(answer(tokens.copy(), 5), tokens.shape).astype(float),
             right.astype(float),
@@ -138,6 +152,10 @@ def check_mask(answer: Answer) -> None:
                 ).astype(float),
                 "the count is already 1 at the end and stays so behind it: leave the place itself "
                 "out of the count": (np.cumsum(ends, axis=1) <= 1).astype(float),
+                "in a row without an end argmax is 0, and all but its first token is lost: such a "
+                "row counts whole": (place <= first).astype(float),
+                "the end token itself must count, and in a row without an end argmax is 0: such a "
+                "row counts whole": (place < first).astype(float),
                 "what stands behind the first end counts still": (~ends).astype(float),
                 "everything counts": np.ones(tokens.shape),
                 "of several ends only the first counts": (

@@ -364,4 +364,4 @@ CHINCHILLA_UNROUNDED = ChinchillaLaw(E=1.69, A=406.4, B=410.7, alpha=0.3392, bet
 CHINCHILLA_REFIT = ChinchillaLaw(E=1.8172, A=482.01, B=2085.43, alpha=0.3478, beta=0.3658)
 """The laws in use: Kaplan et al. (2020), table of section 1.2; Hoffmann et al. (2022) as printed,
 with two digits of the exponents, and with the four that stand in its source; the fit of Besiroglu
-et al. (2024) to the same runs."""
+et al. (2024) to those of its runs that could be read off a figure of the paper."""
