@@ -1444,6 +1444,11 @@ EDGES_LAYERS = [
         "a text is read after line breaks, which the model's alphabet",
     ),
     (
+        "letters.bits_by_character('ab')",
+        "a text is read after line breaks, which the model's alphabet",
+    ),
+    ("letters.bits_by_character('')", "the text is empty"),
+    (
         "recurrent.RecurrentLanguageModel('abc', 'rnn', 2.0)",
         "hidden_size must be a whole number, got 2.0",
     ),

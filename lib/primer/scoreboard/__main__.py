@@ -4,27 +4,44 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 import torch
 
 from primer.scoreboard.entries import ENTRIES
-from primer.scoreboard.table import FILE, file_name, measure, read_scoreboard, write_scoreboard
+from primer.scoreboard.table import (
+    FOLDER,
+    ROWS,
+    column,
+    file_name,
+    measure,
+    read_scenes,
+    read_scoreboard,
+    write_board,
+)
 
 
-def main(names: list[str]) -> None:
+def main(names: list[str], folder: Path = FOLDER) -> None:
     """Measure the named entries, or all that are missing or whose weights have changed."""
-    torch.set_num_threads(1)
-    rows = read_scoreboard() if FILE.exists() else {}
-    for name, entry in ENTRIES.items():
-        known = name in rows and rows[name].weights == file_name(entry.weights)
-        if name in names or (not names and not known):
-            started = time.process_time()
-            rows[name] = measure(name)
-            write_scoreboard([rows[name] for name in ENTRIES if name in rows])
-            seconds = time.process_time() - started
-            print(f"{name}: {rows[name].all:.4f} bits per character ({seconds:.1f} s)")
     if unknown := set(names) - ENTRIES.keys():
         raise SystemExit(f"no entry is called {', '.join(sorted(unknown))}: {', '.join(ENTRIES)}")
+    torch.set_num_threads(1)
+    known = (folder / ROWS).exists()
+    rows, bits = (read_scoreboard(folder), read_scenes(folder)[1]) if known else ({}, {})
+    for name, entry in ENTRIES.items():
+        columns = {column(name), *(column(name, reads) for reads in entry.again)}
+        stored = name in rows and rows[name].weights == file_name(entry.weights)
+        if name in names or (not names and not (stored and columns <= bits.keys())):
+            started = time.process_time()
+            rows[name], measured = measure(name)
+            bits = {key: costs for key, costs in bits.items() if key not in columns} | measured
+            write_board([rows[name] for name in ENTRIES if name in rows], bits, folder)
+            seconds = time.process_time() - started
+            print(
+                f"{name}: {rows[name].all:.4f} ± {rows[name].error:.4f} bits per character "
+                f"({seconds:.1f} s)",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

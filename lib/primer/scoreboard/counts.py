@@ -6,6 +6,7 @@ import math
 
 from primer.language_models import END, BytePairEncoding, KneserNey
 from primer.scoreboard.rules import Measure, Plays, Score, encoded_plays
+from primer.scoreboard.scenes import by_scene, of_characters
 
 
 def uniform(training: Plays, held_out: Plays) -> Score:
@@ -14,11 +15,12 @@ def uniform(training: Plays, held_out: Plays) -> Score:
     Examples
     --------
     >>> uniform({"learn": "abc"}, {"judge": "abc"}).bits  # three letters and the end: 2 bits each
-    {'judge': 8.0}
+    {'judge': array([8.])}
     """
     alphabet, _ = encoded_plays(training)
     each = math.log2(alphabet.vocab_size)
-    return Score({title: (len(text) + 1) * each for title, text in held_out.items()}, 0)
+    bits = {title: by_scene(text, [each] * (len(text) + 1)) for title, text in held_out.items()}
+    return Score(bits, 0)
 
 
 def character_ngrams(order: int) -> Measure:
@@ -27,7 +29,7 @@ def character_ngrams(order: int) -> Measure:
     Examples
     --------
     >>> score = character_ngrams(2)({"learn": "abab"}, {"judge": "ab"})
-    >>> score.numbers, 0 < score.bits["judge"] < 3 * math.log2(3)
+    >>> score.numbers, 0 < score.bits["judge"].sum() < 3 * math.log2(3)
     (7, True)
     """
 
@@ -35,7 +37,7 @@ def character_ngrams(order: int) -> Measure:
         alphabet, texts = encoded_plays(training)
         model = KneserNey.fit(texts, alphabet.vocab_size, order)
         bits = {
-            title: -float(model.log2_probabilities(alphabet.encode(text)).sum())
+            title: by_scene(text, -model.log2_probabilities(alphabet.encode(text)))
             for title, text in held_out.items()
         }
         return Score(bits, model.numbers)
@@ -52,7 +54,7 @@ def token_ngrams(order: int, vocab_size: int) -> Measure:
     Examples
     --------
     >>> score = token_ngrams(1, vocab_size=258)({"learn": "abab ab"}, {"judge": "ab"})
-    >>> 0 < score.bits["judge"] < 2 * math.log2(258)
+    >>> 0 < score.bits["judge"].sum() < 2 * math.log2(258)
     True
     """
 
@@ -62,12 +64,12 @@ def token_ngrams(order: int, vocab_size: int) -> Measure:
         assert tokenizer.special_tokens[END] == vocab_size - 1
         texts = [[token + 1 for token in tokenizer.encode(text)] for text in training.values()]
         model = KneserNey.fit(texts, vocab_size, order)
-        bits = {
-            title: -float(
-                model.log2_probabilities([token + 1 for token in tokenizer.encode(text)]).sum()
-            )
-            for title, text in held_out.items()
-        }
+        bits = {}
+        for title, text in held_out.items():
+            ids = tokenizer.encode(text)
+            costs = -model.log2_probabilities([token + 1 for token in ids])
+            spelled = [tokenizer.tokens[token] for token in ids]
+            bits[title] = by_scene(text, of_characters(text, spelled, costs))
         return Score(bits, model.numbers)
 
     return measure

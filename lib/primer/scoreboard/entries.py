@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from primer.language_models.window import PRETRAINED as WINDOW
@@ -24,15 +26,37 @@ class Entry(NamedTuple):
     ----------
     measure : function of two mappings
         See :data:`primer.scoreboard.rules.Measure`.
-    reads : str
+    predicts : str
         What its predictions are of: ``"characters"``, ``"tokens"`` or ``"bytes"``.
     weights : path, optional
         The committed file that it is read from; its SHA-256 goes into the row.
+    reads : str
+        How it reads a play: a name in :data:`primer.scoreboard.rules.READINGS`.
+    seeds : int
+        How many times it was trained, from different seeds: the row has the first. Counting has no
+        seed, 0.
+    again : mapping of str to function
+        Other ways of reading a play, and the model's measure when it reads so.
     """
 
     measure: Measure
-    reads: str
+    predicts: str
     weights: Path | None = None
+    reads: str = "whole"
+    seeds: int = 0
+    again: Mapping[str, Measure] = MappingProxyType({})
+
+
+def recurrent(name: str) -> Entry:
+    """Enter a recurrent network, which reads in one pass, and in pieces."""
+    again = {"pieces": recurrent_model(name, piece=1024)}
+    return Entry(recurrent_model(name), "characters", CHARACTERS, seeds=1, again=again)
+
+
+def memory(name: str) -> Entry:
+    """Enter one of the four small models, of which two seeds were trained."""
+    again = {"half windows": memory_model(name, overlap=True)}
+    return Entry(memory_model(name), "tokens", MEMORIES, "windows", 2, again)
 
 
 ENTRIES: dict[str, Entry] = {
@@ -43,13 +67,21 @@ ENTRIES: dict[str, Entry] = {
     "6-gram of 512 tokens": Entry(counts.token_ngrams(6, 512), "tokens"),
     "bzip2": Entry(compressors.compressor(compressors.block_sorting, memory=450_000), "bytes"),
     "LZMA": Entry(compressors.compressor(compressors.dictionary), "bytes"),
-    "fixed window": Entry(window_model, "characters", WINDOW),
-    "Elman network": Entry(recurrent_model("rnn"), "characters", CHARACTERS),
-    "GRU": Entry(recurrent_model("gru"), "characters", CHARACTERS),
-    "LSTM": Entry(recurrent_model("lstm"), "characters", CHARACTERS),
-    "small, softmax attention": Entry(memory_model("softmax"), "tokens", MEMORIES),
-    "small, linear attention": Entry(memory_model("linear"), "tokens", MEMORIES),
-    "small, selective state space": Entry(memory_model("selective"), "tokens", MEMORIES),
-    "small, hybrid": Entry(memory_model("hybrid"), "tokens", MEMORIES),
-    "transformer": Entry(plays_transformer, "tokens", pretrained_file("plays")),
+    "PPMd": Entry(compressors.compressor(compressors.partial_matching), "bytes"),
+    "fixed window": Entry(window_model, "characters", WINDOW, seeds=1),
+    "Elman network": recurrent("rnn"),
+    "GRU": recurrent("gru"),
+    "LSTM": recurrent("lstm"),
+    "small, softmax attention": memory("softmax"),
+    "small, linear attention": memory("linear"),
+    "small, selective state space": memory("selective"),
+    "small, hybrid": memory("hybrid"),
+    "transformer": Entry(
+        plays_transformer(),
+        "tokens",
+        pretrained_file("plays"),
+        "windows",
+        1,
+        {"half windows": plays_transformer(overlap=True)},
+    ),
 }

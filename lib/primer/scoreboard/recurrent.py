@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from primer.recurrent import character_models
 from primer.scoreboard.rules import Measure, Plays, Score
+from primer.scoreboard.scenes import by_scene
 
 
-def recurrent_model(name: str) -> Measure:
+def recurrent_model(name: str, piece: int | None = None) -> Measure:
     r"""Make the measure of a stored model.
 
     These models know no end of a play.  At each place it gets the share :math:`\varepsilon` that
@@ -19,6 +20,8 @@ def recurrent_model(name: str) -> Measure:
     ----------
     name : {"rnn", "lstm", "gru"}
         Which model.
+    piece : int, optional
+        Read pieces of so many characters; left out, each play in one pass.
 
     Returns
     -------
@@ -32,8 +35,12 @@ def recurrent_model(name: str) -> Measure:
             raise ValueError("the recurrent models were trained on other plays: train them again")
         end = len(training) / (len(training) + sum(map(len, training.values())))
         bits = {
-            title: len(text) * (model.bits_per_character(text) - math.log2(1 - end))
-            - math.log2(end)
+            title: by_scene(
+                text,
+                np.append(
+                    model.bits_by_character(text, piece=piece) - np.log2(1 - end), -np.log2(end)
+                ),
+            )
             for title, text in held_out.items()
         }
         return Score(bits, sum(weight.numel() for weight in model.parameters()))

@@ -1,4 +1,4 @@
-"""What is measured: how many bits each held-out play costs a model, from its first letter on."""
+"""What is measured, what each scene of the held-out plays costs a model, and how it reads them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,25 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from primer.language_models import Alphabet
 
 Plays = Mapping[str, str]
+
+READINGS: dict[str, str] = {
+    "whole": "each play from its beginning, in one pass",
+    "pieces": "pieces of 1,024 characters, each after the 256 before it and nothing else",
+    "windows": "windows as long as the context, side by side",
+    "half windows": "windows that overlap by half, each charged for its second half only",
+}
+"""How a play is read: name → what a model sees of what stands before a place.
+
+Counts, compressors and recurrent networks read ``"whole"``, though some look back on little of it.
+A transformer has a longest text. Its ``"windows"`` begin anew again and again, and what comes first
+in each is predicted from little; in ``"half windows"`` at least half of a window stands before what
+is charged (but at a play's beginning).
+"""
 
 
 class Score(NamedTuple):
@@ -19,14 +33,14 @@ class Score(NamedTuple):
 
     Attributes
     ----------
-    bits : mapping of str to float
-        For each held-out play what its characters and its end cost together:
-        −Σ log₂ P(what comes | what came before in this play).
+    bits : mapping of str to array of shape (scenes,)
+        For each held-out play what the characters of each of its scenes cost together, its end
+        counted to the last: −Σ log₂ P(what comes | what the model has read of this play).
     numbers : int
         How many numbers the model keeps: parameters, or counts; 0 for a program that keeps none.
     """
 
-    bits: Mapping[str, float]
+    bits: Mapping[str, Float[np.ndarray, " scenes"]]
     numbers: int
 
 

@@ -98,13 +98,15 @@ def tokenizer() -> BytePairEncoding:
     return BytePairEncoding(book.merges[: len(book.merges) - extra])
 
 
-def memory_model(name: str) -> Measure:
+def memory_model(name: str, *, overlap: bool = False) -> Measure:
     """Make the measure of a stored model, as that of the book's transformer.
 
     Parameters
     ----------
     name : str
         A name in :data:`primer.scoreboard.memories.MODELS`.
+    overlap : bool
+        Whether windows overlap by half or stand side by side.
 
     Returns
     -------
@@ -113,6 +115,6 @@ def memory_model(name: str) -> Measure:
     """
 
     def measure(training: Plays, held_out: Plays) -> Score:
-        return score(read_model(name), tokenizer(), held_out)
+        return score(read_model(name), tokenizer(), held_out, overlap=overlap)
 
     return measure

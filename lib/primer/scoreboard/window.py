@@ -17,6 +17,7 @@ from primer.language_models.window import (
     window_rows,
 )
 from primer.scoreboard.rules import Plays, Score, encoded_plays
+from primer.scoreboard.scenes import by_scene
 
 WINDOW, D_EMBED, D_HIDDEN = 10, 24, 320
 STEPS, BATCH_SIZE, LEARNING_RATE, SEED = 6000, 512, 5e-3, 0
@@ -28,8 +29,10 @@ def window_model(training: Plays, held_out: Plays) -> Score:
     if about["corpus"] != corpus_hash(training):
         raise ValueError("the window model was trained on other plays: train it again")
     bits = {
-        title: -float(window_log_probabilities(model, alphabet.encode(text)).double().sum())
-        / math.log(2)
+        title: by_scene(
+            text,
+            -window_log_probabilities(model, alphabet.encode(text)).double().numpy() / math.log(2),
+        )
         for title, text in held_out.items()
     }
     return Score(bits, sum(weight.numel() for weight in model.parameters()))
