@@ -158,10 +158,21 @@ def read_scoreboard(folder: Path = FOLDER) -> dict[str, Row]:
     """
 
     def row(line: dict[str, str]) -> Row:
-        plays = {title: float(line.pop(title)) for title in VALIDATION_PLAYS}
-        kinds = {"seeds": int, "numbers": int}
-        kinds |= dict.fromkeys(("all", "error", "difference", "difference_error"), float)
-        return Row(plays=plays, **{key: kinds.get(key, str)(x) for key, x in line.items()})
+        return Row(
+            line["model"],
+            line["predicts"],
+            line["reads"],
+            int(line["seeds"]),
+            int(line["numbers"]),
+            {title: float(line[title]) for title in VALIDATION_PLAYS},
+            float(line["all"]),
+            float(line["error"]),
+            line["above"],
+            float(line["difference"]),
+            float(line["difference_error"]),
+            line["texts"],
+            line["weights"],
+        )
 
     return {row.model: row for row in read_table(folder / ROWS, COLUMNS, row)}
 
