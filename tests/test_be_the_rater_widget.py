@@ -183,6 +183,19 @@ def test_the_picture_shows_weights_and_what_holds_95_percent():
     assert list(axes.lines[-1].get_xdata()) == [0, 0]
 
 
+def test_a_tie_is_no_preference(javascript):
+    def said(policy, replies=("Ho!", "Who?", "Ho!", "Go.")):
+        return javascript(MODULE, "mostOften", policy, replies)
+
+    assert said([0.25] * 4) == "all alike"
+    assert said([0.3, 0.2, 0.3, 0.2]) == "“Ho!”"  # one reply that was given twice
+    assert said([0.2, 0.4, 0.2, 0.2]) == "“Who?”"
+    assert said([0.2, 0.3, 0.2, 0.3]) == "“Who?” and 1 more, alike"
+    widget = BeTheRater()
+    for policy in widget.policies():
+        assert said(policy.tolist(), pool()) == "all alike"
+
+
 def test_what_is_said_of_the_choices(javascript):
     def say(answered, weights, deviations):
         fit = {"weights": weights, "deviations": deviations}

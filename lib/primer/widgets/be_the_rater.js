@@ -71,6 +71,14 @@ export function fit(pairs, prior, size) {
 /** The reward of replies; what differs in rounding only is worth the same. */
 export const rewards = (seen, weights) => seen.map((x) => Math.round(1e9 * dot(x, weights)) / 1e9);
 
+/** What a policy says most often; where several replies are ahead together, that they are. */
+export function mostOften(policy, replies) {
+  const top = Math.max(...policy) * (1 - 1e-9);
+  const ahead = [...new Set(replies.filter((_, i) => policy[i] >= top))];
+  if (ahead.length === new Set(replies).size) return "all alike";
+  return ahead.length === 1 ? `“${ahead[0]}”` : `“${ahead[0]}” and ${ahead.length - 1} more, alike`;
+}
+
 const range = (w, s) => `between ${format(w - 1.96 * s, 1)} and ${format(w + 1.96 * s, 1)}`;
 
 /** What the result line says of the fit. */
@@ -141,7 +149,6 @@ export default widget("be-the-rater", ({ constants, controls, read, write: put }
   const film = table({ head: ["reply to four prompts"] });
   const told = html("p", { class: "told" });
 
-  const likeliest = (policy) => `“${pool[policy.indexOf(Math.max(...policy))]}”`;
   const row = (name, policy, reward) => [
     name,
     format(mean(policy, reward), 2),
@@ -161,7 +168,7 @@ export default widget("be-the-rater", ({ constants, controls, read, write: put }
         ),
       0,
     ),
-    { text: policy === reference ? "all alike" : likeliest(policy), class: "reply" },
+    { text: mostOften(policy, pool), class: "reply" },
   ];
 
   return {
