@@ -1,6 +1,8 @@
 """Answers to the exercises on attention."""
 
+import scipy.special
 import torch
+from torch.nn import functional
 
 from primer.attention import causal_mask
 from primer.exercises import attention as checks
@@ -41,6 +43,20 @@ def one_maximum(query, key):
     scores = query @ key.T / query.shape[1] ** 0.5
     powers = (scores - scores.max()).exp()
     return powers / powers.sum(1, keepdim=True)
+
+
+def less_the_mean(query, key):
+    scores = query @ key.T / query.shape[1] ** 0.5
+    powers = (scores - scores.mean(1, keepdim=True)).exp()
+    return powers / powers.sum(1, keepdim=True)
+
+
+def by_scipy(query, key):
+    return scipy.special.softmax((query @ key.T / query.shape[1] ** 0.5).numpy(), axis=1)
+
+
+def softmax(scores):  # a reader's own, of that name
+    return normed(scores)
 
 
 def distances(new, keys):
@@ -87,6 +103,7 @@ RIGHT = [
     (checks.check_weights, in_place),
     (checks.check_weights, lambda q, k: list(softmax_scores()(q, k))),
     (checks.check_weights, lambda q, k: softmax_scores()(q, k).numpy()),
+    (checks.check_weights, lambda q, k: softmax(q @ k.T / q.shape[1] ** 0.5)),
     (checks.check_mask, window_mask),
     (checks.check_mask, lambda *n: window_mask(*n).double().tolist()),
     (checks.check_previous, below),
@@ -109,7 +126,18 @@ WRONG = [
     (checks.check_weights, unstable, "e²⁰⁰⁰ is infinite"),
     (checks.check_weights, one_maximum, "its own maximum"),
     (checks.check_weights, lambda q, k: torch.ones(5, 3), r"numbers of shape \(3, 5\)"),
-    (checks.check_weights, lambda q, k: torch.ones(len(q), len(k)), "all weights of a row"),
+    (checks.check_weights, lambda q, k: torch.ones(len(q), len(k)), "the first row of weights"),
+    (checks.check_weights, less_the_mean, "the mean is 0, .* subtract the row's largest score"),
+    (checks.check_weights, by_scipy, "nor a library's function"),
+    (
+        checks.check_weights,
+        lambda q, k: functional.scaled_dot_product_attention(q, k, torch.eye(len(k)).double()),
+        "nor a library's function",
+    ),
+    (checks.check_weights, lambda q, k: normed(q @ k.T / len(k) ** 0.5), "a number of tokens"),
+    (checks.check_weights, lambda q, k: normed(q @ k.T / len(q) ** 0.5), "a number of tokens"),
+    (checks.check_weights, lambda q, k: q @ k.T / q.shape[1] ** 0.5, "these are scores"),
+    (checks.check_weights, lambda q, k: q @ k.T, "these are scores"),
     (checks.check_mask, lambda n, k, w: ~window_mask(n, k, w), "swapped"),
     (checks.check_mask, lambda n, k, w: window_mask(n, k, w).log(), "truth values"),
     (checks.check_mask, lambda n, k, w: -1e9 * ~window_mask(n, k, w), "truth values"),
@@ -124,6 +152,9 @@ WRONG = [
     (checks.check_mask, lambda n, k, w: distances(n, k) < w, "future is allowed"),
     (checks.check_mask, lambda n, k, w: distances(n, k).abs() < w, "only look back"),
     (checks.check_previous, lambda n: below(n).T, "transposed"),
+    (checks.check_previous, lambda n: below(n, 3.0).T, "transposed"),
+    (checks.check_previous, lambda n: 20.0 * torch.arange(n).expand(n, n), "rows .* are alike"),
+    (checks.check_previous, lambda n: 20.0 * torch.arange(n)[:, None].expand(n, n), "as much"),
     (checks.check_previous, lambda n: 20 * torch.eye(n), "looks at itself"),
     (checks.check_previous, lambda n: below(n, 3.0), "make the scores larger"),
     (checks.check_previous, lambda n: below(12), r"numbers of shape \(5, 5\)"),

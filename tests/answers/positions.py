@@ -35,6 +35,16 @@ def attention(q, k, v, rotate, scale=True, mask=True):
     return scores.softmax(-1) @ v
 
 
+def weighed(q, k, v, weigh):
+    """Let ``weigh`` make weights of the right scores."""
+    q, k = (apply_rope(x, range(len(x))) for x in (q, k))
+    return weigh(q @ k.T / q.shape[1] ** 0.5) @ v
+
+
+def masked(scores, diagonal=1, fill=-math.inf):
+    return scores.masked_fill(torch.ones_like(scores).triu(diagonal).bool(), fill)
+
+
 def one_sign_lost(rows):
     """Keep every length, and spoil one number of the second half."""
     spoiled = rows.clone()
@@ -89,6 +99,34 @@ WRONG = [
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "q"), "rotate both"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qk", scale=False), "divided"),
     (checks.check_rope_attention, lambda q, k, v: attention(q, k, v, "qk", mask=False), "mask"),
+    (
+        checks.check_rope_attention,
+        lambda q, k, v: weighed(q, k, v, lambda s: s.softmax(1).tril()),
+        "comes too late",
+    ),
+    (
+        checks.check_rope_attention,
+        lambda q, k, v: weighed(q, k, v, lambda s: masked(s, fill=0).softmax(1)),
+        "a score of 0",
+    ),
+    (
+        checks.check_rope_attention,
+        lambda q, k, v: weighed(q, k, v, lambda s: masked(s.T).T.softmax(1)),
+        "hides the past",
+    ),
+    (
+        checks.check_rope_attention,
+        lambda q, k, v: weighed(q, k, v, lambda s: masked(s).softmax(0)),
+        "down the columns",
+    ),
+    (
+        checks.check_rope_attention,
+        lambda q, k, v: weighed(q, k, v, lambda s: masked(s, 0).softmax(1)),
+        "the diagonal is masked",
+    ),
+    (checks.check_rope_attention, lambda q, k, v: v / 0 - v / 0, "holds NaN"),
+    (checks.check_by_hand, -0.841, "one place before the query"),
+    (checks.check_by_hand, 0.141, "sin 3"),
     (checks.check_converted_weights, lambda w: w, "unchanged"),
     (checks.check_converted_weights, interleaved, "faulty function's way"),
     (

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -96,6 +100,11 @@ check_pair = NumberExercise(
 )
 
 
+_WHOLE = ("softmax", "softmin", "attention")
+"""In the name of a function that does what the exercise asks to be written."""
+_DO_IT = "do it without calling a softmax, nor a library's function that calls one"
+
+
 class _NoSoftmax(TorchFunctionMode):
     """Forbids calling what the exercise asks to be written."""
 
@@ -103,9 +112,28 @@ class _NoSoftmax(TorchFunctionMode):
         self, function: Any, types: Any, arguments: Any = (), named: Any = None
     ) -> Any:
         """Stop at a softmax; torch's functions and methods all come by here."""
-        if "softmax" in getattr(function, "__name__", ""):
-            raise Mistake("do it without calling a softmax")
+        if any(word in getattr(function, "__name__", "") for word in _WHOLE):
+            raise Mistake(_DO_IT)
         return function(*arguments, **(named or {}))
+
+
+@contextmanager
+def _by_hand() -> Iterator[None]:
+    """Forbid torch's softmax, and those written in Python in another package, as SciPy's is."""
+
+    def look(frame: FrameType, event: str, argument: Any) -> None:
+        called = frame.f_code
+        installed = "-packages" in called.co_filename  # a reader's own function may have any name
+        if event == "call" and installed and any(word in called.co_name for word in _WHOLE):
+            raise Mistake(_DO_IT)
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        with _NoSoftmax():
+            yield
+    finally:
+        sys.setprofile(before)
 
 
 @exercise("7.3")
@@ -113,7 +141,7 @@ def check_weights(answer: Answer) -> None:
     """Check ``answer(query, key)``: the weights of scaled dot-product attention."""
     for width, queries, keys in ((4, 3, 5), (9, 2, 4), (1, 4, 3)):
         query, key = draw(queries, width), draw(keys, width, seed=1)
-        with _NoSoftmax():
+        with _by_hand():
             given = answer(query.clone(), key.clone())
         got = as_tensor(given, (queries, keys))
         products = query @ key.T
@@ -126,6 +154,12 @@ def check_weights(answer: Answer) -> None:
             raise Mistake("you divide by d; divide by its square root")
         if same(got, (products * width**0.5).softmax(1)):
             raise Mistake("you multiply by √d; divide by it")
+        if any(same(got, (products / n**0.5).softmax(1)) for n in (keys, queries)):
+            raise Mistake(
+                "you divide by the root of a number of tokens; divide by √d, of the length of a key"
+            )
+        if same(got, scores) or same(got, products):
+            raise Mistake("these are scores; the weights are powers of e, divided by their sum")
         if same(got, (products / 2).softmax(1)):
             raise Mistake(f"you always divide by 2; keys of {width} numbers ask for √{width}")
         if same(got, scores.softmax(0)):
@@ -134,8 +168,12 @@ def check_weights(answer: Answer) -> None:
             )
         if same(got / got.sum(1, keepdim=True), scores.softmax(1)):
             raise Mistake("the powers are right, but each row must be divided by its own sum")
-        raise Mistake("for equal scores all weights of a row should be one over the number of keys")
-    with _NoSoftmax():
+        row = ", ".join(f"{x:.3f}" for x in scores.softmax(1)[0])
+        raise Mistake(
+            f"with {queries} queries, {keys} keys and width {width} the first row of weights "
+            f"should be {row}: powers of e of the scores q·k/√{width}, divided by their sum"
+        )
+    with _by_hand():
         given = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [0.25]]))
     large = as_tensor(given, (2, 2), allow_nan=True)
     first, second = large.isnan().any(dim=-1)
@@ -145,6 +183,13 @@ def check_weights(answer: Answer) -> None:
         raise Mistake("scores of −2000 give NaN: subtract from every row its own maximum")
     if not same(large, [[1, 0], [0, 1]]):
         raise Mistake("with scores 2000 and 1000 the first key should get all the weight")
+    with _by_hand():
+        given = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [-0.5]]))
+    if not same(as_tensor(given, (2, 2), allow_nan=True), [[1, 0], [0, 1]]):
+        raise Mistake(
+            "of a row with the scores 2000 and −2000 the mean is 0, and subtracting it leaves "
+            "e²⁰⁰⁰ infinite: subtract the row's largest score"
+        )
 
 
 @exercise("7.5")
@@ -202,9 +247,14 @@ def check_previous(answer: Answer) -> None:
         back = weights.diagonal(-1)
         if (back > 0.99).all():
             continue
-        if (circuit.diagonal(1) > 1).all():
+        if _looks_back(circuit.T):
             raise Mistake(
                 "the matrix is transposed: entry (i, j) scores query i with key j = i − 1"
+            )
+        if (circuit != 0).any() and (circuit == circuit[:1]).all():
+            raise Mistake(
+                "all rows of your matrix are alike, so every query wants the same key, wherever it "
+                "stands; row i should favor key i − 1"
             )
         own, previous = circuit.diagonal(), circuit.diagonal(-1)
         if (own > 1).all() and (own[1:] > previous).all():
@@ -224,6 +274,15 @@ def check_previous(answer: Answer) -> None:
             f"query {query} should look at key {query - 1} with weight > 0.99; it has {right}, and "
             "another key has as much or more"
         )
+
+
+def _looks_back(circuit: torch.Tensor) -> bool:
+    """Say whether each row's largest entry that a causal mask leaves is the one before its own."""
+    allowed = circuit.masked_fill(~causal_mask(len(circuit)), -torch.inf)
+    back = allowed.diagonal(-1)
+    allowed = allowed.clone()
+    allowed.diagonal(-1).fill_(-torch.inf)
+    return bool((back > allowed[1:].amax(dim=1)).all())
 
 
 @exercise("7.7")

@@ -175,6 +175,15 @@ def check_cached_step(answer: Answer) -> None:
                 ),
                 "the scores are not divided by √d": scores.softmax(-1) @ all_values,
                 "divide by √d, not by d": (scores / width).softmax(-1) @ all_values,
+                "divide by √d, the root of the width, not by that of the number of tokens": (
+                    (scores / n**0.5).softmax(-1) @ all_values
+                ),
+                "divide by √d, the root of the width, not by that of the number of keys": (
+                    (scores / (n + 1) ** 0.5).softmax(-1) @ all_values
+                ),
+                "it is the query that is compared with the keys; you compare the new key": (
+                    (all_keys @ key / root).softmax(-1) @ all_values
+                ),
                 f"√2 belongs to the chapter's example of width 2; here the width is {width}": (
                     (scores / 2**0.5).softmax(-1) @ all_values
                 ),
@@ -206,6 +215,11 @@ def check_extensions(answer: Answer) -> None:
         raise Mistake(
             "you rank by the last probability alone; what counts is the sum of the whole text"
         )
+    if order == _ranked(scores[:, None] * steps, 3):
+        raise Mistake(
+            "you multiply logarithms; they are added. The product of two negative numbers is "
+            "positive, and largest for the least probable text"
+        )
     if order == [(0, 2), (1, 1), (1, 2)] or order[0] == (1, 2):
         raise Mistake("these are the worst ones: larger, less negative sums are better")
     for seed, (rows, width, k) in enumerate(((2, 3, 3), (2, 5, 4), (3, 7, 4), (4, 6, 2))):
@@ -214,10 +228,12 @@ def check_extensions(answer: Answer) -> None:
             steps = draw(rows, width, seed=seed + 20).log_softmax(-1)
         total = scores[:, None] + steps
         best = total.flatten().argsort(descending=True)[:k].tolist()
-        right = [(place // width, place % width) for place in best]
+        right = _ranked(total, k)
         order = _extensions(answer, scores, steps, k)
         if order == right:
             continue
+        if order == [(token, row) for row, token in right]:
+            raise Mistake("rows and tokens are exchanged: first the hypothesis, then the token")
         if order == [(place // k, place % k) for place in best]:
             raise Mistake(
                 f"a row of the table holds {width} tokens: the row is place // {width}, not // {k}"
@@ -230,6 +246,12 @@ def check_extensions(answer: Answer) -> None:
             f"with {rows} hypotheses and {width} tokens there are {rows} · {width} candidates; "
             f"the best is {right[0]} with {float(total[right[0]]):.2f}"
         )
+
+
+def _ranked(table: torch.Tensor, k: int) -> list[tuple[int, int]]:
+    """Return row and column of the k largest entries, the largest first."""
+    places = table.flatten().argsort(descending=True)[:k].tolist()
+    return [divmod(place, table.shape[1]) for place in places]
 
 
 def _extensions(
@@ -252,8 +274,7 @@ def _extensions(
     inside = [(i, j, s) for i, j, s in got if 0 <= i < rows and 0 <= j < width]
     order = [(i, j) for i, j, _ in got]
     wrong = [s for i, j, s in inside if abs(s - float(total[i, j])) > 1e-5]
-    best = total.flatten().argsort(descending=True)[:k].tolist()
-    if wrong and order == [(place // width, place % width) for place in best]:
+    if wrong and order == _ranked(total, k):
         raise Mistake("the choice is right; the scores should be the sums of both logarithms")
     return order
 
