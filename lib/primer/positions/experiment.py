@@ -193,16 +193,16 @@ def draw_weights(model: nn.Module, generator: torch.Generator) -> dict[str, Tens
 
 
 def draw_digits(
-    batch: int, length: int, generators: Sequence[torch.Generator]
+    batch: int, length: int, generators: Sequence[torch.Generator], lag: int = LAG
 ) -> tuple[Int[Tensor, "models batch seq"], Int[Tensor, "models batch seq questions"]]:
     """Draw random digits for each generator's model, and the right answers.
 
-    Before ``LAG`` digits were read, *back* has no answer; the target is then -100, which
+    Before ``lag`` digits were read, *back* has no answer; the target is then -100, which
     ``cross_entropy`` ignores.
     """
     digits = torch.stack([torch.randint(DIGITS, (batch, length), generator=g) for g in generators])
     back = torch.full_like(digits, -100)
-    back[..., LAG:] = digits[..., :-LAG]
+    back[..., lag:] = digits[..., :-lag]
     first = digits[..., :1].expand_as(digits)
     return digits, torch.stack([back, first], dim=-1)
 
@@ -214,6 +214,7 @@ def train(
     batch: int = 8,
     rate: float = 8e-3,
     base: float = ROPE_BASE,
+    lag: int = LAG,
 ) -> Trained:
     """Train one encoding from several seeds on sequences of ``TRAINED_LENGTH`` digits.
 
@@ -229,6 +230,8 @@ def train(
         The highest learning rate; it falls to zero along a cosine.
     base : float
         The base of RoPE's frequencies.
+    lag : int
+        How many places back the question *back* asks, below ``TRAINED_LENGTH``.
 
     Returns
     -------
@@ -238,7 +241,8 @@ def train(
     Raises
     ------
     ValueError
-        When the encoding is unknown, there is no seed or no step, or ``base`` is not above 1.
+        When the encoding is unknown, there is no seed or no step, ``base`` is not above 1, or
+        ``lag`` leaves nothing to answer.
 
     Examples
     --------
@@ -248,10 +252,12 @@ def train(
     if not len(seeds):
         raise ValueError("seeds must name at least one model, got none")
     count("steps", steps)
+    if not 1 <= lag < TRAINED_LENGTH:
+        raise ValueError(f"lag must be 1 to {TRAINED_LENGTH - 1} places, got {lag}")
     with _fast():
         model = _shapes(encoding, base)
         drawn = [draw_weights(model, torch.Generator().manual_seed(2 * seed)) for seed in seeds]
-        return _train(model, base, drawn, seeds, steps, batch, rate)
+        return _train(model, base, drawn, seeds, steps, batch, rate, lag)
 
 
 @contextmanager
@@ -290,6 +296,7 @@ def _train(
     steps: int,
     batch: int,
     rate: float,
+    lag: int,
 ) -> Trained:
     """Do what :func:`train` describes."""
     weights = {name: torch.stack([w[name] for w in drawn]).requires_grad_() for name in drawn[0]}
@@ -298,7 +305,7 @@ def _train(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     losses = []
     for _ in range(steps):
-        digits, answers = draw_digits(batch, TRAINED_LENGTH, data)
+        digits, answers = draw_digits(batch, TRAINED_LENGTH, data, lag)
         logits = _logits(model, weights, digits)  # (seeds, batch, seq, questions, digits)
         loss = nn.functional.cross_entropy(
             logits.flatten(0, -2), answers.flatten(), reduction="none", ignore_index=-100
@@ -309,7 +316,7 @@ def _train(
         schedule.step()
         losses.append(loss.detach().mean(1))
     trained = {name: weight.detach() for name, weight in weights.items()}
-    digits, answers = draw_digits(100, LONGEST, data)
+    digits, answers = draw_digits(100, LONGEST, data, lag)
     return Trained(model.encoding, base, trained, torch.stack(losses, dim=1), digits, answers)
 
 
