@@ -33,7 +33,7 @@ class OneByOne(RidgeMemory):
     """Reads one query at a time, and says so."""
 
     def __init__(self, d):
-        super().__init__(d, d, penalty=1e-3, keep=0.9)
+        super().__init__(d, d, penalty=1e-3, keep=0.95)
         self.name = "one by one"
 
     def read(self, query):
@@ -57,16 +57,41 @@ class Inside:
 
 
 class Table:
-    """A dict of the newest pairs: exact, and of no more than 24 keys."""
+    """A dict of the newest pairs: exact, and as long as the list of keys."""
 
-    def __init__(self, kept):
-        self.rows, self.kept = {}, kept
+    def __init__(self, kept, named=tuple):
+        self.rows, self.kept, self.named = {}, kept, named
 
     def write(self, key, value):
-        self.rows[tuple(key)] = self.kept(value)
+        self.rows[self.named(key)] = self.kept(value)
 
     def read(self, query):
-        return self.rows[tuple(query)]
+        return self.rows[self.named(query)]
+
+
+class Ring:
+    """As many whole pairs as fit, the newest, in arrays that are there from the start."""
+
+    def __init__(self, d):
+        self.keys, self.values, self.next = np.zeros((d, d)), np.zeros((d, d)), 0
+
+    def write(self, key, value):
+        old = np.flatnonzero((self.keys == key).all(axis=1))
+        place = old[0] if len(old) else self.next
+        self.next = self.next if len(old) else (self.next + 1) % len(self.keys)
+        self.keys[place], self.values[place] = key, value
+
+    def read(self, query):
+        return self.values[(self.keys @ query).argmax()]
+
+
+def causal(weights, v):
+    return np.tril(weights) @ v / np.tril(weights).sum(1, keepdims=True)
+
+
+def without_length(x, taps):
+    n = 2 * len(x) - 1
+    return np.fft.irfft(np.fft.rfft(x, n) * np.fft.rfft(taps, n))[: len(x)]
 
 
 RIGHT = [
@@ -74,11 +99,9 @@ RIGHT = [
     (checks.check_convolve, lambda x, taps: filtered(x, taps, lambda n: 2 * n)[: len(x)]),
     (checks.check_convolve, lambda x, taps: np.convolve(x, taps)[: len(x)]),
     (checks.check_convolve, lambda x, taps: torch.tensor(np.convolve(x, taps)[: len(x)] + 0j)),
-    (checks.check_memory, lambda d: RidgeMemory(d, d, penalty=1e-3, keep=0.9)),
+    (checks.check_memory, lambda d: RidgeMemory(d, d, penalty=1e-3, keep=0.95)),
     (checks.check_memory, OneByOne),
     (checks.check_memory, lambda d: Inside(OneByOne(d))),
-    (checks.check_memory, lambda d: Table(list)),
-    (checks.check_memory, lambda d: Table(lambda v: torch.tensor(v, requires_grad=True))),
 ]
 
 WRONG = [
@@ -93,7 +116,16 @@ WRONG = [
         lambda q, k, v: np.tril(q @ k.T) @ v / (q @ k.T).sum(1)[:, None],
         "z must hold keys up to t",
     ),
+    (checks.check_linear, lambda q, k, v: causal(np.exp(q @ k.T), v), "no softmax here"),
+    (
+        checks.check_linear,
+        lambda q, k, v: causal(np.exp(q @ k.T / k.shape[1] ** 0.5), v),
+        "without 1/√d",
+    ),
+    (checks.check_linear, lambda q, k, v: causal(k @ q.T, v), "exchanged"),
     (checks.check_convolve, lambda x, taps: filtered(x, taps, lambda n: n), "wraps"),
+    (checks.check_convolve, lambda x, y: np.convolve(x, y, "same"), "keeps the middle"),
+    (checks.check_convolve, without_length, "irfft was not told"),
     (checks.check_convolve, np.convolve, "keep the first"),
     (checks.check_convolve, lambda x, y: filtered(x, y, lambda n: 2 * n), "keep the first"),
     (checks.check_convolve, lambda x, y: None, r"numbers of shape \(4,\), yours is None"),
@@ -105,7 +137,20 @@ WRONG = [
     ),
     (checks.check_memory, lambda d: AdditiveMemory(d, d), "after rewriting"),
     (checks.check_memory, lambda d: DeltaMemory(d, d, rate=1.0), "asked for"),
-    (checks.check_memory, lambda d: DeltaMemory(d, d, rate=0.5), "of 24 pairs .* 0.99 is asked"),
+    (checks.check_memory, lambda d: DeltaMemory(d, d, rate=0.5), "of 40 pairs .* 0.95 is asked"),
+    (checks.check_memory, lambda d: RidgeMemory(d, d, 1e-3, keep=0.9), "fades fast"),
+    (checks.check_memory, lambda d: Table(list), "the memory grows: 512 numbers after 8 writes"),
+    (
+        checks.check_memory,
+        lambda d: Table(lambda v: torch.tensor(v, requires_grad=True)),
+        "the memory grows",
+    ),
+    (
+        checks.check_memory,
+        lambda d: Table(np.ndarray.tobytes, np.ndarray.tobytes),
+        "the memory grows",
+    ),
+    (checks.check_memory, Ring, "of whole pairs only 32 fit"),
     (checks.check_memory, lambda d: SoftmaxMemory(32.0, recency=0.1), "are allowed"),
     (checks.check_memory, lambda d: Inside(Inside(SoftmaxMemory(32.0))), "holds 4098 numbers"),
     (checks.check_memory, lambda d: Table(list).read, "an object with write and read"),

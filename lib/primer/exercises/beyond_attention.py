@@ -87,6 +87,9 @@ def check_linear(answer: Answer) -> None:
         all_weights = scores.sum(1, keepdims=True)
         weights_before = np.maximum(before.sum(1, keepdims=True), 1e-300)
         counts = np.arange(1, n + 1)[:, None]
+        soft, exchanged = np.tril(np.exp(scores)), np.tril(k @ q.T)
+        scaled = np.tril(np.exp(scores / np.sqrt(d)))
+        no_softmax = "no softmax here: q and k are features, and a weight is their product q k"
         explain(
             as_array(got, (n, d_v)),
             linear_attention(q, k, v),
@@ -96,6 +99,11 @@ def check_linear(answer: Answer) -> None:
                 "the normalizer is missing: divide by q z": past @ v,
                 "divide by q z, not by how many pairs there are": past @ v / counts,
                 "pair t itself is missing: write before you read": before @ v / weights_before,
+                no_softmax: soft @ v / soft.sum(1, keepdims=True),
+                no_softmax + ", without 1/√d": scaled @ v / scaled.sum(1, keepdims=True),
+                "queries and keys are exchanged: row t of the weights belongs to query t": (
+                    exchanged @ v / exchanged.sum(1, keepdims=True)
+                ),
             },
         )
 
@@ -117,27 +125,40 @@ def check_convolve(answer: Answer) -> None:
         explain(
             as_array(value, (n,)),
             full[:n],
-            {"the end still wraps onto the start: pad both with zeros": wrapped},
+            {
+                "the end still wraps onto the start: pad both with zeros": wrapped,
+                "the mode 'same' keeps the middle, which has seen samples that come later; keep "
+                "the first outputs": np.convolve(x, taps, "same"),
+                "irfft was not told how many outputs there are and takes an even number; give it "
+                "the padded length": np.fft.irfft(
+                    np.fft.rfft(x, 2 * n - 1) * np.fft.rfft(taps, 2 * n - 1)
+                )[:n],
+            },
         )
+
+
+FEW = 8  # writes after which the size of a memory is fixed
+HELD = 40  # more pairs than the 32 that fit whole into 2d² numbers
 
 
 @exercise("10.6")
 def check_memory(answer: Answer) -> None:
-    """Check ``answer(d)``: a memory that edits, and that holds 24 pairs."""
+    """Check ``answer(d)``: a memory of fixed size that edits, and that holds 40 pairs."""
     edited: list[float] = []
     held: list[float] = []
     for seed in range(20):
         random = np.random.default_rng(seed)
         edited.append(_recalled(answer, random, pairs=16, rounds=4))
-        held.append(_recalled(answer, random, pairs=24, rounds=1))
+        held.append(_recalled(answer, random, pairs=HELD, rounds=1))
     if np.mean(edited) < 0.93:
         raise Mistake(
             f"after rewriting, the newest value is recalled for {np.mean(edited):.2f} of the keys; "
             "0.93 is asked for"
         )
-    if np.mean(held) < 0.99:
+    if np.mean(held) < 0.95:
         raise Mistake(
-            f"of 24 pairs written once {np.mean(held):.3f} are recalled; 0.99 is asked for"
+            f"of {HELD} pairs written once {np.mean(held):.2f} are recalled; 0.95 is asked for "
+            "(of whole pairs only 32 fit, and who fades fast forgets the oldest)"
         )
 
 
@@ -150,16 +171,21 @@ def _recalled(answer: Answer, random: np.random.Generator, pairs: int, rounds: i
     memory = answer(d)
     if not all(callable(getattr(memory, name, None)) for name in ("write", "read")):
         raise Mistake("memory(d) should return an object with write and read")
-    newest = np.zeros(pairs, dtype=int)
-    for _ in range(rounds):
-        for place in random.permutation(pairs):
-            newest[place] = random.integers(64)
-            memory.write(keys[place], codes[newest[place]])
+    newest, early = np.zeros(pairs, dtype=int), 0
+    for written, place in enumerate(np.r_[*(random.permutation(pairs) for _ in range(rounds))]):
+        newest[place] = random.integers(64)
+        memory.write(keys[place], codes[newest[place]])
+        early = _size(memory, set()) if written == FEW - 1 else early
     size = _size(memory, set())
     if size > 2 * d * d + 8:
         raise Mistake(
             f"the memory holds {size} numbers after {rounds * pairs} writes; "
             f"{2 * d * d} are allowed, and a few settings"
+        )
+    if size > early + 8:
+        raise Mistake(
+            f"the memory grows: {early} numbers after {FEW} writes, {size} after {rounds * pairs}; "
+            "a list of pairs, and it will not end: let it keep as many numbers from the start"
         )
     said = np.array([as_array(memory.read(key), (d,), "what read returns") for key in keys])
     return float(((said @ codes.T).argmax(axis=1) == newest).mean())
@@ -167,8 +193,10 @@ def _recalled(answer: Answer, random: np.random.Generator, pairs: int, rounds: i
 
 def _size(part: Any, seen: set[int]) -> int:
     """Count the numbers in an object, in what it contains and in its attributes, each once."""
-    if isinstance(part, bool | str | bytes | type | ModuleType) or id(part) in seen:
+    if isinstance(part, bool | type | ModuleType) or id(part) in seen:
         return 0
+    if isinstance(part, str | bytes | bytearray):
+        return len(part) // 8  # a number has eight bytes
     if isinstance(part, Number):
         return 1
     seen.add(id(part))
