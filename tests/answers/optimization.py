@@ -129,5 +129,12 @@ WRONG = [
         "six products",
     ),
     (exercises.check_noisy, lambda x, s: moments(x, s)[0] / moments(x, s)[1], "the 2 is missing"),
+    (
+        exercises.check_noisy,
+        lambda x, s: 2 * (x**2 + s) / (x**4 + 6 * x**2 * s + 3 * s**2),
+        "root of the variance",
+    ),
+    (exercises.check_transfer, lambda r, b, n: [r * b / n, r * b / n, r], "another order"),
+    (exercises.check_transfer, lambda r, b, n: [r, r, r * b / n], "hidden layer as well"),
     (exercises.check_noisy, lambda x, s: "0.4", "one number, yours is '0.4'"),
 ]

@@ -21,6 +21,7 @@ check_predict = NumberExercise(
     expects="a whole number of steps",
     wrong={
         86: "after 86 steps the error is still 0.00102 of its start: round up",
+        88: "88 steps are enough, but 87 are too: after 87 the error is 0.00095 of its start",
         44: "you took the factor twice per step; the error, not its square, is multiplied by 24/26",
         170: "the factor is (κ−1)/(κ+1) = 24/26, not (κ−1)/κ = 24/25: the best step makes both "
         "ends equally slow",
@@ -196,6 +197,9 @@ def check_noisy(largest_step: Answer) -> None:
                 "6x²s² is missing: (x+N)⁴ has six products with two N": 2
                 * m.second
                 / (x**4 + 3 * s**4),
+                "deviation is s, the root of the variance s²; it was taken for the variance": 2
+                * (x**2 + s)
+                / (x**4 + 6 * x**2 * s + 3 * s**2),
                 "the 2 is missing: 1 − 2ηEZ² + η²EZ⁴ must stay below 1": m.second / m.fourth,
             },
         )
@@ -238,6 +242,16 @@ def check_transfer(rates: Answer) -> None:
                     rate,
                     rate * part,
                     rate,
+                ],
+                "the rates are right, but in another order: input, hidden, output": [
+                    rate * part,
+                    rate * part,
+                    rate,
+                ],
+                "the hidden layers read from a hidden layer as well: their rate falls too": [
+                    rate,
+                    rate,
+                    rate * part,
                 ],
                 "this is the standard parametrization: nothing follows the width": [rate] * 3,
             },
