@@ -130,6 +130,14 @@ def test_what_the_chapter_says_of_the_curve_holds():
     for name in ("an early bump", "a late bump"):
         assert missed(name) == pytest.approx(33.5, abs=0.06)
     assert missed("an early bump", now=120) == pytest.approx(6.5, abs=0.05)
+    for place, share in ((0, 2.6), (5, 49.6)):  # the same bump elsewhere: it blurs unequally
+        bump = np.eye(KNOTS)[place] * max(CURVES["an early bump"])
+        assert 100 * CurveMemory(knots=list(bump)).missed() == pytest.approx(share, abs=0.06)
+    past = CurveMemory(knots=CURVES["waves"]).curve()
+    for size in range(8, LARGEST + 1):
+        best = ba.reconstruct(ba.best_state(past, size), SAMPLES)
+        fit = 100 * ((best - past) ** 2).mean() / past.var()
+        assert 0.03 < missed(size=size) - fit < 0.04
     jump = ba.remember(CurveMemory(knots=CURVES["a jump"]).curve(), 8)[-1]
     assert abs(jump[::2]).max() < 0.01 < 0.3 < abs(jump[1])
 
