@@ -5,6 +5,8 @@
   "use strict";
   const root = new URL(document.documentElement.dataset.content_root ?? "./", document.baseURI);
   const LONGEST = 200; // characters of a query that are read
+  const MOST_IN_A_ROW = 3; // words of one name
+  const EXACT = 4; // times the weight, for what is called just as was asked
   const FEW = 3; // with fewer that hold all words, those that hold some are shown, too
   const STOP = new Set(
     (
@@ -12,25 +14,19 @@
       "or so that the their then there these this to was what when where which who why will with you your"
     ).split(" "),
   );
-  // What a reader may call what the book calls otherwise.
-  const SAME = new Map([
-    ["accuracy", ["error"]],
-    ["aliasing", ["alias"]],
-    ["bpe", ["bytepair"]],
-    ["d", ["dimension"]],
-    ["divide", ["scaled"]],
-    ["encoding", ["position"]],
-    ["learning", ["step"]],
-    ["memory", ["cache"]],
-    ["overfitting", ["overfit", "bias"]],
-    ["positional", ["position"]],
-    ["rate", ["size"]],
-    ["rlhf", ["alignment", "feedback"]],
-    ["sqrt", ["scaled", "root"]],
-  ]);
   const WEIGHT = { section: 1, term: 0.45, page: 0.45, function: 0.25 };
   const LESSER = /^[\d. ]*(exercises?|summary|further reading|references|sources|common mistakes)\b/i;
+  const SELDOM = /^chapters\/(appendix|teachers)/; // pages that speak of the others
   const PLACE = { term: "Glossary", function: "Library" };
+
+  /** A word in its singular and in American spelling: what is looked for and what is found alike. */
+  const stem = (word) =>
+    word
+      .replace(/(..[^su'’i])s$/, "$1")
+      .replace(/is(ations?|e|ed|er|ing)$/, "iz$1")
+      .replace(/ization$/, "ization")
+      .replace(/yse(d|r)?$/, "yze$1")
+      .replace(/^(behavi|col|fav|lab|neighb)our/, "$1or");
 
   /** The words of a text: without accents and case; "p-value" is one word, and two. */
   const words = (text) =>
@@ -45,7 +41,8 @@
         const parts = word.split(/[-–'’]/u);
         return parts.length > 1 ? [parts.join(""), ...parts] : parts;
       })
-      .filter((word) => !STOP.has(word));
+      .filter((word) => !STOP.has(word))
+      .map(stem);
 
   const NOT_LOADED = "The index could not be loaded: its files are missing beside this page.";
   const FAILED = "The search could not answer this: the book has an error there. Try other words.";
@@ -75,11 +72,40 @@
         prefix: (word) => word.length > 2,
         fuzzy: (word) => (word.length > 4 ? 0.2 : false),
         weights: { prefix: 0.5, fuzzy: 0.25 },
-        boostDocument: (id) => WEIGHT[documents[id].kind] * (LESSER.test(documents[id].heading) ? 0.4 : 1),
+        boostDocument: (id) => {
+          const { kind, heading, page } = documents[id];
+          return WEIGHT[kind] * (LESSER.test(heading) || (kind === "section" && SELDOM.test(page)) ? 0.4 : 1);
+        },
       },
     });
     index.addAll(documents.map((one, id) => ({ ...one, id })));
-    return { documents, index };
+    const names = documents.map(({ heading, terms }) => [
+      nameOf(heading.replace(/^[\d. ]+/, "")),
+      ...terms.map(nameOf),
+    ]);
+    const tables = [window.searchWords.same, window.searchWords.near].map(
+      (table) => new Map(Object.entries(table).map(([name, others]) => [nameOf(name), others.map(words)])),
+    );
+    return { documents, index, names, tables };
+  };
+  const nameOf = (text) => words(text).join(" ");
+
+  /** Part a query into words, and words in a row, for which the book has another name or none. */
+  const partsOf = (asked, [same, near]) => {
+    const parts = [];
+    for (let at = 0; at < asked.length; ) {
+      let length = Math.min(MOST_IN_A_ROW, asked.length - at);
+      const name = () => asked.slice(at, at + length).join(" ");
+      while (length > 1 && !same.has(name()) && !near.has(name())) length--;
+      const own = near.has(name()) ? [] : [asked.slice(at, at + length)];
+      parts.push({
+        name: name(),
+        absent: !own.length,
+        ways: [...own, ...(same.get(name()) ?? near.get(name()) ?? [])],
+      });
+      at += length;
+    }
+    return parts;
   };
   let ready; // the index, from the moment when a reader begins to search
 
@@ -94,21 +120,44 @@
       return { found: [], told: whole && told + rest };
     }
     ready ??= prepare();
-    const { documents, index } = await ready;
-    const search = (combineWith) =>
-      index.search({
-        combineWith,
-        queries: asked.map((word) => ({ combineWith: "OR", queries: [word, ...(SAME.get(word) ?? [])] })),
-      });
+    const { documents, index, names, tables } = await ready;
+    const parts = partsOf(asked, tables);
+    const called = new Set([
+      asked.join(" "),
+      ...(parts.length === 1 ? parts[0].ways.map((way) => way.join(" ")) : []),
+    ]);
+    const exact = (id) => names[id].some((name) => called.has(name));
+    const search = (combineWith, options) => {
+      const queries = parts.map(({ ways }) => ({
+        combineWith: "OR",
+        queries: ways.map((way) => ({ combineWith: "AND", queries: way })),
+      }));
+      const results = index.search({ combineWith, queries }, options);
+      return results
+        .map((one) => ({ ...one, score: one.score * (exact(one.id) ? EXACT : 1) }))
+        .sort((one, other) => other.score - one.score);
+    };
     const all = search("AND");
     const some = all.length < FEW ? search("OR").filter(({ id }) => !all.some((one) => one.id === id)) : [];
-    const ranked = [...all, ...some].map(({ id, terms }) => ({ ...documents[id], matched: terms }));
+    const like = all.length + some.length ? [] : search("OR", { fuzzy: 0.4, prefix: true });
+    const results = [...all, ...some, ...like];
+    const ranked = results.map(({ id, terms }) => ({ ...documents[id], matched: terms }));
+    const hit = new Set(results.flatMap(({ queryTerms }) => queryTerms));
+    const missing = parts.filter(
+      ({ absent, ways }) => absent || (!like.length && !ways.flat().some((word) => hit.has(word))),
+    );
     // The library has hundreds of names; they come last, but for one that was asked for as code is written.
     const named = /\w_\w/.test(whole) && whole;
     const place = ({ kind, heading }) => (kind !== "function" ? 1 : heading === named ? 0 : 2);
     const found = ranked.sort((one, other) => place(one) - place(other));
+    const places = `${found.length} ${found.length === 1 ? "place" : "places"}.`;
+    const unknown = (like.length ? parts : missing)
+      .map(({ name }) => `“${parts.length > 1 ? name : read}”`)
+      .join(" and ");
     let told = found.length
-      ? `${found.length} ${found.length === 1 ? "place" : "places"}.`
+      ? unknown
+        ? `${unknown} is not in this book; nearest: ${places}`
+        : places
       : "Nothing found. Try another word for it, or fewer words.";
     if (/[\\^{}=]/.test(whole))
       told += " Formulas are not searched: try the name of what it says, such as “softmax”.";

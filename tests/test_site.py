@@ -358,8 +358,59 @@ TAUGHT_TOO = {
     "backpropagation": "The chain rule, backward",
     "lora": "LoRA: only r directions",
     "rlhf": "The three stages",
+    "l2 regularisation": "Ridge: a penalty",
+    "regularization": "Ridge: a penalty",
+    "gqa": "Fewer keys than queries",
+    "mle": "Maximum likelihood",
+    "rotary embeddings": "RoPE: rotate",
+    "compute optimal": "The bottom of the valley",
+    "transformer": "9 Transformers",
+    "kl divergence": "How low can the score go",
+    "heteroscedasticity": "Equal variances",
+    "word2vec": "Vectors for words",
+    "exploding gradients": "A product of many matrices",
+    "latency": "What a cache costs",
+    "p-value": "Tests: deciding",
+    "bootstrap": "Transformers of our own",
+    "bayes factor": "Comparing hypotheses",
+    "multicollinearity": "Collinearity",
+    "cross validation": "An honest comparison",
+    "adam optimizer": "Adam: a step size",
+    "sgd": "Noise that dies by itself",
+    "weight decay": "Ridge: a penalty",
+    "batch normalisation": "Normalize and drop",
+    "vanishing gradients": "Why deep chains die",
+    "double descent": "The second descent",
+    "cross entropy": "How low can the score go",
+    "kneser ney": "Never say never",
+    "lstm": "Gates",
+    "multi-head attention": "Several heads",
+    "induction heads": "Two heads that learn",
+    "feed forward": "The feed-forward network",
+    "mixture of experts": "Mixture of experts",
+    "quantisation": "Numbers with few bits",
+    "peft": "Other small changes",
+    "dpo": "Without a reward model",
+    "ppo": "The three stages",
+    "reward hacking": "A wish, granted",
+    "mamba": "Choosing what to keep",
+    "emergence": "Does it jump",
+    "chinchilla": "Twenty tokens",
 }
 """More of the same, asked without typing."""
+ABSENT = {
+    "bf16": "What a cache costs",
+    "multiple testing": "Tests: deciding",
+    "unicode": "Byte-pair encoding",
+    "jailbreak": "15 Alignment",
+    "constitutional AI": "15 Alignment",
+    "hallucination": "What each does to held-out text",
+    "repetition penalty": "Round in circles",
+    "chain of thought": "what can a transformer compute",
+    "tokens per second": "What a cache costs",
+    "context window": "Longer than trained",
+}
+"""What the book does not teach, and where it comes closest."""
 
 from_everywhere = pytest.mark.parametrize("searching", ["http", "file"], indirect=True)
 from_disk = pytest.mark.parametrize("searching", ["file"], indirect=True)
@@ -439,6 +490,21 @@ def test_search_finds_the_section_that_teaches_it(searching: Visit) -> None:
 
 
 @from_disk
+def test_search_says_what_is_not_in_the_book_and_what_is_near(searching: Visit) -> None:
+    for query, heading in ABSENT.items():
+        said = searching.page.evaluate("(query) => bookSearch.find(query)", query)
+        assert said["told"].startswith(f"“{query}” is not in this book; nearest: "), query
+        assert any(heading in one["heading"] for one in said["found"][:3]), query
+    near = searching.page.evaluate("Object.keys(searchWords.near)")
+    taught = searching.page.evaluate(
+        "searchDocuments.filter(({ kind }) => kind !== 'function')"
+        ".flatMap(({ heading, terms }) => [heading, ...terms])"
+    )
+    for name in near:  # what a chapter teaches meanwhile is absent no longer
+        assert not [one for one in taught if re.search(rf"\b{name}\b", one, re.IGNORECASE)], name
+
+
+@from_disk
 def test_search_shows_the_library_last(searching: Visit) -> None:
     kinds = """async (query) => (await bookSearch.find(query)).found.map(({ kind }) => kind)"""
     asked = searching.page.evaluate(kinds, "rope")
@@ -457,11 +523,14 @@ def test_search_shows_the_library_last(searching: Visit) -> None:
 
 def test_search_shows_words_and_no_markup(site: Path) -> None:
     script = (site / "_static/search-documents.js").read_text("utf-8")
-    documents = json.loads(script[script.index("[") : script.rindex("]") + 1])
+    documents = json.loads(script[script.index("[") : script.index(";\nwindow.searchWords")])
     marked = [
         f"{one['page']}, {one['heading']}: {found[0]}"
         for one in documents
-        for found in re.finditer(r"\{\w+\}|\\[a-z]+|… …", f"{one['heading']} {one['text']}")
+        for found in re.finditer(
+            r"\{\w+\}|\\[a-z]+|… …|\b(?:eq|thm|def|ex|fig)-[a-z]|[\ue000\ue001]",
+            f"{one['heading']} {one['text']}",
+        )
     ]
     assert marked == []
 

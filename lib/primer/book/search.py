@@ -5,7 +5,8 @@ of a page, each term of the glossary and each function of the library is a docum
 its heading, its prose (no code, no output, no formula) and, for a section, the terms that the
 glossary says it defines.  When the site is built they are written as one script,
 :file:`_static/search-documents.js`; a script it is because a page opened from disk may load nothing
-else.  :file:`search.js` asks for it, and for `MiniSearch <https://lucaong.github.io/minisearch>`_,
+else; with them go the words of :file:`search_words.toml`, for which the book has others.
+:file:`search.js` asks for it, and for `MiniSearch <https://lucaong.github.io/minisearch>`_,
 which ranks, when a reader begins to search.
 
 `Pagefind <https://pagefind.app>`_ was looked at first: its index is cut in pieces that a browser
@@ -17,7 +18,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 
+WORDS = Path(__file__).with_name("search_words.toml")
 LIBRARY = "chapters/appendix/library/"
 UNSEARCHED = (
     "chapters/appendix/cards",
@@ -51,6 +54,10 @@ _LEFT_OUT = (
     addnodes.glossary,
     addnodes.toctree,
 )
+
+
+OPEN, CLOSE = "\ue000", "\ue001"
+"""Around a label that a sentence names, until it is known what it is called."""
 
 
 @dataclass
@@ -115,6 +122,9 @@ def prose(node: nodes.Node) -> str:
     >>> exercise = addnodes.pending_xref("", nodes.Text("{number} A clock"), reftype="numref")
     >>> prose(nodes.paragraph("", "", exercise))  # its number is not known yet
     'A clock'
+    >>> unnamed = addnodes.pending_xref("", nodes.Text("stat-mle"), reftarget="stat-mle")
+    >>> prose(nodes.paragraph("", "up to ", unnamed)) == f"up to {OPEN}stat-mle{CLOSE}"
+    True
     """
     pieces: list[str] = []
 
@@ -126,6 +136,9 @@ def prose(node: nodes.Node) -> str:
             return
         if isinstance(one, addnodes.pending_xref) and one.get("reftype") == "numref":
             pieces.append(one.astext().replace("{number}", "").strip())
+            return
+        if isinstance(one, addnodes.pending_xref) and one.astext() == one.get("reftarget"):
+            pieces.append(f"{OPEN}{one.astext()}{CLOSE}")  # its name is not known yet
             return
         if isinstance(one, nodes.Text):
             pieces.append(str(one))
@@ -236,6 +249,31 @@ def joined(pages: dict[str, Found], labels: dict[str, tuple[str, str]]) -> list[
     return documents
 
 
+def called(text: str, names: Mapping[str, str]) -> str:
+    """Write what is named by its label as a reader sees it; what has no name is left out.
+
+    Examples
+    --------
+    >>> called(f"as {OPEN}eq-t{CLOSE} says, and {OPEN}lost{CLOSE}.", {"eq-t": "the equation"})
+    'as the equation says, and.'
+    """
+    named = re.sub(f"{OPEN}(.*?){CLOSE}", lambda found: names.get(found[1], ""), text)
+    return re.sub(r"\s+(?=[.,;:!?)])", "", re.sub(r" {2,}", " ", named))
+
+
+def names_of_labels(env: BuildEnvironment) -> dict[str, str]:
+    """Name each label: the number of an equation, a theorem, the title of what stands there."""
+    names = {label: title for label, (_, _, title) in env.domaindata["std"]["labels"].items()}
+    for label, (page, own) in env.domaindata["math"]["objects"].items():
+        of_book = env.toc_fignumbers.get(page, {}).get("displaymath", {})
+        parts = of_book.get(f"equation-{label}", (own,))
+        names[label] = f"({'.'.join(map(str, parts))})"
+    for label, exercise in getattr(env, "sphinx_exercise_registry", {}).items():
+        names[label] = f"Exercise {exercise.get('title', '')}".strip()
+    proofs = getattr(env, "proof_list", {})
+    return names | {label: proof["type"].capitalize() for label, proof in proofs.items()}
+
+
 def number(document: Document, numbers: dict[str, tuple[int, ...]]) -> None:
     """Put the number of a section before its heading, and that of its chapter before its page's.
 
@@ -297,11 +335,17 @@ def write_documents(app: Sphinx, error: Exception | None) -> None:
     labels = app.env.domaindata["std"]["anonlabels"]
     pages = _collected(app.env)
     documents = joined({page: pages[page] for page in sorted(pages)}, labels)
+    names = names_of_labels(app.env)
     for one in documents:
         number(one, app.env.toc_secnumbers.get(one.page, {}))
-    rows = [asdict(one) for one in documents]
-    content = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-    script = f"window.searchDocuments = {content};\n"
+        one.text = called(one.text, names)
+    script = "".join(
+        f"window.{name} = {json.dumps(content, ensure_ascii=False, separators=(',', ':'))};\n"
+        for name, content in {
+            "searchDocuments": [asdict(one) for one in documents],
+            "searchWords": tomllib.loads(WORDS.read_text("utf-8")),
+        }.items()
+    )
     (static / "search-documents.js").write_text(script, "utf-8")
 
 
