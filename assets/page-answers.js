@@ -3,34 +3,26 @@
 (() => {
   "use strict";
 
-  const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-
-  // The number that a reader typed, or null. A fraction is a number, too, as it is in Python.
-  const readNumber = (text) => {
-    const parts = text.replaceAll("−", "-").replaceAll(/[\s_]/g, "").split("/");
-    if (parts.length > 2 || !parts.every((part) => NUMBER.test(part))) return null;
-    const [over, under = 1] = parts.map(Number);
-    return under === 0 ? null : over / under;
-  };
-
-  // What Python replies to this answer. Text that is no number is told what is expected.
+  // What Python replies to this answer. Text that is no number is told what is expected, and why.
   const replyToNumber = (exercise, text) => {
     const { right, within, low, high, wrong } = exercise;
-    const value = readNumber(text);
-    if (value === null) {
-      const comma = /\d,\d/.test(text) ? "; decimals follow a point, not a comma" : "";
-      return exercise.expected + comma;
-    }
-    if (!(low <= value && value <= high)) return exercise.expected;
-    if (Math.abs(value - right) <= within) return exercise.solved;
-    const named = wrong.find(([number]) => Math.abs(value - number) <= within);
-    return named ? named[1] : exercise.otherwise;
+    const because = (problem) => exercise.expected + (problem && `; ${problem}`);
+    const near = (number, value) => Math.abs(value - number) <= within;
+    const { value, problem } = window.readNumber(text, exercise.expects);
+    const joined = text.trim().replaceAll(".", "");
+    if (/^[+-]?\d{1,3}(?:\.\d{3})+$/.test(text.trim()) && near(right, Number(joined)))
+      return because(`a point begins decimals; write ${joined}`);
+    if (value === undefined) return because(problem);
+    if (!(low <= value && value <= high))
+      return because(/\d,\d/.test(text) ? "a comma groups thousands, decimals follow a point" : "");
+    if (near(right, value)) return exercise.solved;
+    return wrong.find(([number]) => near(number, value))?.[1] ?? exercise.otherwise;
   };
 
   const replyToChoice = (exercise, letter) =>
     Object.hasOwn(exercise.replies, letter) ? exercise.replies[letter] : exercise.expected;
 
-  window.pageAnswers = { readNumber, replyToNumber, replyToChoice }; // the tests call them
+  window.pageAnswers = { replyToNumber, replyToChoice }; // the tests call them
 
   const forms = document.querySelectorAll("form.page-answer");
   if (!forms.length) return;

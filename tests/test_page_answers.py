@@ -112,25 +112,93 @@ READINGS = {
     " +1.25e1 ": 12.5,
     "1 000": 1000,
     "10_000": 10000,
+    "4,608": 4608,
+    "1,115,400": 1115400,
+    "10\u202f000\u202f000": 10000000,
+    "1,115.5": 1115.5,
     "−.5": -0.5,
+    "–0.841": -0.841,
     "3.": 3,
     "1/4": 0.25,
-    "1/0": None,
-    "1/2/3": None,
-    "": None,
-    "twelve": None,
-    "0x10": None,
-    "Infinity": None,
-    "12 pairs": None,
-    "0,5": None,
-    "--1": None,
+    "½": 0.5,
+    "-1½": -1.5,
+    "1 1/2": 1.5,
+    "2^9": 512,
+    "2**9": 512,
+    "2⁹": 512,
+    "2^-1": 0.5,
+    "8*2145*65": 1115400,
+    "8 × 2145 x 65": 1115400,
+    "3+8/32+32/4096": 3.2578125,
+    "-(1 + 2)*3": -9,
+    "= 12": 12,
 }
+NO_NUMBERS = {
+    "": "",
+    "twelve": "",
+    "Infinity": "",
+    "0x10": "+ − * / ^ and brackets are understood",
+    "12 34": "+ − * / ^ and brackets are understood",
+    "--1": "+ − * / ^ and brackets are understood",
+    "2..5": "+ − * / ^ and brackets are understood",
+    "(3": "+ − * / ^ and brackets are understood",
+    "1/0": "nothing is divided by 0",
+    "0,5": "decimals follow a point, not a comma",
+    "1,23,456": "decimals follow a point, not a comma",
+    "12 apples": "leave out “apples”",
+    "3 constructor": "leave out “constructor”",
+    "(" * 101: "that is too long",
+}
+UNITS = [
+    ("60 %", "a share", 0.6),
+    ("1.70 %", "a percentage, to two decimals", 1.7),
+    ("50 percent", "a share", 0.5),
+    ("-40 Hz", "a frequency in hertz", -40),
+    ("2.5 kHz", "a frequency in hertz", 2500),
+    ("201 tokens", "a whole number of tokens", 201),
+    ("1 token", "a whole number of tokens", 1),
+    ("44.7 days", "a number of days to one decimal", 44.7),
+    ("9x", "a factor, to two decimals", 9),
+    ("9×", "a ratio of two probabilities", 9),
+]
 
 
 @pytest.mark.browser
 def test_what_is_read_as_a_number(reading_page: Open) -> None:
-    found = reading_page().evaluate("(texts) => texts.map(pageAnswers.readNumber)", list(READINGS))
-    assert found == list(READINGS.values())
+    page = reading_page()
+    for text, value in READINGS.items():
+        assert page.evaluate("readNumber", text) == {"value": value}, text
+    for text, problem in NO_NUMBERS.items():
+        assert page.evaluate("readNumber", text) == {"problem": problem}, text
+    for text, expects, value in UNITS:
+        found = page.evaluate("(given) => readNumber(...given)", [text, expects])
+        assert found == {"value": pytest.approx(value, rel=1e-15)}, text
+
+
+@pytest.mark.browser
+def test_expressions_have_the_values_that_python_gives_them(reading_page: Open) -> None:
+    page = reading_page()
+    rng = np.random.default_rng(0)
+
+    def expression(depth: int) -> str:
+        if depth == 0 or rng.random() < 0.2:
+            return str(rng.choice(["2", "3", "10", "0.5", "1.25", "1e2", ".1"]))
+        sign = rng.choice(["+", "-", "*", "/", " + ", " * "])
+        inner = f"{expression(depth - 1)}{sign}{expression(depth - 1)}"
+        power = f"{expression(0)}**{rng.choice(['2', '3', '-1'])}"
+        return str(rng.choice([inner, f"({inner})", f"-({inner})*2", power]))
+
+    texts = [text for text in (expression(4) for _ in range(400)) if len(text) <= 100]
+    kept = [text for text in texts if not re.search(r"[+\-*/]\s*-", text.replace("**-", ""))]
+    assert len(kept) > 100
+    values = []
+    for text in kept:
+        try:
+            values.append(float(eval(text)))
+        except ZeroDivisionError:
+            values.append(None)
+    found = page.evaluate("(texts) => texts.map((text) => readNumber(text).value ?? null)", kept)
+    assert found == [value if value is None else pytest.approx(value) for value in values]
 
 
 @pytest.mark.browser
@@ -142,10 +210,23 @@ def test_what_is_read_as_a_number(reading_page: Open) -> None:
         ("101", EXPECTED),
         ("-1", EXPECTED),
         ("11,9", EXPECTED + "; decimals follow a point, not a comma"),
+        ("12 apples", EXPECTED + "; leave out “apples”"),
+        ("1,119", EXPECTED + "; a comma groups thousands, decimals follow a point"),
+        ("12 pairs", "✓ Exercise 8.1 is solved. Four queries times three keys."),
     ],
 )
 def test_the_field_says_what_it_expects(reading_page: Open, text: str, reply: str) -> None:
     assert replies(reading_page(), check_count, [text]) == [reply]
+
+
+@pytest.mark.browser
+def test_points_that_group_thousands_are_told_apart_from_decimals(reading_page: Open) -> None:
+    exercise = replace(check_count, right=58560, high=1e6, wrong={24: "twice"})
+    expected = "✗ Exercise 8.1: a whole number of pairs, between 0 and 1e+06, is expected; "
+    for text in ("58.560", "58,560", "58 560"):
+        said = expected + "a point begins decimals; write 58560"
+        right = "✓ Exercise 8.1 is solved. Four queries times three keys."
+        assert replies(reading_page(), exercise, [text]) == [said if "." in text else right]
 
 
 @pytest.mark.browser

@@ -3,8 +3,8 @@
 Behind such an exercise stands a cell tagged ``exercise`` that hands the reader's answer to a check
 of :mod:`primer.exercises`.  When that check is declared as data (``NumberExercise``,
 ``ChoiceExercise`` of :mod:`primer.notebook`), the page gets a form in front of the cell, and the
-cell itself is closed.  The form carries the data and every sentence; :file:`page-answers.js`
-compares, and shows the sentence that Python would print.
+cell itself is closed.  The form carries the data and every sentence; :file:`numbers.js` reads what
+a person types, :file:`page-answers.js` compares, and shows the sentence that Python would print.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
         }
     return {
         "number": number,
+        "expects": exercise.expects,
         "right": exercise.right,
         "within": exercise.within,
         "low": exercise.low,
@@ -181,5 +182,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", add_forms)
     app.add_css_file("page-answers.css", priority=910)
     app.add_js_file("memory.js", priority=490, defer="defer")
+    app.add_js_file("numbers.js", defer="defer")
     app.add_js_file("page-answers.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -88,7 +88,23 @@ def as_number(value: Any, name: str = "the result") -> float:
     Traceback (most recent call last):
         ...
     primer.notebook.exercises.Mistake: the result should be one number, yours has shape (2,)
+    >>> as_number("4608")
+    Traceback (most recent call last):
+        ...
+    primer.notebook.exercises.Mistake: the result should be a number; write '4608' without quotes
+    >>> as_number((4, 608))  # 4,608
+    Traceback (most recent call last):
+        ...
+    primer.notebook.exercises.Mistake: the result should be one number; in Python a comma makes ...
     """
+    if isinstance(value, str):
+        raise Mistake(f"{name} should be a number; write {value!r} without quotes")
+    if isinstance(value, tuple) and len(value) > 1 and all(isinstance(v, int) for v in value):
+        apart, joined = (mark.join(map(str, value)) for mark in (",", "_"))
+        raise Mistake(
+            f"{name} should be one number; in Python a comma makes {len(value)} of {apart}, "
+            f"write {joined}"
+        )
     array = as_array(value, (), name)
     if np.iscomplexobj(array):
         raise Mistake(f"{name} should be a real number, yours is {value!r}")
