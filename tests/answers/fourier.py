@@ -41,7 +41,7 @@ def correlated(x, h, size):
 
 def right_window_length(separation, sample_rate):
     length = 1
-    while 2 * sample_rate / length > separation:
+    while 3 * sample_rate / length > separation:
         length *= 2
     return length
 
@@ -53,7 +53,7 @@ RIGHT = [
     (exercises.check_window_length, right_window_length),
     (
         exercises.check_window_length,
-        lambda df, rate: 2 ** np.ceil(np.log2(2 * rate / df)),  # a float, but a whole one
+        lambda df, rate: 2 ** np.ceil(np.log2(3 * rate / df)),  # a float, but a whole one
     ),
     (exercises.check_upsample, lambda x, factor: filled(x, factor, len(x) // 2 + 1).real),
 ]
@@ -97,18 +97,23 @@ WRONG = [
     ),
     (
         exercises.check_window_length,
-        lambda df, rate: 1 << int(np.floor(np.log2(2 * rate / df))),
+        lambda df, rate: 1 << int(np.ceil(np.log2(2 * rate / df))),
+        "not two: at two, tones in step",
+    ),
+    (
+        exercises.check_window_length,
+        lambda df, rate: 1 << int(np.floor(np.log2(3 * rate / df))),
         "round up",
     ),
     (
         exercises.check_window_length,
         lambda df, rate: 1 << int(np.ceil(np.log2(4 * rate / df))),
-        "wholly",
+        "three are enough",
     ),
-    (exercises.check_window_length, lambda df, rate: int(np.ceil(2 * rate / df)), "power of two"),
+    (exercises.check_window_length, lambda df, rate: int(np.ceil(3 * rate / df)), "power of two"),
     (
         exercises.check_window_length,
-        lambda df, rate: 1 << int(np.floor(np.log2(2 * rate / df)) + 1),
+        lambda df, rate: 1 << int(np.floor(np.log2(3 * rate / df)) + 1),
         "at most, not less",
     ),
     (exercises.check_window_length, lambda df, rate: 2 * rate / df, "whole number"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -200,33 +201,44 @@ def _check_filtered(value: Any, x: np.ndarray, h: np.ndarray) -> None:
 @exercise("16.7")
 def check_window_length(window_length: Answer) -> None:
     """Check ``window_length(separation, sample_rate)``, long enough to tell two tones apart."""
-    for separation, rate in [(60.0, 8000.0), (3.0, 44100.0), (250.0, 8000.0)]:
+    for separation, rate in [(60.0, 8000.0), (3.0, 44100.0), (375.0, 8000.0)]:
         got = as_whole(window_length(separation, rate), "the length")
-        right = 1 << int(np.ceil(np.log2(2 * rate / separation)))
+        right = _power_of_two(3 * rate / separation)
         if got == right:
             continue
         if got < 1 or got & (got - 1):
             raise Mistake(f"{got} is not a power of two")
-        if got == right // 2:
+        place = f"for {separation:g} Hz at {rate:g} Hz"
+        if got == right * 2 and 3 * rate / right == separation:
             raise Mistake(
-                f"with {got} samples two bins are {2 * rate / got:.1f} Hz, more than "
-                f"{separation:g} Hz: round up, not down, and count two bins, not one: the "
-                "rectangular window has its first zero one bin from its peak, Hann's window two"
+                f"with {right} samples three bins are exactly {separation:g} Hz, and that is "
+                "enough: at most, not less than"
             )
-        if got == right * 2 and 2 * rate / right == separation:
+        if got == _power_of_two(2 * rate / separation):
             raise Mistake(
-                f"with {right} samples two bins are exactly {separation:g} Hz, and that is enough: "
-                "at most, not less than"
+                f"{place} {got} samples make three bins {3 * rate / got:.1f} Hz: round up, and "
+                "count three bins, not two: at two, tones in step fill the gap between them"
             )
-        if got == right * 2:
+        if got == _power_of_two(4 * rate / separation):
             raise Mistake(
-                "four bins separate the lobes wholly, but here each peak only has to reach the "
-                "other's first zero: two bins"
+                f"{place} {got} samples are four bins, the whole width of the main lobe; three "
+                "are enough"
+            )
+        if got in (right // 2, _power_of_two(rate / separation)):
+            raise Mistake(
+                f"{place} {got} samples make three bins {3 * rate / got:.1f} Hz: round up, not "
+                "down, and count three bins; one bin from its peak only the rectangular window has "
+                "a zero"
             )
         raise Mistake(
-            f"for {separation:g} Hz at {rate:g} Hz the shortest power of two with 2 f_s/M at most "
-            f"{separation:g} Hz is {right}, not {got}"
+            f"{place} the shortest power of two with 3 f_s/M at most {separation:g} Hz is {right}, "
+            f"not {got}"
         )
+
+
+def _power_of_two(least: float) -> int:
+    """Return the smallest power of two that is at least ``least``."""
+    return 1 << math.ceil(math.log2(least))
 
 
 @exercise("16.8")
