@@ -12,6 +12,7 @@ from axe import WIDTHS
 from heights import FILE, heights_on
 from looks import PAGES
 from playwright.sync_api import Browser, Page
+from selectolax.lexbor import LexborHTMLParser
 from thorough import a_few
 
 from primer.book.pages import SITE, serve
@@ -222,6 +223,19 @@ def test_a_line_has_sixty_to_seventy_five_letters(chromium: Browser, address: st
     assert 60 <= counts[len(counts) // 2] <= 75
     assert counts[len(counts) * 19 // 20] <= 80
     page.close()
+
+
+MOST_ELEMENTS = 42_000
+"""What a page may be made of; the first widget of a page of twice as many comes twice as late."""
+
+
+def test_no_page_is_too_heavy() -> None:
+    for name in PAGES:
+        page = LexborHTMLParser((SITE / name).read_text("utf-8"))
+        number = len(page.css("*"))
+        assert number <= MOST_ELEMENTS, f"{name} has {number} elements"
+        formulas = page.css(".katex")
+        assert all(one.css_first("math annotation") for one in formulas), name
 
 
 FAMILIES = """() => [...new Set([".bd-sidebar-primary", ".primer-widget", ".bd-article table"]

@@ -26,7 +26,7 @@ SHORTEST = 120
 """Pixels that a slider or a choice has at least."""
 SCREEN = 650
 """What a laptop of 1280 or 1366 px shows at once, in pixels of height."""
-BESIDE_LISTS = 592
+BESIDE_LISTS = 624
 """The column of a window of 1200 px, the narrowest with a list on both sides."""
 
 LOOK = """async ([widths, shortest, screen, beside]) => {
@@ -47,7 +47,8 @@ LOOK = """async ([widths, shortest, screen, beside]) => {
       if (wide > 1) say(`is ${wide} px wider than its column`);
       const kinds = "input[type=range], select, textarea";
       const controls = [...view.querySelectorAll(kinds)].filter(seen);
-      const drawn = [...view.querySelectorAll("svg, canvas, table")].filter(
+      const moved = "svg, canvas, table, .bars, .reading, .line";
+      const drawn = [...view.querySelectorAll(moved)].filter(
         (one) => seen(one) && box(one).height > 40 && !one.closest("svg svg"),
       );
       for (const control of controls) {

@@ -45,6 +45,7 @@ def ingredients(book: Path, docname: str) -> Iterator[Path]:
         (book / "_templates", "*.html"),
         (PACKAGE, "*.py"),
         (PACKAGE, "*.js"),
+        (PACKAGE, "*.json"),
         (HOST.parent, "*.*"),
     ]:
         yield from folder.glob(pattern)

@@ -159,8 +159,9 @@ def fill(app: Sphinx, document: nodes.document, docname: str) -> None:
         ]
         data = html.escape(json.dumps(chapters, ensure_ascii=False))
         text = (
-            f'<div class="kept" data-chapters="{data}"><p class="no-scripts">Scripts are switched '
-            "off in this browser, so the book keeps nothing, and here is nothing to show. "
+            f'<div class="kept" data-chapters="{data}" style="--chapters: {len(chapters)}">'
+            '<p class="no-scripts">Scripts are switched off in this browser, so the book keeps '
+            "nothing, and here is nothing to show. "
             "Everything else can be read.</p></div>"
         )
         place.replace_self(nodes.raw("", text, format="html"))
