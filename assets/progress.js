@@ -96,7 +96,11 @@
     const look = (entries) => {
       for (const { target, isIntersecting } of entries) {
         clearTimeout(waiting.get(target));
-        if (isIntersecting) waiting.set(target, setTimeout(() => beside || act(target), LONG_ENOUGH));
+        if (isIntersecting)
+          waiting.set(
+            target,
+            setTimeout(() => beside || act(target), LONG_ENOUGH),
+          );
       }
     };
     return new IntersectionObserver(look, { rootMargin });
