@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from primer.datasets import VALIDATION_PLAYS, plays_in_markdown
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, measured
 from primer.notebook.answers import Answer, as_array, as_number, explain
 from primer.pretraining import Direction, f1, stage_directions, viterbi
 
@@ -191,35 +191,49 @@ def check_path(answer: Answer) -> None:
         )
 
 
+TUNED_ON = ["Twelfth Night", "Macbeth"]  # each try is graded on these two …
+KEPT_BACK = ["King John", "The Tempest"]  # … and these are shown to an answer that passed only
+
+
 @exercise("12.8")
 def check_tagger(answer: Answer) -> None:
     """Check ``answer(directions)``: from 200 stage directions to a tagger of names."""
     markdown = plays_in_markdown()
     random = np.random.default_rng(0)
 
-    def drawn(titles: list[str], n: int) -> list[Direction]:
+    def directions_of(titles: list[str]) -> list[Direction]:
         found = [d for title in titles for d in stage_directions(markdown[title])]
-        found = [d for d in found if 3 <= len(d.words) <= 14]
-        return [found[i] for i in random.permutation(len(found))[:n]]
+        return [d for d in found if 3 <= len(d.words) <= 14]
 
-    training = drawn([title for title in markdown if title not in VALIDATION_PLAYS], 200)
-    test = drawn(list(VALIDATION_PLAYS), 200)
-    tag = answer(training)
+    training = directions_of([title for title in markdown if title not in VALIDATION_PLAYS])
+    tag = answer([training[i] for i in random.permutation(len(training))[:200]])
     if not callable(tag):
         raise Mistake("return a function that takes the words of a direction and tags them")
-    truth, guess = [], []
-    for words, names in test:
-        truth += [int(name) for name in names]
-        guess += _tags(tag(list(words)), len(words))
-    reached = f1(truth, guess)
+
+    def judged(titles: list[str]) -> tuple[float, list[int]]:
+        truth, guess = [], []
+        for words, names in directions_of(titles):
+            truth += [int(name) for name in names]
+            guess += _tags(tag(list(words)), len(words))
+        return f1(truth, guess), guess
+
+    reached, guess = judged(TUNED_ON)
     if all(guess):
         raise Mistake(
             f"every word gets the same tag; 'everything is a name' has an F1 of {reached:.2f}"
         )
     if not any(guess):
         raise Mistake("every word gets the same tag, and none is a name: the F1 is 0")
-    if reached < 0.8:
-        raise Mistake(f"F1 on the four held-out plays is {reached:.2f}; 0.80 is asked for")
+    if reached < 0.85:
+        raise Mistake(
+            f"F1 on {' and '.join(TUNED_ON)} is {reached:.2f}; 0.85 is asked for "
+            "(the word list reaches 0.79)"
+        )
+    measured(f"F1 {reached:.2f} on {' and '.join(TUNED_ON)}")
+    measured(
+        f"F1 {judged(KEPT_BACK)[0]:.2f} on {' and '.join(KEPT_BACK)}, kept back until now: "
+        "read it once, tune no more"
+    )
 
 
 def _tags(said: Any, count: int) -> list[int]:
