@@ -3,7 +3,7 @@
 // The functions above `strip` are the mathematics; the tests compare them with primer.statistics.
 
 import { between, button, clamp, columns, counted, div, format, legend, mean, memory, panel } from "./kit.js";
-import { paragraph, paths, percent, play, resultLine, scientific, signed, sum, table } from "./kit.js";
+import { paragraph, paths, percent, play, resultLine, scientific, signed, span, sum, table } from "./kit.js";
 import { widget, write } from "./kit.js";
 import { normal, random } from "./random.js";
 
@@ -79,6 +79,14 @@ export function slope(estimator, n) {
 // The Cramér–Rao bound ψ′² / (n I₁) at θ = 1.
 export const bound = (population, estimator, n) =>
   slope(estimator, n) ** 2 / (n * (POPULATIONS[population].information ?? 1));
+
+// Moments of an estimate exist below this order: far out, a density that falls like a power leaves no higher ones.
+// A Cauchy sample's k-th value from either end has those below k; the sum of n waiting times is near 0 like uⁿ.
+export function order(population, estimator, n) {
+  if (population === "exponential") return n;
+  if (population !== "Cauchy") return Infinity;
+  return { median: (n + 1) >> 1, "trimmed mean": Math.floor(n / 4) + 1 }[estimator] ?? 1;
+}
 
 // Mean, variance and mean squared error around θ = 1 of numbers given one by one, and the standard
 // errors of mean and variance.
@@ -199,7 +207,7 @@ const decline = (choose) =>
       layers.bound(line(SIZES.map((size) => [size, bound(population, estimator, size)])));
       layers.now(`M${x(n)} ${y.range[0]}V${y.range[1]}`);
       const whisker = ({ variance: v, varianceError: e }, i) =>
-        inside(v) ? `M${x(SIZES[i])} ${edge(v - 2 * e)}V${edge(v + 2 * e)}` : "";
+        inside(v) && Number.isFinite(e) ? `M${x(SIZES[i])} ${edge(v - 2 * e)}V${edge(v + 2 * e)}` : "";
       layers.whiskers(reads.map(whisker).join(""));
       layers.dot(reads, ({ variance }, i) => ({
         ...{ cx: x(SIZES[i]), cy: edge(variance) },
@@ -208,25 +216,40 @@ const decline = (choose) =>
     },
   });
 
+const number = (x, digits) => (Number.isFinite(x) ? plain(x, digits) : "∞");
+const within = (x, digits) => (Number.isFinite(x) ? `± ${plain(2 * x, digits)}` : "");
+
+// What was read, but nothing that no larger number of samples would settle.
+export function settled(read, moments) {
+  const all = { ...read };
+  if (moments <= 4) all.varianceError = Infinity;
+  if (moments <= 2) [all.variance, all.mse, all.biasError] = [Infinity, Infinity, Infinity];
+  if (moments <= 1) [all.mean, all.bias] = [NaN, NaN];
+  return all;
+}
+
 // The bound's share of the variance, with twice its standard error.
 export function efficiency({ variance, varianceError }, limit) {
   const share = limit / variance;
   if (share < 0.005) return "0.00";
-  return `${format(share, 2)} ± ${format((2 * share * varianceError) / variance, 2)}`;
+  const error = (2 * share * varianceError) / variance;
+  return format(share, 2) + (Number.isFinite(error) ? ` ± ${format(error, 2)}` : "");
 }
 
 // The numbers in the table: each with what stands behind it.
 function numbers(read, limit, regular) {
   const written = format(limit, 5);
   const rows = [
-    ["bias", signed(read.bias, 4), `± ${plain(2 * read.biasError, 4)}`],
-    ["variance", plain(read.variance, 5), `± ${plain(2 * read.varianceError, 5)}`],
+    Number.isNaN(read.bias)
+      ? ["bias", "none", "no expectation"]
+      : ["bias", signed(read.bias, 4), within(read.biasError, 4)],
+    ["variance", number(read.variance, 5), within(read.varianceError, 5)],
     regular
       ? ["Cramér–Rao", written, `efficiency ${efficiency(read, limit)}`]
       : ["Cramér–Rao", `(${written})`, "does not hold here"],
-    ["MSE", plain(read.mse, 5), "var + bias²"],
+    ["MSE", number(read.mse, 5), "var + bias²"],
   ];
-  return rows.map(([name, number, error]) => [name, number, { text: error, class: "error" }]);
+  return rows.map(([name, value, error]) => [name, value, { text: error, class: "error" }]);
 }
 
 export default widget("sampling", ({ controls, get, write: put, redraw }) => {
@@ -234,6 +257,7 @@ export default widget("sampling", ({ controls, get, write: put, redraw }) => {
   const note = paragraph("note");
   const [above, below, values, result, once] = [strip(), histogram(), table({}), resultLine(), memory()];
   const fall = decline((n) => put({ n }));
+  const line = span("bound", "");
   const buffer = new Float64Array(LONGEST);
   let [uniform, runs] = [null, null];
 
@@ -270,17 +294,15 @@ export default widget("sampling", ({ controls, get, write: put, redraw }) => {
   });
 
   const { population, estimator, n } = controls;
+  const key = legend({ truth: "the truth, θ = 1", average: "mean of the estimates" });
+  key.append(line);
   return {
     layout: [
       div("controls", population, estimator, n),
       note,
       div("runs", player.button, one, again, result),
       columns("panels", [above, below], [values, fall]),
-      legend({
-        truth: "the truth, θ = 1",
-        average: "mean of the estimates",
-        bound: "Cramér–Rao: no unbiased estimate is narrower",
-      }),
+      key,
     ],
     change({ population: people, ...others }) {
       put(people ? { population: people, estimator: offered[people].estimators[0] } : others);
@@ -290,10 +312,14 @@ export default widget("sampling", ({ controls, get, write: put, redraw }) => {
         estimator.offer(offered[people].estimators.map((e) => [e, e]));
         estimator.set(name);
         write(note, offered[people].note);
+        write(
+          line,
+          `Cramér–Rao: ${people === "uniform" ? "no bound here" : "with this bias none is narrower"}`,
+        );
       });
       once("runs", [people, name, seed], restart);
       const at = SIZES.indexOf(size);
-      const reads = runs.map((run) => run.moments.read());
+      const reads = runs.map((run, i) => settled(run.moments.read(), order(people, name, SIZES[i])));
       const [run, read, limit] = [runs[at], reads[at], bound(people, name, size)];
       const { view } = POPULATIONS[people];
       const points = between(...view, 240).map((x) => [x, density(people, x)]);
@@ -305,7 +331,8 @@ export default widget("sampling", ({ controls, get, write: put, redraw }) => {
       const lowest = people === "uniform" ? 1e-5 : 1e-3;
       fall.draw({ population: people, estimator: name, n: size, lowest, reads });
       values.draw(numbers(read, limit, people !== "uniform"));
-      const found = `bias ${signed(read.bias, 3)}, variance ${plain(read.variance, 4)}, bound ${format(limit, 4)}`;
+      const bias = Number.isNaN(read.bias) ? "no bias" : `bias ${signed(read.bias, 3)}`;
+      const found = `${bias}, variance ${number(read.variance, 4)}, bound ${format(limit, 4)}`;
       result.say(`${counted(read.count, "sample")} of ${size}: ${found}`, player.playing());
     },
     stop: player.stop,

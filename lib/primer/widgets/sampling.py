@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -91,6 +92,24 @@ POPULATIONS = {
         ["maximum", "(n + 1)/n × maximum", "2 × mean"],
     ),
 }
+
+
+def order(population: str, estimator: str, n: int) -> float:
+    """Return the order below which the moments of an estimate from n observations exist.
+
+    The k-th of n Cauchy observations, counted from the nearer end, has the moments below k; the
+    sum of n waiting times is near 0 with a density like its (n − 1)th power.
+
+    Examples
+    --------
+    >>> [order("Cauchy", "median", n) for n in (3, 5)]  # a variance needs more than 2
+    [2, 3]
+    """
+    if population == "exponential":
+        return n
+    if population != "Cauchy":
+        return math.inf
+    return {"median": (n + 1) // 2, "trimmed mean": n // 4 + 1}.get(estimator, 1)
 
 
 class SamplingLaboratory(Widget):
@@ -202,6 +221,7 @@ class SamplingLaboratory(Widget):
     def _draw_decline(self, panel: Axes, variances: np.ndarray) -> None:
         """Draw the variance at every sample size, and the Cramér–Rao line."""
         panel.loglog(SIZES, [self.bound(n) for n in SIZES], "--", color=LIGHT["orange"])
-        panel.loglog(SIZES, variances, "o", color=LIGHT["blue"])
+        exists = [order(self.population, self.estimator, n) > 2 for n in SIZES]
+        panel.loglog(SIZES, np.where(exists, variances, np.nan), "o", color=LIGHT["blue"])
         lowest = 1e-5 if self.population == "uniform" else 1e-3
         panel.set(xlabel="sample size n", ylabel="variance of the estimates", ylim=(lowest, 10))
