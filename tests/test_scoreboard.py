@@ -12,7 +12,14 @@ import pytest
 import torch
 from thorough import a_few
 
-from primer.book.scoreboard import HEADINGS, READING_HEADINGS, cells, reading_cells
+from primer.book.scoreboard import (
+    HEADINGS,
+    PLAY_HEADINGS,
+    READING_HEADINGS,
+    cells,
+    play_cells,
+    reading_cells,
+)
 from primer.datasets import VALIDATION_PLAYS, split_plays
 from primer.language_models import END, BytePairEncoding, KneserNey
 from primer.language_models.window import load_window_model
@@ -128,6 +135,7 @@ def test_the_table_is_sorted_and_has_a_cell_for_each_heading():
     rows = sorted_rows()
     assert [row.all for row in rows] == sorted(row.all for row in BOARD.values())
     assert all(len(cells(row)) == len(HEADINGS) for row in rows)
+    assert all(len(play_cells(row)) == len(PLAY_HEADINGS) for row in rows)
     assert all(len(reading_cells(line)) == len(READING_HEADINGS) for line in read_readings())
 
 

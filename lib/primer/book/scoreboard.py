@@ -1,4 +1,4 @@
-"""Sphinx extension: ``{scoreboard}`` and ``{readings}`` write the tables of all models."""
+"""Sphinx extension: ``{scoreboard}``, ``{plays}`` and ``{readings}`` write the tables of models."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ HEADINGS = (
     "Model",
     "All four",
     "More than the row above",
-    *VALIDATION_PLAYS,
     "Predicts",
     "Numbers kept",
     "Seeds",
 )
+PLAY_HEADINGS = ("Model", *VALIDATION_PLAYS)
 READING_HEADINGS = ("Model", "Read in", "All four", "More than in its row")
 SEEDS = ("–", "one", "first of two")
 
@@ -46,18 +46,29 @@ def cells(row: Row) -> list[str]:
     --------
     >>> plays = dict.fromkeys(VALIDATION_PLAYS, 2.25)
     >>> row = Row("guess", "characters", "whole", 0, 1200, plays, 2.25, 0.02, "", 0, 0, "", "")
-    >>> cells(row)[:4], cells(row)[-3:]
-    (['guess', '2.250 ± 0.020', '', '2.250'], ['characters', '1,200', '–'])
+    >>> cells(row)
+    ['guess', '2.250 ± 0.020', '', 'characters', '1,200', '–']
     """
     return [
         row.model,
         f"{row.all:.3f} ± {row.error:.3f}",
         difference(row.behind) if row.above else "",
-        *(f"{row.plays[title]:.3f}" for title in VALIDATION_PLAYS),
         row.predicts,
         f"{row.numbers:,}" if row.numbers else "none",
         SEEDS[row.seeds],
     ]
+
+
+def play_cells(row: Row) -> list[str]:
+    """Write a line of the table by play.
+
+    Examples
+    --------
+    >>> plays = {title: 2 + i / 8 for i, title in enumerate(VALIDATION_PLAYS)}
+    >>> play_cells(Row("guess", "tokens", "windows", 1, 9, plays, 2.2, 0.02, "", 0, 0, "", ""))
+    ['guess', '2.000', '2.125', '2.250', '2.375']
+    """
+    return [row.model, *(f"{row.plays[title]:.3f}" for title in VALIDATION_PLAYS)]
 
 
 def reading_cells(line: Reading) -> list[str]:
@@ -97,6 +108,15 @@ class Scoreboard(SphinxDirective):
         return [table(title, HEADINGS, map(cells, sorted_rows()))]
 
 
+class Plays(SphinxDirective):
+    """The directive ``{plays}``: the same rows, play by play."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write the table, and make the page depend on its file."""
+        self.env.note_dependency(str(FOLDER / ROWS))
+        return [table("Bits per character, by play", PLAY_HEADINGS, map(play_cells, sorted_rows()))]
+
+
 class Readings(SphinxDirective):
     """The directive ``{readings}``: the same models, reading the plays otherwise."""
 
@@ -110,5 +130,6 @@ class Readings(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     app.add_directive("scoreboard", Scoreboard)
+    app.add_directive("plays", Plays)
     app.add_directive("readings", Readings)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,7 +31,7 @@ def scene_starts(play: str) -> Int[np.ndarray, " scenes"]:
     Examples
     --------
     >>> scene_starts("Prelude\n\nACT I\n\nSCENE I. A wood\n\nHo!\n\nSCENE II. A room\n\nHush.\n")
-    array([ 0, 37])
+    array([ 0, 38])
     >>> scene_starts("To be")
     array([0])
     """
