@@ -115,12 +115,12 @@ REPLIES = {
         "κ = 50 the factor": math.ceil(log(1000) / log(51 / 49)),
     },
     "positions.check_by_hand": {
-        "counterclockwise": sin(1),
+        "clockwise": -sin(1),
         "cos 1 is the score": cos(1),
-        "not one degree": -sin(pi / 180),
+        "not one degree": sin(pi / 180),
         "before they are turned": 0,
         "that is −sin 2": -sin(2),
-        "that is −sin 3": -sin(3),
+        "that is sin 3": sin(3),
     },
     "positions.check_alias": {
         "alias of offset 3": 3 + 44,
