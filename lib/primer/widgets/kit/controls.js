@@ -19,7 +19,8 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
     change(Number(input.value));
   });
   if (value !== undefined) show(value);
-  const row = div("control", html("label", { for: id }, label), input, output);
+  // input and value stand together, beside their name or below it
+  const row = div("control", html("label", { for: id }, label), div("output", input, output));
   return { row, input, set: show, limit: (ends) => Object.assign(input, ends) };
 }
 
