@@ -133,7 +133,7 @@ def test_training_is_torchs_adamw_under_half_a_cosine():
     assert not any(weight.requires_grad for weight in found.weights.values())
 
 
-def test_what_is_left_out_is_three_hundred_steps_of_eight_from_five_seeds(monkeypatch):
+def test_what_is_left_out_is_three_hundred_steps_of_eight_from_five_seeds_three_back(monkeypatch):
     asked = []
 
     def noted(model, base, drawn, *rest):
@@ -143,7 +143,7 @@ def test_what_is_left_out_is_three_hundred_steps_of_eight_from_five_seeds(monkey
     short = experiment.train("none", seeds=[0], steps=1)
     monkeypatch.setattr(experiment, "_train", noted)
     experiment.train("ALiBi")
-    assert asked == [("ALiBi", 100.0, 5, range(5), 300, 8, 8e-3)]
+    assert asked == [("ALiBi", 100.0, 5, range(5), 300, 8, 8e-3, 3)]
 
 
 def test_numbers_next_to_nothing_are_zeros_while_it_computes_and_only_then():

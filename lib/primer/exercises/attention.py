@@ -154,14 +154,14 @@ def check_weights(answer: Answer) -> None:
             raise Mistake("you divide by d; divide by its square root")
         if same(got, (products * width**0.5).softmax(1)):
             raise Mistake("you multiply by √d; divide by it")
+        if same(got, (products / 2).softmax(1)):
+            raise Mistake(f"you always divide by 2; keys of {width} numbers ask for √{width}")
         if any(same(got, (products / n**0.5).softmax(1)) for n in (keys, queries)):
             raise Mistake(
                 "you divide by the root of a number of tokens; divide by √d, of the length of a key"
             )
         if same(got, scores) or same(got, products):
             raise Mistake("these are scores; the weights are powers of e, divided by their sum")
-        if same(got, (products / 2).softmax(1)):
-            raise Mistake(f"you always divide by 2; keys of {width} numbers ask for √{width}")
         if same(got, scores.softmax(0)):
             raise Mistake(
                 "your columns sum to 1; every query, a row, should share out a weight of 1"
@@ -174,15 +174,15 @@ def check_weights(answer: Answer) -> None:
             f"should be {row}: powers of e of the scores q·k/√{width}, divided by their sum"
         )
     with _by_hand():
-        given = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [0.25]]))
+        given = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [0.4975]]))
     large = as_tensor(given, (2, 2), allow_nan=True)
     first, second = large.isnan().any(dim=-1)
     if first:
         raise Mistake("a score of 2000 gives NaN: e²⁰⁰⁰ is infinite. Subtract the row's maximum")
     if second:
         raise Mistake("scores of −2000 give NaN: subtract from every row its own maximum")
-    if not same(large, [[1, 0], [0, 1]]):
-        raise Mistake("with scores 2000 and 1000 the first key should get all the weight")
+    if not same(large, torch.tensor([[2000.0, 1990], [-2000, -1990]]).softmax(1)):
+        raise Mistake("of the scores 2000 and 1990 the first should get nearly all the weight")
     with _by_hand():
         given = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [-0.5]]))
     if not same(as_tensor(given, (2, 2), allow_nan=True), [[1, 0], [0, 1]]):

@@ -175,6 +175,9 @@ def check_cached_step(answer: Answer) -> None:
                 ),
                 "the scores are not divided by √d": scores.softmax(-1) @ all_values,
                 "divide by √d, not by d": (scores / width).softmax(-1) @ all_values,
+                f"for width {width} the scores are divided by √{width}, not by 2": (
+                    (scores / 2).softmax(-1) @ all_values
+                ),
                 "divide by √d, the root of the width, not by that of the number of tokens": (
                     (scores / n**0.5).softmax(-1) @ all_values
                 ),
@@ -186,9 +189,6 @@ def check_cached_step(answer: Answer) -> None:
                 ),
                 f"√2 belongs to the chapter's example of width 2; here the width is {width}": (
                     (scores / 2**0.5).softmax(-1) @ all_values
-                ),
-                f"for width {width} the scores are divided by √{width}, not by 2": (
-                    (scores / 2).softmax(-1) @ all_values
                 ),
                 "the scores are not yet weights: the softmax is missing": (
                     scores / root @ all_values
