@@ -44,7 +44,7 @@ def size_of(file: Path) -> tuple[int, int] | None:
     if file.suffix == ".svg":
         with file.open("rb") as opened:
             return size_of_drawing(opened.read(4000))
-    return get_image_size(file)
+    return get_image_size(str(file))
 
 
 def with_sizes(body: str, files: dict[str, Path]) -> str:
