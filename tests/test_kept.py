@@ -200,7 +200,9 @@ def test_who_looks_how_to_run_a_chapter_keeps_her_place(
 ) -> None:
     page = reading_page(home=reading_home, viewport={"width": 1400, "height": 400})
     read_first_section(page)
-    page.wait_for_function("() => (localStorage['runnable-primer:progress'] ?? '').includes('read')")
+    page.wait_for_function(
+        "() => (localStorage['runnable-primer:progress'] ?? '').includes('read')"
+    )
     page.wait_for_timeout(1000)  # so long as a place must stay on the screen, and more
     before = stored(page, "progress")
     page.locator(".at-hand a[href='#run-it']").click()
