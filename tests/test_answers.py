@@ -41,6 +41,7 @@ def test_numbers_in_any_container(value):
         (lambda value: as_tensor(value, (2,)), torch.zeros(3), r"shape \(2,\), yours .* \(3,\)"),
         (lambda value: as_tensor(value, ()), torch.tensor(torch.nan), "holds NaN"),
         (as_number, "4", "write '4' without quotes"),
+        (as_number, torch.ones((), dtype=torch.bfloat16), "keeps two digits; compute in float32"),
         (as_number, torch.zeros(1), r"one number, yours has shape \(1,\)"),
         (as_number, 1j, "a real number, yours is 1j"),
         (as_whole, np.float64(2.5), "a whole number"),

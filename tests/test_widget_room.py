@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from heights import NAMES, wake
@@ -88,3 +91,19 @@ def test_a_control_is_long_enough_and_near_what_it_moves(
     ]
     assert found == []
     page.close()
+
+
+@pytest.mark.parametrize("name", a_few(WITH_WIDGETS, WITH_WIDGETS[:2]))
+def test_a_frame_to_copy_is_as_high_as_what_is_in_it(
+    chromium: Browser, address: str, name: str
+) -> None:
+    text = html.unescape((SITE / name).read_text("utf-8"))
+    frames = re.findall(r'href="([^"]*/embed/[^"]*\.html)" download.*?height="(\d+)"', text, re.S)
+    assert frames
+    for file, height in frames:
+        page = chromium.new_page(viewport={"width": 960, "height": int(height)})
+        page.goto(urljoin(f"{address}/{name}", file))
+        wake(page)
+        within = page.evaluate("document.documentElement.scrollHeight")
+        assert within <= int(height) <= within + 150, f"{file}: {within} in a frame of {height} px"
+        page.close()

@@ -57,6 +57,8 @@ def as_array(
     wanted = f"numbers of shape {shape}" if shape else "one number"
     if hasattr(value, "detach"):  # a torch tensor, named by its method to spare the import
         value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":
+            raise Mistake(f"{name} is in bfloat16, which keeps two digits; compute in float32")
     if isinstance(value, np.ma.MaskedArray):
         raise Mistake(f"{name} should be {wanted}, yours is a masked array; fill what is masked")
     if isinstance(value, Fraction | Decimal):

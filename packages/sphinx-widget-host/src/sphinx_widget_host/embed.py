@@ -36,6 +36,10 @@ from sphinx.util.osutil import relative_uri
 from sphinx_widget_host import HOST, STATE, VIEW
 
 FOLDER = "embed"
+USUAL_HEIGHT = 640
+"""Pixels of a frame whose widget's height nobody measured."""
+BELOW = 48
+"""Pixels of a frame for the line below the widget that says where it comes from."""
 PAGE = Path(__file__).with_name("widget-alone.html")
 THEME = Path(__file__).with_name("widget-alone.js")
 STYLE = Path(__file__).with_name("widget-embed.css")
@@ -111,12 +115,44 @@ def _data(kind: str, value: Any) -> str:
     return f'<script type="{kind}">{text}</script>'
 
 
-def iframe(address: str, title: str) -> str:
-    """Write the line that shows a widget in another page; the host knows a better height."""
+def iframe(address: str, title: str, height: int = USUAL_HEIGHT) -> str:
+    """Write the line that shows a widget in another page.
+
+    Examples
+    --------
+    >>> iframe("till.html", "A till", 300).split(" style")[0]
+    '<iframe src="till.html" title="A till" width="100%" height="300"'
+    """
     return (
         f'<iframe src="{html.escape(address)}" title="{html.escape(title)}" width="100%" '
-        'height="640" style="border: 0" loading="lazy"></iframe>'
+        f'height="{height}" style="border: 0" loading="lazy"></iframe>'
     )
+
+
+def heights_of(app: Sphinx, page: str, stem: str) -> dict[str, int]:
+    """Return how high a widget is in columns of several widths, if it was measured.
+
+    Parameters
+    ----------
+    app : Sphinx
+        The build; ``widget_heights`` names the file, see :mod:`sphinx_widget_host.places`.
+    page, stem : str
+        The document, and the name of the widget's file.
+    """
+    file = app.config.widget_heights
+    known = json.loads((Path(app.srcdir) / file).read_text("utf-8")) if file else {}
+    return dict(known.get(f"{page.rpartition('/')[2]}/{stem}", {}))
+
+
+def frame_height(heights: dict[str, int]) -> int:
+    """Return the height of a frame as wide as a slide, in which nothing scrolls.
+
+    Examples
+    --------
+    >>> frame_height({"358": 1204, "784": 690}), frame_height({})
+    (738, 640)
+    """
+    return heights[max(heights, key=int)] + BELOW if heights else USUAL_HEIGHT
 
 
 def size(data: bytes) -> str:
@@ -130,7 +166,7 @@ def size(data: bytes) -> str:
     return f"{len(data) / 1e6:.1f} MB" if len(data) >= 1e6 else f"{len(data) / 1e3:.0f} kB"
 
 
-def offer(file: str, address: str, title: str, data: bytes) -> str:
+def offer(file: str, address: str, title: str, data: bytes, height: int = USUAL_HEIGHT) -> str:
     """Write the fold below a widget.
 
     Parameters
@@ -143,8 +179,10 @@ def offer(file: str, address: str, title: str, data: bytes) -> str:
         What the widget is about.
     data : bytes
         What is in the file.
+    height : int
+        Pixels of a frame in which nothing scrolls.
     """
-    name = file.rpartition("/")[2]
+    line = html.escape(iframe(address or file.rpartition("/")[2], title, height))
     link = f'<a href="{html.escape(file)}" download>the file</a> ({size(data)})'
     how = (
         f"Copy this line into your page or slides, or take {link} along: it needs no network."
@@ -156,7 +194,7 @@ def offer(file: str, address: str, title: str, data: bytes) -> str:
         '<details class="widget-embed"><summary>Embed</summary>\n'
         f"<p>{how} The figure is light or dark as each viewer prefers; <code>#light</code> or "
         "<code>#dark</code> behind <code>.html</code> settles it.</p>\n"
-        f'<div class="highlight"><pre>{html.escape(iframe(address or name, title))}</pre></div>\n'
+        f'<div class="highlight"><pre>{line}</pre></div>\n'
         "</details>"
     )
 
@@ -189,7 +227,9 @@ class OfferEmbedding(SphinxPostTransform):
             ).encode()
             target.mkdir(parents=True, exist_ok=True)
             (target / f"{stem}.html").write_bytes(text)
-            fold = offer(relative_uri(here, file), urljoin(site, file) if site else "", title, text)
+            height = frame_height(heights_of(self.app, page, stem))
+            address = urljoin(site, file) if site else ""
+            fold = offer(relative_uri(here, file), address, title, text, height)
             kinds[VIEW] += nodes.raw("", fold, format="html")
         for old in target.glob("*.html"):
             if old.stem not in {stem for _, _, _, stem in named}:
@@ -268,6 +308,7 @@ def copy_style(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Offer the files beside what the host needs."""
     app.setup_extension("sphinx_widget_host")
+    app.add_config_value("widget_heights", "", "html")
     app.add_post_transform(OfferEmbedding)
     app.connect("builder-inited", copy_style)
     app.add_css_file(STYLE.name)

@@ -15,7 +15,6 @@ file takes its height when it comes.
 from __future__ import annotations
 
 import html
-import json
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_widget_host import VIEW
-from sphinx_widget_host.embed import named_widgets, saved_records
+from sphinx_widget_host.embed import heights_of, named_widgets, saved_records
 
 WIDTHS = (288, 328, 343, 358, 380, 398, 440, 480, 520, 560, 600, 640, 688, 720, 752, 784)
 """Pixels of a column from which on another height holds."""
@@ -86,11 +85,9 @@ class KeepPlaces(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         """Look at each widget of the page."""
-        file = self.config.widget_heights
-        known = json.loads((Path(self.app.srcdir) / file).read_text("utf-8")) if file else {}
         page = self.env.docname
         for _, kinds, _, stem in [*named_widgets(self.document, saved_records(self.env, page))]:
-            heights = known.get(f"{page.rpartition('/')[2]}/{stem}", {})
+            heights = heights_of(self.app, page, stem)
             kinds[VIEW].insert(1, nodes.raw("", place(stem, heights), format="html"))
 
 
@@ -104,8 +101,7 @@ def write_style(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Keep the places beside what the host needs."""
-    app.setup_extension("sphinx_widget_host")
-    app.add_config_value("widget_heights", "", "html")
+    app.setup_extension("sphinx_widget_host.embed")
     app.add_post_transform(KeepPlaces)
     app.connect("builder-inited", write_style)
     app.add_css_file(STYLE)
