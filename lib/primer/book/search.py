@@ -269,9 +269,9 @@ def names_of_labels(env: BuildEnvironment) -> dict[str, str]:
         parts = of_book.get(f"equation-{label}", (own,))
         names[label] = f"({'.'.join(map(str, parts))})"
     for label, exercise in getattr(env, "sphinx_exercise_registry", {}).items():
-        names[label] = f"Exercise {exercise.get('title', '')}".strip()
+        names[label] = exercise["type"].capitalize()
     proofs = getattr(env, "proof_list", {})
-    return names | {label: proof["type"].capitalize() for label, proof in proofs.items()}
+    return names | {label: proof["realtype"].capitalize() for label, proof in proofs.items()}
 
 
 def number(document: Document, numbers: dict[str, tuple[int, ...]]) -> None:
