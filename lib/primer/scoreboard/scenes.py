@@ -99,7 +99,7 @@ def by_scene(
 
 
 def of_characters(
-    text: str, tokens: Sequence[bytes], bits: Sequence[float] | Float[np.ndarray, " places"]
+    text: str, tokens: Sequence[bytes], bits: Sequence[float] | Float[np.ndarray, " tokens_and_end"]
 ) -> Float[np.ndarray, " places"]:
     r"""Spread the bits of tokens evenly over their bytes, and add them up for each character.
 
