@@ -286,7 +286,7 @@ def test_letters_stand_outwards_where_there_is_room(widget_page):
         assert float(cy) == pytest.approx(y0 + h - above)
         return round(float(x) - float(cx), 3), round(float(y) - float(cy), 3)
 
-    page.set_viewport_size({"width": 600, "height": 900})
+    page.set_viewport_size({"width": 540, "height": 900})
     settle(page)
     assert left.get_attribute("viewBox") == "0 0 420 440"  # below each other, but not too large
     page.set_viewport_size({"width": 1400, "height": 900})

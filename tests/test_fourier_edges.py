@@ -150,7 +150,7 @@ CALLS = {
 def test_what_is_no_function_of_each_point(name):
     call, name = CALLS[name], name.strip()
     for other in (3, None, "x", np.ones(3)):
-        with pytest.raises(ValueError, match=f"^{name} must be a function, got"):
+        with pytest.raises(ValueError, match=f"^{name} must be a function of 1 argument, got"):
             call(other)
     for wrong in (
         lambda u: [1.0, 2.0],

@@ -150,9 +150,9 @@ def test_what_is_no_function_is_told_so():
 
     with pytest.raises(ValueError, match=r"^items must be a list, got 3"):
         first(3)
-    with pytest.raises(ValueError, match="f must be a function, got 3"):
+    with pytest.raises(ValueError, match="f must be a function of 1 argument, got 3"):
         at_two(3)
-    with pytest.raises(ValueError, match="entry 0 of fs must be a function, got 'x'"):
+    with pytest.raises(ValueError, match="entry 0 of fs must be a function of 1 argument, got 'x'"):
         each(["x"])
 
 

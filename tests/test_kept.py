@@ -199,21 +199,21 @@ def test_who_looks_how_to_run_a_chapter_keeps_her_place(
     reading_page: ReadingPage, reading_home: str
 ) -> None:
     page = reading_page(home=reading_home, viewport={"width": 1400, "height": 400})
+    page.clock.install(time=1000)
+    page.reload()
     read_first_section(page)
-    page.wait_for_function(
-        "() => (localStorage['runnable-primer:progress'] ?? '').includes('read')"
-    )
-    page.wait_for_timeout(1000)  # so long as a place must stay on the screen, and more
+    expect(page.locator(".reading-line")).to_contain_text("read")
+    page.clock.run_for(60_000)  # ms, more than a place must stay on the screen
     before = stored(page, "progress")
     page.locator(".at-hand a[href='#run-it']").click()
     expect(page.locator(".run-it[open]")).to_be_in_viewport()
-    page.wait_for_timeout(1000)
+    page.clock.run_for(60_000)
     assert stored(page, "progress") == before
     page.reload()
     page.locator("html[data-marked-at]").wait_for()
     expect(page.locator(".run-it")).to_be_in_viewport()
     page.mouse.wheel(0, 5)
-    page.wait_for_timeout(1000)
+    page.clock.run_for(60_000)
     assert stored(page, "progress") == before
     page.locator("#further-reading h2, #exercises h2").first.evaluate(
         "node => node.scrollIntoView({ block: 'center' })"

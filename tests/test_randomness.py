@@ -204,6 +204,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "networks.random_features.relu_features": lambda s: random_features.relu_features(
         X.numpy(), 3, rng(s)
     ),
+    "networks.trials.random_features": lambda s: trials.random_features(torch.ones(2, 64), s),
     "networks.trials.shuffled_digits": trials.shuffled_digits,
     "networks.vision.damage": lambda s: vision.damage(X, "noise", chance(s)),
     "networks.vision.seeded": lambda s: vision.seeded(lambda: nn.Sequential(nn.Linear(2, 2)), s),

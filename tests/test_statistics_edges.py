@@ -101,7 +101,7 @@ def test_the_data_may_be_many_and_the_function_made_for_numbers():
         (lambda m: math.nan, lambda m: 1.0, "likelihood must be 0 or larger"),
         (lambda m: [1.0, 2.0], lambda m: 1.0, "one number for one"),
         (lambda m: 1e-300, lambda m: 1e-300 * normal(m, 0, 1), "no floating-point number"),
-        (1.0, lambda m: 1.0, "likelihood must be a function, got 1.0"),
+        (1.0, lambda m: 1.0, "likelihood must be a function of 1 argument, got 1.0"),
     ],
 )
 def test_what_has_no_integral_is_said(likelihood, prior, sentence):

@@ -135,12 +135,13 @@ def heights_of(app: Sphinx, page: str, stem: str) -> dict[str, int]:
     Parameters
     ----------
     app : Sphinx
-        The build; ``widget_heights`` names the file, see :mod:`sphinx_widget_host.places`.
+        The build; ``widget_heights`` names the file, see :mod:`sphinx_widget_host.places`.  Where
+        there is none, as before the first measurement, no height is known.
     page, stem : str
         The document, and the name of the widget's file.
     """
-    file = app.config.widget_heights
-    known = json.loads((Path(app.srcdir) / file).read_text("utf-8")) if file else {}
+    file = Path(app.srcdir) / app.config.widget_heights
+    known = json.loads(file.read_text("utf-8")) if file.is_file() else {}
     return dict(known.get(f"{page.rpartition('/')[2]}/{stem}", {}))
 
 
