@@ -25,8 +25,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_widget_host import VIEW
 from sphinx_widget_host.embed import heights_of, named_widgets, saved_records
 
-WIDTHS = (288, 328, 343, 358, 380, 398, 440, 480, 520, 560, 600, 640, 688, 720, 752, 784)
-"""Pixels of a column from which on another height holds."""
+WIDTHS = (288, 328, 343, 358, 380, 398, 440, 480, 520, 560, 600, 640, 688, 720, 752, 784, 960)
+"""Pixels of a column from which on another height holds; the last is a slide's."""
 STYLE = "widget-places.css"
 
 
@@ -36,7 +36,7 @@ def style_sheet() -> str:
     Examples
     --------
     >>> print(style_sheet().splitlines()[-2])
-      @container (min-width: 784px) { .widget-view { --height: var(--at-784); } }
+      @container (min-width: 960px) { .widget-view { --height: var(--at-960); } }
     """
     rules = [
         f"  @container (min-width: {width}px) {{ .widget-view {{ --height: var(--at-{width}); }} }}"
