@@ -6,11 +6,12 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from primer.saving import write_whole
 
 Row = TypeVar("Row")
+Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -114,3 +115,53 @@ def read_table(
                 "and it is made again"
             ) from None
     return results
+
+
+def read_records(path: Path, kind: type[Record], *, unfinished: bool = False) -> list[Record]:
+    r"""Read a CSV file whose lines are results of one kind, a column for each of its fields.
+
+    Parameters
+    ----------
+    path, unfinished
+        As in :func:`read_table`.
+    kind : type of NamedTuple
+        Its fields are texts, whole numbers, numbers or one of several words, as their hints say.
+
+    Returns
+    -------
+    list of this kind
+        The results in the order of the lines.
+
+    Raises
+    ------
+    ValueError
+        When the file is no such table, or a line is no result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from typing import NamedTuple
+    >>> class Loss(NamedTuple):
+    ...     step: int
+    ...     loss: float
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "losses.csv"
+    ...     write_table(path, Loss._fields, [Loss(1, 2.5), Loss(2, 1.75)])
+    ...     read_records(path, Loss)
+    [Loss(step=1, loss=2.5), Loss(step=2, loss=1.75)]
+    """
+    hints = get_type_hints(kind)
+    return read_table(
+        path,
+        [*hints],
+        lambda row: kind(*(_read_cell(row[name], hint) for name, hint in hints.items())),
+        unfinished=unfinished,
+    )
+
+
+def _read_cell(text: str, hint: Any) -> Any:
+    """Read a cell as its field's hint says."""
+    if get_origin(hint) is Literal:
+        words = get_args(hint)
+        return words[words.index(text)]
+    return hint(text)

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from primer.attention import induction
 from primer.inputs import checked, one_of
 from primer.saving import write_whole
-from primer.tables import read_table, write_table
+from primer.tables import read_records, write_table
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "two layers": {"n_layers": 2},
@@ -73,17 +73,7 @@ def results() -> list[Trial]:
     >>> len(results()) == len(VARIANTS) * len(RATES) * SEEDS * len(STOPS)
     True
     """
-    return read_table(
-        RESULTS,
-        Trial._fields,
-        lambda row: Trial(
-            row["variant"],
-            float(row["rate"]),
-            int(row["seed"]),
-            int(row["steps"]),
-            float(row["copies"]),
-        ),
-    )
+    return read_records(RESULTS, Trial)
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ from primer.fine_tuning.spectrum import between, truncated_update
 from primer.fine_tuning.tuning import fine_tune, loss_on, windows_of
 from primer.inputs import one_of
 from primer.saving import write_whole
-from primer.tables import read_table
+from primer.tables import read_records
 from primer.train import token_stream
 from primer.transformers import Transformer, load_pretrained
 
@@ -169,13 +169,7 @@ def read_results(path: Path = RESULTS) -> list[Run]:
     """
     if not path.is_file():
         return []
-    return read_table(path, Run._fields, _run)
-
-
-def _run(row: dict[str, str]) -> Run:
-    """Read one line."""
-    way, rate, seed, *losses = row.values()
-    return Run(way, float(rate), int(seed), *map(float, losses))
+    return read_records(path, Run)
 
 
 def rates_of(way: str, runs: list[Run]) -> list[float]:

@@ -31,7 +31,7 @@ from primer.inference.generation import generate
 from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.quality import distinct_ngrams
 from primer.saving import write_whole
-from primer.tables import read_table
+from primer.tables import read_records
 from primer.transformers import Block, Transformer, load_pretrained
 
 RESULTS = Path(__file__).with_suffix(".csv")
@@ -74,17 +74,7 @@ def read_results(path: Path = RESULTS) -> dict[tuple[str, str], Line]:
     """
     if not path.exists():
         return {}
-    lines = read_table(
-        path,
-        Line._fields,
-        lambda row: Line(
-            row["setting"],
-            row["measure"],
-            float(row["mean"]),
-            float(row["error"]),
-            int(row["n"]),
-        ),
-    )
+    lines = read_records(path, Line)
     return {(line.setting, line.measure): line for line in lines}
 
 

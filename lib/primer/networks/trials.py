@@ -45,7 +45,7 @@ from primer.networks.vision import (
     train_on_line,
 )
 from primer.saving import write_whole
-from primer.tables import read_table, write_table
+from primer.tables import read_records, write_table
 
 RATES = (0.001, 0.003, 0.01)
 FEW_RATES = RATES[:2]
@@ -251,18 +251,7 @@ def load_trials(question: str) -> list[Trial]:
     >>> len(load_trials("folds")) == len(FOLDS) * len(FEW_RATES) * SEEDS
     True
     """
-    return read_table(
-        _file(question),
-        Trial._fields,
-        lambda row: Trial(
-            row["variant"],
-            row["case"],
-            float(row["rate"]),
-            int(row["seed"]),
-            float(row["tuning"]),
-            float(row["test"]),
-        ),
-    )
+    return read_records(_file(question), Trial)
 
 
 def write_trials(path: Path, trials: list[Trial]) -> None:

@@ -29,7 +29,7 @@ from primer.inputs.seeds import seed_number
 from primer.optimization.muon import Muon
 from primer.optimization.network import Digits, Mlp, digits, train
 from primer.saving import write_whole
-from primer.tables import read_table, write_table
+from primer.tables import read_records, write_table
 
 WIDTH, STEPS = 64, 60
 LEVEL = 0.3
@@ -185,19 +185,7 @@ def load_runs() -> list[Run]:
     >>> len({run.rule for run in load_runs()})
     6
     """
-    return read_table(
-        RESULTS,
-        Run._fields,
-        lambda row: Run(
-            row["rule"],
-            float(row["memory"]),
-            float(row["rate"]),
-            int(row["seed"]),
-            float(row["loss"]),
-            float(row["accuracy"]),
-            int(row["steps"]),
-        ),
-    )
+    return read_records(RESULTS, Run)
 
 
 def tuned(runs: list[Run], rule: str) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from tqdm import tqdm
 from primer.inputs.seeds import seed_number
 from primer.optimization.network import Digits, Mlp, Parametrization, digits, train
 from primer.saving import write_whole
-from primer.tables import read_table, write_table
+from primer.tables import read_records, write_table
 
 WIDTHS = (32, 64, 128, 256, 512)
 WIDTHS_APART = (128, 512)
@@ -87,19 +87,7 @@ def load_trials() -> list[Trial]:
     >>> len(load_trials()) == (2 * len(WIDTHS) + 3 * len(WIDTHS_APART)) * len(RATES) * SEEDS
     True
     """
-    names = (*COMPLETE, *APART)
-    return read_table(
-        RESULTS,
-        Trial._fields,
-        lambda row: Trial(
-            names[names.index(row["parametrization"])],
-            int(row["width"]),
-            float(row["rate"]),
-            int(row["seed"]),
-            float(row["loss"]),
-            float(row["accuracy"]),
-        ),
-    )
+    return read_records(RESULTS, Trial)
 
 
 def widths_of(parametrization: Parametrization) -> tuple[int, ...]:

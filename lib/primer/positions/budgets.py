@@ -20,7 +20,7 @@ from tqdm import tqdm
 from primer.inputs import one_of
 from primer.positions import experiment
 from primer.saving import write_whole
-from primer.tables import read_table, write_table
+from primer.tables import read_records, write_table
 
 CONTESTANTS: Mapping[str, tuple[str, float]] = {
     name: (name, experiment.ROPE_BASE) for name in experiment.ENCODINGS
@@ -79,17 +79,7 @@ def results() -> list[Trial]:
     >>> len(results()) == (len(CONTESTANTS) * len(STEPS) + 1) * len(RATES) * len(SEEDS)
     True
     """
-    return read_table(
-        RESULTS,
-        Trial._fields,
-        lambda row: Trial(
-            row["contestant"],
-            int(row["steps"]),
-            float(row["rate"]),
-            int(row["seed"]),
-            *(float(row[name]) for name in Trial._fields[4:]),
-        ),
-    )
+    return read_records(RESULTS, Trial)
 
 
 def best_of(contestant: str, steps: int) -> list[Trial]:

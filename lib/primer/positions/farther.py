@@ -17,7 +17,7 @@ import torch
 
 from primer.positions import experiment
 from primer.saving import write_whole
-from primer.tables import read_table, write_table
+from primer.tables import read_records, write_table
 
 LAG = 10
 SUSPECT = LAG + 44
@@ -64,16 +64,7 @@ def results() -> list[Share]:
     >>> len(results()) == len(SEEDS) * (experiment.LONGEST - LAG)
     True
     """
-    return read_table(
-        RESULTS,
-        Share._fields,
-        lambda row: Share(
-            int(row["seed"]),
-            int(row["position"]),
-            float(row["as_trained"]),
-            float(row["hidden"]),
-        ),
-    )
+    return read_records(RESULTS, Share)
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from primer.networks.trials import Trial, write_trials
 from primer.recurrent.cells import Cell, ElmanCell, LSTMCell
 from primer.recurrent.seq2seq import EncoderDecoder
 from primer.recurrent.tasks import adding_problem, reversal
-from primer.tables import read_table
+from primer.tables import read_records
 
 SEEDS = 3
 LENGTH, UNITS, BATCH = 24, 32, 32
@@ -227,18 +227,7 @@ def load_trials(question: str) -> list[Trial]:
     >>> len(load_trials("reversal")) == len(WRITERS) * len(REVERSAL_RATES) * SEEDS * len(LENGTHS)
     True
     """
-    return read_table(
-        _file(one_of("question", question, tuple(QUESTIONS))),
-        Trial._fields,
-        lambda row: Trial(
-            row["variant"],
-            row["case"],
-            float(row["rate"]),
-            int(row["seed"]),
-            float(row["tuning"]),
-            float(row["test"]),
-        ),
-    )
+    return read_records(_file(one_of("question", question, tuple(QUESTIONS))), Trial)
 
 
 def answer(question: str) -> None:

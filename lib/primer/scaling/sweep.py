@@ -39,7 +39,7 @@ from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
-from primer.tables import read_table
+from primer.tables import read_records
 from primer.train import Batches, held_out_loss, learning_rate, make_optimizer, token_stream
 from primer.transformers import Transformer, TransformerConfig, count_parameters
 
@@ -316,13 +316,7 @@ def load_results(path: Path | None = None) -> list[Result]:
     path = path or RESULTS
     if not path.exists():
         return []
-    return read_table(path, Result._fields, _result, unfinished=True)
-
-
-def _result(row: dict[str, str]) -> Result:
-    """Read one line."""
-    size, tokens, rate, seed, *losses = row.values()
-    return Result(size, int(tokens), float(rate), int(seed), *map(float, losses))
+    return read_records(path, Result, unfinished=True)
 
 
 def save_results(results: Iterable[Result], path: Path | None = None) -> None:

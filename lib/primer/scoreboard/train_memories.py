@@ -33,7 +33,7 @@ from primer.inputs import one_of
 from primer.saving import write_whole
 from primer.scoreboard.memories import MODELS, SHAPE, build
 from primer.scoreboard.stored_memories import add_model
-from primer.tables import read_table
+from primer.tables import read_records
 from primer.train import Configuration, DataSettings, TrainingSettings, read_log, train
 
 RATES = (2e-3, 4e-3, 8e-3)
@@ -154,18 +154,7 @@ def load_results(path: Path | None = None) -> list[Result]:
     path = path or RESULTS
     if not path.exists():
         return []
-    return read_table(
-        path,
-        Result._fields,
-        lambda row: Result(
-            row["model"],
-            int(row["steps"]),
-            float(row["rate"]),
-            int(row["seed"]),
-            float(row["bits"]),
-            float(row["seconds"]),
-        ),
-    )
+    return read_records(path, Result)
 
 
 def save_results(results: Iterable[Result], path: Path | None = None) -> None:

@@ -35,7 +35,7 @@ from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
-from primer.tables import read_table
+from primer.tables import read_records
 from primer.train.data import Batches, token_stream
 from primer.train.evaluation import held_out_loss
 from primer.train.optimizer import make_optimizer
@@ -367,20 +367,7 @@ def load_points(path: Path | None = None) -> list[Point]:
     path = path or RESULTS
     if not path.exists():
         return []
-    points = read_table(
-        path,
-        Point._fields,
-        lambda row: Point(
-            row["variant"],
-            float(row["rate"]),
-            int(row["warmup"]),
-            int(row["seed"]),
-            int(row["step"]),
-            float(row["training"]),
-            float(row["held_out"]),
-        ),
-        unfinished=True,
-    )
+    points = read_records(path, Point, unfinished=True)
     whole = {point[:4] for point in points if point.step == STEPS}
     return [point for point in points if point[:4] in whole]
 

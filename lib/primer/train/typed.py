@@ -26,7 +26,7 @@ from tqdm import tqdm
 from primer.datasets import split_plays
 from primer.inputs import one_of
 from primer.saving import write_whole
-from primer.tables import read_table
+from primer.tables import read_records
 
 CHAPTER = Path("chapters/09-transformers.ipynb")
 CELLS = ("whole-model", "whole-loss", "whole-train", "whole-tools")
@@ -115,11 +115,7 @@ def load_runs(path: Path = RESULTS) -> list[Run]:
     """Read the runs that are finished."""
     if not path.exists():
         return []
-    return read_table(
-        path,
-        Run._fields,
-        lambda row: Run(row["variant"], float(row["rate"]), int(row["seed"]), float(row["bits"])),
-    )
+    return read_records(path, Run)
 
 
 def save_runs(runs: list[Run], path: Path) -> None:
