@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from primer.saving import write_whole
 
 Row = TypeVar("Row")
-Record = TypeVar("Record", bound=tuple[Any, ...])
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -117,7 +116,7 @@ def read_table(
     return results
 
 
-def read_records(path: Path, kind: type[Record], *, unfinished: bool = False) -> list[Record]:
+def read_records(path: Path, kind: Callable[..., Row], *, unfinished: bool = False) -> list[Row]:
     r"""Read a CSV file whose lines are results of one kind, a column for each of its fields.
 
     Parameters
