@@ -35,10 +35,11 @@ MEASURE = """async (widths) => {
   for (const width of widths) {
     for (const view of views) view.style.cssText = `min-height: 0; width: ${width}px`;
     let [last, same] = ["", 0];
-    for (let i = 0; i < 100 && same < 4; i++) {
+    for (let i = 0; i < 2000 && same < 20; i++) {  // a model in the page writes for some seconds
       await frame();
       const now = views.map((view) => Math.round(view.getBoundingClientRect().height)).join();
-      same = now === last ? same + 1 : 0;
+      const busy = views.some((view) => view.querySelector("[aria-busy=true]"));
+      same = now === last && !busy ? same + 1 : 0;
       last = now;
     }
     found[width] = last.split(",").map(Number);

@@ -38,8 +38,8 @@ from sphinx_widget_host import HOST, STATE, VIEW
 FOLDER = "embed"
 USUAL_HEIGHT = 640
 """Pixels of a frame whose widget's height nobody measured."""
-BELOW = 48
-"""Pixels of a frame for the line below the widget that says where it comes from."""
+BELOW = 72
+"""Pixels of a frame for the one or two lines below the widget that say where it comes from."""
 PAGE = Path(__file__).with_name("widget-alone.html")
 THEME = Path(__file__).with_name("widget-alone.js")
 STYLE = Path(__file__).with_name("widget-embed.css")
@@ -151,7 +151,7 @@ def frame_height(heights: dict[str, int]) -> int:
     Examples
     --------
     >>> frame_height({"358": 1204, "784": 690}), frame_height({})
-    (738, 640)
+    (762, 640)
     """
     return heights[max(heights, key=int)] + BELOW if heights else USUAL_HEIGHT
 
