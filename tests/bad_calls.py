@@ -20,7 +20,9 @@ TOPICS = [
 
 def names() -> dict[str, Any]:
     """Return the names that the calls use."""
-    topics = {name: importlib.import_module(f"primer.{name}") for name in TOPICS}
+    # evaluation has no chapter yet, which a topic must have
+    modules = [*TOPICS, "evaluation"]
+    topics = {name: importlib.import_module(f"primer.{name}") for name in modules}
     inference, regression = topics["inference"], topics["regression"]
     transformers, language_models = topics["transformers"], topics["language_models"]
     small = {"vocab_size": 5, "n_layers": 1, "d_model": 8, "n_heads": 2, "context_length": 9}
@@ -2016,4 +2018,78 @@ EDGES_FOUNDATIONS = [
     ("scaling.measured_matches([0.5], 2, 3, -1)", "seed must be a whole number ≥ 0"),
 ]
 
-ALL = WRONG_ANSWERS + FOREIGN + NEW_TOPICS + EDGES_LAYERS + EDGES_MODELS + EDGES_FOUNDATIONS
+# A benchmark of one cluster, a share above 1, a tournament of one: what has no error, or no sense.
+EVALUATION = [
+    ("evaluation.clustered_mean([1.0, 2.0], [0, 1, 2])", "one cluster for each of 2 values"),
+    ("evaluation.clustered_mean([1.0, 2.0], [3, 3])", "at least two clusters, got 1"),
+    ("evaluation.clustered_mean([1.0, nan], [0, 1])", "values must be finite, got nan at [1]"),
+    ("evaluation.clustered_mean([1.0, inf], [0, 1])", "values must be finite, got inf at [1]"),
+    ("evaluation.clustered_mean([1.0, 2.0], [0.5, 1.0])", "whole numbers or names, got fractions"),
+    ("evaluation.clustered_mean([1.0, 2.0], [0, 1], [1.0, 0.0])", "weights must be above 0, got 0"),
+    ("evaluation.clustered_mean([1.0, 2.0], [0, 1], [1.0])", "weights must have length 2"),
+    ("evaluation.clustered_mean([1.0, 2.0], [0, 1]).interval(95)", "level must lie strictly"),
+    ("evaluation.intraclass_correlation([1.0, 2.0], [0, 1])", "each cluster holds one value"),
+    ("evaluation.intraclass_correlation([1.0] * 4, [0, 0, 1, 1])", "all values are equal"),
+    ("evaluation.design_effect([20, 0], 0.1)", "sizes must be whole numbers from 1 on, got 0"),
+    ("evaluation.design_effect([20, 20], 1.5)", "between -0.0526 and 1 for clusters of up to 20"),
+    ("evaluation.design_effect([20, 20], -0.5)", "between -0.0526 and 1 for clusters of up to 20"),
+    ("evaluation.sign_flip_test([], np.random.default_rng(0))", "differences is empty"),
+    ("evaluation.sign_flip_test([nan, 1.0], np.random.default_rng(0))", "differences must be"),
+    ("evaluation.sign_flip_test([1.0, 2.0], 0)", "rng must be"),
+    (
+        "evaluation.sign_flip_test([1.0, 2.0], np.random.default_rng(0), draws=0)",
+        "draws must be a whole number ≥ 1",
+    ),
+    ("evaluation.mcnemar(-1, 3)", "only_first must be a whole number ≥ 0, got -1"),
+    ("evaluation.mcnemar(1, 2.5)", "only_second must be a whole number, got 2.5"),
+    ("evaluation.mcnemar(1, 2, 'corrected')", "method must be one of 'exact', 'mid-p'"),
+    ("evaluation.questions_needed(0.0, 0.2)", "difference must be one of two shares, not 0"),
+    ("evaluation.questions_needed(3, 0.2)", "not 0 and between -1 and 1, got 3"),
+    ("evaluation.questions_needed(0.03, 0.0)", "variance must be a finite number above 0"),
+    ("evaluation.questions_needed(0.03, 0.2, power=80)", "power must lie strictly between 0 and 1"),
+    ("evaluation.questions_needed(0.03, 0.2, level=5)", "level must lie strictly between 0 and 1"),
+    ("evaluation.wald(11, 10)", "right must be at most n, got 11 right answers of 10"),
+    ("evaluation.wilson(0, 0)", "n must be a whole number ≥ 1, got 0"),
+    ("evaluation.clopper_pearson(9, 10, 95)", "level must lie strictly between 0 and 1"),
+    ("evaluation.wilson(-1, 10)", "right must be a whole number ≥ 0, got -1"),
+    ("evaluation.coverage(evaluation.wald, 30, [1.2])", "p must hold shares, from 0 to 1"),
+    ("evaluation.coverage(evaluation.wald, 0, [0.5])", "n must be a whole number ≥ 1, got 0"),
+    ("evaluation.brier_parts([0.5, 1.5], [0, 1])", "forecasts must lie between 0 and 1, got 0.5"),
+    ("evaluation.brier_parts([0.5, 0.5], [0, 2])", "came_true must hold 0 for no and 1 for yes"),
+    ("evaluation.brier_parts([0.5, 0.5], [0])", "came_true must have length 2"),
+    ("evaluation.calibration_noise([1.2])", "confidence must lie between 0 and 1"),
+    ("evaluation.calibration_noise([0.5], 0)", "bins must be a whole number ≥ 1, got 0"),
+    ("evaluation.best_temperature([[1.0, 0.0]], [0])", "the colder the better, without end"),
+    ("evaluation.best_temperature([[1.0, 0.0]], [1])", "the warmer the better, without end"),
+    ("evaluation.best_temperature([[1.0, 0.0]], [2])", "targets must be whole numbers from 0 to 1"),
+    ("evaluation.best_temperature([[1.0, nan]], [0])", "logits must be finite"),
+    ("evaluation.conformal_quantile([], 0.9)", "scores is empty"),
+    ("evaluation.conformal_quantile([1.0, nan], 0.9)", "scores must be finite, got nan at [1]"),
+    ("evaluation.conformal_quantile([1.0], 90)", "level must lie strictly between 0 and 1"),
+    ("evaluation.next_level(0.9, True, promised=0.9, step=0.0)", "with 0 nothing is corrected"),
+    ("evaluation.next_level(0.9, True, promised=9, step=0.1)", "promised must lie strictly"),
+    ("evaluation.credits([[1.0], [2.0]])", "a column for each of two options or more, got 1"),
+    ("evaluation.credits([[1.0, 2.0]], 2)", "right must be a column from 0 to 1, got 2"),
+    ("evaluation.credits([[1.0, nan]])", "costs must be finite"),
+    ("evaluation.credits([[1.0, 2.0], [1.0]])", "costs must"),
+    ("evaluation.credits([[1.0, 2.0]], ties='last')", "ties must be one of 'shared', 'first'"),
+    ("evaluation.expected_best(0)", "k must be a whole number ≥ 1, got 0"),
+    ("evaluation.expected_best(10**7)", "k must be at most 1,000,000"),
+    ("evaluation.pass_at_k([1], answers=5, k=6)", "at most the number of answers, 5, got 6"),
+    ("evaluation.pass_at_k([6], answers=5, k=2)", "right must hold whole numbers from 0 to 5"),
+    ("evaluation.pass_at_k([1.5], answers=5, k=2)", "right must hold whole numbers from 0 to 5"),
+    ("evaluation.duels([[1.0, 2.0]])", "a duel needs two models, got 1"),
+    ("evaluation.duels([[1.0, nan], [1.0, 2.0]])", "costs must be finite"),
+    ("evaluation.agreement([1, 0], [1])", "both judges must judge the same cases"),
+    ("evaluation.agreement([], [])", "both judges must judge the same cases, one or more"),
+]
+
+ALL = (
+    WRONG_ANSWERS
+    + FOREIGN
+    + NEW_TOPICS
+    + EDGES_LAYERS
+    + EDGES_MODELS
+    + EDGES_FOUNDATIONS
+    + EVALUATION
+)

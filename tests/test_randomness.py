@@ -25,6 +25,7 @@ from torch import nn
 import primer
 from primer import (
     alignment,
+    evaluation,
     fine_tuning,
     fourier,
     inference,
@@ -39,6 +40,7 @@ from primer import (
 )
 from primer.alignment.preferences import Rater
 from primer.attention import induction, variants
+from primer.evaluation import leaks, questions, seeds
 from primer.networks import random_features, trials, vision
 from primer.optimization import network, race, sweep
 from primer.positions import experiment
@@ -181,6 +183,14 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "attention.variants.run_trials": lambda s: [
         t.copies for t in variants.run_trials("two layers", 0.005, s, (2, 3))
     ],
+    "evaluation.leaks.leaking": leaks.leaking,
+    "evaluation.pairs.sign_flip_test": lambda s: evaluation.sign_flip_test(
+        np.arange(-15.0, 25.0), rng(s)
+    ),
+    "evaluation.questions.draw_questions": lambda s: questions.draw_questions(
+        "speaker", 5, rng(s)
+    ),
+    "evaluation.seeds.train": seeds.train,
     "fine_tuning.tuning.fine_tune": lambda s: fine_tuning.fine_tune(
         fresh(), TEXT, 0.01, s, 3, length=8
     ),
@@ -283,6 +293,7 @@ SLOW = {
     "attention.variants.run_trials",
     "positions.experiment.train",
     "recurrent.trials.learn_reversal",
+    "evaluation.seeds.train",
     "scaling.next_byte.train_next_byte",
     "train.typed.train_typed",
 }
@@ -293,6 +304,7 @@ ELSEWHERE = {
     "alignment.overoptimization.compare": ("test_alignment_overoptimization.py", "its own draws"),
     "alignment.overoptimization.judge": ("test_alignment_overoptimization.py", "its own draws"),
     "alignment.overoptimization.trained": ("test_alignment_overoptimization.py", "its own draws"),
+    "evaluation.leaks.train": ("test_evaluation_studies.py", "trains for a minute and a half"),
     "fine_tuning.race.judge": ("test_fine_tuning_race.py", "hands the seed on"),
     "fine_tuning.race.run": ("test_fine_tuning_race.py", "a run is fine-tuned from its seed"),
     "networks.trials.kink_trial": ("test_networks_trials.py", "finds the stored trial of a seed"),

@@ -6,6 +6,7 @@ from types import ModuleType
 
 import pytest
 
+from primer.evaluation import leaks
 from primer.fine_tuning import race
 from primer.inference import continuations
 from primer.networks import trials as networks
@@ -22,6 +23,7 @@ READERS: dict[str, tuple[Callable, Path]] = {
     "continuations": (continuations.read_results, continuations.RESULTS),
     "editions": (editions.load_measures, editions.TABLE),
     "forecasts": (forecast.load_forecasts, forecast.FORECASTS),
+    "leaks": (leaks.read_leaks, leaks.RESULTS),
     "memories": (train_memories.load_results, train_memories.RESULTS),
     "race": (race.read_results, race.RESULTS),
     "recipes": (recipes.load_runs, recipes.RESULTS),

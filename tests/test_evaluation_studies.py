@@ -1,0 +1,148 @@
+"""The chapter's stored studies: they belong to the texts and weights of today, and can go on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from primer.datasets import split_plays
+from primer.evaluation import costs, leaks, seeds
+from primer.evaluation.questions import READ, SPEAKER, TASKS, draw_questions
+from primer.scoreboard.scenes import scene_starts
+from primer.scoreboard.table import corpus_name
+from primer.transformers import load_pretrained
+
+STORED = costs.read_costs()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_questions_are_what_their_task_says(task):
+    questions, plays = costs.stored_questions(task), [*split_plays()[1].values()]
+    assert len(questions) == costs.NUMBERS[task]
+    scenes = []
+    for play in plays:
+        starts = [*scene_starts(play), len(play)]
+        scenes += [(play, *ends) for ends in itertools.pairwise(starts)]
+    for question in questions:
+        play, begin, end = scenes[question.scene]
+        place = play.index(question.context + question.options[0]) + len(question.context)
+        assert begin <= place < end
+        assert len(question.context) == READ[task] - (task == "word")
+        assert len(set(question.options)) == 4
+        if task == "word":
+            assert len({len(option) for option in question.options}) == 1
+            assert len({option[-1] for option in question.options}) == 1
+        elif task == "line":
+            assert all(option in play for option in question.options)
+        else:
+            spoken = set(SPEAKER.findall(play, begin, end))
+            assert set(question.options) <= spoken
+    assert STORED[task].scenes.tolist() == [question.scene for question in questions]
+    assert draw_questions(task, 3, np.random.default_rng(7)) == draw_questions(
+        task, 3, np.random.default_rng(7)
+    )
+
+
+def test_more_questions_than_places_are_refused():
+    with pytest.raises(ValueError, match="places for the task 'speaker', got 100000"):
+        draw_questions("speaker", 100_000, np.random.default_rng(0))
+
+
+@torch.no_grad()
+def test_an_option_costs_what_the_model_gives_its_tokens():
+    question = costs.stored_questions("word")[0]
+    model, tokenizer = load_pretrained("plays-2")
+    for option, stored in zip(
+        question.options, STORED["word"].bits["second edition"][0], strict=True
+    ):
+        bits = []
+        for text in (question.context + option, question.context):
+            ids = torch.tensor([tokenizer.encode(text)])
+            nats = -model(ids[:, :-1]).log_softmax(-1).gather(2, ids[:, 1:, None]).double().sum()
+            bits.append(float(nats) / math.log(2))
+        assert math.isclose(bits[0] - bits[1], stored, abs_tol=0.02)
+
+
+@pytest.mark.thorough
+def test_counts_cost_what_is_stored():
+    for task in TASKS:
+        some = costs.stored_questions(task)[::50]
+        texts = [(q.context, option) for q in some for option in q.options]
+        for order in (7, 1):
+            found = costs.count_bits(order, texts).reshape(-1, 4)
+            assert np.allclose(found, STORED[task].bits[f"{order}-gram"][::50], atol=0.006)
+
+
+def test_the_tables_belong_to_texts_and_weights_of_today():
+    assert costs.LOG.read_text("utf-8").splitlines()[0].endswith(costs.made_from())
+    assert {row.made_from for row in leaks.read_leaks()} == {leaks.made_from()}
+    assert seeds.LOG.read_text("utf-8").splitlines()[0] == f"texts {corpus_name()}"
+    assert len(leaks.read_leaks()) == len(leaks.SHARES) * len(leaks.SEEDS) * 71
+    log = seeds.LOG.read_text("utf-8").splitlines()[2:-1]
+    for line, bits in zip(log, seeds.read_seeds(), strict=True):
+        assert float(line.split()[2]) == pytest.approx(bits.sum(), abs=5)
+
+
+@pytest.mark.thorough
+def test_a_seed_gives_what_is_stored():
+    assert np.allclose(seeds.train(3), seeds.read_seeds()[3], rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("read", "stored", "words"),
+    [
+        (costs.read_costs, costs.COSTS, "799 of 800 questions of the task 'word'"),
+        (seeds.read_seeds, seeds.RESULTS, "851 of 852 results"),
+    ],
+)
+def test_a_table_that_is_not_whole_is_refused(read, stored, words, tmp_path: Path):
+    header, _, *lines = stored.read_text("utf-8").splitlines()
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([header, *lines]) + "\n", "utf-8")
+    with pytest.raises(ValueError, match=words):
+        read(path)
+    path.write_text("task\n", "utf-8")
+    with pytest.raises(ValueError, match=r"table.csv is no table"):
+        read(path)
+
+
+def test_half_of_each_play_leaks():
+    for seed in leaks.SEEDS:
+        leaked, start = leaks.leaking(seed), 0
+        for play in split_plays()[1].values():
+            scenes = len(scene_starts(play))
+            assert leaked[start : start + scenes].sum() == scenes // 2
+            start += scenes
+    assert (leaks.leaking(0) != leaks.leaking(1)).any()
+    streams = leaks.scene_streams(leaks.leaking(0))
+    assert len(streams) == leaks.leaking(0).sum()
+
+
+def test_a_study_that_is_stopped_goes_on(monkeypatch, tmp_path: Path):
+    monkeypatch.setattr(leaks, "RESULTS", tmp_path / "leaks.csv")
+    monkeypatch.setattr(leaks, "LOG", tmp_path / "leaks-log.txt")
+    monkeypatch.setattr(leaks.read_leaks, "__defaults__", (tmp_path / "leaks.csv",))
+    monkeypatch.setattr(leaks, "costs", lambda model: np.arange(71.0))
+    trained = []
+
+    def train(share: float, seed: int) -> object:
+        if len(trained) == 4 and not (tmp_path / "killed").exists():
+            (tmp_path / "killed").touch()
+            raise KeyboardInterrupt
+        trained.append((share, seed))
+        return None
+
+    monkeypatch.setattr(leaks, "train", train)
+    with pytest.raises(KeyboardInterrupt):
+        leaks.main()
+    assert len(leaks.read_leaks()) == 4 * 71
+    leaks.main()
+    assert sorted(trained) == sorted({*trained})
+    assert len(trained) == 6
+    assert len(leaks.read_leaks()) == 6 * 71
+    assert len((tmp_path / "leaks-log.txt").read_text("utf-8").splitlines()) == 9
