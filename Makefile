@@ -12,7 +12,7 @@ KATEX  := packages/sphinx-katex-prerender
 
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
-NODE    := $(BIN)/python -m primer.book.node run
+NODE    := $(BIN)/python -m press.workshop.node run
 # Python compiles what it imports; compiling all that is installed takes as long as installing it.
 # Where it may not keep that (containers often say so), each of a hundred kernels and tests would
 # compile torch anew.
@@ -35,8 +35,8 @@ help:  ## print this list
 
 # ---------------------------------------------------------------- what a fresh machine needs
 
-$(READY): requirements.txt requirements-hashed.txt pyproject.toml $(HOST)/pyproject.toml \
-  $(KATEX)/pyproject.toml binder/ipython_kernel_config.py
+$(READY): requirements.txt requirements-hashed.txt pyproject.toml lib/press/pyproject.toml \
+  $(HOST)/pyproject.toml $(KATEX)/pyproject.toml binder/ipython_kernel_config.py
 	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON) here; name a Python" \
 	  "with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
 	@$(PYTHON) tests/interpreter.py
@@ -48,13 +48,13 @@ $(READY): requirements.txt requirements-hashed.txt pyproject.toml $(HOST)/pyproj
 	$(UV) $(PINNED) -r requirements-hashed.txt || $(PIP) $(PINNED) -r requirements-hashed.txt
 	@# torch alone may come from an index of its own; what it needs is there by now, but for CUDA
 	$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.txt)
-	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX)
+	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) lib/press
 	@mkdir -p $(VENV)/etc/ipython && cp binder/ipython_kernel_config.py $(VENV)/etc/ipython/
 	@touch $@
 
 $(MODULES): package-lock.json | $(READY)
 	@echo "Installing KaTeX, axe-core, esbuild and the checks of JavaScript …"
-	$(BIN)/python -m primer.book.node ci --no-audit --no-fund --loglevel=error
+	$(BIN)/python -m press.workshop.node ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # ---------------------------------------------------------------- read
@@ -64,19 +64,19 @@ book: $(READY) $(MODULES)  ## build the site (installs, executes what changed, w
 	@$(MAKE) --no-print-directory site
 
 executed: $(READY)
-	$(BIN)/python -m primer.book.execute
+	$(BIN)/python -m press.execution.execute
 
 site: $(READY) $(MODULES)
 	$(BIN)/jupyter-book build -W -n --keep-going --quiet .
 	@echo "The book stands in $(SITE)/index.html: open it by double-click, or run 'make serve'."
 
 serve: $(READY)  ## show the built site on http://127.0.0.1:8000 (PORT=… for another)
-	@$(BIN)/python -m primer.book.pages $(PORT)
+	@$(BIN)/python -m press.site $(PORT)
 
 pdf: $(READY)  ## print the built site: a PDF of each chapter and of the whole (CHAPTER=08-positions: of one)
 	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
 	@$(BIN)/python tests/chromium.py > /dev/null || true
-	$(BIN)/python -m primer.book.pdf $(CHAPTER)
+	$(BIN)/python -m press.downloads.pdf $(CHAPTER)
 
 lab: $(READY)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters --LabApp.app_settings_dir=binder/lab
@@ -149,22 +149,22 @@ bench: $(READY) $(MODULES)  ## one table of our speed against peers on the same 
 # ---------------------------------------------------------------- write
 
 chapter: $(READY)  ## begin a chapter of the registry: make chapter NAME=05-language-models
-	$(BIN)/python -m primer.book.skeleton $(NAME)
+	$(BIN)/python -m press.workshop.skeleton $(NAME)
 
 contents: $(READY)  ## write table of contents and README's table from chapters/book.toml
-	$(BIN)/python -m primer.book.registry
+	$(BIN)/python -m press.registry
 
 widgets: $(READY) $(MODULES)  ## bundle the widgets' JavaScript and styles; commit what it writes
-	$(BIN)/python -m primer.book.bundle
+	$(BIN)/python -m press.workshop.bundle
 
 widget: $(READY) $(MODULES)  ## show one widget alone, following its files: make widget NAME=rope
-	$(BIN)/python -m primer.book.alone $(NAME)
+	$(BIN)/python -m press.workshop.live_widget $(NAME)
 
 notebooks: $(READY)  ## execute every chapter from a clean kernel and store its normalized outputs
-	$(BIN)/python -m primer.book.normalize --execute
+	$(BIN)/python -m press.execution.normalize --execute
 
 pin: $(READY)  ## write requirements.txt from the bounds in pyproject.toml; what is pinned stays if it may
-	$(BIN)/python -m primer.book.pin
+	$(BIN)/python -m press.workshop.pin
 
 clean:  ## remove what was built; keep the installed packages
 	rm -rf _build .pytest_cache .hypothesis .mypy_cache .ruff_cache

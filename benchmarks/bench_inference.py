@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.bench_transformers import PAIRS, VOCAB_SIZE
 from benchmarks.table import Row, alternating_seconds
-from primer.book.node import find_node
+from press.workshop.node import find_node
 from primer.inference import generate
 from primer.widgets.quantized import book_model
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.table import Row
-from primer.book.pages import SITE, page_names, serve
+from press.site import SITE, page_names, serve
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from chromium import ARGUMENTS, find_chromium

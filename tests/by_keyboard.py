@@ -9,8 +9,8 @@ import nbformat
 from playwright.sync_api import ElementHandle, Locator, Page, TimeoutError
 from written import BOOK
 
-from primer.book.form import is_right, tags_of
-from primer.book.page_answers import called_checks, imported_names, sentences
+from press.audit.form import is_right, tags_of
+from press.pages.page_answers import called_checks, imported_names, sentences
 from primer.notebook import ChoiceExercise, NumberExercise
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import nbformat
 
-from primer.book import ingredients
-from primer.book.ingredients import LIBRARY
+from press.execution import ingredients
+from press.execution.ingredients import LIBRARY
 
 ROOT = Path(__file__).parents[1]
 SHARED = {"book", "notebook", "widgets", "exercises", "palette", "inputs", "datasets", "saving"}

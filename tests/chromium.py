@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from primer.book.browser import ARGUMENTS, SHELL, find_chromium
+from press.workshop.browser import ARGUMENTS, SHELL, find_chromium
 
 __all__ = ["ARGUMENTS", "find_chromium"]
 

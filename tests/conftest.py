@@ -167,7 +167,7 @@ def as_readers_run_it() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def javascript() -> Iterator[JavaScript]:
     """Call ``javascript("rope.js", "scores", query, key)`` and get what the function returns."""
-    from primer.book.node import find_node
+    from press.workshop.node import find_node
 
     server = JavaScript(find_node())
     yield server
@@ -250,7 +250,7 @@ def reading_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def reading_home(reading_site: Path) -> Iterator[str]:
     """Serve that site; axe-core reads style sheets, which it may not from disk."""
-    from primer.book.pages import serve
+    from press.site import serve
 
     with serve(reading_site) as address:
         yield address

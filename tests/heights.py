@@ -1,6 +1,6 @@
 """How high each widget is in columns of many widths, measured on the built site.
 
-``python tests/heights.py`` writes it into ``lib/primer/book/widget_heights.json``, from which the
+``python tests/heights.py`` writes it into ``lib/press/pages/widget_heights.json``, from which the
 next build of the book keeps the places of the widgets; do it after a change of what a widget shows
 at first, then build again.
 """
@@ -14,10 +14,10 @@ from pathlib import Path
 from chromium import ARGUMENTS, find_chromium
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from primer.book.pages import SITE, page_names, serve
+from press.site import SITE, page_names, serve
 from sphinx_widget_host.places import WIDTHS
 
-FILE = Path(__file__).parents[1] / "lib/primer/book/widget_heights.json"
+FILE = Path(__file__).parents[1] / "lib/press/pages/widget_heights.json"
 PATIENCE = 120_000  # ms
 
 NAMES = """(views) => views.map((view) => {

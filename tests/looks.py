@@ -10,7 +10,7 @@ import re
 from axe import AT_A_DESK, CROSSED, LOOKS, ON_A_TELEPHONE, Look
 from selectolax.lexbor import LexborHTMLParser
 
-from primer.book.pages import SITE, page_names
+from press.site import SITE, page_names
 
 PAGES = page_names(SITE) or ["the site is not built"]
 

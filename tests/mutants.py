@@ -9,7 +9,7 @@ The errors are those of :file:`mutate.py` and :file:`mutate.mjs`; what the tests
 :file:`mutants_session.py`.  An error that changes nothing that a reader or a test could ever see is
 *equivalent*: it stands in :file:`equivalent.toml`, with the reason.
 
-Left out are ``primer.book``, which makes the site and is tested by it, and the scripts that train
+Left out are ``press``, which makes the site and is tested by it, and the scripts that train
 for hours.  The checks in the notebooks would notice more; they are slow and not asked.
 """
 
@@ -32,10 +32,10 @@ import mutate
 from mutants_session import OPTIONS
 from mutate import Mutant
 
-from primer.book.node import find_node
+from press.workshop.node import find_node
 
 ROOT = Path(__file__).parents[1]
-NOT = ("lib/primer/book/*", "*/train_*.py", "*/__main__.py", "*/__init__.py")
+NOT = ("*/train_*.py", "*/__main__.py", "*/__init__.py")
 """Python files that are not changed."""
 TESTS_OF_THE_SITE = ("site", "lab", "pdf", "soak", "embed", "notebooks", "seeds", "mutants")
 STRUCK = 5
@@ -127,7 +127,7 @@ def judge(folder: Path, trials: list[Trial], said: Any) -> list[dict[str, Any]]:
     environment = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(library)}
     ignored = [f"--ignore=tests/test_{name}.py" for name in TESTS_OF_THE_SITE]
     command = [sys.executable, "-m", "pytest", *OPTIONS, *ignored]
-    command += ["--ignore=lib/primer/book", "tests", "lib/primer"]
+    command += ["tests", "lib/primer"]
     began = time.monotonic()
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)

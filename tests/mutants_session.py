@@ -121,7 +121,7 @@ class Trials:
 
     def javascript(self, items: list[pytest.Item]) -> tuple[str, str]:
         """Bundle the widgets anew and try their tests."""
-        from primer.book.bundle import STATIC, bundles, write_bundles
+        from press.workshop.bundle import STATIC, bundles, write_bundles
 
         kept = {path.name: path.read_text("utf-8") for path in STATIC.iterdir()}
         try:

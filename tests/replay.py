@@ -17,10 +17,10 @@ import pytest
 from nbformat import NotebookNode
 from nbval.plugin import IPyNbFile
 
-from primer.book.cache import CACHE, code_of, opened, read, stale
-from primer.book.execute import key_of
-from primer.book.normalize import normalize
-from primer.book.registry import REGISTRY, read_book
+from press.execution.cache import CACHE, code_of, opened, read, stale
+from press.execution.execute import key_of
+from press.execution.normalize import normalize
+from press.registry import REGISTRY, read_book
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

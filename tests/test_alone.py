@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
+from press.workshop import live_widget as alone
 from primer import widgets
-from primer.book import alone
 
 
 def test_every_widget_can_be_shown_alone():
@@ -22,7 +22,7 @@ def test_every_widget_can_be_shown_alone():
 @pytest.mark.parametrize("name", [[], ["ropes"]])
 def test_an_unknown_widget_is_one_sentence_with_the_known_ones(name):
     run = subprocess.run(
-        [sys.executable, "-m", "primer.book.alone", *name], capture_output=True, text=True
+        [sys.executable, "-m", "press.workshop.live_widget", *name], capture_output=True, text=True
     )
     assert run.returncode == 1
     assert run.stderr.startswith(f"NAME must be one of {alone.names()[0]!r}, ")

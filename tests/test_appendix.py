@@ -15,9 +15,9 @@ from sphinx.util.docutils import docutils_namespace
 from tiny_book import write_registry
 from written import BOOK
 
-from primer.book.coverage import read_entries
-from primer.book.normalize import normalize
-from primer.book.registry import read_book
+from press.audit.coverage import read_entries
+from press.execution.normalize import normalize
+from press.registry import read_book
 
 APPENDIX = BOOK / "chapters/appendix"
 WITH_ROWS = {entry.chapter for entry in read_entries(BOOK)}
@@ -55,13 +55,17 @@ def write_lists(book: Path) -> None:
 def build(book: Path) -> None:
     """Build the book as `make book` does: a warning is an error."""
     options = {
-        "extensions": ["myst_nb", "primer.book.folds", "primer.book.appendix"],
+        "extensions": [
+            "myst_nb",
+            "press.publish.static",
+            "press.pages.folds",
+            "press.pages.appendix",
+        ],
         "myst_enable_extensions": ["dollarmath", "colon_fence"],
         "nb_execution_mode": "off",
         # a suffix of our own: else myst_nb would write its into the default of all later builds
         "source_suffix": {".md": "myst-nb", ".ipynb": "myst-nb"},
         "exclude_patterns": ["chapters/appendix", "_build", "jupyter_execute"],
-        "html_static_path": [str(BOOK / "assets")],
     }
     with docutils_namespace():
         out = book / "_build"

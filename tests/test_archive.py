@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tiny_book import CHAPTER, build, chapter_of, write_book
 from written import BOOK
 
-from primer.book.archive import FOLDER, book_files, left_out, write_archive
+from press.downloads.archive import FOLDER, book_files, left_out, write_archive
 
 
 @pytest.fixture(scope="module")

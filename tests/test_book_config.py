@@ -12,9 +12,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from playwright.sync_api import Browser
 from tiny_book import BOOK, CHAPTER, build_book, chapter_of
 
-from primer.book.numbering import front_matter
-from primer.book.pages import serve
-from primer.book.registry import read_book
+from press.pages.numbering import front_matter
+from press.registry import read_book
+from press.site import serve
 from primer.palette import DARK, LIGHT
 
 REPOSITORY = "https://github.com/reader/runnable-primer"

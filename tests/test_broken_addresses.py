@@ -13,7 +13,7 @@ from by_keyboard import tab_to
 from playwright.sync_api import Browser, Page, expect
 from tiny_book import CHAPTER
 
-from primer.book.pages import page_names, serve
+from press.site import page_names, serve
 
 Open = Callable[[str], Page]
 

@@ -22,11 +22,11 @@ from playwright.sync_api import Browser, Page, expect
 from tiny_book import CHAPTER, build_book, chapter_of
 from written import CHAPTER_NOTEBOOKS
 
-from primer.book.anki import NOTE_TYPE, Note, deck_number, decks_of, field, write_decks
-from primer.book.cards import DECK, PAGE, from_root
-from primer.book.dating import EARLIEST, written_at
-from primer.book.pages import serve
-from primer.book.questions import cards_of, faults_of_cards
+from press.downloads.anki import NOTE_TYPE, Note, deck_number, decks_of, field, write_decks
+from press.pages.cards import DECK, PAGE, from_root
+from press.pages.questions import cards_of, faults_of_cards
+from press.publish.dating import EARLIEST, written_at
+from press.site import serve
 
 # ---------------------------------------------------------------- what the notebooks hold
 

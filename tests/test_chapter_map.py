@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from primer.book.chapter_map import TALL, WIDE, Drawing, draw
-from primer.book.registry import read_book
+from press.pages.chapter_map import TALL, WIDE, Drawing, draw
+from press.registry import read_book
 
 BOOK = read_book(Path(__file__).parents[1])
 ADDRESSES = {chapter.name: f"{chapter.page}.html" for chapter in BOOK.chapters}

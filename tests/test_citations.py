@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pybtex.database import parse_file
 
-from primer.book.citations import addresses, authors, canonical, works
+from press.links.citations import addresses, authors, canonical, works
 
 BOOK = Path(__file__).parents[1]
 BIBLIOGRAPHY = parse_file(str(BOOK / "references.bib"))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from primer.book.combine import join, join_site, joined_style
-from primer.book.node import find_node
-from primer.book.pages import SITE
+from press.publish.combine import join, join_site, joined_style
+from press.site import SITE
+from press.workshop.node import find_node
 
 PAGE = """<html><head>
 <link rel="stylesheet" href="{0}_static/styles/theme.css?digest=1" />

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from written import BOOK, CHAPTERS
 
-from primer.book.coverage import (
+from press.audit.coverage import (
     gaps,
     notebook_of,
     proofs_in,
@@ -20,8 +20,8 @@ from primer.book.coverage import (
     read_errata,
     read_rows,
 )
-from primer.book.proofs import Proof
-from primer.book.registry import read_book
+from press.audit.proofs import Proof
+from press.registry import read_book
 
 NAMES = read_book(BOOK).names
 ROWS_OF_SUBJECT = {

@@ -1,7 +1,7 @@
 """A page shows its widgets with the scripts and styles of today, whenever its notebook ran."""
 
 import sphinx_widget_host
-from primer.book.current_widgets import with_current_front
+from press.pages.current_widgets import with_current_front
 from primer.widgets import RopeRotation, base
 
 OURS = {"_anywidget_id": "primer.widgets.rope.RopeRotation", "_esm": "old", "_css": "old", "m": 3}

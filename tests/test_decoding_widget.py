@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
 from widget_page import complaints, settle, show_widget
 
-from primer.book.pages import serve
+from press.site import serve
 from primer.inference import (
     MarkovModel,
     beam_steps,

@@ -10,14 +10,14 @@ import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-from primer.book.cache import CACHE, key_file
+from press.execution.cache import CACHE, key_file
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     """Give a book of two pages with a style sheet, built once."""
     (tmp_path / "conf.py").write_text(
-        "extensions = ['primer.book.depend']\n"
+        "extensions = ['press.publish.depend']\n"
         "html_static_path = ['assets']\n"
         "exclude_patterns = ['_build']\n"
     )

@@ -11,7 +11,7 @@ from myst_parser.parsers.docutils_ import Parser
 from nbformat.v4 import new_markdown_cell
 from tiny_book import CHAPTER, build, chapter_of, write_book
 
-from primer.book.dollars import left_over
+from press.pages.dollars import left_over
 
 STRAY = {
     "text $$\na = b\n$$\nmore": 0,

@@ -14,8 +14,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from thorough import a_few
 from tiny_book import CHAPTER
 
-from primer.book.download import CELL, SOURCE, prepare, sentence
-from primer.book.kernels import NAMED_IN
+from press.downloads.download import CELL, SOURCE, prepare, sentence
+from press.execution.kernels import NAMED_IN
 
 WITHOUT_PRIMER = """
 import sys

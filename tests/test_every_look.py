@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 from selectolax.lexbor import LexborHTMLParser
 from test_site import answer_all, assert_quiet, every_page, visit
 
-from primer.book.pages import SITE, serve
+from press.site import SITE, serve
 
 
 @pytest.mark.thorough

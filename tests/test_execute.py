@@ -18,12 +18,13 @@ from jupyter_cache.cache.db import DB_NAME
 from sphinx.errors import ExtensionError
 from tiny_book import BOOK
 
-from primer.book import execute, running, turns
-from primer.book.cache import CACHE, code_of, key_file, opened, read, result_file, stale
-from primer.book.home import writable_home
-from primer.book.model_ids import STATE, VIEW, rename_models
-from primer.book.notebook import NotANotebook, read_notebook
-from primer.book.turns import LOCK, our_turn
+from press.execution import execute, running
+from press.execution.cache import CACHE, code_of, key_file, opened, read, result_file, stale
+from press.execution.home import writable_home
+from press.execution.model_ids import STATE, VIEW, rename_models
+from press.notebook import NotANotebook, read_notebook
+from press.publish import turns
+from press.publish.turns import LOCK, our_turn
 
 
 @pytest.fixture
@@ -419,7 +420,7 @@ def test_a_book_is_executed_where_the_home_cannot_be_written(book, monkeypatch, 
 HOLD = """
 import sys, time
 from pathlib import Path
-from primer.book.turns import our_turn
+from press.publish.turns import our_turn
 with our_turn(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()
@@ -478,12 +479,12 @@ def test_the_site_waits_for_its_turn_too(tmp_path, capsys, monkeypatch):
     with pytest.raises(ExtensionError, match=r"cannot write to .*file"):
         turns.begin(app)
     extensions = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
-    assert "primer.book.turns" in extensions["extensions"]
+    assert "press.publish.turns" in extensions["extensions"]
 
 
 PARENT = """
 import multiprocessing, os, time
-from primer.book import parents
+from press.execution import parents
 
 def work(parent):
     parents.POLL = 0.05

@@ -12,11 +12,11 @@ from pygments.styles import get_style_by_name
 from pygments.token import STANDARD_TYPES, Token
 from written import BOOK
 
-from primer.book.described import LONGEST, description, shortened
-from primer.book.plain_code import PLAIN
-from primer.book.sizes import size_of_drawing, with_sizes
-from primer.book.stand_ins import STAND_INS, families, rule, style_sheet
-from primer.book.style import first_fonts
+from press.pages.described import LONGEST, description, shortened
+from press.pages.plain_code import PLAIN
+from press.pages.sizes import size_of_drawing, with_sizes
+from press.publish.stand_ins import STAND_INS, families, rule, style_sheet
+from press.publish.style import first_fonts
 
 
 def tree(text: str) -> document:

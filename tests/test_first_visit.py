@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from selectolax.lexbor import LexborHTMLParser
 from thorough import a_few
 
-from primer.book.pages import SITE, serve
+from press.site import SITE, serve
 from primer.palette import DARK, LIGHT
 
 pytestmark = pytest.mark.browser

@@ -15,8 +15,8 @@ from nbformat.v4 import (
 )
 from written import BOOK, NOTEBOOKS
 
-from primer.book.foreign import faults_of_foreign
-from primer.book.form import faults, faults_of, guesses, main, tags_of
+from press.audit.foreign import faults_of_foreign
+from press.audit.form import faults, faults_of, guesses, main, tags_of
 
 GUESS = """::::{admonition} Guess first
 :class: guess

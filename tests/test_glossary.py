@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from written import BOOK, CHAPTERS, OPENING
 
-from primer.book.pages import SITE
+from press.site import SITE
 
 GLOSSARY = BOOK / "chapters/appendix/glossary.md"
 TERMS = 10
@@ -45,7 +45,7 @@ def test_a_term_without_an_entry_is_a_warning(tmp_path: Path) -> None:
         "# A page\n\n{term}`kye`\n\n```{glossary}\nkey\n  A vector.\n```\n"
     )
     warnings = io.StringIO()
-    options = {"extensions": ["myst_parser", "primer.book.glossary"]}
+    options = {"extensions": ["myst_parser", "press.links.glossary"]}
     with docutils_namespace():
         out = tmp_path / "out"
         app = Sphinx(tmp_path, None, out, out, "dummy", options, status=None, warning=warnings)

@@ -27,7 +27,7 @@ def warnings_of(folder: Path, *choices: tuple[str, str]) -> str:
     (folder / "index.md").write_text(f"# A page\n\nWords.\n\n{guess}", encoding="utf-8")
     warnings = io.StringIO()
     options = {
-        "extensions": ["myst_parser", "sphinx_design", "primer.book.guesses"],
+        "extensions": ["myst_parser", "sphinx_design", "press.pages.guesses"],
         "myst_enable_extensions": ["colon_fence"],
     }
     with docutils_namespace():

@@ -1,16 +1,17 @@
 """Imports run one way: no circle among modules, and chapters along their prerequisites."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 from written import BOOK
 
-from primer.book.registry import read_book
+from press.registry import read_book
 
 LIBRARY = BOOK / "lib/primer"
+PRESS = BOOK / "lib/press"
 
 
 def module_name(path: Path, library: Path) -> str:
@@ -63,8 +64,38 @@ def circle(library: Path) -> str:
     return ""
 
 
-def test_no_module_imports_itself_by_others() -> None:
-    assert circle(LIBRARY) == ""
+@pytest.mark.parametrize("room", [LIBRARY, PRESS], ids=["primer", "press"])
+def test_no_module_imports_itself_by_others(room: Path) -> None:
+    assert circle(room) == ""
+
+
+def _first(node: ast.AST) -> list[str]:
+    """Give the modules that one statement imports, without the names taken from them."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+
+
+def out_of(room: Path, others: Collection[str]) -> list[str]:
+    """Say in a sentence each where a room imports others, at whatever depth of its code."""
+    return [
+        f"{path.relative_to(room.parent)} imports {name}: {room.name} may import none of "
+        f"{', '.join(others)}; move what both need into {room.name}"
+        for path in sorted(room.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in _first(node)
+        if name.partition(".")[0] in others
+    ]
+
+
+def test_what_a_reader_imports_needs_no_press(tmp_path: Path) -> None:
+    assert out_of(LIBRARY, ["press"]) == []
+    (tmp_path / "primer").mkdir()
+    (tmp_path / "primer/a.py").write_text("def late():\n    from press.site import SITE\n")
+    assert out_of(tmp_path / "primer", ["press"]) == [
+        "primer/a.py imports press.site: primer may import none of press; move what both need into "
+        "primer"
+    ]
 
 
 def test_the_graph_knows_whom_the_library_imports() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from primer.book import ingredients
+from press.execution import ingredients
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "chapters").rglob("*.ipynb"))
@@ -81,7 +81,7 @@ def test_a_widget_runs_the_chapters_that_show_it(touched: Touched) -> None:
     assert "16-fourier" not in changed
 
 
-@pytest.mark.parametrize("path", ["widgets/rope.css", "widgets/kit.js", "book/style.py"])
+@pytest.mark.parametrize("path", ["widgets/rope.css", "widgets/kit.js"])
 def test_what_only_the_site_reads_runs_nothing(touched: Touched, path: str) -> None:
     assert touched(path) == set()
 

@@ -17,9 +17,9 @@ from playwright.sync_api import Page, expect
 from tiny_book import NOTHING_KEPT, READING, build, chapter_of, write_book, write_registry
 from written import BOOK
 
-from primer.book.kept import reading_time
-from primer.book.pages import serve
-from primer.book.registry import read_book
+from press.pages.progress import reading_time
+from press.registry import read_book
+from press.site import serve
 
 ReadingPage = Callable[..., Page]
 EARLIER = "chapters/07-attention"

@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from primer.book import kernels
+from press.execution import kernels
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux"),

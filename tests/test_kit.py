@@ -22,8 +22,8 @@ from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 from widget_page import settle
 
+from press.workshop.bundle import STATIC, WIDGETS, bundles, stale
 from primer import palette, widgets
-from primer.book.bundle import STATIC, WIDGETS, bundles, stale
 from primer.widgets import base
 from primer.widgets.base import SHARED_ABOVE, Widget
 from primer.widgets.controls import Choice, Name, Number, Switch, Whole

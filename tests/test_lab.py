@@ -26,8 +26,8 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
 from written import BOOK, CHAPTERS, OPENING
 
-from primer.book.form import FOLDED, tags_of
-from primer.book.pages import SITE
+from press.audit.form import FOLDED, tags_of
+from press.site import SITE
 from primer.widgets import RopeRotation
 
 pytestmark = pytest.mark.browser

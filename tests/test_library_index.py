@@ -11,13 +11,13 @@ from sphinx.util.docutils import docutils_namespace
 from tiny_book import write_registry
 from written import BOOK, CHAPTERS
 
+from press.pages.library_index import first_line, source_of
+from press.registry import REGISTRY, read_book
 from primer import attention
-from primer.book.library_index import first_line, source_of
-from primer.book.registry import REGISTRY, read_book
 
 
 def build(book: Path) -> str:
-    options = {"extensions": ["myst_parser", "primer.book.library_index"], "root_doc": "index"}
+    options = {"extensions": ["myst_parser", "press.pages.library_index"], "root_doc": "index"}
     with docutils_namespace():
         out = book / "_build"
         app = Sphinx(book, None, out, out / "trees", "html", options, status=None, warning=None)

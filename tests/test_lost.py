@@ -14,7 +14,7 @@ import pytest
 from axe import violations_on
 from playwright.sync_api import Browser, Page, expect
 
-from primer.book.pages import serve
+from press.site import serve
 
 pytestmark = pytest.mark.browser
 
@@ -93,8 +93,8 @@ def test_a_server_gives_it_for_what_is_not_there(mounted: str) -> None:
 
 def test_a_port_that_is_taken_is_one_sentence(reading_site: Path, tmp_path: Path) -> None:
     program = (
-        "import sys, pathlib; from primer.book import pages; "
-        f"pages.SITE = pathlib.Path({str(reading_site)!r}); sys.exit(pages.main())"
+        "import sys, pathlib; from press import site; "
+        f"site.SITE = pathlib.Path({str(reading_site)!r}); sys.exit(site.main())"
     )
     with serve(tmp_path) as address:
         port = address.rpartition(":")[2]

@@ -15,9 +15,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from written import BOOK, CHAPTER_NOTEBOOKS
 
-from primer.book.archive import FOLDER
-from primer.book.citing import bibtex, day
-from primer.book.pin import pythons
+from press.downloads.archive import FOLDER
+from press.publish.citing import bibtex, day
+from press.workshop.pin import pythons
 
 
 def text(name: str) -> str:
@@ -194,7 +194,7 @@ def test_one_page_says_version_changes_and_how_to_cite(tmp_path: Path, unrelease
     changes = changes if unreleased else changes.replace("## Unreleased", "## 0.2.0 — 2027-01-01")
     (tmp_path / "CHANGELOG.md").write_text(changes)
     options = {
-        "extensions": ["myst_parser", "primer.book.citing"],
+        "extensions": ["myst_parser", "press.publish.citing"],
         "root_doc": "chapters/appendix/changes",
         "exclude_patterns": ["CHANGELOG.md", "_build"],
         "html_baseurl": "https://reader.example/book/",

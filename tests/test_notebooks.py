@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from primer.book.normalize import normalize, number, unfinished_cells
+from press.execution.normalize import normalize, number, unfinished_cells
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "chapters").rglob("*.ipynb"))

@@ -23,7 +23,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from tiny_book import NOTHING_KEPT, chapter_of
 
-from primer.book.page_answers import called_checks, imported_names, sentences
+from press.pages.page_answers import called_checks, imported_names, sentences
 from primer.notebook import Mistake
 
 Open = Callable[..., Page]
@@ -336,7 +336,7 @@ def test_a_check_that_cannot_be_had_is_a_warning_with_its_place(
     nbformat.write(chapter, tmp_path / "index.ipynb")
     warnings = io.StringIO()
     options = {
-        "extensions": ["myst_nb", "primer.book.folds", "primer.book.page_answers"],
+        "extensions": ["myst_nb", "press.pages.folds", "press.pages.page_answers"],
         "nb_execution_mode": "off",
         # a suffix of our own: else myst_nb would write its into the default of all later builds
         "source_suffix": {".md": "myst-nb", ".ipynb": "myst-nb"},

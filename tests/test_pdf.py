@@ -17,10 +17,10 @@ from pypdf.annotations import Link
 from tiny_book import CHAPTER, READING, READING_GLOSSARY, READING_NOTATION, build_book, chapter_of
 from written import BOOK
 
-from primer.book import pdf
-from primer.book.bind import Part, finish, page_of
-from primer.book.pages import SITE
-from primer.book.registry import REGISTRY, read_book
+from press.downloads import pdf
+from press.downloads.bind_pdf import Part, finish, page_of
+from press.registry import REGISTRY, read_book
+from press.site import SITE
 
 pytestmark = pytest.mark.browser
 
@@ -96,7 +96,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
     """Print the book in a folder; Playwright runs but once in a process, and here it is ours."""
-    program = "import sys; from primer.book.pdf import main; sys.exit(main())"
+    program = "import sys; from press.downloads.pdf import main; sys.exit(main())"
     command = [sys.executable, "-c", program, *names]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 

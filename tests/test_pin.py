@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from written import BOOK
 
-from primer.book import pin
+from press.workshop import pin
 
 PROJECT = tomllib.loads((BOOK / "pyproject.toml").read_text("utf-8"))["project"]
 PROMISE = PROJECT["requires-python"]

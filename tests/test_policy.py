@@ -13,9 +13,8 @@ from playwright.sync_api import Browser, Page
 from sphinx.errors import ExtensionError
 from tiny_book import BOOK, CHAPTER, build, build_book, chapter_of, write_book
 
-from primer.book.markup import faults_of_markup
-from primer.book.pages import page_names, serve
-from primer.book.policy import (
+from press.audit.markup import faults_of_markup
+from press.publish.policy import (
     PRESSED,
     checksum,
     is_protected,
@@ -24,7 +23,8 @@ from primer.book.policy import (
     strangers,
     with_policy,
 )
-from primer.book.scripts import pattern_of
+from press.publish.scripts import pattern_of
+from press.site import page_names, serve
 
 PAGE = """<html><head><meta charset="utf-8" /><title>t</title></head><body>
 <button onclick="window.print()">Print</button><p id="said"></p>
@@ -108,8 +108,7 @@ def test_the_themes_buttons_still_do_what_they_say(reading_page: Callable[..., P
 
 def test_no_script_of_ours_writes_markup() -> None:
     scripts = [
-        *(BOOK / "assets").glob("*.js"),
-        *(BOOK / "lib/primer").rglob("*.js"),
+        *(BOOK / "lib").rglob("*.js"),
         *(BOOK / "packages").rglob("*.js"),
     ]
     assert [

@@ -12,10 +12,10 @@ from printed import broken, printed, shown
 from replay import executed
 from tiny_book import BOOK, CHAPTER, build, build_book, chapter_of, write_book
 
-from primer.book.execute import MARKDOWN
-from primer.book.normalize import normalize
-from primer.book.pages import SITE
-from primer.book.registry import read_book
+from press.execution.execute import MARKDOWN
+from press.execution.normalize import normalize
+from press.registry import read_book
+from press.site import SITE
 
 TO_COME = {chapter.name for chapter in read_book(BOOK).chapters if not chapter.written}
 NOTEBOOKS = [

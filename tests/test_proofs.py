@@ -5,9 +5,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from primer.book.form import held_checks, holds
-from primer.book.headings import Section
-from primer.book.proofs import Proof, read_proofs
+from press.audit.form import held_checks, holds
+from press.audit.proofs import Proof, read_proofs
+from press.pages.headings import Section
 from primer.notebook import verify, verify_between, verify_raises, verify_that
 
 

@@ -57,7 +57,7 @@ from primer.widgets.rope import default_vectors
 from primer.widgets.small_network import normals
 
 DRAW = {"seed", "seeds", "rng", "generator"}
-LEFT_OUT = ("primer.book", "primer.notebook", "primer.exercises")
+LEFT_OUT = ("primer.notebook", "primer.exercises")
 """They make the site and its exercises; a reader draws nothing with them."""
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page
 from test_site import WIDTHS, assert_quiet, visit
 from widget_page import settle
 
-from primer.book.pages import SITE, serve
+from press.site import SITE, serve
 from primer.widgets import AttentionMaps, Decoding
 
 pytestmark = pytest.mark.browser

@@ -15,7 +15,7 @@ import mutants
 import pytest
 from written import BOOK
 
-from primer.book.registry import REGISTRY, read_book
+from press.registry import REGISTRY, read_book
 
 RECIPES = (BOOK / "CONTRIBUTING.md").read_text("utf-8")
 CHAPTER = RECIPES.partition("\n## A chapter in a day\n")[2].partition("\n## ")[0]
@@ -138,4 +138,4 @@ def test_a_new_widget_leaves_the_tests_green(tmp_path: Path) -> None:
     for command in ("ruff format --check lib", "ruff check lib", "mypy"):
         copy.run(f".venv/bin/{command}")
     for command in ("@biomejs/biome/bin/biome check --error-on-warnings", "typescript/bin/tsc"):
-        copy.run(f".venv/bin/python -m primer.book.node run node_modules/{command}")
+        copy.run(f".venv/bin/python -m press.workshop.node run node_modules/{command}")

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from written import BOOK
 
+from press.registry import REGISTRY, complaints, main, read_book, written_files
 from primer import widgets
-from primer.book.registry import REGISTRY, complaints, main, read_book, written_files
 
 
 @pytest.fixture

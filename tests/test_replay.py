@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from primer.book import cache, execute
+from press.execution import cache, execute
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path("chapters/01-sums.ipynb")

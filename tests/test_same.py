@@ -78,7 +78,7 @@ def made(folder: Path, seed: str, **environment: str) -> Path:
     """Run and build a book in processes of their own; return its site."""
     path = os.pathsep.join([str(BOOK / "lib"), str(BOOK / "tests")])
     own = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed, **environment}
-    run = [sys.executable, "-m", "primer.book.execute"]
+    run = [sys.executable, "-m", "press.execution.execute"]
     ran = subprocess.run(run, cwd=folder, env=own, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     build = subprocess.run(

@@ -12,7 +12,7 @@ import pytest
 import torch
 from thorough import a_few
 
-from primer.book.scoreboard import (
+from press.pages.scoreboard import (
     HEADINGS,
     PLAY_HEADINGS,
     READING_HEADINGS,

@@ -15,7 +15,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from primer.book.form import tags_of
+from press.audit.form import tags_of
 
 CHAPTERS = Path(__file__).parents[1] / "chapters"
 NOTEBOOKS = {

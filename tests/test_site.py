@@ -27,11 +27,11 @@ from widget_page import PATIENCE
 from written import BOOK, OPENING
 from written import CHAPTERS as NAMES
 
+from press.audit.form import AUDIT
+from press.downloads.download import CELL as NEEDS_THE_BOOK
+from press.registry import read_book
+from press.site import SITE, serve
 from primer import widgets
-from primer.book.download import CELL as NEEDS_THE_BOOK
-from primer.book.form import AUDIT
-from primer.book.pages import SITE, serve
-from primer.book.registry import read_book
 from sphinx_widget_host.embed import file_stem
 
 pytestmark = pytest.mark.browser

@@ -17,11 +17,11 @@ from nbformat.v4 import new_markdown_cell
 from tiny_book import build, chapter_of, write_book, write_registry
 from written import BOOK, CHAPTERS
 
-from primer.book import skeleton
-from primer.book.coverage import gaps, read_entries
-from primer.book.form import faults_of, guesses
-from primer.book.normalize import normalize, notebooks, unfinished_cells
-from primer.book.registry import REGISTRY, complaints, read_book, table_of_contents, written_files
+from press.audit.coverage import gaps, read_entries
+from press.audit.form import faults_of, guesses
+from press.execution.normalize import normalize, notebooks, unfinished_cells
+from press.registry import REGISTRY, complaints, read_book, table_of_contents, written_files
+from press.workshop import skeleton
 
 NEXT = len(read_book(BOOK).chapters) + 1
 TOPIC = "rehearsal_of_the_recipe"  # nobody calls a chapter so

@@ -11,7 +11,7 @@ from sphinx.util.docutils import docutils_namespace
 from written import BOOK
 
 from benchmarks import table
-from primer.book import speed
+from press.pages import speed
 
 ROWS = {
     "Transforms beside SciPy's": [
@@ -62,7 +62,7 @@ def test_the_page_shows_every_line_or_says_what_is_missing(tmp_path: Path, kept:
     goals.write_text(GOALS, "utf-8")
     (tmp_path / "index.md").write_text("# Speed\n\n```{speed}\n```\n", encoding="utf-8")
     warnings = io.StringIO()
-    options = {"extensions": ["myst_parser", "primer.book.speed"]}
+    options = {"extensions": ["myst_parser", "press.pages.speed"]}
     with docutils_namespace():
         out = tmp_path / "out"
         app = Sphinx(tmp_path, None, out, out, "html", options, status=None, warning=warnings)

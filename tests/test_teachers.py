@@ -7,8 +7,8 @@ import pytest
 from by_keyboard import page_exercises
 from written import BOOK, CHAPTERS
 
+from press.registry import read_book
 from primer import widgets
-from primer.book.registry import read_book
 
 PAGE = (BOOK / "chapters/appendix/teachers.md").read_text("utf-8")
 TERM, _, SHORT = PAGE.partition("(teachers-four)=")

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from primer.book.coverage import errata_of, gaps, notebook_of, proofs_of
+from press.audit.coverage import errata_of, gaps, notebook_of, proofs_of
 
 HEADER = "id,chapter,item,source,kind,check\n"
 NAMES = ("07-attention", "08-positions", "09-transformers")

@@ -6,7 +6,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from primer.book.unbroken import SHORT, keep_together
+from press.pages.unbroken import SHORT, keep_together
 
 
 def arrange(*parts: str) -> nodes.paragraph:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from primer.book.unused_styles import drop_unused
+from press.publish.unused_styles import drop_unused
 
 PACKAGE = Path(__file__).parents[1] / "node_modules" / "purgecss"
 

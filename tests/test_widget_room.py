@@ -14,7 +14,7 @@ from looks import PAGES
 from playwright.sync_api import Browser
 from thorough import a_few
 
-from primer.book.pages import SITE, serve
+from press.site import SITE, serve
 
 pytestmark = pytest.mark.browser
 

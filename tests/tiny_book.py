@@ -16,7 +16,7 @@ import nbformat
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from primer.book.registry import REGISTRY
+from press.registry import REGISTRY
 
 BOOK = Path(__file__).parents[1]
 CHAPTER = "chapters/08-positions"
@@ -56,7 +56,7 @@ def write_book(
     config["html"]["baseurl"] = site
     config["execute"]["execute_notebooks"] = "off"
     extensions = config["sphinx"]["config"]["extensions"]
-    extensions.remove("primer.book.appendix")  # it reads the data of the whole book
+    extensions.remove("press.pages.appendix")  # it reads the data of the whole book
     (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     names = [CHAPTER, *(pages or {})]
     part = {"caption": "Part", "numbered": 2, "chapters": [{"file": name} for name in names]}
@@ -71,7 +71,8 @@ def write_book(
         (folder / f"{name}.md").parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     shutil.copy(BOOK / "references.bib", folder)
-    for shared in ("assets", "_templates", "node_modules"):
+    (folder / "lib").mkdir(exist_ok=True)
+    for shared in ("lib/press", "node_modules"):
         (folder / shared).symlink_to(BOOK / shared)
 
 

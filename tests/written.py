@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from primer.book.registry import read_book
+from press.registry import read_book
 
 BOOK = Path(__file__).parents[1]
 CHAPTERS = [chapter.name for chapter in read_book(BOOK).written]

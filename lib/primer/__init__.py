@@ -6,5 +6,4 @@ computed by :mod:`primer.positions`, checked by ``tests/test_positions.py`` and 
 
 * :mod:`primer.notebook` — what the cells of a chapter use to check, measure, draw and quote;
 * :mod:`primer.widgets` — the interactive figures;
-* :mod:`primer.book` — what turns the notebooks into the website.
 """

@@ -1,7 +1,7 @@
 """Exercises whose answer is a number or a choice, declared once as data.
 
 Such an exercise can be answered in Jupyter, where its check is called with the answer, and on the
-page, where no kernel runs: the site reads the same object (:mod:`primer.book.page_answers`) and a
+page, where no kernel runs: the site reads the same object (:mod:`press.pages.page_answers`) and a
 small script compares.  Both give the same reply, word for word.
 """
 

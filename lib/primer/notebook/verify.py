@@ -3,7 +3,7 @@
 The checks of a section stand at its end.  Which rows of the source map (``FOU-03``) and which
 errata (``ERR-22``) they prove is written in the metadata of their cell, by the names that they
 print; the coverage test reads both, so a removed or renamed check is noticed
-(:mod:`primer.book.proofs`).
+(:mod:`press.audit.proofs`).
 """
 
 from __future__ import annotations

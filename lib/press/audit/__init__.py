@@ -1,0 +1,1 @@
+"""What a chapter owes: its form, the proofs of what it claims, nothing foreign in its markup."""

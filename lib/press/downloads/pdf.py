@@ -1,0 +1,282 @@
+"""The book on paper: a PDF of each chapter, and one of the whole, printed from the built site.
+
+Chromium prints each page as :file:`press/publish/print.css` and :file:`print.js` lay it out, with
+the headings as bookmarks and the structure that screen readers follow.  The pages of a chapter are
+numbered within it, 8-1, 8-2, …, so that a page has one number in both files.
+
+Run ``python -m press.downloads.pdf [08-positions …]`` in the root of the book, or ``make pdf``.
+"""
+
+from __future__ import annotations
+
+import html
+import logging
+import posixpath
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from press.downloads.archive import FOLDER
+from press.downloads.bind_pdf import Part, bind, finish
+from press.registry import Book, read_book
+from press.workshop.browser import ARGUMENTS, find_chromium
+
+TITLE = "A Runnable Primer"
+BACK = {
+    "one-token": "One token",
+    "glossary": "Glossary",
+    "notation": "Notation",
+    "conventions": "Conventions",
+}
+"""The pages of the appendix that are read on paper, too; the others live by their links."""
+SITE, TARGET = Path("_build/html"), Path("_build/pdf")
+
+_LINK = re.compile(r'href="([^"#:]*)#([^"]+)"')
+_FOOT = 'font: 8pt "Source Sans 3 Variable", sans-serif; color: #555;'
+_STYLE = """@page {{
+  @bottom-left {{ content: {left}; {foot} }}
+  @bottom-right {{ content: {prefix} counter(page); {foot} }}
+}}"""
+_COVER = """<main class="bd-article"><section style="break-after: page">
+<h1 style="display: block; margin-top: 32vh; font-size: 3.2rem">{title}</h1><p>{about}</p>
+</section><section><h1 style="display: block">Contents</h1>
+<table style="width: 100%">{rows}</table></section></main>"""
+_ROW = """<tr style="line-height: 1.3; vertical-align: top">
+<td style="padding: 0.22rem 0"><a href="{page}.html" style="font-weight: 650">{title}</a><br>
+<small>{about}</small></td>
+<td style="padding: 0.22rem 0; text-align: right; white-space: nowrap">{number}</td></tr>"""
+_ABOUT = (
+    "An interactive introduction to the mathematics of language models. On the site its widgets "
+    "move and its code runs; on paper a widget is its picture, and solutions stand at the end of "
+    "each chapter. Text: CC BY 4.0."
+)
+
+# What every other page of the book points to on this one becomes a place in the file: Chromium
+# writes down only the places that something on the page itself leads to.
+_NAME_PLACES = """(names) => {
+  const line = document.createElement("p");
+  line.style.cssText = "height: 1px; margin: 0; overflow: hidden";
+  for (const name of names) {
+    if (!document.getElementById(name)) continue;
+    const link = document.createElement("a");
+    link.href = `#${name}`;
+    link.style.cssText = "display: inline-block; width: 1px; height: 1px";
+    line.append(link);
+  }
+  document.querySelector(".bd-article").append(line);
+}"""
+_COMPLETE = """async () => {
+  for (const image of document.images) image.loading = "eager";
+  const seen = [...document.images].filter((image) => image.checkVisibility());
+  await Promise.all([document.fonts.ready, ...seen.map((image) => image.decode().catch(() => 0))]);
+}"""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page of the site that is printed.
+
+    Attributes
+    ----------
+    page : str
+        Its name in the site, without its ending.
+    title : str
+        What it is called.
+    prefix : str
+        What stands before the numbers of its pages.
+    """
+
+    page: str
+    title: str
+    prefix: str
+
+    @property
+    def file(self) -> str:
+        """The name of its own PDF."""
+        return f"{posixpath.basename(self.page)}.pdf"
+
+
+def sheets_of(book: Book) -> list[Sheet]:
+    """List what is printed, in the order of the contents: what comes first, chapters, appendix."""
+    titles = {name: name.replace("-", " ").capitalize() for name in book.opening}
+    opening = [Sheet(f"chapters/{name}", titles[name], f"{titles[name][0]}-") for name in titles]
+    chapters = [Sheet(one.page, one.heading, f"{one.number}-") for one in book.written]
+    pages = [page for group in book.appendix.values() for page in group if page in BACK]
+    back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in pages]
+    return opening + chapters + back
+
+
+def wanted_places(site: Path, sheets: Iterable[Sheet]) -> dict[str, set[str]]:
+    """Return the anchors of each page that others of them lead to.
+
+    Parameters
+    ----------
+    site : Path
+        The folder of the built site.
+    sheets : iterable of Sheet
+        Pages that are there.
+    """
+    pages = [sheet.page for sheet in sheets]
+    wanted: dict[str, set[str]] = {page: set() for page in pages}
+    for page in pages:
+        for link, anchor in _LINK.findall((site / f"{page}.html").read_text("utf-8")):
+            to = posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
+            if link and to.removesuffix(".html") in wanted:
+                wanted[to.removesuffix(".html")].add(html.unescape(anchor))
+    return wanted
+
+
+def style_of(left: str, prefix: str) -> str:
+    """Write the foot of the pages: what is read at the left, the number at the right."""
+    return _STYLE.format(left=f'"{left}"', prefix=f'"{prefix}"', foot=_FOOT)
+
+
+def print_sheet(
+    browser: Browser, site: Path, sheet: Sheet, places: set[str], target: Path, *, cover: str = ""
+) -> str:
+    """Print one page of the site, and return its address on the web, ``""`` if it has none.
+
+    Parameters
+    ----------
+    browser : Browser
+        A Chromium.
+    site : Path
+        The folder of the built site.
+    sheet : Sheet
+        What is printed.
+    places : set of str
+        The anchors that must be found in the file.
+    target : Path
+        The PDF.
+    cover : str
+        HTML that stands on the page in place of what is there.
+    """
+    context = browser.new_context(color_scheme="light", reduced_motion="reduce")
+    page = context.new_page()
+    page.goto((site / f"{sheet.page}.html").resolve().as_uri(), wait_until="load")
+    if cover:
+        page.evaluate("(text) => { document.body.innerHTML = text }", cover)
+        page.add_style_tag(content="@page { @bottom-left { content: none } }")
+    else:
+        page.add_style_tag(content=style_of(f"{TITLE} · {sheet.title}", sheet.prefix))
+        page.evaluate(_NAME_PLACES, sorted(places))
+    page.emulate_media(media="print", color_scheme="light")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")  # pictures are asked for now
+    page.evaluate(_COMPLETE)
+    page.evaluate("(title) => { document.title = title }", f"{sheet.title} · {TITLE}")
+    page.pdf(path=target, format="A4", outline=True, tagged=True, print_background=True)
+    address = page.evaluate("document.querySelector('link[rel=canonical]')?.href ?? ''")
+    context.close()
+    return address
+
+
+def contents(sheets: Iterable[Sheet], book: Book) -> str:
+    """Write the pages in front of the whole book: its title, and where its chapters begin."""
+    about = {chapter.page: chapter.about for chapter in book.written}
+    rows = "".join(
+        _ROW.format(
+            page=sheet.page,
+            title=html.escape(sheet.title),
+            about=html.escape(about.get(sheet.page, "")),
+            number=f"{sheet.prefix}1",
+        )
+        for sheet in sheets
+    )
+    return _COVER.format(title=TITLE, about=_ABOUT, rows=rows)
+
+
+def chosen(sheets: list[Sheet], names: list[str]) -> list[Sheet]:
+    """Choose the pages that are named, all of them where none is.
+
+    Raises
+    ------
+    ValueError
+        When there is no page of a name.
+    """
+    known = {posixpath.basename(sheet.page): sheet for sheet in sheets}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{name!r} is not printed; one of {', '.join(known)}")
+    return [known[name] for name in names] or sheets
+
+
+def print_book(site: Path, target: Path, names: list[str], book: Book) -> Iterator[str]:
+    """Print pages of the site, and bind all of them where none is named.
+
+    Parameters
+    ----------
+    site : Path
+        The folder of the built site.
+    target : Path
+        The folder of the PDFs.
+    names : list of str
+        Chapters, for example ``["08-positions"]``; all where it is empty.
+    book : Book
+        The registry.
+
+    Yields
+    ------
+    str
+        A line for each file.
+
+    Raises
+    ------
+    ValueError
+        When the site, a page of it or a browser is missing; the sentence says what to do.
+    """
+    everything = sheets_of(book)
+    sheets = chosen(everything, names)
+    for sheet in everything:
+        if not (site / f"{sheet.page}.html").is_file():
+            raise ValueError(f"{site / sheet.page}.html is not there yet: run `make book` first.")
+    path = find_chromium()
+    if path is None:
+        raise ValueError(
+            "Chromium or Chrome prints the book, and none was found: `.venv/bin/python "
+            "tests/chromium.py` installs one, or set CHROMIUM to its path."
+        )
+    started = time.perf_counter()
+    places = wanted_places(site, everything)
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        parts = []
+        for number, sheet in enumerate(sheets, 1):
+            file = Path(folder) / sheet.file
+            address = print_sheet(browser, site, sheet, places[sheet.page], file)
+            parts.append(Part(file, sheet.page, sheet.title, sheet.prefix, address))
+            count = finish(parts[-1], site, target / sheet.file)
+            passed = f"{time.perf_counter() - started:4.0f} s"
+            yield f"{number} of {len(sheets)}, {passed}: {target / sheet.file}, {count} pages"
+        if not names:
+            front = Part(Path(folder) / "front.pdf", "index", TITLE, "", "")
+            cover = Sheet("index", TITLE, "")
+            text = contents(sheets, book)
+            print_sheet(browser, site, cover, set(), front.file, cover=text)
+            whole = target / f"{FOLDER}.pdf"
+            count = bind(front, parts, site, whole)
+            yield f"{time.perf_counter() - started:.0f} s: {whole}, {count} pages"
+        browser.close()
+
+
+def main() -> int:
+    """Print what the command line names, or say what is missing."""
+    # Chromium counts one object fewer than it writes, which pypdf reports for every file.
+    logging.getLogger("pypdf").setLevel(logging.ERROR)
+    try:
+        for line in print_book(SITE, TARGET, sys.argv[1:], read_book(Path())):
+            print(line, flush=True)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What a page says and shows: passes over its document, and the directives that a page may use."""

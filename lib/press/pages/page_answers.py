@@ -1,0 +1,187 @@
+"""Sphinx extension: an exercise whose answer is a number or a choice is answered on the page.
+
+Behind such an exercise stands a cell tagged ``exercise`` that hands the reader's answer to a check
+of :mod:`primer.exercises`.  When that check is declared as data (``NumberExercise``,
+``ChoiceExercise`` of :mod:`primer.notebook`), the page gets a form in front of the cell, and the
+cell itself is closed.  The form carries the data and every sentence; :file:`numbers.js` reads what
+a person types, :file:`page-answers.js` compares, and shows the sentence that Python would print.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import html
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from press.pages.folds import cells_of, closed
+from primer.notebook import ChoiceExercise, NumberExercise
+
+logger = logging.getLogger(__name__)
+
+PageExercise = NumberExercise | ChoiceExercise
+
+
+def imported_names(sources: Iterable[str]) -> dict[str, str]:
+    r"""Return what the names stand for that the cells of a page import.
+
+    Examples
+    --------
+    >>> imported_names(["%config x = 1", "from primer.exercises import positions as checks"])
+    {'checks': 'primer.exercises.positions'}
+    """
+    names: dict[str, str] = {}
+    for source in sources:
+        with contextlib.suppress(SyntaxError):  # a cell of IPython's own commands
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.ImportFrom):
+                    for alias in node.names:
+                        names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def called_checks(source: str, names: dict[str, str]) -> list[tuple[str, str]]:
+    """Name the checks of ``primer.exercises`` that a cell calls: module and function.
+
+    Parameters
+    ----------
+    source : str
+        The cell.
+    names : dict of str to str
+        What the names that the page imports stand for.
+
+    Examples
+    --------
+    >>> called_checks("checks.check_shift(...)", {"checks": "primer.exercises.positions"})
+    [('primer.exercises.positions', 'check_shift')]
+    """
+    found: dict[tuple[str, str], None] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            first, dot, rest = ast.unparse(node.func).partition(".")
+            path = names.get(first, first) + dot + rest
+            if path.startswith("primer.exercises."):
+                module, _, name = path.rpartition(".")
+                found[module, name] = None
+    return list(found)
+
+
+def sentences(exercise: PageExercise) -> dict[str, Any]:
+    """Return what the page must know: the data, and the replies as Python prints them.
+
+    Examples
+    --------
+    >>> check = ChoiceExercise(
+    ...     "0.2", choices={"a": "It halves.", "b": "It stays."}, right="b",
+    ...     replies={"a": "halving needs n/2 tokens", "b": "Nothing in it depends on n."},
+    ... )
+    >>> sentences(check)["replies"]["b"]
+    '✓ Exercise 0.2 is solved. Nothing in it depends on n.'
+    """
+    number = exercise.number
+
+    def solved(because: str) -> str:
+        return f"✓ Exercise {number} is solved. {because}"
+
+    def mistaken(sentence: str) -> str:
+        return f"✗ Exercise {number}: {sentence}"
+
+    if isinstance(exercise, ChoiceExercise):
+        return {
+            "number": number,
+            "replies": {
+                letter: solved(reply) if letter == exercise.right else mistaken(reply)
+                for letter, reply in exercise.replies.items()
+            },
+            "expected": mistaken(exercise.expected),
+        }
+    return {
+        "number": number,
+        "expects": exercise.expects,
+        "right": exercise.right,
+        "within": exercise.within,
+        "low": exercise.low,
+        "high": exercise.high,
+        "solved": solved(exercise.because),
+        "wrong": [[value, mistaken(sentence)] for value, sentence in exercise.wrong.items()],
+        "otherwise": mistaken(exercise.otherwise),
+        "expected": mistaken(exercise.expected),
+    }
+
+
+def form(exercise: PageExercise) -> str:
+    """Write the form of an exercise as HTML; its text has said what the letters of choices mean."""
+    data = html.escape(json.dumps(sentences(exercise), ensure_ascii=False))
+    name = f"answer-{exercise.number.replace('.', '-')}"
+    if isinstance(exercise, ChoiceExercise):
+        field = "".join(
+            [
+                "<fieldset><legend>Your answer</legend>",
+                *(
+                    f'<label><input type="radio" name="{name}" value="{html.escape(letter)}" '
+                    f'aria-label="({html.escape(letter)}) {html.escape(text)}">'
+                    f"({html.escape(letter)})</label>"
+                    for letter, text in exercise.choices.items()
+                ),
+                "</fieldset>",
+            ]
+        )
+    else:
+        field = (
+            f'<label for="{name}">Your answer: {html.escape(exercise.expects)}</label>'
+            f'<input id="{name}" name="{name}" type="text" autocomplete="off" spellcheck="false">'
+        )
+    return (
+        f'<form class="page-answer" data-exercise="{data}">{field}'
+        '<button type="submit">Check</button><p class="reply" role="status"></p></form>'
+    )
+
+
+def exercises_of(
+    app: Sphinx, cell: nodes.container, names: dict[str, str]
+) -> Iterator[PageExercise]:
+    """Give the exercises that a cell checks and that the page can check as well."""
+    for path, name in called_checks(cell[0].astext(), names):
+        module = importlib.import_module(path)
+        check = getattr(module, name)
+        if isinstance(check, NumberExercise | ChoiceExercise):
+            app.env.note_dependency(str(module.__file__))  # the page is read again when it changes
+            yield check
+
+
+def add_forms(app: Sphinx, document: nodes.document) -> None:
+    """Put a form in front of each cell whose answer the page can check, and fold the cell."""
+    sources = [
+        cell.astext()
+        for cell in document.findall(nodes.container)
+        if cell.get("nb_element") == "cell_code_source"
+    ]
+    names = imported_names(sources)
+    for cell in cells_of(document, "exercise"):
+        try:
+            exercises = list(exercises_of(app, cell, names))
+        except (SyntaxError, ImportError, AttributeError, ValueError) as error:
+            logger.warning("the exercise's check: %s", error, location=cell, type="page-answer")
+            continue
+        if exercises:
+            forms = [nodes.raw("", form(one), format="html") for one in exercises]
+            parent, place = cell.parent, cell.parent.index(cell)
+            parent.remove(cell)
+            parent.insert(place, [*forms, closed("exercise", "In Jupyter", cell)])
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the forms to each page once it is read."""
+    app.connect("doctree-read", add_forms)
+    app.add_css_file("page-answers.css", priority=910)
+    app.add_js_file("memory.js", priority=490, defer="defer")
+    app.add_js_file("numbers.js", defer="defer")
+    app.add_js_file("page-answers.js", defer="defer")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,182 @@
+"""Sphinx extension: what the reader's browser keeps of her reading, on its pages.
+
+Each chapter gets a line below its title with the time that reading takes, to which
+:file:`progress.js` adds how far the reader came.  ``{go-on}`` is the place of a link to where she
+stopped; ``{kept}`` lists the chapters with their sections, guesses and page exercises, of which
+:file:`kept.js` makes the table of what is read, guessed and answered.  Nothing leaves the browser.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from press.pages.guesses import choices_of, guesses_of
+from press.registry import REGISTRY, read_book
+
+PAGE = "chapters/appendix/kept"
+_TIME = re.compile(
+    r"(?:Reading\s+takes|You\s+need)\s+(?:about\s+)?"
+    r"(?P<time>an?\s+hour(?:\s+and\s+a\s+(?:half|quarter))?|\w+\s+(?:minutes|hours))"
+)
+_DATA = re.compile(r'class="page-answer" data-exercise="([^"]*)"')
+
+
+class kept_table(nodes.General, nodes.Element):  # type: ignore[misc]
+    """The place of the table, filled when all pages are read."""
+
+
+class go_on_line(nodes.General, nodes.Element):  # type: ignore[misc]
+    """The place of the link to where the reader stopped, filled when all pages are read."""
+
+
+def reading_time(text: str) -> str:
+    r"""Return how long a chapter says that reading takes, ``""`` where it says nothing.
+
+    Examples
+    --------
+    >>> reading_time("Reading\ntakes about an hour and a half; the code runs in a minute.")
+    'about an hour and a half'
+    >>> reading_time("Reading is fun.")
+    ''
+    """
+    found = _TIME.search(text)
+    return f"about {' '.join(found['time'].split())}" if found else ""
+
+
+def chapters_of(app: Sphinx) -> dict[str, str]:
+    """Return what is read for its own sake, by name: the opening pages and the chapters."""
+    book = read_book(Path(app.srcdir))
+    headings = dict.fromkeys(book.opening, "") | {one.name: one.heading for one in book.written}
+    return {name: text for name, text in headings.items() if _page(name) in app.env.found_docs}
+
+
+def _page(name: str) -> str:
+    return f"chapters/{name}"
+
+
+def sections_of(document: nodes.document) -> list[nodes.section]:
+    """Return the sections below the title of a page."""
+    top = next(document.findall(nodes.section), None)
+    return [node for node in top or () if isinstance(node, nodes.section)]
+
+
+def contents(document: nodes.document) -> dict[str, Any]:
+    """Return what of a page can be read, guessed and answered, as the browser names it."""
+    guesses: list[dict[str, Any]] = []
+    for guess in guesses_of(document):
+        choices = choices_of(guess)
+        for number, choice in enumerate(choices):
+            if "right" in choice.get("container_classes", ()):
+                made = {"id": guess["ids"][-1], "right": number, "choices": len(choices)}
+                guesses.append(made)
+    forms = [_DATA.search(node.astext()) for node in document.findall(nodes.raw)]
+    exercises = [json.loads(html.unescape(data[1]))["number"] for data in forms if data]
+    sections = {one["ids"][0]: one[0].astext() for one in sections_of(document)}
+    return {"sections": sections, "guesses": guesses, "exercises": exercises}
+
+
+def note(app: Sphinx, document: nodes.document) -> None:
+    """Put the line below a chapter's title, and remember what is in the chapter."""
+    page, name = app.env.docname, Path(app.env.docname).name
+    if page != _page(name) or name not in chapters_of(app):
+        return
+    app.env.metadata[page]["kept"] = contents(document)
+    title = next(document.findall(nodes.title), None)
+    if title is None:
+        return
+    time = reading_time(document.astext())
+    number = len(sections_of(document))
+    counted = f"{number} section{'' if number == 1 else 's'}"
+    if PAGE in app.env.found_docs:
+        counted = f'<a class="counted" href="appendix/kept.html">{counted}</a>'
+    else:
+        counted = f'<span class="counted">{counted}</span>'
+    line = f"<span>{html.escape(time)}</span>{counted}" if time else counted
+    line = f'<div class="reading-line" data-chapter="{name}">{line}</div>'
+    title.parent.insert(title.parent.index(title) + 1, nodes.raw("", line, format="html"))
+
+
+class GoOn(SphinxDirective):
+    """The directive ``{go-on}``: a link to where the reader stopped, if she was here before."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make the page depend on all chapters, where the link may lead."""
+        depend_on_chapters(self.env)
+        return [go_on_line()]
+
+
+class Kept(SphinxDirective):
+    """The directive ``{kept}``: the table of all chapters."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make the page depend on all that the table counts."""
+        depend_on_chapters(self.env)
+        return [kept_table()]
+
+
+def depend_on_chapters(env: BuildEnvironment) -> None:
+    """Let a page be read again when a chapter has changed, or when there is another one."""
+    env.note_dependency(str(Path(env.srcdir) / REGISTRY))
+    for name in chapters_of(env.app):
+        env.note_dependency(env.doc2path(_page(name)))
+
+
+def titled(app: Sphinx, name: str) -> dict[str, str]:
+    """Return the titles of a chapter's sections with their numbers, as its page has them, by id."""
+    numbers = app.env.toc_secnumbers.get(_page(name), {})
+    return {
+        section: " ".join([".".join(map(str, numbers.get(f"#{section}", ()))), title]).strip()
+        for section, title in app.env.metadata[_page(name)]["kept"]["sections"].items()
+    }
+
+
+def fill(app: Sphinx, document: nodes.document, docname: str) -> None:
+    """Write what the table and the link are made of, now that all chapters are read."""
+    named = [
+        {"name": name, "heading": heading or app.env.titles[_page(name)].astext()}
+        for name, heading in chapters_of(app).items()
+    ]
+    for line in list(document.findall(go_on_line)):
+        chapters = [one | {"sections": titled(app, one["name"])} for one in named]
+        data = html.escape(json.dumps(chapters, ensure_ascii=False))
+        text = f'<p class="go-on" data-chapters="{data}" hidden></p>'
+        line.replace_self(nodes.raw("", text, format="html"))
+    for place in list(document.findall(kept_table)):
+        chapters = [
+            one
+            | {"href": f"{'../' * docname.count('/')}{_page(one['name'])}.html"}
+            | app.env.metadata[_page(one["name"])]["kept"]
+            for one in named
+        ]
+        data = html.escape(json.dumps(chapters, ensure_ascii=False))
+        text = (
+            f'<div class="kept" data-chapters="{data}" style="--chapters: {len(chapters)}">'
+            '<p class="no-scripts">Scripts are switched off in this browser, so the book keeps '
+            "nothing, and here is nothing to show. "
+            "Everything else can be read.</p></div>"
+        )
+        place.replace_self(nodes.raw("", text, format="html"))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the line of each chapter, both directives, and the scripts."""
+    app.add_node(kept_table)
+    app.add_node(go_on_line)
+    app.add_directive("go-on", GoOn)
+    app.add_directive("kept", Kept)
+    app.connect("doctree-read", note)
+    app.connect("doctree-resolved", fill)
+    app.add_css_file("kept.css", priority=910)
+    app.add_js_file("memory.js", priority=490, defer="defer")
+    app.add_js_file("progress.js", defer="defer")
+    app.add_js_file("kept.js", defer="defer")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

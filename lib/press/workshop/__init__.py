@@ -1,0 +1,1 @@
+"""What an author works with: a new chapter, a widget that follows its files, bundles, pins."""

@@ -1,1 +1,0 @@
-"""What turns the notebooks into the website: execution, normalization and Sphinx extensions."""
