@@ -39,7 +39,7 @@ $(READY): requirements.txt requirements-hashed.txt pyproject.toml lib/press/pypr
   $(HOST)/pyproject.toml $(KATEX)/pyproject.toml binder/ipython_kernel_config.py
 	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON) here; name a Python" \
 	  "with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
-	@$(PYTHON) tests/interpreter.py
+	@$(PYTHON) tests/tools/interpreter.py
 	@echo "Installing the pinned packages into $(VENV) (a few minutes on the first run) …"
 	$(PYTHON) -m venv $(VENV)
 	@# uv unpacks the packages on all cores; pip does so where only pip was told of a way to them
@@ -75,7 +75,7 @@ serve: $(READY)  ## show the built site on http://127.0.0.1:8000 (PORT=… for a
 
 pdf: $(READY)  ## print the built site: a PDF of each chapter and of the whole (CHAPTER=08-positions: of one)
 	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
-	@$(BIN)/python tests/chromium.py > /dev/null || true
+	@$(BIN)/python tests/tools/chromium.py > /dev/null || true
 	$(BIN)/python -m press.downloads.pdf $(CHAPTER)
 
 lab: $(READY)  ## open the chapters in JupyterLab
@@ -84,7 +84,7 @@ lab: $(READY)  ## open the chapters in JupyterLab
 # ---------------------------------------------------------------- check
 
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
-CHECK  := $(PYTEST) --doctest-modules --nbval --nbval-sanitize-with=tests/nbval.cfg \
+CHECK  := $(PYTEST) --doctest-modules --nbval --nbval-sanitize-with=tests/tools/nbval.cfg \
 	  -m "not seeds and not thorough"
 
 test: $(READY)  ## the tests: library, docstrings, stored numbers, widgets, site (CHAPTER=08: of one)
@@ -94,15 +94,15 @@ test: $(READY)  ## the tests: library, docstrings, stored numbers, widgets, site
 	@$(MAKE) --no-print-directory --jobs=3 site beside
 	@echo "3 of 3: the tests"
 ifdef CHAPTER
-	@$(BIN)/python tests/chapter.py $(CHAPTER) > _build/chapter.txt
+	@$(BIN)/python tests/tools/chapter.py $(CHAPTER) > _build/chapter.txt
 	$(CHECK) @_build/chapter.txt
 else
 	@# the browser's tests first: a process that ends early takes over what waits at their end
-	$(CHECK) tests/test_site.py chapters tests
+	$(CHECK) tests/press/test_site.py chapters tests
 endif
 
 browser: $(READY)
-	$(BIN)/python tests/chromium.py
+	$(BIN)/python tests/tools/chromium.py
 
 beside: $(READY) $(MODULES)  # it gives way, so that the site has a processor to itself
 	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own typed)
@@ -112,20 +112,20 @@ packages-own: $(READY)
 	$(BIN)/python -m pytest $(KATEX)
 
 typed: $(READY)  # the docstrings' examples and the wrong calls, each call held against its hints
-	PYTHONPATH=tests $(BIN)/python -m pytest -p typed --doctest-modules lib tests/test_hints.py
+	PYTHONPATH=tests/tools $(BIN)/python -m pytest -p typed --doctest-modules lib tests/library/test_hints.py
 
 thorough: $(READY) $(MODULES) browser  ## what 'make test' leaves out: all of a kind, long trainings, JupyterLab
 	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
 	$(PYTEST) -m thorough tests
 
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
-	$(BIN)/python tests/fuzz.py $(SEEDS)
+	$(BIN)/python tests/tools/fuzz.py $(SEEDS)
 
 mutants: $(READY) $(MODULES) browser  ## two hundred small errors; tell which no test notices (SEED=17 MUTANTS=20)
-	$(BIN)/python tests/mutants.py $(if $(SEED),--seed $(SEED)) --number $(MUTANTS)
+	$(BIN)/python tests/tools/mutants.py $(if $(SEED),--seed $(SEED)) --number $(MUTANTS)
 
 soak: $(READY) browser  ## move every control of every widget for two minutes: memory must not grow
-	SOAK_SECONDS=120 $(PYTEST) tests/test_soak.py
+	SOAK_SECONDS=120 $(PYTEST) tests/widgets/test_soak.py
 
 packages-test: $(READY)  ## build the packages' example books in environments of their own, without torch
 	$(BIN)/python $(HOST)/tests/fresh.py

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.table import Row
 from press.site import SITE, page_names, serve
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/tools"))
 from chromium import ARGUMENTS, find_chromium
 
 WEIGHT, START = 300.0, 500.0

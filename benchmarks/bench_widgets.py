@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 from playwright.sync_api import sync_playwright
+from tests.chromium import ARGUMENTS, find_chromium
+from tests.widget_page import show_widget
 
 from benchmarks.table import Row
 from primer import widgets
-from tests.chromium import ARGUMENTS, find_chromium
-from tests.widget_page import show_widget
 
 INPUTS = 100
 BUDGET = 12.0  # milliseconds, of the 16 that 60 frames in a second leave

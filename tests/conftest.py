@@ -197,7 +197,7 @@ def chromium() -> Iterator[Browser]:
     """Give a Playwright browser; skip loudly where there is none, but fail in CI."""
     path = find_chromium()
     if path is None:
-        reason = "NO BROWSER TEST RAN: no Chromium; `python tests/chromium.py` installs one"
+        reason = "NO BROWSER TEST RAN: no Chromium; `python tests/tools/chromium.py` installs one"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)

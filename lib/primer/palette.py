@@ -1,8 +1,8 @@
 """The colors of the book: one palette for the site, the figures and the widgets.
 
-Each name has a light and a dark value.  The hues are those of Okabe and Ito, which readers with
-any common color vision deficiency can tell apart, moved in lightness until every one has a
-contrast of at least 4.5:1 to the paper it is drawn on (``tests/test_palette.py`` measures it).
+Each name has a light and a dark value.  The hues are those of Okabe and Ito, which readers with any
+common color vision deficiency can tell apart, moved in lightness until every one has a contrast of
+at least 4.5:1 to the paper it is drawn on (``tests/library/test_palette.py`` measures it).
 
 Figures are drawn in the light colors; the site writes a second copy of each figure in which the
 light values are replaced by the dark ones.

@@ -239,7 +239,7 @@ def print_book(site: Path, target: Path, names: list[str], book: Book) -> Iterat
     if path is None:
         raise ValueError(
             "Chromium or Chrome prints the book, and none was found: `.venv/bin/python "
-            "tests/chromium.py` installs one, or set CHROMIUM to its path."
+            "tests/tools/chromium.py` installs one, or set CHROMIUM to its path."
         )
     started = time.perf_counter()
     places = wanted_places(site, everything)

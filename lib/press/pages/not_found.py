@@ -47,7 +47,7 @@ def tell(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: A
         context["title"] = "This page is not here"
         context["site_root"] = root_of(app.config.html_baseurl)
         titles = app.env.titles
-        app.add_js_file("lost.js", priority=495, defer="defer")  # to this page alone
+        app.add_js_file("not-found.js", priority=495, defer="defer")  # to this page alone
         context["look_up"] = [(one, titles[one].astext()) for one in LOOK_UP if one in titles]
 
 

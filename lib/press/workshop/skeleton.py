@@ -61,8 +61,8 @@ def make_chapter(root: Path, name: str) -> list[Path]:
         f"lib/primer/{topic}/__init__.py": texts.PACKAGE,
         f"lib/primer/{topic}/averages.py": texts.MODULE,
         f"lib/primer/exercises/{topic}.py": texts.EXERCISES,
-        f"tests/answers/{topic}.py": texts.ANSWERS,
-        f"tests/test_{topic}.py": texts.TESTS,
+        f"tests/library/answers/{topic}.py": texts.ANSWERS,
+        f"tests/library/test_{topic}.py": texts.TESTS,
         f"chapters/appendix/library/{topic}.md": texts.LIBRARY_PAGE,
     }
     made = [notebook]

@@ -1,0 +1,111 @@
+"""What holds for every public function: one name for randomness, a source, and a caller."""
+
+import ast
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import defaults
+import numpy as np
+import pytest
+import torch
+from bad_calls import TOPICS
+from written import BOOK
+
+WITHOUT_SOURCE = Path(__file__).parent / "without_source.txt"
+"""Formulas that are definitions or the book's own: nobody else's to cite."""
+TO_BE_READ = ["train.train_plainly"]
+"""What is there to be read beside what is called: the trainer's loop in forty lines."""
+
+
+def public(topic: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Give each public function of a topic, each class, and each of its methods, with its name."""
+    package = importlib.import_module(f"primer.{topic}")
+    for name in package.__all__:
+        item = getattr(package, name)
+        if inspect.isfunction(item) or inspect.isclass(item):
+            yield name, item
+        if inspect.isclass(item):
+            for method, function in vars(item).items():
+                if inspect.isfunction(function) and not method.startswith("_"):
+                    yield f"{name}.{method}", function
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Give each public function and each method of a public class, with its name."""
+    for topic in TOPICS:
+        for name, item in public(topic):
+            if inspect.isfunction(item):
+                yield f"{topic}.{name}", item
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_default_is_what_it_was(topic: str) -> None:
+    kept = json.loads(defaults.FILE.read_text("utf-8")).get(topic)
+    now = {name: found for name, item in public(topic) if (found := defaults.of(item))}
+    assert now == kept, "if it is meant: python tests/tools/defaults.py"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(np.random.Generator, "rng"), (torch.Generator, "generator")]
+)
+def test_randomness_has_one_name_for_each_kind(kind: type, name: str) -> None:
+    others = [
+        f"{function}({argument})"
+        for function, item in public_functions()
+        for argument, hint in get_type_hints(item).items()
+        if hint in (kind, kind | None) and argument not in (name, "return")
+    ]
+    assert others == []
+
+
+def test_a_formula_has_a_source_or_stands_in_the_list_of_those_without() -> None:
+    exempt = WITHOUT_SOURCE.read_text("utf-8").split()
+    found = [
+        function
+        for function, item in public_functions()
+        if ".. math::" in (doc := inspect.getdoc(item) or "") and "References\n---" not in doc
+    ]
+    assert sorted(found) == exempt, "cite where the formula is from; take cured ones off the list"
+
+
+def code_of_the_book() -> Iterator[str]:
+    """Give all code that may call the library: its modules, the benchmarks, cells, pages."""
+    for folder in ("lib/primer", "benchmarks"):
+        for path in (BOOK / folder).rglob("*.py"):
+            if path.name != "__init__.py":  # there they are only handed on
+                yield path.read_text("utf-8")
+    for path in (BOOK / "chapters").rglob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                yield "".join(cell["source"])
+    for path in (BOOK / "chapters").rglob("*.md"):
+        yield from re.findall(
+            r"```\{code-cell\}[^\n]*\n(?::[^\n]*\n)*(.*?)```", path.read_text("utf-8"), re.DOTALL
+        )
+
+
+def names_in(code: str) -> Iterator[str]:
+    """Give the names that code uses; to define one is no use."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+
+
+def test_every_public_name_is_used_by_somebody() -> None:
+    used = {name for code in code_of_the_book() for name in names_in(code)}
+    unused = [
+        f"{topic}.{name}"
+        for topic in TOPICS
+        for name in importlib.import_module(f"primer.{topic}").__all__
+        if name not in used
+    ]
+    assert unused == TO_BE_READ, "show it in its chapter, or take it out with its tests"
