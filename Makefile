@@ -136,7 +136,7 @@ lint: $(READY) $(MODULES)  ## formatting, style, docstrings and types, of notebo
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(NODE) node_modules/@biomejs/biome/bin/biome check --error-on-warnings
-	$(NODE) node_modules/typescript/bin/tsc
+	$(NODE) node_modules/typescript/bin/tsc --project lib/primer/widgets
 
 format: $(READY) $(MODULES)  ## repair formatting and what ruff can mend by itself
 	$(BIN)/ruff check --fix .

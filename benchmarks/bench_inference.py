@@ -14,7 +14,7 @@ from benchmarks.bench_transformers import PAIRS, VOCAB_SIZE
 from benchmarks.table import Row, alternating_seconds
 from press.workshop.node import find_node
 from primer.inference import generate
-from primer.widgets.quantized import book_model
+from primer.widgets.shared.quantized import book_model
 
 PROMPT, NEW = 32, 128
 BUDGET_PROMPT, BUDGET_TOKEN = 300.0, 30.0  # milliseconds that a reader does not notice

@@ -118,6 +118,14 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
+def where(module: str | Path) -> Path:
+    """Return where a module of the widgets is, by its name or by folder and name; or a path."""
+    if isinstance(module, Path):
+        return module
+    (found,) = (path for path in WIDGETS.glob(f"**/{module}") if path.parent.name != "static")
+    return found
+
+
 class JavaScript:
     """Functions of the widgets' ES modules, called in one Node process that stays open."""
 
@@ -137,7 +145,7 @@ class JavaScript:
         """
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        call = [(WIDGETS / module).as_uri(), function, arguments]
+        call = [where(module).as_uri(), function, arguments]
         print(
             json.dumps(call, allow_nan=False, default=lambda array: array.tolist()),
             file=self.process.stdin,

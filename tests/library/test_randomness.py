@@ -52,8 +52,8 @@ from primer.statistics import families
 from primer.train.recipes import configuration_of
 from primer.train.typed import train_typed
 from primer.transformers import Transformer, TransformerConfig
-from primer.widgets.mulberry import mulberry
 from primer.widgets.rope import default_vectors
+from primer.widgets.shared.mulberry import mulberry
 from primer.widgets.small_network import normals
 
 DRAW = {"seed", "seeds", "rng", "generator"}

@@ -11,7 +11,7 @@ from pybtex.database import parse_file
 from press.links.citations import addresses, authors, canonical, works
 
 BOOK = Path(__file__).parents[2]
-BIBLIOGRAPHY = parse_file(str(BOOK / "references.bib"))
+BIBLIOGRAPHY = parse_file(str(BOOK / "chapters/references.bib"))
 
 
 @pytest.mark.parametrize("key", list(BIBLIOGRAPHY.entries))

@@ -76,12 +76,12 @@ def test_a_module_of_a_topic_runs_its_chapter_again_and_who_imports_it(
 
 def test_a_widget_runs_the_chapters_that_show_it(touched: Touched) -> None:
     shows = {name for name, cells in SOURCES.items() if "RopeRotation" in "".join(cells)}
-    changed = touched("widgets/rope.py")
+    changed = touched("widgets/rope/__init__.py")
     assert shows <= changed
     assert "16-fourier" not in changed
 
 
-@pytest.mark.parametrize("path", ["widgets/rope.css", "widgets/kit.js"])
+@pytest.mark.parametrize("path", ["widgets/rope/rope.css", "widgets/kit/kit.js"])
 def test_what_only_the_site_reads_runs_nothing(touched: Touched, path: str) -> None:
     assert touched(path) == set()
 

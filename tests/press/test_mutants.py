@@ -95,10 +95,10 @@ def test_every_mutant_of_a_module_is_python_with_lines_where_they_were() -> None
 
 
 def test_errors_in_javascript() -> None:
-    lines = {"lib/primer/widgets/random.js", "lib/primer/widgets/kit/numbers.js"}
+    lines = {"lib/primer/widgets/shared/random.js", "lib/primer/widgets/kit/numbers.js"}
     made = mutants.javascript_mutants(ROOT)
     assert lines < set(made)
-    name = "lib/primer/widgets/rotation.js"
+    name = "lib/primer/widgets/shared/rotation.js"
     shown = {mutants.trial(ROOT, name, mutant)[2:] for mutant in made[name]}
     kinds = {mutant.operator for mutant in made[name]}
     assert {"arithmetic", "constant", "arguments swapped", "function"} <= kinds

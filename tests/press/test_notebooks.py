@@ -127,7 +127,7 @@ def run_nbval(tmp_path: Path, notebook: nbformat.NotebookNode) -> subprocess.Com
     notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(notebook, path)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval"]
-    config = f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}"
+    config = f"--nbval-sanitize-with={ROOT / 'tests/tools/nbval.cfg'}"
     return subprocess.run(
         [*command, config, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )

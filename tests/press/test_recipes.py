@@ -35,7 +35,7 @@ def file(language: str) -> str:
     return text
 
 
-def test_of(name: str) -> str:
+def place_of(name: str) -> str:
     """Return where the tests of that name are."""
     (path,) = BOOK.glob(f"tests/*/test_{name}.py")
     return path.relative_to(BOOK).as_posix()
@@ -112,9 +112,9 @@ def test_a_chapter_that_is_begun_leaves_the_tests_green(tmp_path: Path) -> None:
             copy.run(command.replace("05-language-models", NAME))
     own = ["tests/library/test_new_things.py", "lib/primer/new_things"]
     every = ("skeleton", "registry", "chapter_map", "appendix", "coverage", "api", "exercises")
-    copy.tests(*own, *map(test_of, every))
+    copy.tests(*own, *map(place_of, every))
     some = ("book_config", "proofs")
-    copy.tests(*map(test_of, some), only="new_things or map")
+    copy.tests(*map(place_of, some), only="new_things or map")
     for command in ("ruff format --check .", "ruff check .", "mypy"):
         copy.run(f".venv/bin/{command}")
 
@@ -124,8 +124,9 @@ def test_a_chapter_that_is_begun_leaves_the_tests_green(tmp_path: Path) -> None:
 def test_a_new_widget_leaves_the_tests_green(tmp_path: Path) -> None:
     copy = Copy(tmp_path)
     widgets = tmp_path / "lib/primer/widgets"
-    (widgets / "hill.py").write_text(file("python"), "utf-8")
-    (widgets / "hill.js").write_text(file("js"), "utf-8")
+    (widgets / "hill").mkdir()
+    (widgets / "hill/__init__.py").write_text(file("python"), "utf-8")
+    (widgets / "hill/hill.js").write_text(file("js"), "utf-8")
     place = "from primer.widgets.jacobians import"
     changed(widgets / "__init__.py", place, f"from primer.widgets.hill import Hill\n{place}")
     changed(
@@ -135,10 +136,13 @@ def test_a_new_widget_leaves_the_tests_green(tmp_path: Path) -> None:
     for command in commands(WIDGET)[:3]:
         copy.run(command)
     some = ("live_widget", "widgets", "registry", "names", "api", "imports", "unused_styles")
-    copy.tests(*map(test_of, some))
+    copy.tests(*map(place_of, some))
     every = ("still", "drawn", "every_state", "kit", "soak")
-    copy.tests(*map(test_of, every), only="Hill or hill or each_widget")
+    copy.tests(*map(place_of, every), only="Hill or hill or each_widget")
     for command in ("ruff format --check lib", "ruff check lib", "mypy"):
         copy.run(f".venv/bin/{command}")
-    for command in ("@biomejs/biome/bin/biome check --error-on-warnings", "typescript/bin/tsc"):
+    for command in (
+        "@biomejs/biome/bin/biome check --error-on-warnings",
+        "typescript/bin/tsc --project lib/primer/widgets",
+    ):
         copy.run(f".venv/bin/python -m press.workshop.node run node_modules/{command}")

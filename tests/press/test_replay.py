@@ -80,7 +80,7 @@ def refused(executed_book: Path, tmp_path_factory: pytest.TempPathFactory) -> st
 
 def nbval(book: Path, *arguments: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval"]
-    config = f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}"
+    config = f"--nbval-sanitize-with={ROOT / 'tests/tools/nbval.cfg'}"
     done = subprocess.run(
         [*command, config, *arguments, "tests"],  # where the plugin is registered
         cwd=book,

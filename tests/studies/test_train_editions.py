@@ -25,7 +25,7 @@ from primer.train.editions import (
 )
 from primer.transformers import checkpoint, load_pretrained, read_metadata
 from primer.transformers.checkpoint import PRETRAINED
-from primer.widgets.quantized import pack, unpack
+from primer.widgets.shared.quantized import pack, unpack
 
 
 @pytest.mark.thorough

@@ -77,7 +77,7 @@ def _packages(code: str) -> set[str]:
 def _widgets(code: str) -> set[str]:
     """Return the modules of the widgets that code imports."""
     files = ingredients.ingredients(re.findall(r"^from primer\.widgets.*", code, re.M), LIBRARY)
-    modules = {path.stem for path in files if path.match("widgets/*.py")}
+    modules = {path.parent.name for path in files if path.match("widgets/*/__init__.py")}
     return modules - {"base", "controls"}
 
 

@@ -61,14 +61,18 @@ def python_mutants(root: Path) -> dict[str, list[Mutant]]:
     """Return every mutant of the library, file by file."""
     files = sorted((root / "lib/primer").rglob("*.py"))
     names = [path.relative_to(root) for path in files]
-    chosen = [name for name in names if not any(name.match(pattern) for pattern in NOT)]
+    chosen = [
+        name
+        for name in names
+        if name.match("widgets/*/__init__.py") or not any(name.match(pattern) for pattern in NOT)
+    ]
     return {name.as_posix(): [*mutate.mutants((root / name).read_text("utf-8"))] for name in chosen}
 
 
 def javascript_mutants(root: Path) -> dict[str, list[Mutant]]:
     """Return every mutant of the widgets, file by file."""
     folder = root / "lib/primer/widgets"
-    files = sorted([*folder.glob("*.js"), *(folder / "kit").glob("*.js")])
+    files = sorted(path for path in folder.glob("*/*.js") if path.parent.name != "static")
     names = [path.relative_to(root).as_posix() for path in files]
     command = [find_node(), "tests/tools/mutate.mjs", *names]
     found = subprocess.run(command, cwd=root, check=True, capture_output=True, encoding="utf-8")

@@ -229,7 +229,7 @@ def _current_bundles() -> None:
     base.shared_sources.cache_clear()
     for name in widgets.__all__:
         widget = getattr(widgets, name)
-        widget._esm, widget._css = base.sources(Path(inspect.getfile(widget)).stem)
+        widget._esm, widget._css = base.sources(base.name_of(widget))
 
 
 # ---------------------------------------------------------------- which tests belong to a file
@@ -358,8 +358,8 @@ class _Script:
         before = re.findall(r"^(?:export )?(?:const|function|class)\*? (\w+)", above, re.MULTILINE)
         self.names = _users(before[-1:], parts) or {path.name}
         self.kit = path.parent.name == "kit" or path.stem == "kit"
-        users = [file for file in sorted(WIDGETS.glob("*.js")) if path in _imports(file)]
-        modules = {Path(inspect.getfile(getattr(widgets, n))).stem: n for n in widgets.__all__}
+        users = [file for file in sorted(WIDGETS.glob("*/*.js")) if path in _imports(file)]
+        modules = {base.name_of(getattr(widgets, n)): n for n in widgets.__all__}
         entries = [file for file in [path, *users] if file.stem in modules]
         if len(entries) > self.SOME:  # the kit, say: rather those that name what is changed
             naming = [file for file in entries if self._names_it(file)]
@@ -374,7 +374,11 @@ class _Script:
 
     def _names_it(self, entry: Path) -> bool:
         """Say whether a widget's own scripts, without the kit, name what is changed."""
-        own = [file for file in _imports(entry) if file.parent == WIDGETS and file.stem != "kit"]
+        own = [
+            file
+            for file in _imports(entry)
+            if file.parents[1] == WIDGETS and file.parent.name != "kit"
+        ]
         return any(_says(self.names, _read(file)) for file in [entry, *own])
 
     def rank(self, item: pytest.Item) -> int | None:

@@ -5,8 +5,8 @@
 // and brings sixty packages.  The parser is TypeScript's, which `make lint` has already; texts stay.
 
 import { resolve } from "node:path";
-import { API } from "../node_modules/typescript/dist/api/sync/api.js";
-import { SyntaxKind as Kind } from "../node_modules/typescript/dist/ast/index.js";
+import { API } from "../../node_modules/typescript/dist/api/sync/api.js";
+import { SyntaxKind as Kind } from "../../node_modules/typescript/dist/ast/index.js";
 
 const OTHER = {
   "+": ["-"],
@@ -124,7 +124,9 @@ function* walk(node, text) {
 const root = resolve(import.meta.dirname, "..");
 const api = new API({ cwd: root });
 try {
-  const { program } = api.updateSnapshot({ openProject: resolve(root, "tsconfig.json") }).getProjects()[0];
+  const { program } = api
+    .updateSnapshot({ openProject: resolve(root, "lib/primer/widgets/tsconfig.json") })
+    .getProjects()[0];
   const found = {};
   for (const file of process.argv.slice(2)) {
     const tree = program.getSourceFile(resolve(file));

@@ -70,7 +70,7 @@ def write_book(
     for name, text in (pages or {}).items():
         (folder / f"{name}.md").parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    shutil.copy(BOOK / "references.bib", folder)
+    shutil.copy(BOOK / "chapters/references.bib", folder / "chapters")
     (folder / "lib").mkdir(exist_ok=True)
     for shared in ("lib/press", "node_modules"):
         (folder / shared).symlink_to(BOOK / shared)

@@ -7,17 +7,17 @@ import {
   evenness,
   headTargets,
   nameOf,
-} from "../lib/primer/widgets/attention_scores.js";
+} from "../../lib/primer/widgets/shared/attention_scores.js";
 import {
   allLogits,
   copyCache,
   newCache,
   nextLogits,
   readModel,
-} from "../lib/primer/widgets/language_model.js";
-import { readPrompt } from "../lib/primer/widgets/generation.js";
-import { decode, encode, readTokenizer, tokenText } from "../lib/primer/widgets/tokenizer.js";
-import { readLetters } from "../lib/primer/widgets/two_layers.js";
+} from "../../lib/primer/widgets/shared/language_model.js";
+import { readPrompt } from "../../lib/primer/widgets/shared/generation.js";
+import { decode, encode, readTokenizer, tokenText } from "../../lib/primer/widgets/shared/tokenizer.js";
+import { readLetters } from "../../lib/primer/widgets/shared/two_layers.js";
 
 const models = new Map();
 function model(file) {

@@ -1,8 +1,8 @@
 // Functions for the tests: the dial's arithmetic on a model and a change read from files.
 import { readFileSync } from "node:fs";
-import { readModel } from "../lib/primer/widgets/language_model.js";
-import { rankOf, turn } from "../lib/primer/widgets/lora.js";
-import { surprises } from "../lib/primer/widgets/lora_dial.js";
+import { readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { rankOf, turn } from "../../lib/primer/widgets/shared/lora.js";
+import { surprises } from "../../lib/primer/widgets/lora_dial/lora_dial.js";
 
 function finish(steps) {
   for (;;) {

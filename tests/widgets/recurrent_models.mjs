@@ -1,14 +1,14 @@
 // Functions for the tests: the page's recurrent models, read from a file, answering in JSON.
 import { readFileSync } from "node:fs";
-import { readModel, write } from "../lib/primer/widgets/alignment.js";
+import { readModel, write } from "../../lib/primer/widgets/alignment/alignment.js";
 import {
   inputGradients,
   logProbabilities,
   readModels,
   reading,
-} from "../lib/primer/widgets/character_models.js";
+} from "../../lib/primer/widgets/shared/character_models.js";
 
-import { times, timesTransposed } from "../lib/primer/widgets/recurrent_cells.js";
+import { times, timesTransposed } from "../../lib/primer/widgets/shared/recurrent_cells.js";
 
 const files = new Map();
 function models(file) {

@@ -31,8 +31,8 @@ from primer.notebook.figures import png
 from primer.transformers import load_pretrained
 from primer.widgets import Decoding
 from primer.widgets.base import Widget
-from primer.widgets.changed_model import stored_changes
-from primer.widgets.quantized import pack
+from primer.widgets.shared.changed_model import stored_changes
+from primer.widgets.shared.quantized import pack
 from sphinx_widget_host import HOST, move_large_buffers, share_sources
 
 CHOOSING, GENERATION = "choosing.js", "generation.js"

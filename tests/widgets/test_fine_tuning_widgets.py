@@ -24,10 +24,10 @@ from primer.inference import probabilities
 from primer.notebook.figures import png
 from primer.transformers import load_pretrained
 from primer.widgets import LoraDial, SixteenNumbers
-from primer.widgets.changed_model import stored_changes
 from primer.widgets.lora_dial import DOCSTRING, NEW_TOKENS, PLAY, RANK
-from primer.widgets.mulberry import mulberry
-from primer.widgets.quantized import pack
+from primer.widgets.shared.changed_model import stored_changes
+from primer.widgets.shared.mulberry import mulberry
+from primer.widgets.shared.quantized import pack
 from primer.widgets.sixteen_numbers import BLOCKS, CODES, PLACE, WEIGHTS
 
 SIXTEEN = "sixteen_numbers.js"

@@ -49,7 +49,7 @@ SCRIPT = """
 import { line } from "./line.js";
 export default { render: ({ el }) => { el.append(line()); el.dataset.ready = "true"; } };
 """
-LINE = 'import { html } from "./kit.js";\nexport const line = () => html("p", {}, "A line");\n'
+LINE = 'import { html } from "../kit/kit.js";\nexport const line = () => html("p", {}, "A line");\n'
 
 
 @pytest.fixture
@@ -57,17 +57,18 @@ def make_widget(tmp_path, monkeypatch) -> Iterator[Callable[..., type[Widget]]]:
     """Return a function that bundles and imports a widget from the text of its files."""
     folder = tmp_path / "widgets"
     folder.mkdir()
-    for name in ("kit.js", "kit.css", "package.json"):
-        shutil.copy(WIDGETS / name, folder)
+    shutil.copy(WIDGETS / "package.json", folder)
     shutil.copytree(WIDGETS / "kit", folder / "kit")
     monkeypatch.setattr(base, "STATIC", folder / "static")
 
     def make(python: str = PYTHON, script: str = SCRIPT, style: str = "") -> type[Widget]:
-        source = folder / "counter.py"
+        own = folder / "counter"
+        own.mkdir(exist_ok=True)
+        source = own / "__init__.py"
         source.write_text(python, "utf-8")
-        (folder / "counter.js").write_text(script, "utf-8")
-        (folder / "counter.css").write_text(style, "utf-8")
-        (folder / "line.js").write_text(LINE, "utf-8")
+        (own / "counter.js").write_text(script, "utf-8")
+        (own / "counter.css").write_text(style, "utf-8")
+        (own / "line.js").write_text(LINE, "utf-8")
         (folder / "static").mkdir(exist_ok=True)
         for name, text in bundles(folder).items():
             (folder / "static" / name).write_text(text, "utf-8")
@@ -254,6 +255,13 @@ def test_a_module_that_cannot_be_bundled_says_where(make_widget, script, complai
         make_widget(script=script)
 
 
+def test_a_folder_without_its_module_is_one_sentence(make_widget, tmp_path):
+    make_widget()
+    (tmp_path / "widgets" / "counter" / "counter.js").unlink()
+    with pytest.raises(ValueError, match=r"^widgets/counter has no counter.js: write the module"):
+        bundles(tmp_path / "widgets")
+
+
 def test_a_widget_without_a_bundle_says_what_to_do(make_widget, tmp_path):
     make_widget()
     (tmp_path / "widgets" / "static" / "counter.js").unlink()
@@ -429,8 +437,8 @@ def test_widget_offers_view_picture_and_words(make_widget):
 # ---------------------------------------------------------------- the kit in a browser
 
 PANEL = """
-import { checkbox, color, draggable, heatMap, hover, html, mount } from "./kit.js";
-import { play, radio, update } from "./kit.js";
+import { checkbox, color, draggable, heatMap, hover, html, mount } from "../kit/kit.js";
+import { play, radio, update } from "../kit/kit.js";
 
 function render({ model, el }) {
   const map = html("canvas");
@@ -600,7 +608,7 @@ def test_play_respects_reduced_motion(widget_page, panel, motion):
 
 
 LAST_FRAME = """
-import { mount, play } from "./kit.js";
+import { mount, play } from "../kit/kit.js";
 
 function render({ model, el }) {
   let left = 3;
@@ -639,7 +647,7 @@ class Counter(Widget):
     part = Choice(0.5, (0.25, 0.5, 0.75), label="part", look="select")
 """
 SHOWS = """
-import { panel, table, widget } from "./kit.js";
+import { panel, table, widget } from "../kit/kit.js";
 
 export default widget("counter", ({ el, controls, write }) => {
   const drawing = panel({
@@ -685,7 +693,7 @@ def test_the_widget_that_contributing_describes_works(make_widget, widget_page):
 
 
 ONCE = """
-import { button, widget } from "./kit.js";
+import { button, widget } from "../kit/kit.js";
 
 export default widget("counter", ({ el, get, write, redraw }) => ({
   layout: [button("more", () => {
@@ -708,7 +716,7 @@ def test_what_is_drawn_at_once_is_not_drawn_again_in_the_next_frame(make_widget,
 
 
 AT_ONCE = """
-import { html, panel } from "./kit.js";
+import { html, panel } from "../kit/kit.js";
 
 function render({ el }) {
   const axis = { domain: [0, 1], label: "" };
@@ -729,7 +737,7 @@ def test_a_panel_fills_the_width_there_is_from_its_first_drawing_on(make_widget,
 
 
 MARKS = """
-import { panel, widget } from "./kit.js";
+import { panel, widget } from "../kit/kit.js";
 
 export default widget("counter", ({ el }) => {
   const note = (name) => (what) => { el.dataset[name] = what; };

@@ -29,7 +29,7 @@ from primer.transformers import (
 )
 from primer.widgets import AttentionMaps
 from primer.widgets.attention_maps import EVEN, QUERIES, SHARE, evenness, head_products
-from primer.widgets.quantized import book_model, book_twin, pack, unpack
+from primer.widgets.shared.quantized import book_model, book_twin, pack, unpack
 
 HARNESS = Path(__file__).with_name("language_model.mjs")
 MASKED = Path(__file__).with_name("masked_twin.mjs")

@@ -30,8 +30,8 @@ from primer.widgets.masking_desk import (
     TOKENS,
     _masked,
 )
-from primer.widgets.mulberry import mulberry
-from primer.widgets.quantized import book_model, book_twin, pack_masked, unpack_masked
+from primer.widgets.shared.mulberry import mulberry
+from primer.widgets.shared.quantized import book_model, book_twin, pack_masked, unpack_masked
 
 MODULE = "masking_desk.js"
 HARNESS = Path(__file__).with_name("masked_twin.mjs")

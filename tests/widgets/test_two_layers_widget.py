@@ -17,7 +17,7 @@ from widget_page import complaints, settle
 from primer.attention import induction
 from primer.notebook.figures import png
 from primer.widgets import AttentionMaps
-from primer.widgets.two_layers import (
+from primer.widgets.shared.two_layers import (
     EXAMPLES,
     LETTERS,
     encode,

@@ -1,5 +1,5 @@
 // Functions for the tests: what the workshop does in each frame, by a clock of the test's own.
-import { workshop } from "../lib/primer/widgets/workshop.js";
+import { workshop } from "../../lib/primer/widgets/shared/workshop.js";
 
 /** Let a function run with a page's clock and frames: { now(), spend(ms), frame() }. */
 function withClock(calm, run) {

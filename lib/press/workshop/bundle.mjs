@@ -1,17 +1,19 @@
 // Bundles the widgets' modules with esbuild: node bundle.mjs FOLDER prints { "name.js": text, … } as JSON.
 //
 // The kit becomes one script, `var kit = …`, that stands before every widget; in a widget's own part the
-// imports from "./kit.js" are taken from it.  The styles are bundled beside them.
+// imports from "../kit/kit.js" are taken from it.  The styles are bundled beside them.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 const folder = resolve(process.argv[2]);
 const { build } = createRequire(join(process.cwd(), "package.json"))("esbuild");
-const files = readdirSync(folder);
-const names = (suffix) => files.filter((f) => f.endsWith(suffix)).map((f) => f.slice(0, -suffix.length));
-const python = new Set(names(".py"));
+const has = (name, file) => existsSync(join(folder, name, file));
+// A widget is a folder with a Python file and a module of the folder's name, and perhaps styles.
+const python = readdirSync(folder).filter((name) => name !== "shared" && has(name, "__init__.py"));
+const widgets = python.filter((name) => has(name, `${name}.js`));
+const styled = ["kit", ...widgets].filter((name) => has(name, `${name}.css`));
 const common = {
   bundle: true,
   minify: true,
@@ -26,7 +28,7 @@ const common = {
 /** What the kit exports. */
 async function exportsOfKit() {
   const options = { format: "esm", metafile: true, outfile: "kit.js" };
-  const { metafile } = await build({ ...common, entryPoints: [join(folder, "kit.js")], ...options });
+  const { metafile } = await build({ ...common, entryPoints: [join(folder, "kit/kit.js")], ...options });
   return Object.values(metafile.outputs)[0].exports;
 }
 
@@ -35,7 +37,7 @@ const sharedKit = (names) => ({
   name: "shared kit",
   setup(bundler) {
     const contents = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => kit.${name})();`);
-    bundler.onResolve({ filter: /^\.\/kit\.js$/ }, () => ({ path: "kit", namespace: "shared" }));
+    bundler.onResolve({ filter: /^\.\.\/kit\/kit\.js$/ }, () => ({ path: "kit", namespace: "shared" }));
     bundler.onLoad({ filter: /.*/, namespace: "shared" }, () => ({ contents: contents.join("\n") }));
   },
 });
@@ -63,15 +65,21 @@ async function bundle(entry, options) {
 }
 
 try {
-  const shows = (name) => readFileSync(join(folder, `${name}.js`), "utf8").includes("export default");
-  const widgets = names(".js").filter((name) => python.has(name) && shows(name));
+  for (const name of python)
+    if (!widgets.includes(name))
+      throw new Error(
+        `widgets/${name} has no ${name}.js: write the module that draws it, or remove the folder`,
+      );
   const plugins = [sharedKit(await exportsOfKit())];
   const results = await Promise.all([
-    bundle("kit.js", { format: "esm" }).then((text) => ["kit.js", asGlobal("kit", text)]),
+    bundle("kit/kit.js", { format: "esm" }).then((text) => ["kit.js", asGlobal("kit", text)]),
     ...widgets.map((name) =>
-      bundle(`${name}.js`, { format: "esm", plugins }).then((text) => [`${name}.js`, takenOnce(text)]),
+      bundle(`${name}/${name}.js`, { format: "esm", plugins }).then((text) => [
+        `${name}.js`,
+        takenOnce(text),
+      ]),
     ),
-    ...names(".css").map(async (name) => [`${name}.css`, await bundle(`${name}.css`, {})]),
+    ...styled.map(async (name) => [`${name}.css`, await bundle(`${name}/${name}.css`, {})]),
   ]);
   process.stdout.write(JSON.stringify(Object.fromEntries(results)));
 } catch (error) {

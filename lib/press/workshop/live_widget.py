@@ -64,8 +64,8 @@ json.dump([widget.model_id, state], sys.stdout, default=str)
 
 def names() -> list[str]:
     """Name the widgets that there are."""
-    scripts = (path for path in WIDGETS.glob("*.js") if path.with_suffix(".py").exists())
-    return sorted(path.stem for path in scripts if "export default" in path.read_text("utf-8"))
+    scripts = WIDGETS.glob("*/*.js")
+    return sorted(path.stem for path in scripts if path.stem == path.parent.name != "kit")
 
 
 def version(*suffixes: str) -> str:

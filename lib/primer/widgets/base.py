@@ -1,9 +1,9 @@
 """What all widgets of the book share: how they are declared, shown and described.
 
-A widget is a Python class and an ES module of the same name beside it (``rope.py``, ``rope.js``,
-and ``rope.css`` if it needs styles of its own).  Python computes data with the library and fills
-traits; the module draws them and computes whatever a control changes, so that nothing the reader
-can do needs Python to be running.
+A widget is a folder: a Python class, and beside it an ES module with the folder's name
+(``rope/__init__.py``, ``rope/rope.js``, and ``rope/rope.css`` if it needs styles of its own).
+Python computes data with the library and fills traits; the module draws them and computes whatever
+a control changes, so that nothing the reader can do needs Python to be running.
 
 The controls are declared on the traits, see :mod:`primer.widgets.controls`; the page gets them in
 the trait ``_spec``, with the names of all traits and the class's :attr:`Widget.constants`.
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import inspect
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -72,11 +71,23 @@ def sources(name: str) -> tuple[str, str]:
     return kit + script.read_text("utf-8"), common + own
 
 
+def name_of(cls: type[Widget]) -> str:
+    """Return the name that a widget's folder, module and styles share.
+
+    Examples
+    --------
+    >>> from primer.widgets import RopeRotation
+    >>> name_of(RopeRotation)
+    'rope'
+    """
+    return cls.__module__.rpartition(".")[2]
+
+
 class Widget(anywidget.AnyWidget):
     """A widget of the book.
 
     A subclass sets :attr:`description`, declares its traits and draws :meth:`picture`; its ES
-    module is found by the name of its Python file.
+    module is found by the name of its folder.
 
     Raises
     ------
@@ -97,7 +108,7 @@ class Widget(anywidget.AnyWidget):
         # anywidget derives a class for each instance, which has its module
         if "_esm" not in vars(cls) and not abstract:
             cls.spec()
-            cls._esm, cls._css = sources(Path(inspect.getfile(cls)).stem)
+            cls._esm, cls._css = sources(name_of(cls))
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **state: Any) -> None:

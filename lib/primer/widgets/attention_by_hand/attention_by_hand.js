@@ -1,0 +1,252 @@
+// Attention by hand: a query and three keys to move, and what the query then reads.
+//
+// The functions above `NAMES` are the mathematics; the tests compare them with primer.attention.
+
+import { button, clamp, columns, div, format, heading, html, panel, paragraph, path } from "../kit/kit.js";
+import { resultLine, short, span, sum, table, ticks, tuple, widen, widget, write } from "../kit/kit.js";
+import { effectiveChoices, softmax } from "../shared/probability.js";
+
+export { effectiveChoices as effectiveKeys } from "../shared/probability.js";
+
+const dot = (a, b) => sum(a.map((x, i) => x * b[i]));
+
+// The numbers that softmax turns into weights are scores divided by this.
+export const divisor = (dim, scaled, temperature) => (scaled ? Math.sqrt(dim) : 1) * temperature;
+
+// softmax(q Kᵀ / by) V, with every number on the way.
+export function attend(query, keys, values, by) {
+  const scores = keys.map((key) => dot(query, key));
+  const logits = scores.map((s) => s / by);
+  const weights = [...softmax(logits)];
+  const shares = values.map((value, j) => value.map((v) => weights[j] * v));
+  const context = values[0].map((_, i) => sum(shares.map((share) => share[i])));
+  return { scores, logits, weights, shares, context };
+}
+
+const NAMES = ["₁", "₂", "₃"];
+const NEAR = { key: [-4, 4], value: [-2, 4] }; // the ends of both axes
+const FAR = { key: { x: [-8, 13], y: [-4, 17] }, value: { x: [-2, 10], y: [-6, 6] } };
+const FINEST = 10; // marks move in tenths, so that every number can be worked out on paper
+
+const pair = (v) => tuple(v, (x) => short(x));
+
+// The ends of a plane's axes: near, unless all is to be seen or a point lies far away.
+export function domainOf(kind, points, far) {
+  const [low, high] = NEAR[kind];
+  const inside = points.flat().every((x) => low <= x && x <= high);
+  const { x, y } = inside && !far ? { x: NEAR[kind], y: NEAR[kind] } : FAR[kind];
+  return [x, y];
+}
+
+// A weight with three decimals.
+export const writeWeight = (w) => (w > 0 && w < 0.0005 ? "≈ 0" : format(w, 3));
+
+// What the result line says.
+export function describe({ weights, context }, words = []) {
+  const most = weights.indexOf(Math.max(...weights));
+  const name = (j) => (words.length ? `“${words[j]}”` : `key ${j + 1}`);
+  const part = (w, j) => `${name(j)} with ${j ? "" : "weight "}${writeWeight(w)}`;
+  const read = weights[most] > 0.995 ? `${name(most)} alone` : weights.map(part).join(", ");
+  return `The query reads ${read}: effectively ${format(effectiveChoices(weights), 2)} of 3 keys. The context vector is z = ${tuple(context)}.`;
+}
+
+// ---------------------------------------------------------------- the two planes
+
+const COLORS = ["k1", "k2", "k3"];
+
+// A layer of a kind for each color: arrow_k1, arrow_k2, …
+const perColor = (kind, colors, tag = "path") =>
+  Object.fromEntries(colors.map((color) => [`${kind}_${color}`, { tag, class: `${kind} ${color}` }]));
+
+// A plane with one arrow and one mark for each point { name, label, color, share }; `layers` of its own are
+// drawn under the arrows, `over` above them, by drawOwn(layers, plot, state).
+function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
+  const axis = (name, [low, high]) => ({
+    ...{ domain: [low, high], label: `${name} coordinate`, ticks: ticks(low, high, 6) },
+  });
+  const colors = points.map(({ color }) => color);
+  return panel({
+    label,
+    margin: [24, 8, 38, 34],
+    height: (width) => width + 20, // both axes are equally long
+    widest: 420,
+    x: ({ domain }) => axis("first", domain[0]),
+    y: ({ domain }) => axis("second", domain[1]),
+    layers: { ...under, ...perColor("arrow", colors.toReversed()), ...above },
+    over: perColor("letter", colors, "text"),
+    marks: [
+      {
+        count: () => points.length,
+        at: ({ places }, i) => places[i],
+        label: ({ places }, i) => `${points[i].label}, ${pair(places[i])}`,
+        move: (place, i) => move(i, place),
+        step: 1 / FINEST, // marks move in tenths, so that every number can be worked out on paper
+      },
+    ],
+    draw(layers, plot, state) {
+      const { at, x, y, width, arrow } = plot;
+      const { places, shares, words } = state;
+      places.forEach((place, i) => {
+        const { name, color } = points[i];
+        const [px, py] = at(place);
+        const word = words[i] ?? "";
+        const room = 24 + 8 * (name.length + word.length);
+        const right = place[0] >= 0 ? px + room < width : px - room < x.range[0]; // outwards, if there is room
+        layers[`arrow_${color}`]({ d: arrow([0, 0], place), "stroke-width": 1.6 + 4 * shares[i] });
+        layers[`letter_${color}`](word ? `${name} ${word}` : name, {
+          x: px + (right ? 12 : -12),
+          y: Math.max(py - 7, y.range[1] + 12),
+          "text-anchor": right ? "start" : "end",
+        });
+      });
+      drawOwn(layers, plot, state);
+    },
+  });
+}
+
+// The keys and the query; a dashed line drops from each key to the line of the query.
+const keysPlane = (move) =>
+  plane({
+    label: "Query and keys; move them with the arrow keys",
+    move,
+    points: [
+      { name: "q", label: "Query", color: "q" },
+      ...COLORS.map((color, j) => ({ name: `k${NAMES[j]}`, label: `Key ${j + 1}`, color })),
+    ],
+    under: { along: "path", ...perColor("drop", COLORS) },
+    draw(layers, { line }, { places: [query, ...keys] }) {
+      const square = dot(query, query);
+      const far = square ? 40 / Math.sqrt(square) : 0;
+      layers.along(line([-far, far].map((f) => query.map((x) => f * x))));
+      keys.forEach((key, j) => {
+        const foot = square ? query.map((x) => (x * dot(query, key)) / square) : key;
+        layers[`drop_${COLORS[j]}`](line([key, foot]));
+      });
+    },
+  });
+
+// The values and their weighted sum: the shares αⱼvⱼ laid end to end lead to the context vector.
+const valuesPlane = (move) =>
+  plane({
+    label: "Values and the context vector; move the values with the arrow keys",
+    move,
+    points: COLORS.map((color, j) => ({ name: `v${NAMES[j]}`, label: `Value ${j + 1}`, color })),
+    under: { hull: "path" },
+    above: {
+      ...perColor("share", COLORS),
+      z: { tag: "path", class: "arrow z" },
+      tip: { tag: "circle", r: 5 },
+      letter: { tag: "text", class: "letter z" },
+    },
+    draw(layers, { at, line, arrow, height }, { places, weights, parts, context }) {
+      layers.hull(`${line(places)}Z`);
+      let from = [0, 0];
+      parts.forEach((part, j) => {
+        const to = from.map((x, i) => x + part[i]);
+        layers[`share_${COLORS[j]}`](weights[j] < 0.0005 ? null : path([from, to].map(at)));
+        from = to;
+      });
+      const [cx, cy] = at(context);
+      layers.z(arrow([0, 0], context));
+      layers.tip({ cx, cy });
+      layers.letter("z", { x: cx - 6, y: cy < height - 62 ? cy + 20 : cy - 10 });
+    },
+  });
+
+// The weights as three bars, in sight of the query and the slider.
+function weightBars() {
+  const parts = COLORS.map((color) => [span(color), html("i", { class: color }), html("b")]);
+  const rows = parts.map((part) => paragraph("", ...part));
+  const element = html("div", { class: "weights", "aria-hidden": "true" }, ...rows);
+  function draw(weights, words) {
+    parts.forEach(([name, bar, number], j) => {
+      write(name, words[j] ?? `key ${j + 1}`);
+      widen(bar, weights[j]);
+      write(number, writeWeight(weights[j]));
+    });
+  }
+  return { element, draw };
+}
+
+// ---------------------------------------------------------------- the numbers
+
+const work = (text) => span("work", text);
+const product = (x, y) => `${short(x)}·${y < 0 ? `(${short(y)})` : short(y)}`;
+
+function bar(j, weight) {
+  const element = span(`bar ${COLORS[j]}`);
+  widen(element, weight);
+  return [element, span("", writeWeight(weight))];
+}
+
+function numbers() {
+  const list = table({
+    caption: "Every number on the way",
+    head: ["j", "key kⱼ", "score q·kⱼ", "÷ √2", "weight αⱼ", "αⱼvⱼ"],
+  });
+  function draw({ query, key, value, scores, logits, weights, shares, context, scale, temperature }) {
+    const row = (color, j) => [
+      { text: `${j + 1}`, class: color },
+      pair(key[j]),
+      [work(`${query.map((x, i) => product(x, key[j][i])).join(" + ")} = `), short(scores[j])],
+      format(logits[j], 2),
+      bar(j, weights[j]),
+      [work(`${writeWeight(weights[j])} · ${pair(value[j])} = `), tuple(shares[j])],
+    ];
+    const heat = temperature === 1 ? "" : ` ÷ ${short(temperature)}`;
+    write(list.headings[3], `${scale ? "÷ √2" : "÷ 1"}${heat}`);
+    const total = "sum: all weights, and the context vector z";
+    list.draw(COLORS.map(row), { foot: [total, format(sum(weights)), tuple(context)] });
+  }
+  return { element: list.element, draw };
+}
+
+// ---------------------------------------------------------------- the widget
+
+export default widget("attention-by-hand", ({ controls, get, write: put }) => {
+  const domain = (kind) =>
+    domainOf(kind, kind === "key" ? [get("query"), ...get("key")] : get("value"), get("far"));
+  const place = (point, kind) => {
+    const ends = domain(kind);
+    return point.map((x, i) => clamp(Math.round(x * FINEST) / FINEST, ...ends[i]));
+  };
+  const replace = (name, j, point) =>
+    put({ [name]: get(name).map((old, i) => (i === j ? place(point, name) : old)) });
+  const left = keysPlane((i, point) =>
+    i === 0 ? put({ query: place(point, "key") }) : replace("key", i - 1, point),
+  );
+  const right = valuesPlane((j, point) => replace("value", j, point));
+  const [rows, bars, result] = [numbers(), weightBars(), resultLine()];
+  const example = ([name, state]) => button(name, () => put(structuredClone(state)));
+  const examples = Object.entries(get("examples")).map(example);
+
+  return {
+    layout: [
+      div("controls", controls.temperature, div("buttons", controls.scale, span("", ...examples))),
+      bars,
+      columns(
+        "views",
+        [heading("Query and keys: drag q. Who is heard?"), left],
+        [heading("Values: z, their weighted mean, stays inside"), right],
+      ),
+      result,
+      rows,
+    ],
+    draw(state) {
+      const { query, key, value, scale, temperature, words } = state;
+      const attention = attend(query, key, value, divisor(query.length, scale, temperature));
+      const { weights, context, shares: parts } = attention;
+      left.draw({
+        ...{ places: [query, ...key], shares: [0.35, ...weights] },
+        ...{ words: ["", ...words], domain: domain("key") },
+      });
+      right.draw({
+        ...{ places: value, shares: [0, 0, 0], words, domain: domain("value") },
+        ...{ weights, parts, context },
+      });
+      bars.draw(weights, words);
+      rows.draw({ ...state, ...attention });
+      result.say(describe(attention, words));
+    },
+  };
+});

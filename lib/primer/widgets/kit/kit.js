@@ -1,0 +1,13 @@
+// The drawing kit of the widgets, in files of one idea.  A module imports what it needs from here.
+
+export * from "./bind.js";
+export * from "./controls.js";
+export * from "./elements.js";
+export * from "./life.js";
+export * from "./maps.js";
+export * from "./marks.js";
+export * from "./memory.js";
+export * from "./numbers.js";
+export * from "./panel.js";
+export * from "./scales.js";
+export * from "./table.js";

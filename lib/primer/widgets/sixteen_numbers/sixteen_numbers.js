@@ -1,0 +1,185 @@
+// Sixteen numbers: real weights, rounded to a short list, block by block.
+//
+// The functions above `uses` are the mathematics; the tests compare them with primer.fine_tuning.
+
+import { clamp, columns, details, format, grouped, heading, key, mean, panel, percent } from "../kit/kit.js";
+import { resultLine, sum, table, widget } from "../kit/kit.js";
+
+const BINS = 40;
+const LISTED = 16; // rows of the table
+
+/** The code of the nearest number, values in rising order; halfway between two, the upper one. */
+export function nearest(x, values) {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (x >= (values[middle] + values[middle + 1]) / 2) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Codes, the constant of each block, and the weights that are read back; block 0 is a single one. */
+export function quantize(weights, values, block) {
+  const size = block || weights.length;
+  const constants = Array(Math.ceil(weights.length / size)).fill(0);
+  weights.forEach((w, i) => {
+    const b = Math.floor(i / size);
+    constants[b] = Math.max(constants[b], Math.abs(w));
+  });
+  const own = (i) => constants[Math.floor(i / size)];
+  const codes = Array.from(weights, (w, i) => nearest(w / (own(i) || 1), values));
+  return { codes, constants, restored: codes.map((code, i) => values[code] * own(i)) };
+}
+
+/** The share of the weights that each number stands for. */
+export function usage(codes, values) {
+  const used = Array(values.length).fill(0);
+  for (const code of codes) used[code] += 1 / codes.length;
+  return used;
+}
+
+/** The entropy of shares, in bits. */
+export const entropy = (shares) => sum(shares.map((p) => (p > 0 ? -p * Math.log2(p) : 0)));
+
+/** √(Σ(ŵ − w)² / Σw²) over all weights but `without`: of the whole, and of each block. */
+export function errors(weights, restored, block, without = -1) {
+  const size = block || weights.length;
+  const [missed, whole] = [[], []];
+  weights.forEach((w, i) => {
+    const b = Math.floor(i / size);
+    const counts = Number(i !== without);
+    missed[b] = (missed[b] ?? 0) + counts * (restored[i] - w) ** 2;
+    whole[b] = (whole[b] ?? 0) + counts * w * w;
+  });
+  return {
+    error: Math.sqrt(sum(missed) / sum(whole)),
+    each: missed.map((m, b) => Math.sqrt(m / whole[b])),
+  };
+}
+
+/** The weights with one of them made so many standard deviations large. */
+export function withOutlier(weights, outlier, place) {
+  if (!outlier) return weights;
+  const middle = mean(weights);
+  const spread = Math.sqrt(mean(weights.map((w) => (w - middle) ** 2)));
+  return weights.map((w, i) => (i === place ? outlier * spread : w));
+}
+
+/** Bits of a weight: its code, and its share of a constant of 32 bits. */
+export const bitsOf = (values, block, count) => Math.ceil(Math.log2(values.length)) + 32 / (block || count);
+
+/** What the result line says. */
+export function describe({ code, block, outlier }, used, error, bits) {
+  const taken = used.filter((p) => p > 0);
+  const where = block ? `in blocks of ${grouped(block)}` : "in one block";
+  const whose = outlier ? "the other weights" : "the weights";
+  const range = `${percent(Math.min(...taken))} to ${percent(Math.max(...taken))} of the weights`;
+  return `${code} ${where}: ${taken.length} of ${used.length} numbers are used, each by ${range}: ${format(entropy(used), 2)} bits of entropy. The error of ${whose} is ${percent(error)} of their size; a weight costs ${format(bits, 2)} bits, constants included.`;
+}
+
+// ---------------------------------------------------------------- what the reader sees
+
+// The outline of a histogram of numbers from −1 to 1, as shares of all.
+function outline(scaled) {
+  const bins = Array(BINS).fill(0);
+  for (const x of scaled) bins[clamp(Math.floor(((x + 1) / 2) * BINS), 0, BINS - 1)] += 100 / scaled.length;
+  const edge = (i) => -1 + (2 * i) / BINS;
+  return [
+    [-1, 0],
+    ...bins.flatMap((share, i) => [
+      [edge(i), share],
+      [edge(i + 1), share],
+    ]),
+    [1, 0],
+  ];
+}
+
+const uses = () =>
+  panel({
+    label: "The weights, scaled by the largest of their block, and how often each number of the code is used",
+    name: "uses",
+    height: (width) => clamp(width * 0.38, 210, 270),
+    margin: [26, 12, 40, 40],
+    x: { domain: [-1.05, 1.05], label: "weight / largest of its block", ticks: [-1, -0.5, 0, 0.5, 1] },
+    y: ({ highest }) => ({ domain: [0, highest], label: "percent of the weights" }),
+    layers: { bell: "path", stems: "path" },
+    over: { tops: { tag: "circle", many: true } },
+    draw({ bell, stems, tops }, { x, y, line }, { values, used, outline: points }) {
+      bell(line(points));
+      stems(values.map((v, i) => `M${x(v)} ${y(0)}V${y(100 * used[i])}`).join(""));
+      tops(values, (v, i) => ({ cx: x(v), cy: y(100 * used[i]), r: values.length > LISTED ? 1.5 : 4 }));
+    },
+  });
+
+const blocks = () =>
+  panel({
+    label: "The relative error of each block",
+    name: "blocks",
+    height: 150,
+    margin: [26, 12, 40, 40],
+    x: ({ each }) => ({
+      domain: [0, each.length],
+      label: "block",
+      ticks: [0.5, each.length - 0.5].slice(0, each.length),
+      text: (t) => `${t - 0.5}`,
+    }),
+    y: ({ each }) => ({
+      domain: [0, 1.06 * Math.max(0.19, ...each)],
+      label: "error, of the size of the block's weights",
+      text: (t) => percent(t, 0),
+    }),
+    layers: { bars: { tag: "rect", many: true } },
+    draw({ bars }, { x, y }, { each, spoiled }) {
+      const gap = each.length > 100 ? 0 : 0.1;
+      bars(each, (share, b) => ({
+        class: b === spoiled ? "bars spoiled" : "bars",
+        x: x(b + gap),
+        width: (1 - 2 * gap) * (x(1) - x(0)),
+        y: y(share),
+        height: y(0) - y(share),
+      }));
+    },
+  });
+
+/** Rows of the table: all numbers of a short code, the most used ones of a long one. */
+export function rows(values, used) {
+  const order = values.map((_, i) => i);
+  if (values.length > LISTED) order.sort((a, b) => used[b] - used[a] || a - b);
+  const kept = order.slice(0, LISTED).sort((a, b) => a - b);
+  return kept.map((i) => [format(values[i], 4), percent(used[i], 2)]);
+}
+
+export default widget("sixteen-numbers", ({ model, controls, constants: { codes, place } }) => {
+  const { buffer, byteOffset, byteLength } = model.get("weights");
+  const stored = new DataView(buffer, byteOffset, byteLength);
+  const weights = Array.from({ length: byteLength / 4 }, (_, i) => stored.getFloat32(4 * i, true));
+  const [plot, bars, result] = [uses(), blocks(), resultLine()];
+  const list = table({ head: ["number", "used by"] });
+  return {
+    layout: [
+      columns("controls", [controls.code], [controls.block, controls.outlier]),
+      heading(key("bell", "the weights"), key("stems", "a number of the code, and its use")),
+      plot,
+      bars,
+      result,
+      details("The numbers in a table", list),
+    ],
+    draw(state) {
+      const { code, block, outlier } = state;
+      const values = codes[code];
+      const now = withOutlier(weights, outlier, place);
+      const { codes: own, constants, restored } = quantize(now, values, block);
+      const used = usage(own, values);
+      const { error, each } = errors(now, restored, block, outlier ? place : -1);
+      const size = block || now.length;
+      const scaled = now.map((w, i) => w / (constants[Math.floor(i / size)] || 1));
+      const bell = outline(scaled);
+      const highest = 1.06 * Math.max(11, 100 * Math.max(...used), ...bell.map(([, share]) => share));
+      plot.draw({ values, used, outline: bell, highest });
+      bars.draw({ each, spoiled: outlier ? Math.floor(place / size) : -1 });
+      list.draw(rows(values, used));
+      result.say(describe(state, used, error, bitsOf(values, block, now.length)));
+    },
+  };
+});

@@ -1,0 +1,124 @@
+// The tilt: what a leash leaves of a reference when replies are rewarded, beside the best of n.
+//
+// Its mathematics is in policies.js.
+
+import { clamp, columns, counted, format, heading, key, panel, percent, resultLine } from "../kit/kit.js";
+import { widget } from "../kit/kit.js";
+import { bestOf, climbed, direct, divergence, mean, push, tilted } from "../shared/policies.js";
+
+// Where a policy stands in the lower drawing.
+const place = (policy, { reference, reward }) => [divergence(policy, reference), mean(policy, reward)];
+
+const bars = (replies) =>
+  panel({
+    label: "Probability of six replies under the reference, outlined, and under the tilt, filled",
+    height: 230,
+    margin: [24, 10, 42, 112],
+    x: { domain: [0, 1], label: "probability", ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
+    y: {
+      domain: [replies.length - 0.5, -0.5],
+      label: "",
+      ticks: replies.map((_, i) => i),
+      text: (i) => replies[i],
+    },
+    layers: {
+      now: { tag: "rect", many: true },
+      before: { tag: "rect", many: true },
+      climber: { tag: "circle", many: true, r: 5 },
+      direct: { tag: "circle", many: true, r: 4 },
+    },
+    over: { push: { tag: "path", many: true } },
+    draw({ now, before, climber, direct: follower, push: pushed }, { x, y, spot, arrow }, state) {
+      const { policy, reference, climbing, following, gradient } = state;
+      const bar = (p) => (i) => ({
+        x: x(0),
+        y: Math.min(y(i - 0.34), y(i + 0.34)),
+        width: x(p[i]) - x(0),
+        height: Math.abs(y(i + 0.34) - y(i - 0.34)),
+      });
+      const all = replies.map((_, i) => i);
+      now(all, bar(policy));
+      before(all, bar(reference));
+      climber(all, (i) => spot(climbing[i], i - 0.14));
+      follower(all, (i) => spot(following[i], i + 0.16));
+      pushed(all, (i) => {
+        const to = clamp(climbing[i] + gradient[i], 0, 1);
+        const seen = Math.abs(to - climbing[i]) > 0.02;
+        return { d: seen ? arrow([climbing[i], i - 0.14], [to, i - 0.14]) : "" };
+      });
+    },
+  });
+
+const ways = () =>
+  panel({
+    label: "Mean reward over the divergence: the tilt as a line, its present place, the best of n",
+    height: 230,
+    margin: [24, 10, 42, 44],
+    x: { domain: [0, 5], label: "KL (nats)" },
+    y: ({ reward }) => ({ domain: [0, Math.max(...reward) * 1.05], label: "mean reward" }),
+    layers: {
+      road: "path",
+      best: { tag: "rect", width: 9, height: 9 },
+      here: { tag: "circle", r: 7 },
+      climber: { tag: "circle", r: 5 },
+      direct: { tag: "circle", r: 4 },
+    },
+    draw({ road, best, here, climber, direct: follower }, { line, at, spot }, state) {
+      const { reference, reward, policy, chosen, climbing, following } = state;
+      const betas = Array.from({ length: 80 }, (_, i) => 0.1 * 300 ** (i / 79));
+      road(line(betas.map((beta) => place(tilted(reference, reward, beta), state))));
+      here(spot(...place(policy, state)));
+      const [a, b] = at(place(chosen, state));
+      best({ x: a - 4.5, y: b - 4.5 });
+      climber(spot(...place(climbing, state)));
+      follower(spot(...place(following, state)));
+    },
+  });
+
+// What the result line says.
+export function describe(replies, state, n, steps) {
+  const { policy, chosen, climbing, following } = state;
+  const [[far, earned], [way, gained]] = [place(policy, state), place(chosen, state)];
+  const most = policy.indexOf(Math.max(...policy));
+  const [one, other] = [climbing, following].map((learner) => format(place(learner, state)[1], 2));
+  const trained = `After ${counted(steps, "step")} the policy gradient earns ${one} and DPO ${other}`;
+  return `The tilt earns ${format(earned, 2)} at KL ${format(far, 2)} and says “${replies[most]}” in ${percent(policy[most], 0)}; the best of ${n} earns ${format(gained, 2)} at KL ${format(way, 2)}. ${trained}.`;
+}
+
+/** All policies for one setting of the controls. */
+export function world({ reward: name, beta, draws, steps }, { reference, rewards, rates }) {
+  const reward = rewards[name];
+  const given = [reference, reward, beta];
+  const climbing = climbed(...given, steps, rates.climb);
+  return {
+    ...{ reference, reward, climbing },
+    policy: tilted(...given),
+    chosen: bestOf(reference, reward, draws),
+    following: direct(...given, steps, rates.direct),
+    gradient: push(climbing, ...given),
+  };
+}
+
+const learners = () => [key("climber", "policy gradient"), key("direct", "DPO")];
+
+export default widget("tilt", ({ constants, controls }) => {
+  const { replies } = constants;
+  const [left, right, result] = [bars(replies), ways(), resultLine()];
+  return {
+    layout: [
+      columns("controls", [controls.reward, controls.steps], [controls.beta, controls.draws]),
+      columns(
+        "views",
+        [heading(key("before", "reference"), key("now", "tilt"), ...learners()), left],
+        [heading(key("now", "tilt"), key("best", "best of n"), ...learners()), right],
+      ),
+      result,
+    ],
+    draw(shown) {
+      const state = world(shown, constants);
+      left.draw(state);
+      right.draw(state);
+      result.say(describe(replies, state, shown.draws, shown.steps));
+    },
+  };
+});

@@ -1,0 +1,241 @@
+// Too many parameters: a fit through twenty points, from too few coefficients to far too many.
+//
+// The functions above `GRID` are the mathematics; the tests compare them with primer.networks.
+
+import { between, button, clamp, columns, counted, format, heading, key, mean, panel } from "../kit/kit.js";
+import { resultLine, scientific, widget } from "../kit/kit.js";
+
+export const truth = (x) => Math.sin(4 * x) + x / 2;
+
+// The values of all basis functions up to a degree at one place.
+export function features(basis, x, degree) {
+  if (basis === "cosines") {
+    return Float64Array.from({ length: degree + 1 }, (_, k) => Math.cos((k * Math.PI * (x + 1)) / 2));
+  }
+  const values = new Float64Array(degree + 1).fill(1);
+  if (degree > 0) values[1] = x;
+  for (let k = 1; k < degree; k++) {
+    values[k + 1] = ((2 * k + 1) * x * values[k] - k * values[k - 1]) / (k + 1);
+  }
+  return values;
+}
+
+const dot = (a, b) => {
+  let total = 0;
+  for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+  return total;
+};
+
+function rotate(a, b, c, s) {
+  for (let i = 0; i < a.length; i++) {
+    const [left, right] = [a[i], b[i]];
+    a[i] = c * left - s * right;
+    b[i] = s * left + c * right;
+  }
+}
+
+// One-sided Jacobi: turn pairs of columns until all are orthogonal.  Their lengths are the singular values,
+// even the smallest to many digits, which the eigenvalues of a product of matrices would not give.
+function orthogonalize(columnsOf) {
+  const left = columnsOf.map((column) => Float64Array.from(column));
+  const turned = left.map((_, i) => Float64Array.from(left, (__, j) => Number(i === j)));
+  for (let sweep = 0, moved = true; moved && sweep < 60; sweep++) {
+    moved = false;
+    for (let i = 0; i < left.length; i++) {
+      for (let j = i + 1; j < left.length; j++) {
+        const [a, b, g] = [dot(left[i], left[i]), dot(left[j], left[j]), dot(left[i], left[j])];
+        if (Math.abs(g) <= 1e-15 * Math.sqrt(a * b)) continue;
+        moved = true;
+        const zeta = (b - a) / (2 * g);
+        const t = (zeta < 0 ? -1 : 1) / (Math.abs(zeta) + Math.hypot(1, zeta));
+        const c = 1 / Math.hypot(1, t);
+        rotate(left[i], left[j], c, c * t);
+        rotate(turned[i], turned[j], c, c * t);
+      }
+    }
+  }
+  const lengths = left.map((column) => Math.sqrt(dot(column, column)));
+  left.forEach((column, i) => column.forEach((v, k) => (column[k] = lengths[i] ? v / lengths[i] : 0)));
+  return { left, turned, lengths };
+}
+
+// The singular value decomposition of the features at some places: { u, v, s }, each u and v a row.
+export function decompose(basis, places, degree) {
+  const rows = places.map((x) => features(basis, x, degree));
+  if (degree + 1 >= rows.length) {
+    const { left, turned, lengths } = orthogonalize(rows);
+    return { u: turned, v: left, s: lengths };
+  }
+  const table = Array.from({ length: degree + 1 }, (_, k) => rows.map((row) => row[k]));
+  const { left, turned, lengths } = orthogonalize(table);
+  return { u: left, v: turned, s: lengths };
+}
+
+// The coefficients that minimize |y − Φc|² + λ|c|², the shortest where many do.
+export function solve({ u, v, s }, y, penalty) {
+  const found = new Float64Array(v[0].length);
+  const cut = 1e-13 * Math.max(...s);
+  s.forEach((value, i) => {
+    if (value <= cut) return;
+    const part = (value / (value * value + penalty)) * dot(u[i], y);
+    for (let k = 0; k < found.length; k++) found[k] += part * v[i][k];
+  });
+  return found;
+}
+
+// What the tests compare: the coefficients, and the smallest singular value.
+export function fit(basis, places, y, degree, penalty) {
+  const parts = decompose(basis, places, degree);
+  return { coefficients: solve(parts, y, penalty), smallest: Math.min(...parts.s) };
+}
+
+const GRID = between(-0.95, 0.95, 100);
+const FINE = between(-1, 1, 400);
+const [HIGHEST, LOWEST] = [1e15, 1e-12];
+
+// What does not depend on the heights of the points is computed once.
+const stored = new Map();
+function once(name, compute) {
+  if (!stored.has(name)) stored.set(name, compute());
+  return stored.get(name);
+}
+const partsOf = (basis, places, degree) =>
+  once(`${basis} ${degree} ${places[0]}`, () => decompose(basis, places, degree));
+const tableOf = (basis, degree, xs, name) =>
+  once(`${basis} ${degree} ${name}`, () => xs.map((x) => features(basis, x, degree)));
+
+const meanSquare = (numbers) => mean(numbers.map((v) => v * v));
+
+function assess(basis, places, y, degree, penalty) {
+  const parts = partsOf(basis, places, degree);
+  const c = solve(parts, y, penalty);
+  const test = tableOf(basis, degree, GRID, "grid").map((row, i) => dot(row, c) - truth(GRID[i]));
+  const train = places.map((x, i) => dot(features(basis, x, degree), c) - y[i]);
+  return { c, test: meanSquare(test), train: meanSquare(train), smallest: Math.min(...parts.s) };
+}
+
+const points = (movePoint) =>
+  panel({
+    label: "Twenty points and the fit; move a point up and down with the arrow keys",
+    name: "points",
+    height: (width) => clamp(width * 0.8, 260, 360),
+    margin: [20, 10, 40, 34],
+    x: { domain: [-1, 1], label: "x", ticks: [-1, -0.5, 0, 0.5, 1] },
+    y: { domain: [-2.5, 2.5], label: "y", ticks: [-2, -1, 0, 1, 2] },
+    layers: { truth: "path", fit: "path" },
+    over: { dot: { tag: "circle", r: 4.5, many: true } },
+    marks: [
+      {
+        count: ({ places }) => places.length,
+        at: ({ places, y }, i) => [places[i], clamp(y[i], -2.5, 2.5)],
+        label: ({ places, y }, i) => `Point ${i + 1}, x ${format(places[i], 2)}, y ${format(y[i], 2)}`,
+        move: ([, y], i) => movePoint(i, y),
+        step: [0, 0.05],
+        attributes: { r: 12 },
+      },
+    ],
+    draw({ truth: dashed, fit: line, dot: dots }, plot, { places, y, basis, degree, now }) {
+      dashed(plot.line(FINE.map((x) => [x, truth(x)])));
+      const heights = tableOf(basis, degree, FINE, "fine").map((row) => clamp(dot(row, now.c), -99, 99));
+      line(plot.line(FINE.map((x, i) => [x, heights[i]])));
+      dots(places, (x, i) => plot.spot(x, clamp(y[i], -2.5, 2.5)));
+    },
+  });
+
+const COUNTS = { domain: [1, 201], ticks: [1, 2, 5, 10, 20, 50, 100, 200], logarithmic: true };
+const power = (t) => (t === 1 ? "1" : scientific(t, 0).slice(2));
+
+const chart = (name, height, label, axis, layers, draw) =>
+  panel({
+    label,
+    name,
+    height,
+    margin: [20, 10, name === "small" ? 40 : 22, 44],
+    x: { ...COUNTS, label: name === "small" ? "number of coefficients" : "", text: String },
+    y: { ...axis, logarithmic: true, text: power },
+    layers: { equal: "path", ...layers, now: { tag: "circle", r: 5 } },
+    draw(drawn, plot, state) {
+      drawn.equal(`M${plot.x(state.places.length)} ${plot.y.range[0]}V${plot.y.range[1]}`);
+      draw(drawn, plot, state);
+    },
+  });
+
+const errors = () =>
+  chart(
+    "errors",
+    210,
+    "Errors on the points and on new ones against the number of coefficients",
+    { domain: [1e-4, HIGHEST], label: "mean squared error", ticks: [1e-3, 1, 1e5, 1e10, 1e15] },
+    { train: "path", test: "path" },
+    ({ train, test, now }, { line, spot }, { degrees, curve, degree, now: { test: error } }) => {
+      const inside = (v) => clamp(v, 1e-4, HIGHEST);
+      train(line(curve.map((one, i) => [degrees[i] + 1, one.train < 1e-4 ? Number.NaN : one.train])));
+      test(line(curve.map((one, i) => [degrees[i] + 1, inside(one.test)])));
+      now(spot(degree + 1, inside(error)));
+    },
+  );
+
+const singular = () =>
+  chart(
+    "small",
+    170,
+    "The smallest singular value of the features against the number of coefficients",
+    { domain: [LOWEST, 10], label: "smallest singular value", ticks: [1e-12, 1e-9, 1e-6, 1e-3, 1] },
+    { small: "path" },
+    ({ small, now }, { line, spot }, { degrees, curve, degree, now: { smallest } }) => {
+      small(line(curve.map((one, i) => [degrees[i] + 1, Math.max(one.smallest, LOWEST)])));
+      now(spot(degree + 1, Math.max(smallest, LOWEST)));
+    },
+  );
+
+const written = (v) =>
+  v < 1e-12 ? "0" : v < 0.001 || v >= 1000 ? scientific(v) : format(v, v < 0.1 ? 4 : 2);
+
+// What the result line says.
+export function describe(degree, n, { train, test, smallest }) {
+  const count = degree + 1;
+  const side = count < n ? "fewer than points" : count === n ? "as many as points" : "more than points";
+  return (
+    `${counted(count, "coefficient")}, ${side}. Error on the points ${written(train)}, on new ` +
+    `ones ${written(test)}; smallest singular value ${written(smallest)}.`
+  );
+}
+
+export default widget("too-many", ({ controls, constants, read, write }) => {
+  const { places, draws, degrees } = constants;
+  const heights = ({ noise, sample, pulls }) =>
+    places.map((x, i) => truth(x) + noise * draws[sample - 1][i] + pulls[i]);
+  const movePoint = (i, y) => {
+    const state = read();
+    const pulls = [...state.pulls];
+    pulls[i] += clamp(y, -2.5, 2.5) - heights(state)[i];
+    write({ pulls });
+  };
+  const [left, above, below, result] = [points(movePoint), errors(), singular(), resultLine()];
+  const back = button("Put the points back", () => write({ pulls: places.map(() => 0) }));
+  for (const basis of ["polynomials", "cosines"]) degrees.forEach((d) => partsOf(basis, places, d));
+  return {
+    layout: [
+      columns(
+        "controls",
+        [controls.degree, controls.penalty, controls.basis],
+        [controls.noise, controls.sample, back],
+      ),
+      result,
+      columns(
+        "views",
+        [heading("The fit, and the truth ", key("dashed", "truth")), left],
+        [heading("Errors: ", key("test", "new points"), key("train", "the points")), above, below],
+      ),
+    ],
+    draw(state) {
+      const { basis, degree, penalty } = state;
+      const y = heights(state);
+      const curve = degrees.map((d) => assess(basis, places, y, d, penalty));
+      const now = assess(basis, places, y, degree, penalty);
+      const shown = { places, y, basis, degree, degrees, curve, now };
+      for (const drawing of [left, above, below]) drawing.draw(shown);
+      result.say(describe(degree, places.length, now));
+    },
+  };
+});
