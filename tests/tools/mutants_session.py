@@ -347,6 +347,7 @@ class _Script:
 
     def __init__(self, path: Path, mutant: Mutant) -> None:
         from primer import widgets
+        from primer.widgets.base import name_of
 
         text = _read(path)
         above = text.encode()[: mutant.start].decode()
@@ -357,9 +358,9 @@ class _Script:
         }
         before = re.findall(r"^(?:export )?(?:const|function|class)\*? (\w+)", above, re.MULTILINE)
         self.names = _users(before[-1:], parts) or {path.name}
-        self.kit = path.parent.name == "kit" or path.stem == "kit"
+        self.kit = path.parent.name == "kit"
         users = [file for file in sorted(WIDGETS.glob("*/*.js")) if path in _imports(file)]
-        modules = {base.name_of(getattr(widgets, n)): n for n in widgets.__all__}
+        modules = {name_of(getattr(widgets, n)): n for n in widgets.__all__}
         entries = [file for file in [path, *users] if file.stem in modules]
         if len(entries) > self.SOME:  # the kit, say: rather those that name what is changed
             naming = [file for file in entries if self._names_it(file)]

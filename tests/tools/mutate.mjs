@@ -121,7 +121,7 @@ function* walk(node, text) {
   for (const child of children) yield* walk(child, text);
 }
 
-const root = resolve(import.meta.dirname, "..");
+const root = resolve(import.meta.dirname, "../..");
 const api = new API({ cwd: root });
 try {
   const { program } = api
