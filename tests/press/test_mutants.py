@@ -234,13 +234,13 @@ class Asked:
 def script_of(monkeypatch, name: str, text: str) -> mutants_session._Script:
     """Return what belongs to a change of a script behind a text."""
     monkeypatch.chdir(ROOT)
-    path = Path("lib/primer/widgets") / name
+    (path,) = Path("lib/primer/widgets").glob(f"**/{name}")
     start = path.read_bytes().index(text.encode()) + len(text.encode())
     return mutants_session._Script(path, Mutant(start, start + 1, "", "", 1))
 
 
 def test_what_is_read_through_a_harness_belongs_to_a_script(monkeypatch) -> None:
-    script = script_of(monkeypatch, "attention_scores.js", "KINDS = {")
+    script = script_of(monkeypatch, "shared/attention_scores.js", "KINDS = {")
     assert {"KINDS", "headTargets"} <= script.names
     assert "language_model.mjs" in script.scripts
     assert script.rank(Asked("test_language_model_widgets.py", "test_a")) == 1
