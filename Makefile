@@ -6,9 +6,11 @@ BIN    := $(VENV)/bin
 PORT   ?= 8000
 MUTANTS ?= 100
 SITE   := _build/html
-# What keeps the widgets alive on the site, and what renders its formulas: packages of their own.
+# What keeps the widgets alive on the site, what renders its formulas, and what stands for torch in
+# the pages' Python: packages of their own.
 HOST   := packages/sphinx-widget-host
 KATEX  := packages/sphinx-katex-prerender
+TORCH  := packages/torch-in-page
 
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
@@ -36,7 +38,8 @@ help:  ## print this list
 # ---------------------------------------------------------------- what a fresh machine needs
 
 $(READY): requirements.txt requirements-hashed.txt pyproject.toml lib/press/pyproject.toml \
-  $(HOST)/pyproject.toml $(KATEX)/pyproject.toml binder/ipython_kernel_config.py
+  $(HOST)/pyproject.toml $(KATEX)/pyproject.toml $(TORCH)/pyproject.toml \
+  binder/ipython_kernel_config.py
 	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON) here; name a Python" \
 	  "with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
 	@$(PYTHON) tests/tools/interpreter.py
@@ -48,7 +51,7 @@ $(READY): requirements.txt requirements-hashed.txt pyproject.toml lib/press/pypr
 	$(UV) $(PINNED) -r requirements-hashed.txt || $(PIP) $(PINNED) -r requirements-hashed.txt
 	@# torch alone may come from an index of its own; what it needs is there by now, but for CUDA
 	$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.txt)
-	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) lib/press
+	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) -e $(TORCH) lib/press
 	@mkdir -p $(VENV)/etc/ipython && cp binder/ipython_kernel_config.py $(VENV)/etc/ipython/
 	@touch $@
 
@@ -110,6 +113,7 @@ beside: $(READY) $(MODULES)  # it gives way, so that the site has a processor to
 packages-own: $(READY)
 	$(BIN)/python -m pytest $(HOST)
 	$(BIN)/python -m pytest $(KATEX)
+	$(BIN)/python -m pytest $(TORCH)
 
 typed: $(READY)  # the docstrings' examples and the wrong calls, each call held against its hints
 	PYTHONPATH=tests/tools $(BIN)/python -m pytest -p typed --doctest-modules lib tests/library/test_hints.py
@@ -117,6 +121,7 @@ typed: $(READY)  # the docstrings' examples and the wrong calls, each call held 
 thorough: $(READY) $(MODULES) browser  ## what 'make test' leaves out: all of a kind, long trainings, JupyterLab
 	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
 	$(PYTEST) -m thorough tests
+	$(BIN)/python -m pytest -m thorough $(TORCH)
 
 fuzz: $(READY)  ## properties and simulations with five fresh seeds (SEEDS="17 42" for these)
 	$(BIN)/python tests/tools/fuzz.py $(SEEDS)
