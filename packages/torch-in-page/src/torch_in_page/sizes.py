@@ -71,6 +71,13 @@ class device:
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)
 
+    def __enter__(self) -> device:
+        here(self)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
 
 device.__module__ = "torch"
 CPU = device("cpu")

@@ -657,7 +657,3 @@ CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", F.cosine_embedding_loss, ("ma
 TripletMarginLoss = _loss(
     "TripletMarginLoss", F.triplet_margin_loss, ("margin",), margin=1.0, p=2.0
 )
-
-for _class in list(globals().values()):
-    if isinstance(_class, type) and issubclass(_class, Module) and _class.__module__ == __name__:
-        _class.__module__ = "torch.nn.modules"

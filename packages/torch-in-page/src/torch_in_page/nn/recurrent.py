@@ -12,6 +12,7 @@ from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
+from .through_time import through_time
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
@@ -162,13 +163,30 @@ class RNNBase(Module):
             if self.bias
             else [None] * 2
         )
-        parts = F.linear(x, weights[0], biases[0]).unbind(0)
-        outs = []
-        for part in parts[::-1] if direction else parts:
-            hidden = F.linear(state[0], weights[1], biases[1])
+        if direction:
+            x = x.flip(0)
+        memory = state[1] if self.mode == "LSTM" else None
+        inputs = (x, state[0], memory, *weights, *biases)
+        if x._dtype.rounded or x._a.dtype.itemsize < 4:
+            states = self._written_out(*inputs)
+        else:
+            states = through_time(self.mode, self._written_out, inputs)
+        out = states[0]
+        last = tuple(states[k, -1] for k in range(len(states)))
+        return out.flip(0) if direction else out, last
+
+    def _written_out(
+        self, x: Tensor, h: Tensor, c: Any, w_in: Tensor, w_state: Tensor, b_in: Any, b_state: Any
+    ) -> Tensor:
+        """Return the states of all steps, one operation after the other."""
+        state: tuple[Tensor, ...] = (h,) if c is None else (h, c)
+        kept: list[list[Tensor]] = [[] for _ in state]
+        for part in F.linear(x, w_in, b_in).unbind(0):
+            hidden = F.linear(state[0], w_state, b_state)
             state = _step(self.mode, part, state, hidden, self.hidden_size)
-            outs.append(state[0])
-        return stack(outs[::-1] if direction else outs), state
+            for column, one in zip(kept, state, strict=True):
+                column.append(one)
+        return stack([stack(column) for column in kept])
 
     def extra_repr(self) -> str:
         """Return what stands in the brackets."""
@@ -306,7 +324,3 @@ class GRUCell(_Cell):
     """One step of a gated recurrent unit."""
 
     mode = "GRU"
-
-
-for _class in (RNNBase, RNN, LSTM, GRU, RNNCell, LSTMCell, GRUCell):
-    _class.__module__ = "torch.nn.modules.rnn"
