@@ -74,8 +74,6 @@ def run(notebook: Path, seconds: int) -> None:
             for out in seen.outputs
             if "text/plain" in out.data and out.data["text/plain"] and len(out.data) == 1
         ]
-        if not error and result.result is not None and "text/plain" not in "".join(shown):
-            pass
         text = plain("\n".join(part for part in shown if part.strip()))
         wanted = stored(cell)
         print(

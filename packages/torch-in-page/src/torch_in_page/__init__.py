@@ -11,14 +11,22 @@ from typing import Any as _Any
 
 from . import (
     comparing,
+    copies,
     creating,
     drawing,
     dtypes,
     elementwise,
+    extremes,
     indexing,
+    joining,
     linalg,
+    operators,
+    ordering,
+    pairs,
+    parts,
     products,
     reductions,
+    running,
     shapes,
 )
 from .dtypes import (

@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes
 from .dtypes import bool_, cast
 from .engine import in_place, record
-from .naming import both, only_function, only_method
+from .naming import both, called, only_function, only_method
 from .promotion import NUMBERS, arrays, finished, operand, result_type, scalar, shapes_meet, shrunk
 from .tensor import Tensor, made
 
@@ -53,13 +53,8 @@ def _compared(name: str, operator: str, compute: Callable[..., Any]) -> Callable
         return function(self, other)
 
     setattr(Tensor, f"__{name}__", method)
-    only_method(_named(lambda self, other: in_place(self, function, other), f"{name}_"))
+    only_method(called(f"{name}_", lambda self, other: in_place(self, function, other)))
     return call
-
-
-def _named(function: Any, name: str) -> Any:
-    function.__name__ = name
-    return function
 
 
 eq = _compared("eq", "==", np.equal)
@@ -103,7 +98,7 @@ def _logical(name: str, compute: Callable[..., Any]) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Return {name.replace('_', ' ')}; what is not 0 counts as True."
-    only_method(_named(lambda self, other: in_place(self, function, other), f"{name}_"))
+    only_method(called(f"{name}_", lambda self, other: in_place(self, function, other)))
     return both(function)
 
 
@@ -281,9 +276,9 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 
 for _function in (clamp, clamp_min, clamp_max, masked_fill):
     only_method(
-        _named(
-            lambda self, *a, _f=_function, **k: in_place(self, _f, *a, **k),
+        called(
             f"{_function.__name__}_",
+            lambda self, *a, _f=_function, **k: in_place(self, _f, *a, **k),
         )
     )
 setattr(Tensor, "clip_", getattr(Tensor, "clamp_"))  # noqa: B009, B010

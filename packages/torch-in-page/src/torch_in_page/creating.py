@@ -544,7 +544,7 @@ def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
 ) -> Tensor:
     """Return differences of neighbors along an axis."""
-    from .shapes import cat
+    from .joining import cat
 
     ends = [part for part in (prepend, input, append) if part is not None]
     out = cat(ends, dim) if len(ends) > 1 else input
@@ -565,7 +565,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
 def cross(input: Tensor, other: Tensor, dim: int = -1) -> Tensor:
     """Return the vector at right angles to two others."""
     a, b = input.unbind(dim), other.unbind(dim)
-    from .shapes import stack
+    from .joining import stack
 
     return stack(
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim

@@ -10,7 +10,7 @@ from . import engine
 from .autograd.functional import rows
 from .creating import zeros_like
 from .engine import enable_grad
-from .shapes import stack
+from .joining import stack
 from .tensor import Tensor, unknown
 
 # ---------------------------------------------------------------- tensors in tuples, lists and

@@ -107,3 +107,9 @@ def only_method(function: Any = None, *, also: tuple[str, ...] = ()) -> Any:
     for name in (function.__name__, *also):
         setattr(Tensor, name, call)
     return call
+
+
+def called(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function the name that it has as a method."""
+    function.__name__ = function.__qualname__ = name
+    return function

@@ -202,7 +202,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"same number of elements, but got {a._a.size} and {b._a.size} elements respectively"
         )
     out = finished(_vectors(a._a, b._a), a._dtype)
-    from .elementwise import conj
+    from .pairs import conj
 
     rules = (lambda g, _: g * conj(b), lambda g, _: g * conj(a))
     return record(out, a._dtype, (a, b), rules, "Dot", (a, b))

@@ -136,7 +136,7 @@ class Function:
     def _several(cls, ctx: Any, args: Any, outs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return several results, each a part of one vector whose node calls ``backward`` once."""
         from ..creating import zeros_like
-        from ..shapes import cat
+        from ..joining import cat
 
         live = [
             i

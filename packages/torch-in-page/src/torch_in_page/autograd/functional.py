@@ -7,7 +7,7 @@ from typing import Any
 
 from ..creating import zeros_like
 from ..engine import enable_grad, grad
-from ..shapes import stack
+from ..joining import stack
 from ..tensor import Tensor, unknown
 
 

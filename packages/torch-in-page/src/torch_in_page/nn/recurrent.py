@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..creating import empty, zeros
-from ..shapes import cat, stack
+from ..joining import cat, stack
 from ..tensor import Tensor
 from . import functional as F
 from . import init

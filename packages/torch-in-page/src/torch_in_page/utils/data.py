@@ -11,8 +11,8 @@ from ..creating import tensor
 from ..drawing import randperm
 from ..dtypes import float64, int64
 from ..generator import Generator, default_generator
+from ..joining import stack
 from ..naming import FUNCTIONS
-from ..shapes import stack
 from ..tensor import Tensor, unknown
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...engine import no_grad
+from ...joining import cat, stack
 from ...naming import FUNCTIONS
-from ...shapes import cat, stack
 from ...tensor import Tensor, unknown
 from . import parametrize, rnn
 

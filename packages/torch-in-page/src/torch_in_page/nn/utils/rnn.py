@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...creating import full
-from ...shapes import stack
+from ...joining import stack
 from ...tensor import Tensor, unknown
 
 
