@@ -75,7 +75,7 @@ def in_place_of(name: str, function: Callable[..., Tensor]) -> None:
 
 def _logistic(x: np.ndarray) -> np.ndarray:
     small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+    return np.where(x >= 0, np.ones((), x.dtype), small) / (1 + small)
 
 
 exp = _one("exp", np.exp, of_result=lambda g, r: g * conj(r), doc="Return the exponential.")
