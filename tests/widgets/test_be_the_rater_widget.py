@@ -179,7 +179,10 @@ def test_the_picture_shows_weights_and_what_holds_95_percent():
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first feature stands on top
     assert [label.get_text() for label in axes.get_yticklabels()] == list(NAMES)
     assert axes.get_xlim() == (-3.5, 3.5)
-    assert axes.get_title() == "Your reward after 5 of 12 choices"
+    assert axes.get_title().startswith("Your reward after 5 of 12 choices")
+    chapters = BeTheRater(answers=BeTheRater.constants["rater"]).fit()
+    outlines = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
+    np.testing.assert_allclose(outlines, chapters.intervals(), atol=1e-3)
     assert list(axes.lines[-1].get_xdata()) == [0, 0]
 
 

@@ -464,6 +464,26 @@ def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 800])
+def test_what_is_written_has_its_room_from_the_beginning(widget_page, width):
+    page = widget_page(Decoding(), width=width)
+    page.evaluate("""() => {
+      window.heights = new Set();
+      new ResizeObserver(([{ contentRect }]) => heights.add(Math.round(contentRect.height)))
+        .observe(widget);
+    }""")
+    finished(page)
+    page.evaluate("model.set('seed', 7)")
+    settle(page)
+    finished(page)
+    page.evaluate("model.set('temperature', 1.2)")
+    settle(page)
+    finished(page)
+    heights = page.evaluate("[...heights]")
+    assert max(heights) - min(heights) <= 1, heights
+
+
+@pytest.mark.browser
 def test_any_prompt_is_answered(widget_page):
     widget = Decoding(n_tokens=4, n_beams=2)
     page = widget_page(widget, width=390, has_touch=True)

@@ -165,6 +165,25 @@ def test_arrows_lead_where_the_gradient_does_and_end_at_the_edge(widget_page):
             np.testing.assert_allclose(found, [start, tip], atol=1e-3)
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("beta", [0.1, 0.4, 1.0, 10.0])
+def test_what_is_drawn_takes_most_of_its_axes(widget_page, beta):
+    page = widget_page(Tilt(beta=beta))
+    for drawing, marks in zip(
+        page.locator("svg.panel").all(), ("rect.now, rect.before", "path.road"), strict=True
+    ):
+        share = drawing.evaluate(
+            """(svg, marks) => {
+              const inner = svg.querySelector(":scope > svg").getBoundingClientRect();
+              const ends = [...svg.querySelectorAll(marks)].map((e) => e.getBoundingClientRect());
+              const seen = ends.map(({ right }) => Math.min(right, inner.right));
+              return (Math.max(...seen) - inner.left) / inner.width;
+            }""",
+            marks,
+        )
+        assert 0.5 < share <= 1
+
+
 @pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -275,6 +275,8 @@ def test_rope_draws_arrows_as_long_as_the_pairs(widget_page):
 @pytest.mark.browser
 def test_rope_says_that_other_partners_give_the_same_in_another_order(widget_page):
     page = widget_page(RopeRotation(query=[3.0, 0, 0, 1], key=[0, 2.0, 2, 0], dim=4, m=2, n=0))
+    page.get_by_text("Every pair in numbers, and").click()
+    settle(page)
     words = page.locator("#widget").evaluate("(e) => e.textContent")
     apart = float(re.search(r"differs by up to (\S+) in a coordinate", words)[1])
     again = float(re.search(r"in that order: difference ([\d.]+?)\.(?!\d)", words)[1])

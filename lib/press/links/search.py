@@ -2,8 +2,8 @@
 
 Sphinx looks for words in whole pages, and shows where they stand only over http.  Here each section
 of a page, each term of the glossary and each function of the library is a document of its own, with
-its heading, its prose (no code, no output, no formula) and, for a section, the terms that the
-glossary says it defines.  When the site is built they are written as one script,
+its heading, its prose (no code, no output; formulas as plain text) and, for a section, the terms
+that the glossary says it defines.  When the site is built they are written as one script,
 :file:`_static/search-documents.js`; a script it is because a page opened from disk may load nothing
 else; with them go the words of :file:`search_words.toml`, for which the book has others.
 :file:`search.js` asks for it, and for `MiniSearch <https://lucaong.github.io/minisearch>`_,
@@ -29,6 +29,8 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
+
+from press.pages.formulas import plain
 
 WORDS = Path(__file__).with_name("search_words.toml")
 LIBRARY = "chapters/appendix/library/"
@@ -111,14 +113,14 @@ class Found:
 
 
 def prose(node: nodes.Node) -> str:
-    r"""Return the words of a node and all below it, without code, headings and what formulas say.
+    r"""Return the words of a node and all below it, without code, headings and displayed formulas.
 
     Examples
     --------
     >>> text = nodes.paragraph("", "the mean of ", nodes.math("", "n"), nodes.Text(" numbers: "))
     >>> text += nodes.math("", "\\bar x")
     >>> prose(nodes.section("", nodes.title("", "Means"), text, nodes.literal_block("", "x = 1")))
-    'the mean of n numbers: …'
+    'the mean of n numbers: x̅'
     >>> exercise = addnodes.pending_xref("", nodes.Text("{number} A clock"), reftype="numref")
     >>> prose(nodes.paragraph("", "", exercise))  # its number is not known yet
     'A clock'
@@ -131,8 +133,8 @@ def prose(node: nodes.Node) -> str:
     def collect(one: nodes.Node) -> None:
         if isinstance(one, _LEFT_OUT) or _is_section(one):
             return
-        if isinstance(one, nodes.math):  # a letter can be read, a formula not
-            pieces.append(one.astext() if one.astext().isalnum() else "…")
+        if isinstance(one, nodes.math):
+            pieces.append(plain(one.astext()))
             return
         if isinstance(one, addnodes.pending_xref) and one.get("reftype") == "numref":
             pieces.append(one.astext().replace("{number}", "").strip())

@@ -5,7 +5,8 @@ becomes two files: the second has every light color replaced by the dark one of 
 in its rasters (maps of numbers) what was light on paper is dark.  On
 the page it is one ``<picture>`` with one image, so that whoever reads the page without looking at
 it meets the figure once; :file:`book.js` says which drawing fits the theme.  The description that
-``primer.notebook.show`` stored beside a figure becomes its alternative text.
+``primer.notebook.show`` stored beside a figure becomes its alternative text.  On a telephone a
+figure is as wide as its smallest letters need, and scrolls within its frame.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import math
 import posixpath
 import re
 from typing import Any
@@ -93,6 +95,30 @@ def darken_pixels(pixels: np.ndarray) -> np.ndarray:
     return np.concatenate([paper + (ink - paper) * turned, pixels[..., 3:]], axis=-1)
 
 
+_SIDE = re.compile(r'viewBox="0 0 ([\d.]+)')
+_LETTERS = re.compile(r"scale\((0\.[\d]+) -\1\)")
+LEAST = 9
+"""Pixels of the smallest letters of a figure, indices apart, however narrow the page."""
+
+
+def width_to_read(svg: str) -> int | None:
+    """Return the pixels of width at which the smallest letters of a figure are 9 pixels high.
+
+    Matplotlib draws letters from outlines of 100 units, and scales each text by its size in points
+    over 100.
+
+    Examples
+    --------
+    >>> width_to_read('<svg viewBox="0 0 500 300"><g transform="translate(9 9) scale(0.1 -0.1)"/>')
+    450
+    >>> width_to_read('<svg viewBox="0 0 500 300">') is None  # no letters
+    True
+    """
+    side = _SIDE.search(svg)
+    sizes = [100 * float(scale) for scale in _LETTERS.findall(svg)]
+    return math.ceil(LEAST * float(side[1]) / min(sizes)) if side and sizes else None
+
+
 class themed(nodes.General, nodes.Element):  # type: ignore[misc]
     """A figure in two drawings, the light one and the dark one: one image on the page."""
 
@@ -101,7 +127,8 @@ def visit_themed(self: Any, node: themed) -> None:
     """Write the light drawing as the image, and the dark one as what may stand in for it."""
     light, dark = node.children
     file = posixpath.join(self.builder.imgpath, quote(self.builder.images[dark["uri"]]))
-    self.body.append(f'<picture><source media="not all" srcset="{html.escape(file)}">')
+    wide = f' style="--readable: {node["readable"]}px"' if node.get("readable") else ""
+    self.body.append(f'<picture{wide}><source media="not all" srcset="{html.escape(file)}">')
     light.walkabout(self)
     self.body.append("</picture>\n")
     raise nodes.SkipNode
@@ -146,7 +173,8 @@ class ThemedFigure:
             return [image(data.content, "on-paper")]
         # by its class "dark-light" the theme knows that it need not change the image's colors
         copies = (data.content, darken(str(data.content)))
-        return [themed("", *(image(content, "dark-light") for content in copies))]
+        both = (image(content, "dark-light") for content in copies)
+        return [themed("", *both, readable=width_to_read(str(data.content)))]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -3,7 +3,7 @@
   "use strict";
   const boxes = [
     ...document.querySelectorAll(
-      ".formula, .pst-scrollable-table-container, .highlight pre, .cell_output pre",
+      ".formula, .pst-scrollable-table-container, .highlight pre, .cell_output pre, picture:has(> .figure)",
     ),
   ];
   const measure = (some) => {

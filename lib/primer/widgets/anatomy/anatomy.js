@@ -2,7 +2,7 @@
 //
 // The functions above `PARTS` are the mathematics; the tests compare them with primer.transformers.
 
-import { compact, div, format, grouped, heading, html, legend, memory as memo, named } from "../kit/kit.js";
+import { div, format, grouped, heading, html, legend, memory as memo, named } from "../kit/kit.js";
 import {
   percent,
   resultLine,
@@ -16,8 +16,9 @@ import {
   widget,
   write,
 } from "../kit/kit.js";
+import { compact } from "../shared/large_numbers.js";
 
-export { compact }; // the tests know it here
+export { compact } from "../shared/large_numbers.js"; // the tests know it here
 
 // Floating-point operations of the forward pass for one token that meets `tokens` keys.
 export function flopsByPart({ weights, score_flops }, tokens) {

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from primer.attention import scaled_dot_product_attention
+from primer.notebook.names import name_tips
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
 from primer.widgets.controls import Number, Switch
@@ -207,15 +208,19 @@ class AttentionByHand(Widget):
         left, right = figure.subplots(1, 2)
         context, weights = (x.tolist() for x in self.attention())
         words = [f" {word}" for word in self.words] or [""] * N_KEYS
+
+        def name(letter: str, j: int) -> str:
+            return f"{letter}{'₁₂₃'[j]}"
+
         names = [
-            f"k{j + 1}{word}: {w:.3f}"
+            f"{name('k', j)}{word}: {w:.3f}"
             for j, (word, w) in enumerate(zip(words, weights, strict=True))
         ]
         self._draw(left, "key", [self.query, *self.key], ["q", *names], ("blue", *COLORS))
         left.set_title("Query, keys and their weights")
-        names = [f"v{j + 1}{word}" for j, word in enumerate(words)]
+        names = [f"{name('v', j)}{word}" for j, word in enumerate(words)]
         self._draw(right, "value", [*self.value, context], [*names, "z"], (*COLORS, "ink"))
-        right.set_title(f"The context vector is ({context[0]:.2f}, {context[1]:.2f})")
+        right.set_title(f"Values, and z = ({context[0]:.2f}, {context[1]:.2f})")
         return figure
 
     def _draw(
@@ -232,19 +237,10 @@ def _draw_arrows(
     axes: Axes, frame: Any, tips: list[list[float]], names: list[str], colors: tuple[str, ...]
 ) -> None:
     """Draw an arrow from the origin to each tip, with its name."""
-    for (x, y), name, color in zip(tips, names, colors, strict=True):
+    for (x, y), color in zip(tips, colors, strict=True):
         style = {"arrowstyle": "-|>", "color": LIGHT[color], "lw": 2, "shrinkA": 0, "shrinkB": 0}
         axes.annotate("", (x, y), (0, 0), arrowprops=style)
-        shift, side = (4, "left") if x < 0.6 * frame[0][1] else (-4, "right")
-        axes.annotate(
-            name,
-            (x, y),
-            xytext=(shift, 3),
-            textcoords="offset points",
-            ha=side,
-            color=LIGHT[color],
-            fontsize=9,
-        )
     xlim, ylim = frame
     axes.set(xlim=xlim, ylim=ylim, aspect="equal")
     axes.set(xlabel="first coordinate", ylabel="second coordinate")
+    name_tips(axes, tips, names, colors)

@@ -4,6 +4,7 @@
 
 import { button, clamp, columns, div, format, heading, html, panel, paragraph, path } from "../kit/kit.js";
 import { resultLine, short, span, sum, table, ticks, tuple, widen, widget, write } from "../kit/kit.js";
+import { placeNames } from "./names.js";
 import { effectiveChoices, softmax } from "../shared/probability.js";
 
 export { effectiveChoices as effectiveKeys } from "../shared/probability.js";
@@ -84,22 +85,21 @@ function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
       },
     ],
     draw(layers, plot, state) {
-      const { at, x, y, width, arrow } = plot;
+      const { at, x, y, arrow } = plot;
       const { places, shares, words } = state;
-      places.forEach((place, i) => {
-        const { name, color } = points[i];
-        const [px, py] = at(place);
-        const word = words[i] ?? "";
-        const room = 24 + 8 * (name.length + word.length);
-        const right = place[0] >= 0 ? px + room < width : px - room < x.range[0]; // outwards, if there is room
-        layers[`arrow_${color}`]({ d: arrow([0, 0], place), "stroke-width": 1.6 + 4 * shares[i] });
-        layers[`letter_${color}`](word ? `${name} ${word}` : name, {
-          x: px + (right ? 12 : -12),
-          y: Math.max(py - 7, y.range[1] + 12),
-          "text-anchor": right ? "start" : "end",
-        });
-      });
-      drawOwn(layers, plot, state);
+      const origin = at([0, 0]);
+      const text = ({ name }, i) => (words[i] ? `${name} ${words[i]}` : name);
+      const named = places.map((place, i) => ({ tip: at(place), from: origin, text: text(points[i], i) }));
+      points.forEach(({ color }, i) =>
+        layers[`arrow_${color}`]({ d: arrow([0, 0], places[i]), "stroke-width": 1.6 + 4 * shares[i] }),
+      );
+      const { lines = [], own = [] } = drawOwn(layers, plot, state);
+      const arrows = [...named, ...own].map(({ from, tip }) => [from, tip]);
+      const [left, right, top, bottom] = [...x.range, y.range[1], y.range[0]];
+      const frame = { left, right, top, bottom };
+      const spots = placeNames([...named, ...own], [...arrows, ...lines], frame);
+      points.forEach(({ color }, i) => layers[`letter_${color}`](named[i].text, spots[i]));
+      own.forEach(({ text: words }, i) => layers.letter(words, spots[named.length + i]));
     },
   });
 }
@@ -114,14 +114,14 @@ const keysPlane = (move) =>
       ...COLORS.map((color, j) => ({ name: `k${NAMES[j]}`, label: `Key ${j + 1}`, color })),
     ],
     under: { along: "path", ...perColor("drop", COLORS) },
-    draw(layers, { line }, { places: [query, ...keys] }) {
+    draw(layers, { at, line }, { places: [query, ...keys] }) {
       const square = dot(query, query);
       const far = square ? 40 / Math.sqrt(square) : 0;
-      layers.along(line([-far, far].map((f) => query.map((x) => f * x))));
-      keys.forEach((key, j) => {
-        const foot = square ? query.map((x) => (x * dot(query, key)) / square) : key;
-        layers[`drop_${COLORS[j]}`](line([key, foot]));
-      });
+      const along = [-far, far].map((f) => query.map((x) => f * x));
+      const drops = keys.map((key) => [key, square ? query.map((x) => (x * dot(query, key)) / square) : key]);
+      layers.along(line(along));
+      drops.forEach((drop, j) => layers[`drop_${COLORS[j]}`](line(drop)));
+      return { lines: [along, ...drops].map((ends) => ends.map(at)) };
     },
   });
 
@@ -138,18 +138,20 @@ const valuesPlane = (move) =>
       tip: { tag: "circle", r: 5 },
       letter: { tag: "text", class: "letter z" },
     },
-    draw(layers, { at, line, arrow, height }, { places, weights, parts, context }) {
+    draw(layers, { at, line, arrow }, { places, weights, parts, context }) {
       layers.hull(`${line(places)}Z`);
       let from = [0, 0];
-      parts.forEach((part, j) => {
-        const to = from.map((x, i) => x + part[i]);
-        layers[`share_${COLORS[j]}`](weights[j] < 0.0005 ? null : path([from, to].map(at)));
-        from = to;
+      const steps = parts.map((part) => {
+        const step = [from, from.map((x, i) => x + part[i])];
+        from = step[1];
+        return step.map(at);
       });
-      const [cx, cy] = at(context);
+      steps.forEach((step, j) => layers[`share_${COLORS[j]}`](weights[j] < 0.0005 ? null : path(step)));
+      const tip = at(context);
       layers.z(arrow([0, 0], context));
-      layers.tip({ cx, cy });
-      layers.letter("z", { x: cx - 6, y: cy < height - 62 ? cy + 20 : cy - 10 });
+      layers.tip({ cx: tip[0], cy: tip[1] });
+      const edges = places.map((place, j) => [at(place), at(places[(j + 1) % places.length])]);
+      return { lines: [...steps, ...edges], own: [{ tip, from: at([0, 0]), text: "z" }] };
     },
   });
 

@@ -123,8 +123,9 @@ class BeTheRater(Widget):
     description = (
         "Two replies of the model to one prompt, to choose between. Below, for each of four "
         "features, a dot for its weight in the reward fitted to the choices and a bar for its 95 "
-        "percent interval; with no choice made the bars reach from -2.8 to 2.8. A table says what "
-        "that reward would grant, and another what a real run wrote."
+        "percent interval; with no choice made the bars reach from -2.8 to 2.8. Dashed outlines "
+        "are the intervals of the chapter's rater, who made all twelve. A table says what that "
+        "reward would grant, and another what a real run wrote."
     )
 
     answers = Answers([]).tag(sync=True)
@@ -184,10 +185,15 @@ class BeTheRater(Widget):
         axes = figure.subplots()
         places = np.arange(len(NAMES))
         reach = 1.96 * np.sqrt(np.diag(found.covariance))
+        chapters = BeTheRater(answers=the_chapters_rater()).fit()
+        other = 1.96 * np.sqrt(np.diag(chapters.covariance))
+        look = {"height": 0.5, "fill": False, "edgecolor": LIGHT["muted"], "linestyle": "--"}
+        axes.barh(places, 2 * other, left=chapters.weights - other, **look)
         axes.errorbar(found.weights, places, xerr=reach, fmt="o", color=LIGHT["blue"], capsize=4)
         axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
         axes.set_yticks(places, NAMES)
         axes.invert_yaxis()
         axes.set(xlim=(-3.5, 3.5), xlabel="worth in the fitted reward")
-        axes.set_title(f"Your reward after {len(self.answers)} of {PAIRS} choices")
+        many = f"Your reward after {len(self.answers)} of {PAIRS} choices"
+        axes.set_title(f"{many}; dashed, the chapter's rater after all")
         return figure

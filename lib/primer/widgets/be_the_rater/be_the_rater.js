@@ -2,7 +2,7 @@
 //
 // The functions above `bars` are the mathematics and the words; the tests compare them with primer.
 
-import { between, button, columns, counted, div, format, heading, html, panel } from "../kit/kit.js";
+import { between, button, columns, counted, div, format, heading, html, key, panel } from "../kit/kit.js";
 import { resultLine, signed, sum, table, widget, write } from "../kit/kit.js";
 import { bestOf, divergence, mean, tilted } from "../shared/policies.js";
 
@@ -97,7 +97,8 @@ export function describe(answered, names, { weights, deviations }) {
 
 // ---------------------------------------------------------------- what the reader sees
 
-const bars = (names) =>
+// Your fit over an outline of that of the chapter's rater, all of whose choices are known.
+const bars = (names, chapters) =>
   panel({
     label: "The weight of each feature in your reward, with an interval of 95 percent",
     height: 190,
@@ -111,16 +112,19 @@ const bars = (names) =>
     },
     layers: {
       nothing: "path",
+      other: { tag: "rect", many: true, height: 14, rx: 7 },
       reach: { tag: "rect", many: true, height: 10, rx: 5 },
       weight: { tag: "circle", many: true, r: 6 },
     },
-    draw({ nothing, reach, weight }, { x, y, line }, { weights, deviations }) {
+    draw({ nothing, other, reach, weight }, { x, y, line }, { weights, deviations }) {
       nothing(line([-0.5, names.length - 0.5].map((i) => [0, i])));
-      reach(weights, (w, i) => ({
-        x: x(w - 1.96 * deviations[i]),
-        y: y(i) - 5,
-        width: x(w + 1.96 * deviations[i]) - x(w - 1.96 * deviations[i]),
-      }));
+      const from = (found, half) => (w, i) => ({
+        x: x(w - 1.96 * found[i]),
+        y: y(i) - half,
+        width: x(w + 1.96 * found[i]) - x(w - 1.96 * found[i]),
+      });
+      other(chapters.weights, from(chapters.deviations, 7));
+      reach(weights, from(deviations, 5));
       weight(weights, (w, i) => ({ cx: x(w), cy: y(i) }));
     },
   });
@@ -141,7 +145,9 @@ export default widget("be-the-rater", ({ constants, controls, read, write: put }
     put({ answers: [...answers, ...rater.slice(answers.length)] });
   });
   const [asked, prompt] = [heading(), html("p", { class: "prompt" })];
-  const [wishes, result] = [bars(names), resultLine()];
+  const chapters = fit(comparisons(rater, differences), prior, names.length);
+  const [wishes, result] = [bars(names, chapters), resultLine()];
+  const choices = div("choices", first, second);
   const grants = table({
     caption: `What ${pool.length} replies of the model become under your reward`,
     head: ["", "reward", "KL", "marks", "length", { text: "says most often", class: "reply" }],
@@ -175,8 +181,13 @@ export default widget("be-the-rater", ({ constants, controls, read, write: put }
     layout: [
       asked,
       prompt,
-      div("choices", first, second),
+      choices,
       div("buttons", neither, back, others),
+      heading(
+        "What each is worth: ",
+        key("weight", "to you"),
+        key("other", "to the chapter's rater, after all twelve"),
+      ),
       wishes,
       result,
       columns("controls", [controls.beta], [controls.draws]),
@@ -195,6 +206,7 @@ export default widget("be-the-rater", ({ constants, controls, read, write: put }
       write(first, now ? pool[now.at] : "–");
       write(second, now ? pool[now.at + 1] : "–");
       write(neither, "Can't say");
+      choices.hidden = !now;
       for (const one of [first, second, neither, others]) one.disabled = !now;
       back.disabled = !answers.length;
       const found = fit(comparisons(answers, differences), prior, names.length);

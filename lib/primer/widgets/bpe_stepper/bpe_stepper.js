@@ -126,19 +126,31 @@ export function describe(name, step, steps, bytes, tokens, source) {
   return `Merge ${step}: ${joined}, the most frequent pair of neighbors: ${times}${tie}. ${size}${end}`;
 }
 
+const BREAK = "\u200b"; // where a line may end: the pieces are parts of one line, which is laid out in less than boxes
+
 // A text in pieces; `newest` marks those of one kind.
 function strip(name) {
-  const [title, pieces] = [html("b"), div("pieces")];
-  let drawn = "";
+  const [title, pieces, end] = [html("b"), div("pieces"), document.createTextNode("")];
+  pieces.append(end);
+  const spans = [];
   function draw(words, texts, newest = null, more = false) {
     write(title, words);
-    const now = JSON.stringify([texts, newest, more]);
-    if (drawn === now) return;
-    drawn = now;
-    pieces.replaceChildren(
-      ...texts.map(([text, id]) => html("span", id === newest ? { class: "newest" } : {}, visible(text))),
-      ...(more ? ["…"] : []),
-    );
+    while (spans.length > texts.length) {
+      const span = spans.pop();
+      span.nextSibling.remove();
+      span.remove();
+    }
+    while (spans.length < texts.length) {
+      const span = html("span");
+      end.before(span, BREAK);
+      spans.push(span);
+    }
+    texts.forEach(([text, id], i) => {
+      write(spans[i], visible(text));
+      const kind = id === newest ? "newest" : "";
+      if (spans[i].className !== kind) spans[i].className = kind;
+    });
+    if (end.data !== (more ? "…" : "")) end.data = more ? "…" : "";
   }
   return { element: div(`strip ${name}`, title, pieces), draw };
 }

@@ -35,7 +35,7 @@ export function describe(model, drawn) {
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("decoding", ({ model, controls, constants, get, write: put, redraw }) => {
+export default widget("decoding", ({ model, controls, constants, get, write: put, redraw, measured }) => {
   const base = readModel(get("checkpoint"));
   const { tokenizer, config } = base;
   const end = endOf(tokenizer);
@@ -120,6 +120,8 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
       }
       input.draw(text, words);
       panels.hidden = !tokens.length;
+      texts.reserve(state.n_tokens, measured(texts.widths));
+      search.reserve(state.n_beams);
       const key = `${change} ${tokens}`;
       if (reading !== key) shop.clear(); // what is written follows another prompt, from the same cache
       reading = key;

@@ -8,6 +8,7 @@ import { cut, tokenText, visible } from "../shared/tokenizer.js";
 
 const LEAD = 32; // letters of the prompt before a continuation
 const GRAM = 3; // a repetition is so many tokens that stood in the text before
+const [LETTERS, EM] = [3.7, 0.52]; // letters of a token and the width of one, so that few texts need more room
 const UNREAD = "A token, when the prompt has been read"; // the name of a row that shows none yet
 
 const share = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : percent(p));
@@ -107,11 +108,20 @@ function card(tokenizer) {
     write(numbers, describe(tokens, logProbability, repeated, loop));
     drawn = { tokens: [...tokens], kinds, logProbability };
   }
-  return { element: div("continuation", title, paragraph("", beginning, text), numbers), draw };
+  const body = paragraph("", beginning, text);
+  // What will be written has its room from the beginning, so that nothing below it moves.
+  const reserve = (tokens, wide) => {
+    const lines = Math.ceil(((LEAD + LETTERS * tokens) * EM) / wide) + 1;
+    const height = `${(1.45 * lines).toFixed(2)}em`;
+    if (body.style.minHeight !== height) body.style.minHeight = height;
+  };
+  const width = () => body.clientWidth / Number.parseFloat(getComputedStyle(body).fontSize);
+  return { element: div("continuation", title, body, numbers), draw, reserve, width };
 }
 
 export function cards(tokenizer, samples) {
   const [greedy, beam, ...drawn] = Array.from({ length: samples + 2 }, () => card(tokenizer));
+  const all = [greedy, beam, ...drawn];
   const nothing = { tokens: [], logProbability: 0, best: { tokens: [], score: 0 } };
 
   function draw(prompt, written, { n_beams: beams, seed }) {
@@ -123,7 +133,9 @@ export function cards(tokenizer, samples) {
       drawn[i].draw(`Sample, seed ${seed + i}`, prompt, value ?? nothing),
     );
   }
-  return { element: div("continuations", ...[greedy, beam, ...drawn]), draw };
+  const widths = () => all.map(({ width }) => width());
+  const reserve = (tokens, ems) => all.forEach((one, i) => one.reserve(tokens, ems[i] || 20));
+  return { element: div("continuations", ...all), draw, reserve, widths };
 }
 
 // ---------------------------------------------------------------- the tree of a beam search
@@ -182,6 +194,10 @@ export function tree(tokenizer) {
     return { edge, mark, kind: null };
   }
 
+  const reserve = (beams) => {
+    element.style.minHeight = `calc(${ROW * beams}px + 1.2rem)`; // with the bar that scrolls it
+  };
+
   function start(job, last) {
     edges.replaceChildren();
     nodes.replaceChildren(svg("text", { class: "token", x: 8, y: 21 }, label(last)));
@@ -208,5 +224,5 @@ export function tree(tokenizer) {
     );
     drawn.marked = job.done;
   }
-  return { element, draw };
+  return { element, draw, reserve };
 }

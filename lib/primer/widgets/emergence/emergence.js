@@ -14,7 +14,7 @@ import {
   widget,
 } from "../kit/kit.js";
 import { brief } from "../shared/large_numbers.js";
-import { random } from "../shared/random.js";
+import { firstOf } from "../shared/random.js";
 
 export const tokenProbability = (size) => Math.exp(-0.5 * (size / 1e8) ** -0.3);
 
@@ -25,21 +25,27 @@ export function score(metric, p, k) {
   return k * Math.log(p);
 }
 
-// How many of some events with one chance happen.
-export function successes(chance, count, uniform) {
+// The numbers that decide a test: as many as were needed so far.
+let drawn = { seed: null, numbers: new Float64Array(0) };
+function luck(seed, count) {
+  if (drawn.seed !== seed || drawn.numbers.length < count) drawn = { seed, numbers: firstOf(seed, count) };
+  return drawn.numbers;
+}
+
+// How many events with one chance happen, of those that the numbers decide from one place to another.
+function successes(chance, numbers, from, to) {
   let happened = 0;
-  for (let i = 0; i < count; i++) happened += Number(uniform() < chance);
+  for (let i = from; i < to; i++) if (numbers[i] < chance) happened++;
   return happened;
 }
 
 // What a test of so many questions shows for each model; likelihood and Brier score read probabilities, which
 // no test has to draw.
 export function measured(metric, chances, k, items, seed) {
-  const uniform = random(seed);
-  return chances.map((p) => {
-    if (!items || metric === "log likelihood" || metric === "Brier score") return score(metric, p, k);
-    return successes(score(metric, p, k), items, uniform) / items;
-  });
+  if (!items || metric === "log likelihood" || metric === "Brier score")
+    return chances.map((p) => score(metric, p, k));
+  const numbers = luck(seed, items * chances.length);
+  return chances.map((p, i) => successes(score(metric, p, k), numbers, i * items, (i + 1) * items) / items);
 }
 
 // What the result line says.

@@ -1,6 +1,6 @@
 // Single controls: each is { row, input, set(value) } and calls `change(value)` on the reader's input.
 
-import { div, html, uniqueId } from "./elements.js";
+import { div, html, set, uniqueId } from "./elements.js";
 
 /** `text(value)` is written beside it; `limit({ min, max, step })` moves its ends. */
 export function slider({ label, min, max, step = 1, value = undefined, text = (x) => `${x}`, change }) {
@@ -21,7 +21,7 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
   if (value !== undefined) show(value);
   // input and value stand together, beside their name or below it
   const row = div("control", html("label", { for: id }, label), div("output", input, output));
-  return { row, input, set: show, limit: (ends) => Object.assign(input, ends) };
+  return { row, input, set: show, limit: (ends) => set(input, ends) };
 }
 
 /** options: [[value, text], …]; `offer(options)` takes others. */

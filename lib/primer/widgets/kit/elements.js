@@ -49,10 +49,6 @@ export const key = (name, text) => span(`key ${name}`, text);
 export const legend = (names) =>
   paragraph("legend", ...Object.entries(names).map(([name, text]) => span(name, text)));
 
-/** What is closed until somebody asks for it. */
-export const details = (summary, ...children) =>
-  html("details", {}, html("summary", {}, summary), ...children);
-
 /** Lay an element where a drawing has room for it: { left, top, width, height } in pixels. */
 export function lay(element, box) {
   for (const [side, pixels] of Object.entries(box)) element.style[side] = `${pixels}px`;
@@ -72,7 +68,7 @@ export function write(element, text) {
 export function resultLine() {
   const row = html("p", { class: "result", "aria-live": "polite" });
   const say = (text, quiet = false) => {
-    row.setAttribute("aria-live", quiet ? "off" : "polite");
+    put(row, "aria-live", quiet ? "off" : "polite");
     write(row, text);
   };
   return { row, say };

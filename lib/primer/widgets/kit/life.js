@@ -28,7 +28,7 @@ function drawing(draw) {
 
 /**
  * Draw now, and once per frame after any of the traits, the size of `el` or the theme changed; returns the
- * function that ends it.  `resized()` is called before it is drawn in another size.
+ * function that ends it.  `resized()` is called before it is drawn in another size or theme.
  */
 export function mount({ model, el, traits, draw = null, picture = drawing(draw), resized = () => {} }) {
   // A key moves what it finds drawn: two keys within one frame must not both start from the same place.
@@ -36,12 +36,25 @@ export function mount({ model, el, traits, draw = null, picture = drawing(draw),
   el.addEventListener("keydown", catchUp, { capture: true });
   el.classList.add("primer-widget");
   for (const name of traits) model.on(`change:${name}`, picture.ask);
-  const size = new ResizeObserver(() => {
+  let wide = -1;
+  const size = new ResizeObserver(
+    ([
+      {
+        contentRect: { width },
+      },
+    ]) => {
+      // What is drawn depends on the width alone; it makes the height, which would ask for the same frame again.
+      if (Math.abs(width - wide) < 0.5) return;
+      wide = width;
+      resized();
+      picture.ask();
+    },
+  );
+  size.observe(el);
+  const theme = new MutationObserver(() => {
     resized();
     picture.ask();
   });
-  size.observe(el);
-  const theme = new MutationObserver(picture.ask);
   for (const node of [document.documentElement, document.body]) {
     theme.observe(node, { attributeFilter: ["class", "data-theme", "data-jp-theme-light"] });
   }
@@ -64,7 +77,8 @@ export function mount({ model, el, traits, draw = null, picture = drawing(draw),
  *   controls       { trait: { row, input, … } }, one for each control declared on a trait
  *   write(changes) sets traits
  *   redraw()       draws at once
- *   measured(f)    f(), asked again only when el has another size: every frame would lay the page out twice
+ *   measured(f)    f(), asked again only when el has another size or theme: a frame that asks what the page looks like
+ *                  after it wrote something has it styled and laid out twice
  *
  * and returns { layout: [what html takes as children], draw(state) }, with `state` the values of all traits, and where needed
  * `change(changes)`, instead of write, for what the reader does with a control; `texts`, see bind;

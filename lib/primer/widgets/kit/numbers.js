@@ -27,8 +27,10 @@ export const short = (x, digits = 2) =>
 /** 0.500, 12.3 */
 export const significant = (x, digits = 3) => x.toPrecision(digits).replace("-", "−");
 
+const THOUSANDS = new Intl.NumberFormat("en"); // made anew for each number, it would take as long as drawing it
+
 /** A whole number with its thousands apart: 10,000 */
-export const grouped = (x) => Math.round(x).toLocaleString("en");
+export const grouped = (x) => THOUSANDS.format(Math.round(x));
 
 /** 1 token, 1,234 tokens */
 export const counted = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;
@@ -41,14 +43,6 @@ export function scientific(x, digits = 1) {
   const [mantissa, power] = x.toExponential(digits).split("e");
   const raised = [...String(Number(power))].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)] ?? "⁻");
   return `${mantissa.replace("-", "−")}·10${raised.join("")}`;
-}
-
-/** Three or four digits and a letter: 124.4 M */
-export function compact(x, letters = ["", "k", "M", "B", "T"]) {
-  const power = clamp(Math.floor(Math.log10(Math.max(x, 1) / 0.9995) / 3), 0, letters.length - 1);
-  const scaled = x / 1000 ** power;
-  const digits = scaled < 9.995 ? 2 : scaled < 999.5 ? 1 : 0;
-  return `${power ? scaled.toFixed(digits) : x} ${letters[power]}`.trim();
 }
 
 /** (1.00, −2.50) */

@@ -12,17 +12,32 @@ export function axes(g, horizontal, vertical) {
   const { scale: y, ticks: yTicks = ticks(...y.domain), text: yText = decimals(yTicks) } = vertical;
   const [left, right] = x.range;
   const [bottom, top] = y.range;
-  const text = (name, px, py, anchor, content) =>
-    svg("text", { class: name, x: px, y: py, "text-anchor": anchor }, content);
-  g.replaceChildren(
-    ...xTicks.map((t) => svg("path", { class: "grid", d: `M${x(t)} ${bottom}V${top}` })),
-    ...yTicks.map((t) => svg("path", { class: "grid", d: `M${left} ${y(t)}H${right}` })),
-    svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
+  const text = (name, px, py, anchor, words) => ({ class: name, x: px, y: py, "text-anchor": anchor, words });
+  // An axis whose ends move has mostly the same parts at other places.
+  if (!g.firstChild) g.append(svg("g"), svg("g"));
+  fill(g.firstChild, "path", [
+    ...xTicks.map((t) => ({ class: "grid", d: `M${x(t)} ${bottom}V${top}` })),
+    ...yTicks.map((t) => ({ class: "grid", d: `M${left} ${y(t)}H${right}` })),
+    { class: "axis", d: `M${left} ${top}V${bottom}H${right}` },
+  ]);
+  fill(g.lastChild, "text", [
     ...xTicks.map((t) => text("tick", x(t), bottom + 15, "middle", xText(t))),
     ...yTicks.map((t) => text("tick", left - 6, y(t) + 4, "end", yText(t))),
     text("label", (left + right) / 2, bottom + 32, "middle", horizontal.label),
     text("label", left, top - 9, "start", vertical.label),
-  );
+  ]);
+}
+
+// As many shapes in a <g> as there are items: what of them is there already is moved and written where it differs.
+function fill(g, tag, items, own = {}) {
+  while (g.childNodes.length > items.length) g.lastChild.remove();
+  while (g.childNodes.length < items.length) g.append(svg(tag, own));
+  let shape = g.firstChild;
+  for (const { words, ...attributes } of items) {
+    set(shape, attributes);
+    if (words !== undefined) write(shape, words);
+    shape = shape.nextSibling;
+  }
 }
 
 // One shape: layer(points or d), layer(text, attributes), layer(attributes), layer(null) to hide it.
@@ -43,13 +58,7 @@ function single(tag, attributes) {
 function several(tag, attributes) {
   const element = svg("g");
   const layer = (items, attributesOf = (item, _i) => item) => {
-    while (element.childNodes.length > items.length) element.lastChild.remove();
-    while (element.childNodes.length < items.length) element.append(svg(tag, attributes));
-    items.forEach((item, i) => {
-      const { words, ...attributes } = attributesOf(item, i);
-      set(element.childNodes[i], attributes);
-      if (words !== undefined) write(element.childNodes[i], words);
-    });
+    fill(element, tag, items.map(attributesOf), attributes);
   };
   return Object.assign(layer, { element });
 }

@@ -7,7 +7,7 @@ function fill(cell, content) {
   if (typeof content === "string") return write(cell, content);
   if (Array.isArray(content) || content instanceof Node) return cell.replaceChildren(...[content].flat());
   write(cell, content.text);
-  cell.className = content.class;
+  if (cell.className !== content.class) cell.className = content.class;
 }
 
 function fillRow(row, cells) {

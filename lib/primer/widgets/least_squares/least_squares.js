@@ -194,8 +194,7 @@ function bars() {
   });
   layers.label(["TSS", "fit", "yours"], (words, i) => ({ words, x: 0, y: 15 + 24 * i }));
 
-  function draw({ assessed, shown }) {
-    const width = element.clientWidth || 300;
+  function draw({ assessed, shown }, width) {
     set(element, { viewBox: `0 0 ${width} 68`, height: 68 });
     const sums = KINDS.map((kind) => (assessed[kind] && shown[kind] ? assessed[kind] : { ess: 0, rss: 0 }));
     const longest = Math.max(assessed.own.tss, ...sums.map(({ ess, rss }) => ess + rss));
@@ -254,102 +253,108 @@ export function describe({ fit, free, assessed, penalty, shown, chosen, points, 
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("least-squares", ({ controls, constants: { ends, most }, get, write, redraw }) => {
-  const frameOf = () => axesOf({ frame: get("frame") });
-  const center = () => mean(get("points").map(([x]) => x));
-  const height = () => get("intercept") + get("slope") * center();
-  const draw = ([h, slope]) => write({ intercept: h - slope * center(), slope });
-  let chosen = null;
+export default widget(
+  "least-squares",
+  ({ controls, constants: { ends, most }, get, write, redraw, measured }) => {
+    const frameOf = () => axesOf({ frame: get("frame") });
+    const center = () => mean(get("points").map(([x]) => x));
+    const height = () => get("intercept") + get("slope") * center();
+    const draw = ([h, slope]) => write({ intercept: h - slope * center(), slope });
+    let chosen = null;
 
-  const start = (name) => {
-    chosen = null;
-    write({ data: name, ...get("datasets")[name] });
-  };
-  const remove = (i) => {
-    if (get("points").length <= 2) return;
-    chosen = null;
-    write({ points: get("points").filter((_, j) => j !== i) });
-  };
-  const plot = scatter({
-    ends,
-    remove,
-    take(i) {
-      chosen = i;
-      redraw();
-    },
-    movePoint([x, y], i) {
-      const frame = frameOf();
-      const inside = [clamp(x, ...frame.x), clamp(y, ...frame.y)];
-      write({ points: get("points").map((p, j) => (j === i ? inside : p)) });
-    },
-    moveEnd(i, value) {
+    const start = (name) => {
+      chosen = null;
+      write({ data: name, ...get("datasets")[name] });
+    };
+    const remove = (i) => {
+      if (get("points").length <= 2) return;
+      chosen = null;
+      write({ points: get("points").filter((_, j) => j !== i) });
+    };
+    const plot = scatter({
+      ends,
+      remove,
+      take(i) {
+        chosen = i;
+        redraw();
+      },
+      movePoint([x, y], i) {
+        const frame = frameOf();
+        const inside = [clamp(x, ...frame.x), clamp(y, ...frame.y)];
+        write({ points: get("points").map((p, j) => (j === i ? inside : p)) });
+      },
+      moveEnd(i, value) {
+        const { x, y } = frameOf();
+        const places = ends.map((f) => x[0] + f * (x[1] - x[0]));
+        const heights = places.map((place) => get("intercept") + get("slope") * place);
+        heights[i] = clamp(value, ...y);
+        const slope = (heights[1] - heights[0]) / (places[1] - places[0]);
+        write({ slope, intercept: heights[0] - slope * places[0] });
+      },
+    });
+    const [losses, stacked, result] = [map(draw), bars(), resultLine()];
+    const numbers = table({
+      head: ["", { text: "fit", class: "fit" }, { text: "yours", class: "own" }],
+    });
+    const range = { min: -2, max: 2, step: 0.01, text: (v) => format(v, 2) };
+    const tall = slider({ label: "Your height at x̄", ...range, change: (v) => draw([v, get("slope")]) });
+    const steep = slider({ label: "Your slope", ...range, change: (v) => draw([height(), v]) });
+    for (const { row } of [tall, steep]) row.classList.add("own");
+    const add = button("Add a point", () => {
       const { x, y } = frameOf();
-      const places = ends.map((f) => x[0] + f * (x[1] - x[0]));
-      const heights = places.map((place) => get("intercept") + get("slope") * place);
-      heights[i] = clamp(value, ...y);
-      const slope = (heights[1] - heights[0]) / (places[1] - places[0]);
-      write({ slope, intercept: heights[0] - slope * places[0] });
-    },
-  });
-  const [losses, stacked, result] = [map(draw), bars(), resultLine()];
-  const numbers = table({
-    head: ["", { text: "fit", class: "fit" }, { text: "yours", class: "own" }],
-  });
-  const range = { min: -2, max: 2, step: 0.01, text: (v) => format(v, 2) };
-  const tall = slider({ label: "Your height at x̄", ...range, change: (v) => draw([v, get("slope")]) });
-  const steep = slider({ label: "Your slope", ...range, change: (v) => draw([height(), v]) });
-  for (const { row } of [tall, steep]) row.classList.add("own");
-  const add = button("Add a point", () => {
-    const { x, y } = frameOf();
-    chosen = get("points").length;
-    write({ points: [...get("points"), [mean(x), mean(y)]] });
-  });
-  const drop = button("Remove it", () => remove(chosen));
-  const again = button("Start again", () => start(get("data")));
-  const sums = [key("tss", "total"), key("ess", "explained")];
-  sums.push(key("fit", "residual, fit"), key("own", "residual, yours"));
-  const shows = ["show_fit", "show_own", "show_leverage"].map((name) => controls[name]);
-  const { data, penalty: ridge, squares: drawnSquares } = controls;
+      chosen = get("points").length;
+      write({ points: [...get("points"), [mean(x), mean(y)]] });
+    });
+    const drop = button("Remove it", () => remove(chosen));
+    const again = button("Start again", () => start(get("data")));
+    const sums = [key("tss", "total"), key("ess", "explained")];
+    sums.push(key("fit", "residual, fit"), key("own", "residual, yours"));
+    const shows = ["show_fit", "show_own", "show_leverage"].map((name) => controls[name]);
+    const { data, penalty: ridge, squares: drawnSquares } = controls;
 
-  return {
-    layout: [
-      columns(
-        "controls",
-        [data, ridge, div("buttons", add, drop, again)],
-        [tall, steep, drawnSquares, div("toggles", span("", "Show"), ...shows)],
-      ),
-      columns(
-        "views",
-        [heading("Drag the points, or the ends of your line"), plot],
-        [heading("Every line is a point on the map of losses"), losses],
-      ),
-      result,
-      div("sums", div("", heading("Sums of squares: ", ...sums), stacked), numbers),
-    ],
-    change: ({ data: name, ...others }) => (name ? start(name) : write(others)),
-    draw({ points, frame, penalty, intercept, slope, squares: wanted, ...show }) {
-      const [xs, ys] = [0, 1].map((axis) => points.map((p) => p[axis]));
-      const own = { intercept, slope };
-      const [fit, free] = [fitLine(xs, ys, penalty), fitLine(xs, ys, 0)];
-      const shown = { fit: show.show_fit, own: show.show_own };
-      const assessed = { fit: fit && assess(xs, ys, fit), own: assess(xs, ys, own) };
-      const leverage = leverages(xs, penalty);
-      if (chosen >= points.length) chosen = null;
-      const state = { points, frame, xs, fit, free, own, assessed, penalty, shown, chosen };
+    return {
+      layout: [
+        columns(
+          "controls",
+          [data, ridge, div("buttons", add, drop, again)],
+          [tall, steep, drawnSquares, div("toggles", span("", "Show"), ...shows)],
+        ),
+        columns(
+          "views",
+          [heading("Drag the points, or the ends of your line"), plot],
+          [heading("Every line is a point on the map of losses"), losses],
+        ),
+        result,
+        div("sums", div("", heading("Sums of squares: ", ...sums), stacked), numbers),
+      ],
+      change: ({ data: name, ...others }) => (name ? start(name) : write(others)),
+      draw({ points, frame, penalty, intercept, slope, squares: wanted, ...show }) {
+        const [xs, ys] = [0, 1].map((axis) => points.map((p) => p[axis]));
+        const own = { intercept, slope };
+        const [fit, free] = [fitLine(xs, ys, penalty), fitLine(xs, ys, 0)];
+        const shown = { fit: show.show_fit, own: show.show_own };
+        const assessed = { fit: fit && assess(xs, ys, fit), own: assess(xs, ys, own) };
+        const leverage = leverages(xs, penalty);
+        if (chosen >= points.length) chosen = null;
+        const state = { points, frame, xs, fit, free, own, assessed, penalty, shown, chosen };
 
-      const [low, high] = axesOf(state).y;
-      tall.limit({ min: low, max: high, step: (high - low) / 200 });
-      tall.set(clamp(height(), low, high));
-      steep.set(slope);
-      drop.disabled = chosen === null || points.length <= 2;
-      add.disabled = points.length >= most;
+        const [low, high] = axesOf(state).y;
+        tall.limit({ min: low, max: high, step: (high - low) / 200 });
+        tall.set(clamp(height(), low, high));
+        steep.set(slope);
+        drop.disabled = chosen === null || points.length <= 2;
+        add.disabled = points.length >= most;
 
-      const drawn = shown[wanted] ? wanted : "none";
-      plot.draw({ ...state, drawn, leverage: show.show_leverage && leverage });
-      losses.draw(state);
-      stacked.draw(state);
-      numbers.draw(rowsOf(state));
-      result.say(describe({ ...state, leverage }));
-    },
-  };
-});
+        const drawn = shown[wanted] ? wanted : "none";
+        plot.draw({ ...state, drawn, leverage: show.show_leverage && leverage });
+        losses.draw(state);
+        stacked.draw(
+          state,
+          measured(() => stacked.element.clientWidth || 300),
+        );
+        numbers.draw(rowsOf(state));
+        result.say(describe({ ...state, leverage }));
+      },
+    };
+  },
+);

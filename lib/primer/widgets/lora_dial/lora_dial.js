@@ -2,20 +2,9 @@
 //
 // The functions above `reading` are the mathematics; the tests compare them with primer.fine_tuning.
 
-import {
-  button,
-  columns,
-  details,
-  div,
-  format,
-  heading,
-  html,
-  key,
-  mean,
-  memory,
-  panel,
-} from "../kit/kit.js";
+import { button, columns, div, format, heading, html, key, mean, memory, panel } from "../kit/kit.js";
 import { paragraph, paths, resultLine, set, span, table, widget, write } from "../kit/kit.js";
+import { details } from "../shared/folded.js";
 import { distribution, draw as pick, logSoftmax } from "../shared/choosing.js";
 import { continueText, readPrompt } from "../shared/generation.js";
 import { forwardSteps, logitsAt, newCache, readModel } from "../shared/language_model.js";
@@ -118,7 +107,8 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
   const [beginning, more] = [span("beginning"), span("")];
   const written = paragraph("written", beginning, more);
   const [plot, result] = [losses(), resultLine()];
-  const list = table({ head: ["strength", "docstring", "speech"] });
+  const head = ["strength", "docstring", "speech"];
+  const list = details("The measured points in a table", table({ head }));
   let open = []; // strengths of a curve still to be measured
   const curve = button("Measure the whole curve", () => {
     open = [...STRENGTHS];
@@ -167,10 +157,10 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
   function follow(place, { text }) {
     if (!visited.has(OFF)) measure("base", off);
     const now = measure("dial", place);
-    if (!now) return;
+    if (!now) return result.say("The model reads both passages …", true);
     views.forEach(({ draw }, i) => draw(now.nats[i]));
     const words = continued(now.model, text, place.key);
-    if (words !== null) write(more, words);
+    write(more, words === null ? " …" : words);
     if (visited.has(OFF)) {
       const [here, base] = [place.key, OFF].map((key) => visited.get(key).losses);
       result.say(describe(place, here, base));
@@ -201,7 +191,7 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
       heading(key("docstring", "the docstring"), key("speech", "the speech")),
       plot,
       curve,
-      details("The measured points in a table", list),
+      list,
     ],
     draw(state) {
       input.draw(

@@ -2,20 +2,9 @@
 //
 // The functions above `cells` are the mathematics; the tests compare them with primer.pretraining.
 
-import {
-  button,
-  details,
-  div,
-  format,
-  heading,
-  html,
-  key,
-  memory,
-  percent,
-  resultLine,
-  set,
-} from "../kit/kit.js";
+import { button, div, format, heading, html, key, memory, percent, resultLine, set } from "../kit/kit.js";
 import { sketch, span, sum, table, widget, write as say } from "../kit/kit.js";
+import { details } from "../shared/folded.js";
 import { readModel } from "../shared/language_model.js";
 import { fill } from "../shared/masked_twin.js";
 import { random } from "../shared/random.js";
@@ -217,9 +206,8 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
   const once = memory();
   const about = heading();
   const again = button("Draw again", () => write({ seed: (read().seed + 1) % 1000 }));
-  const list = table({
-    head: ["place", "reads", "should say", "loss", "sees", "twin says", "right word"],
-  });
+  const head = ["place", "reads", "should say", "loss", "sees", "twin says", "right word"];
+  const list = details("The rows in a table", table({ head }));
   return {
     layout: [
       controls.objective,
@@ -232,7 +220,7 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
         "Attention mask: a row for each seeing place, a column for each seen one; blue where the row counts",
       ),
       mask,
-      details("The rows in a table", list),
+      list,
     ],
     draw(state) {
       const { objective } = state;

@@ -3,7 +3,7 @@
 // The functions above `readout` are the mathematics; the tests compare them with primer.statistics.
 
 import { between, button, clamp, columns, div, format, memory, panel, paragraph, paths } from "../kit/kit.js";
-import { grouped, percent, play, resultLine, set, span, sum, widget, write } from "../kit/kit.js";
+import { grouped, percent, play, resultLine, set, span, widget, write } from "../kit/kit.js";
 import { normal, random } from "../shared/random.js";
 
 const ROOT = Math.sqrt(2 * Math.PI);
@@ -22,25 +22,49 @@ export function scaleMixture(df, delta = 0) {
   const low = -(width + 1.1 * Math.sqrt(width));
   const high = 0.5 * Math.log1p(2 * width + 3 * Math.sqrt(width));
   const step = 0.45 / (Math.abs(delta) + Math.max(Math.sqrt(df), 3));
-  const u = Array.from({ length: Math.ceil((high - low) / step) + 1 }, (_, i) => low + step * i);
-  const weights = u.map((x) => Math.exp(df * (x - Math.expm1(2 * x) / 2)));
-  const total = sum(weights);
-  return { scales: u.map(Math.exp), weights: weights.map((w) => w / total), delta };
+  const count = Math.ceil((high - low) / step) + 1;
+  const [scales, weights] = [new Float64Array(count), new Float64Array(count)];
+  let total = 0;
+  for (let i = 0; i < count; i++) {
+    const u = low + step * i;
+    scales[i] = Math.exp(u);
+    weights[i] = Math.exp(df * (u - Math.expm1(2 * u) / 2));
+    total += weights[i];
+  }
+  for (let i = 0; i < count; i++) weights[i] /= total;
+  return { scales, weights, delta };
 }
 
-const average = ({ scales, weights }, value) =>
-  weights.reduce((total, w, i) => total + w * value(scales[i]), 0);
+// Both averages are plain loops: a frame asks for hundreds of them.
+export function mixtureCdf(t, { scales, weights, delta }) {
+  let total = 0;
+  for (let i = 0; i < scales.length; i++) total += weights[i] * normalCdf(t * scales[i] - delta);
+  return total;
+}
 
-export const mixtureCdf = (t, mixture) => average(mixture, (s) => normalCdf(t * s - mixture.delta));
-
-export const mixtureDensity = (t, mixture) =>
-  average(mixture, (s) => (s * Math.exp(-((t * s - mixture.delta) ** 2) / 2)) / ROOT);
+export function mixtureDensity(t, { scales, weights, delta }) {
+  let total = 0;
+  for (let i = 0; i < scales.length; i++) {
+    const z = t * scales[i] - delta;
+    if (z * z < 1400) total += weights[i] * scales[i] * Math.exp((-z * z) / 2);
+  }
+  return total / ROOT;
+}
 
 export const nctCdf = (t, df, delta) => mixtureCdf(t, scaleMixture(df, delta));
 export const nctDensity = (t, df, delta) => mixtureDensity(t, scaleMixture(df, delta));
 
-// The t with probability `tail` beyond it, by Newton's method from the center outward.
+// The t with probability `tail` beyond it, by Newton's method from the center outward; who looks for a sample size
+// asks for the same ones again and again.
+const bounds = new Map();
 export function tUpper(tail, df) {
+  const key = `${tail} ${df}`;
+  if (bounds.size > 1000) bounds.clear();
+  if (!bounds.has(key)) bounds.set(key, findUpper(tail, df));
+  return bounds.get(key);
+}
+
+function findUpper(tail, df) {
   const mixture = scaleMixture(df);
   let t = 0;
   for (let i = 0; i < 100; i++) {
@@ -114,9 +138,16 @@ function readout(name, title) {
   return { element: div(`tile ${name}`, span("", title), number, seen), draw };
 }
 
-// A filled area under the curve from one t to another.
-function area({ x, y, curve }, density, from, to) {
-  return to > from ? `${curve(density, from, to, 60)}L${x(to)} ${y(0)}H${x(from)}Z` : "";
+// A density at even steps and at the cuts: [[t, f(t)], …], of which its curve and the areas under it are parts.
+function sampled(density, [left, right], cuts) {
+  const inner = cuts.filter((c) => left < c && c < right);
+  return [...between(left, right, 140), ...inner].sort((a, b) => a - b).map((t) => [t, density(t)]);
+}
+
+// A filled area under a curve from one of its points to another.
+function area({ x, y, line }, points, from, to) {
+  const inside = points.filter(([t]) => from <= t && t <= to);
+  return inside.length > 1 ? `${line(inside)}L${x(to)} ${y(0)}H${x(from)}Z` : "";
 }
 
 // The histogram of simulated statistics, as a line of steps.
@@ -148,19 +179,19 @@ const densities = (range, drag, step) =>
     drag,
     step,
     draw(layers, plot, { effect, n, delta, critical: [low, high], counts }) {
-      const { x, y, curve, width } = plot;
+      const { x, y, line, width } = plot;
       const [left, right] = x.domain;
+      const cuts = [low, high].filter((c) => c !== null);
       const [f0, f1] = [0, delta].map((shift) => {
         const mixture = scaleMixture(n - 1, shift);
-        return (t) => mixtureDensity(t, mixture);
+        return sampled((t) => mixtureDensity(t, mixture), x.domain, cuts);
       });
       const outside = (f) => area(plot, f, left, low ?? left) + area(plot, f, high ?? right, right);
       layers.right(outside(f1));
       layers.beta(area(plot, f1, low ?? left, high ?? right));
       layers.alpha(outside(f0));
-      layers.null(curve(f0, left, right, 140));
-      layers.other(curve(f1, left, right, 140));
-      const cuts = [low, high].filter((c) => c !== null);
+      layers.null(line(f0));
+      layers.other(line(f1));
       layers.threshold(cuts.map((c) => `M${x(c)} ${y(0)}V${y(0.45)}`).join(""));
       layers.seen0(histogram(plot, counts.none, counts.runs));
       layers.seen1(histogram(plot, counts.some, counts.runs));
@@ -268,10 +299,10 @@ export default widget("power", ({ controls, constants: { wanted }, get, write: p
     draw({ effect, n, alpha, alternative }) {
       const test = [n, alpha, alternative];
       critical = once("critical", test, () => criticalValues(n, alpha, alternative));
-      const smallest = once("smallest", [effect, ...test], () => {
-        restart();
-        return sampleSize(effect, wanted, alpha, alternative);
-      });
+      once("counts", [effect, ...test], restart);
+      const smallest = once("smallest", [effect, alpha, alternative], () =>
+        sampleSize(effect, wanted, alpha, alternative),
+      );
       const [delta, found] = [effect * Math.sqrt(n), powerAt(effect, n, critical)];
       const { runs, alarms, found: hits } = counts;
       tiles[0].draw(alpha, alarms, runs);

@@ -18,7 +18,7 @@ import { textInput } from "../shared/text_input.js";
 
 const OFTEN = 4; // likeliest letters that are named
 const FELT = 1e-3; // of the letter that counts most
-const BUDGET = 3; // milliseconds of a frame after which the next piece of work waits for the next frame
+const BUDGET = 2; // milliseconds of a frame after which the next piece of work waits for the next frame
 
 // ---------------------------------------------------------------- what is computed
 
@@ -65,7 +65,11 @@ function net(name, word, choose) {
     line,
     likely,
   );
+  let drawn = "";
   function draw(letters, place, erased, depths, { p, names }) {
+    const now = `${place} ${erased} ${letters.join("")} ${depths.join()}`;
+    if (now === drawn) return;
+    drawn = now;
     while (line.childNodes.length > letters.length) line.lastChild.remove();
     while (line.childNodes.length < letters.length) line.append(letter(line.childNodes.length));
     letters.forEach((text, i) => {

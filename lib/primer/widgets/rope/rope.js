@@ -2,9 +2,10 @@
 //
 // First the parts of the drawing, each { element, draw(state) }; then what joins them.
 
-import { arrow, clamp, columns, details, div, format, grouped, heading, html, legend } from "../kit/kit.js";
+import { arrow, clamp, columns, div, format, grouped, heading, html, legend } from "../kit/kit.js";
 import { memory, panel, paragraph, path, paths, play, radio, resultLine, select, set } from "../kit/kit.js";
 import { signed, sketch, slider, span, sum, table, widget, write } from "../kit/kit.js";
+import { details } from "../shared/folded.js";
 import {
   applyRope,
   lookalike,
@@ -98,11 +99,19 @@ function wedge(from, to, radius) {
   return path([[0, 0], ...rim, [0, 0]]);
 }
 
-// A dot on the rim for every position passed: a slow pair keeps them together.
-const trail = (start, frequency, position, radius) =>
-  Array.from({ length: position + 1 }, (_, t) => `${path([at(start + t * frequency, radius)])}h0`).join("");
+// A dot on the rim for every position passed: a slow pair keeps them together.  What was passed stays where it is.
+function trail(radius) {
+  let [same, dots] = ["", []];
+  return (start, frequency, position) => {
+    const now = `${start} ${frequency}`;
+    if (now !== same) [same, dots] = [now, []];
+    while (dots.length <= position) dots.push(`${path([at(start + dots.length * frequency, radius)])}h0`);
+    return dots.slice(0, position + 1).join("");
+  };
+}
 
 function circle(pair) {
+  const [trailQ, trailK] = [trail(RADIUS + 6), trail(RADIUS + 12)];
   const { element: drawing, layers } = sketch({
     box: "-62 -62 124 124",
     layers: {
@@ -120,8 +129,8 @@ function circle(pair) {
     const angleQ = startQ + (state.m + state.glideM) * frequency;
     const angleK = startK + (state.n + state.glideN) * frequency;
     layers.wedge(wedge(angleQ, angleK, RADIUS / 2.6));
-    layers.passedQ(trail(startQ, frequency, state.m, RADIUS + 6));
-    layers.passedK(trail(startK, frequency, state.n, RADIUS + 12));
+    layers.passedQ(trailQ(startQ, frequency, state.m));
+    layers.passedK(trailK(startK, frequency, state.n));
     layers.query(arrow([0, 0], at(angleQ, (RADIUS * Math.hypot(...q)) / scale)));
     layers.key(arrow([0, 0], at(angleK, (RADIUS * Math.hypot(...k)) / scale)));
     const turn = (2 * Math.PI) / frequency;
@@ -133,23 +142,31 @@ function circle(pair) {
 
 function circles(choose) {
   const element = div("circles");
-  let [cards, choice] = [[], null];
-  function build(count) {
-    cards = Array.from({ length: count }, (_, i) => circle(i));
+  let [cards, faces, choice, shown] = [[], [], null, 0];
+  function build(most) {
+    cards = Array.from({ length: most }, (_, i) => circle(i));
     choice = radio({
       label: "Each pair of coordinates is an arrow on a circle; choose the pair to follow",
       options: cards.map((card, i) => [i, card.element]),
       change: choose,
     });
-    choice.row.style.setProperty("--columns", Math.min(count, 4));
+    faces = [...choice.row.querySelectorAll("label")];
     element.replaceChildren(choice.row);
   }
+  // A circle that goes is kept, for when it comes again.
+  function show(count) {
+    faces.forEach((face, i) => (i < count ? face.isConnected || choice.row.append(face) : face.remove()));
+    choice.row.style.setProperty("--columns", Math.min(count, 4));
+    shown = count;
+  }
   function draw(state) {
-    if (cards.length !== state.dim / 2) build(state.dim / 2);
+    const count = state.dim / 2;
+    if (cards.length < count) build(state.most);
+    if (shown !== count) show(count);
     choice.set(state.pair);
     const length = (v) => pairIndices(state.dim).map(([a, b]) => Math.hypot(v[a], v[b]));
     const scale = largest([...length(state.query), ...length(state.key)]) || 1;
-    for (const card of cards) card.draw(state, scale);
+    for (const card of cards.slice(0, count)) card.draw(state, scale);
   }
   return { element, draw };
 }
@@ -319,7 +336,8 @@ export default widget("rope", ({ el, controls, constants: { last }, get, write: 
   const words = readout();
   const pairs = circles((pair) => put({ pair }));
   const scores = curve(last, (distance) => move(get("m"), get("m") + distance));
-  const [rows, layouts] = [numbers(), conventions()];
+  const more = "Every pair in numbers, and two ways to pair coordinates";
+  const closer = details(more, numbers(), conventions());
   let anchor = { same: "", m: 0, score: 0 }; // the position and score where the present distance was first seen
   controls.m.row.classList.add("query");
   controls.n.row.classList.add("key");
@@ -329,7 +347,7 @@ export default widget("rope", ({ el, controls, constants: { last }, get, write: 
       columns("controls", [controls.m, controls.n, both], [controls.base, controls.dim, player]),
       words,
       div("stage", pairs, scores),
-      details("Every pair in numbers, and two ways to pair coordinates", rows, layouts),
+      closer,
     ],
     change({ dim, ...others }) {
       put(dim ? { dim, pair: Math.min(get("pair"), dim / 2 - 1) } : others);
@@ -342,10 +360,11 @@ export default widget("rope", ({ el, controls, constants: { last }, get, write: 
       const same = JSON.stringify([n - m, base, query, key]);
       if (anchor.same !== same) anchor = { same, m, score };
       const numbered = { query, key, shares, score, frequencies: ropeFrequencies(dim, base) };
-      const whole = { ...state, ...numbered, anchor, ...player.ahead() };
+      const most = Math.min(state.query.length, state.key.length) / 2;
+      const whole = { ...state, ...numbered, most, anchor, ...player.ahead() };
       el.classList.toggle("few", dim <= 4);
-      controls.dim.limit({ high: Math.min(state.query.length, state.key.length) });
-      for (const part of [both, words, pairs, scores, rows, layouts]) part.draw(whole);
+      controls.dim.limit({ high: 2 * most });
+      for (const part of [both, words, pairs, scores, closer]) part.draw(whole);
     },
     stop: player.stop,
   };

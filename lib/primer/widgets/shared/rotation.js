@@ -1,7 +1,5 @@
 // Rotary positions: the mathematics, which the tests compare with primer.positions.
 
-import { sum } from "../kit/kit.js";
-
 // Radians per position of each pair: b^(−2i/d).
 export const ropeFrequencies = (dim, base) =>
   Array.from({ length: dim / 2 }, (_, i) => base ** ((-2 * i) / dim));
@@ -41,10 +39,12 @@ export function pairCurve(query, key, pair, distances, base, layout) {
 }
 
 export function scoreCurve(query, key, distances, base, layout) {
-  const parts = pairIndices(query.length, layout).map((_, i) =>
-    pairCurve(query, key, i, distances, base, layout),
-  );
-  return distances.map((_, at) => sum(parts.map((part) => part[at])));
+  const total = distances.map(() => 0);
+  for (const i of pairIndices(query.length, layout).keys()) {
+    const part = pairCurve(query, key, i, distances, base, layout);
+    for (let at = 0; at < total.length; at++) total[at] += part[at];
+  }
+  return total;
 }
 
 // The peak that is most easily taken for the highest one: the index of the second highest local maximum,

@@ -2,41 +2,52 @@
 //
 // The functions above `uses` are the mathematics; the tests compare them with primer.fine_tuning.
 
-import { clamp, columns, details, format, grouped, heading, key, mean, panel, percent } from "../kit/kit.js";
-import { resultLine, sum, table, widget } from "../kit/kit.js";
+import { clamp, columns, format, grouped, heading, key, mean, panel, paths } from "../kit/kit.js";
+import { percent, resultLine, sum, table, widget } from "../kit/kit.js";
+import { details } from "../shared/folded.js";
 
 const BINS = 40;
 const LISTED = 16; // rows of the table
 
+/** Where one number of a code ends and the next begins: halfway between them. */
+const limits = (values) => Float64Array.from(values.slice(1), (v, i) => (values[i] + v) / 2);
+
 /** The code of the nearest number, values in rising order; halfway between two, the upper one. */
-export function nearest(x, values) {
-  let [low, high] = [0, values.length - 1];
+export function nearest(x, values, halves = limits(values)) {
+  let low = 0;
+  let high = halves.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (x >= (values[middle] + values[middle + 1]) / 2) low = middle + 1;
+    if (x >= halves[middle]) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** Codes, the constant of each block, and the weights that are read back; block 0 is a single one. */
+/** Codes, the constant of each block, the weights over it, and as they are read back; block 0 is a single one. */
 export function quantize(weights, values, block) {
   const size = block || weights.length;
-  const constants = Array(Math.ceil(weights.length / size)).fill(0);
-  weights.forEach((w, i) => {
-    const b = Math.floor(i / size);
-    constants[b] = Math.max(constants[b], Math.abs(w));
-  });
-  const own = (i) => constants[Math.floor(i / size)];
-  const codes = Array.from(weights, (w, i) => nearest(w / (own(i) || 1), values));
-  return { codes, constants, restored: codes.map((code, i) => values[code] * own(i)) };
+  const halves = limits(values);
+  const constants = new Float64Array(Math.ceil(weights.length / size));
+  const codes = new Uint8Array(weights.length);
+  const [scaled, restored] = [new Float64Array(weights.length), new Float64Array(weights.length)];
+  for (let b = 0, from = 0; from < weights.length; b++, from += size) {
+    const end = Math.min(from + size, weights.length);
+    for (let i = from; i < end; i++) constants[b] = Math.max(constants[b], Math.abs(weights[i]));
+    for (let i = from; i < end; i++) {
+      scaled[i] = weights[i] / (constants[b] || 1);
+      codes[i] = nearest(scaled[i], values, halves);
+      restored[i] = values[codes[i]] * constants[b];
+    }
+  }
+  return { codes, constants, scaled, restored };
 }
 
 /** The share of the weights that each number stands for. */
 export function usage(codes, values) {
-  const used = Array(values.length).fill(0);
-  for (const code of codes) used[code] += 1 / codes.length;
-  return used;
+  const counts = Array(values.length).fill(0);
+  for (const code of codes) counts[code]++;
+  return counts.map((count) => count / codes.length);
 }
 
 /** The entropy of shares, in bits. */
@@ -46,12 +57,17 @@ export const entropy = (shares) => sum(shares.map((p) => (p > 0 ? -p * Math.log2
 export function errors(weights, restored, block, without = -1) {
   const size = block || weights.length;
   const [missed, whole] = [[], []];
-  weights.forEach((w, i) => {
-    const b = Math.floor(i / size);
-    const counts = Number(i !== without);
-    missed[b] = (missed[b] ?? 0) + counts * (restored[i] - w) ** 2;
-    whole[b] = (whole[b] ?? 0) + counts * w * w;
-  });
+  for (let from = 0; from < weights.length; from += size) {
+    const end = Math.min(from + size, weights.length);
+    let [off, all] = [0, 0];
+    for (let i = from; i < end; i++) {
+      if (i === without) continue;
+      off += (restored[i] - weights[i]) ** 2;
+      all += weights[i] ** 2;
+    }
+    missed.push(off);
+    whole.push(all);
+  }
   return {
     error: Math.sqrt(sum(missed) / sum(whole)),
     each: missed.map((m, b) => Math.sqrt(m / whole[b])),
@@ -63,7 +79,7 @@ export function withOutlier(weights, outlier, place) {
   if (!outlier) return weights;
   const middle = mean(weights);
   const spread = Math.sqrt(mean(weights.map((w) => (w - middle) ** 2)));
-  return weights.map((w, i) => (i === place ? outlier * spread : w));
+  return weights.with(place, outlier * spread);
 }
 
 /** Bits of a weight: its code, and its share of a constant of 32 bits. */
@@ -83,14 +99,16 @@ export function describe({ code, block, outlier }, used, error, bits) {
 // The outline of a histogram of numbers from −1 to 1, as shares of all.
 function outline(scaled) {
   const bins = Array(BINS).fill(0);
-  for (const x of scaled) bins[clamp(Math.floor(((x + 1) / 2) * BINS), 0, BINS - 1)] += 100 / scaled.length;
+  for (const x of scaled) bins[clamp(Math.floor(((x + 1) / 2) * BINS), 0, BINS - 1)] += 1;
   const edge = (i) => -1 + (2 * i) / BINS;
   return [
     [-1, 0],
-    ...bins.flatMap((share, i) => [
-      [edge(i), share],
-      [edge(i + 1), share],
-    ]),
+    ...bins
+      .map((count) => (100 * count) / scaled.length)
+      .flatMap((share, i) => [
+        [edge(i), share],
+        [edge(i + 1), share],
+      ]),
     [1, 0],
   ];
 }
@@ -129,16 +147,12 @@ const blocks = () =>
       label: "error, of the size of the block's weights",
       text: (t) => percent(t, 0),
     }),
-    layers: { bars: { tag: "rect", many: true } },
-    draw({ bars }, { x, y }, { each, spoiled }) {
+    layers: paths("bars", "spoiled"), // hundreds of rectangles would take most of a frame
+    draw({ bars, spoiled: one }, { x, y }, { each, spoiled }) {
       const gap = each.length > 100 ? 0 : 0.1;
-      bars(each, (share, b) => ({
-        class: b === spoiled ? "bars spoiled" : "bars",
-        x: x(b + gap),
-        width: (1 - 2 * gap) * (x(1) - x(0)),
-        y: y(share),
-        height: y(0) - y(share),
-      }));
+      const bar = (share, b) => `M${x(b + gap)} ${y(0)}V${y(share)}H${x(b + 1 - gap)}V${y(0)}Z`;
+      bars(each.map((share, b) => (b === spoiled ? "" : bar(share, b))).join(""));
+      one(spoiled < 0 ? null : bar(each[spoiled], spoiled));
     },
   });
 
@@ -153,9 +167,9 @@ export function rows(values, used) {
 export default widget("sixteen-numbers", ({ model, controls, constants: { codes, place } }) => {
   const { buffer, byteOffset, byteLength } = model.get("weights");
   const stored = new DataView(buffer, byteOffset, byteLength);
-  const weights = Array.from({ length: byteLength / 4 }, (_, i) => stored.getFloat32(4 * i, true));
+  const weights = Float64Array.from({ length: byteLength / 4 }, (_, i) => stored.getFloat32(4 * i, true));
   const [plot, bars, result] = [uses(), blocks(), resultLine()];
-  const list = table({ head: ["number", "used by"] });
+  const list = details("The numbers in a table", table({ head: ["number", "used by"] }));
   return {
     layout: [
       columns("controls", [controls.code], [controls.block, controls.outlier]),
@@ -163,17 +177,16 @@ export default widget("sixteen-numbers", ({ model, controls, constants: { codes,
       plot,
       bars,
       result,
-      details("The numbers in a table", list),
+      list,
     ],
     draw(state) {
       const { code, block, outlier } = state;
       const values = codes[code];
       const now = withOutlier(weights, outlier, place);
-      const { codes: own, constants, restored } = quantize(now, values, block);
+      const { codes: own, scaled, restored } = quantize(now, values, block);
       const used = usage(own, values);
       const { error, each } = errors(now, restored, block, outlier ? place : -1);
       const size = block || now.length;
-      const scaled = now.map((w, i) => w / (constants[Math.floor(i / size)] || 1));
       const bell = outline(scaled);
       const highest = 1.06 * Math.max(11, 100 * Math.max(...used), ...bell.map(([, share]) => share));
       plot.draw({ values, used, outline: bell, highest });

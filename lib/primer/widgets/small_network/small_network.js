@@ -199,10 +199,9 @@ function surface() {
     x: { ...square, label: "x₀" },
     y: { ...square, label: "x₁" },
     layers: { crease: "path", dot: { tag: "circle", r: 3.5, many: true } },
-    draw(layers, { x, y, line, spot, element }, { network, data: { points, labels }, activation }) {
+    draw(layers, { x, y, line, spot }, { network, data: { points, labels }, activation, colors: names }) {
       const [[left, right], [bottom, top]] = [x.range, y.range];
       lay(canvas, { left, top, width: right - left, height: bottom - top });
-      const names = ["orange", "paper", "blue"].map((name) => color(element, name));
       const table = once("colors", names, () => mixtures(...names));
       const scores = forward(network, PLACES, SIDE * SIDE, activation).at(-1).sums;
       const pixels = Uint32Array.from(scores, (s) => table[clamp(Math.round(255 * sigmoid(s)), 0, 255) || 0]);
@@ -288,7 +287,7 @@ export function describe(step, count, units, { loss, right, dead, norms }) {
   return `${text} Layer 1 has a gradient ${times(ratio)} times ${word} than the last layer's.${gone}`;
 }
 
-export default widget("small-network", ({ controls, constants, model, redraw }) => {
+export default widget("small-network", ({ el, controls, constants, model, measured, redraw }) => {
   const [map, loss, gradients, result] = [surface(), curve(), slopes(), resultLine()];
   let [run, wanted] = [null, model.get("steps")];
   let [pace, frames] = [PER_FRAME, 0];
@@ -353,10 +352,11 @@ export default widget("small-network", ({ controls, constants, model, redraw }) 
       ),
     ],
     draw(state) {
+      const colors = measured(() => ["orange", "paper", "blue"].map((name) => color(el, name)));
       const { layers, now, losses, opening, points, labels, lost } = training(state);
       // While it trains, every second frame shows the surface: it moves slowly, and asks for the most work.
       if (!player.playing() || frames++ % 2 === 0)
-        map.draw({ network: layers, data: { points, labels }, activation: state.activation });
+        map.draw({ network: layers, data: { points, labels }, activation: state.activation, colors });
       loss.draw({ losses });
       gradients.draw({ norms: now.norms, opening });
       const text = describe(losses.length - 1, labels.length, state.depth * state.width, now);

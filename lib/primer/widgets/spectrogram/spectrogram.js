@@ -110,7 +110,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     const beside = [sideWidth, !narrow];
     once("spectrum", [content, beside, decibels], () => spectrum.still(signal, decibels, ...beside));
     once("image", [key, width, decibels], () => time.image(signal, decibels, parts, frames));
-    once("spread", [key, sideWidth], () => {
+    once("spread", [content, state.window, parts.window.length, parts.rate, sideWidth], () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
       spreadLine.replaceChildren(...subscripted(describeSpread(widths, signal.unit)));

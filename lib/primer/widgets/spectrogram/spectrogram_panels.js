@@ -18,8 +18,8 @@ import { aliasFrequency, framePowers, powerOfTwo } from "../shared/spectrum.js";
 
 // ---------------------------------------------------------------- the image
 
-const MOST_COLUMNS = 320;
-const BUDGET = 2e6; // columns × size × log₂ size that a redraw may cost; still several columns per σ_t
+const MOST_COLUMNS = 240;
+const BUDGET = 1.2e6; // columns × size × log₂ size that a redraw may cost; still several columns per σ_t
 
 export const levelOf = (power) => 10 * Math.log10(power + 1e-12);
 
@@ -251,14 +251,15 @@ export function spectrumDrawing() {
 
   function move(signal, power, rate, found) {
     const bins = power.length;
-    const count = Math.min(bins, 400);
+    const count = Math.min(bins, 270); // more than the axis has pixels beside the image
     const edges = rowEdges(bins, count);
     const points = Array.from({ length: count }, (_, row) =>
       place((edges[row] / (bins - 1)) * (rate / 2), levelOf(strongest(power, 0, edges, row))),
     );
     const floor = [rate / 2, 0].map((k) => place(k, Number.NEGATIVE_INFINITY));
-    layers.curve(points);
-    layers.area(`${path([...points, ...floor])}Z`);
+    const curve = path(points);
+    layers.curve(curve);
+    layers.area(`${curve}L${floor.join("L")}Z`);
     const dot = ({ frequency, level }) => {
       const [x, y] = place(frequency, level);
       return { x, y, text: wordsOf(signal).short(frequency) };

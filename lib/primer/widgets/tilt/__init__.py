@@ -117,12 +117,15 @@ class Tilt(Widget):
         left.barh(places, REFERENCE, fill=False, edgecolor=LIGHT["ink"])
         left.set_yticks(places, REPLIES)
         left.invert_yaxis()
-        left.set(xlim=(0, 1), xlabel="probability", title=f"β = {self.beta:g}")
+        largest = max(*REFERENCE, *tilted, *(p for one in self.trained() for p in one))
+        end = next(end for end in (0.4, 0.6, 1.05) if largest <= 0.96 * end)
+        left.set(xlim=(0, end), xlabel="probability", title=f"β = {self.beta:g}")
         line = [
             (float(alignment.kl_divergence(q, reference)), float(q @ reward))
             for q in (alignment.tilted(reference, reward, b) for b in np.geomspace(0.1, 30, 60))
         ]
         right.plot(*np.array(line).T, color=LIGHT["blue"])
+        farthest = 0.0
         shown = zip(
             (tilted, best, *self.trained()), ("blue", "orange", "green", "red"), "osoo", strict=True
         )
@@ -130,5 +133,8 @@ class Tilt(Widget):
             q = torch.from_numpy(policy)
             way = float(alignment.kl_divergence(q, reference))
             right.plot(way, float(q @ reward), mark, color=LIGHT[color])
+            farthest = max(farthest, way)
+        far = next((end for end in (1.0, 2.0) if farthest <= 0.96 * end), 5.0)
+        right.set(xlim=(0, far), ylim=(0, 1.06 * max(earned for way, earned in line if way <= far)))
         right.set(xlabel="KL from the reference (nats)", ylabel="mean reward")
         return figure

@@ -2,19 +2,26 @@
 //
 // Its mathematics is in policies.js.
 
-import { clamp, columns, counted, format, heading, key, panel, percent, resultLine } from "../kit/kit.js";
-import { widget } from "../kit/kit.js";
+import { clamp, columns, counted, format, heading, key, memory, panel, percent } from "../kit/kit.js";
+import { resultLine, widget } from "../kit/kit.js";
 import { bestOf, climbed, direct, divergence, mean, push, tilted } from "../shared/policies.js";
+
+// The end of an axis that is just long enough, of a few, so that it does not move with every step.
+const reaching = (ends, largest) => ends.find((end) => largest <= 0.96 * end) ?? ends.at(-1);
 
 // Where a policy stands in the lower drawing.
 const place = (policy, { reference, reward }) => [divergence(policy, reference), mean(policy, reward)];
 
-const bars = (replies) =>
+const bars = (replies, reference) =>
   panel({
     label: "Probability of six replies under the reference, outlined, and under the tilt, filled",
     height: 230,
     margin: [24, 10, 42, 112],
-    x: { domain: [0, 1], label: "probability", ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] },
+    x: ({ policy, climbing, following, gradient }) => {
+      const pushed = climbing.map((p, i) => clamp(p + gradient[i], 0, 1));
+      const largest = Math.max(...reference, ...policy, ...climbing, ...following, ...pushed);
+      return { domain: [0, reaching([0.4, 0.6, 1], largest)], label: "probability" };
+    },
     y: {
       domain: [replies.length - 0.5, -0.5],
       label: "",
@@ -49,13 +56,30 @@ const bars = (replies) =>
     },
   });
 
-const ways = () =>
-  panel({
+// As far as one of the policies is from the reference, and what the tilt earns there.
+const farthest = (state) => {
+  const all = [state.policy, state.chosen, state.climbing, state.following];
+  return reaching([1, 2, 5], Math.max(...all.map((policy) => place(policy, state)[0])));
+};
+const highest = (state) => {
+  const { reference, reward } = state;
+  const end = farthest(state);
+  const within = BETAS.map((beta) => place(tilted(reference, reward, beta), state)).filter(
+    ([way]) => way <= end,
+  );
+  return Math.max(...within.map(([, earned]) => earned));
+};
+
+const BETAS = Array.from({ length: 80 }, (_, i) => 0.1 * 300 ** (i / 79));
+
+function ways() {
+  const once = memory();
+  return panel({
     label: "Mean reward over the divergence: the tilt as a line, its present place, the best of n",
     height: 230,
     margin: [24, 10, 42, 44],
-    x: { domain: [0, 5], label: "KL (nats)" },
-    y: ({ reward }) => ({ domain: [0, Math.max(...reward) * 1.05], label: "mean reward" }),
+    x: (state) => ({ domain: [0, farthest(state)], label: "KL (nats)" }),
+    y: (state) => ({ domain: [0, 1.06 * highest(state)], label: "mean reward" }),
     layers: {
       road: "path",
       best: { tag: "rect", width: 9, height: 9 },
@@ -65,8 +89,10 @@ const ways = () =>
     },
     draw({ road, best, here, climber, direct: follower }, { line, at, spot }, state) {
       const { reference, reward, policy, chosen, climbing, following } = state;
-      const betas = Array.from({ length: 80 }, (_, i) => 0.1 * 300 ** (i / 79));
-      road(line(betas.map((beta) => place(tilted(reference, reward, beta), state))));
+      const places = once("road", [reward], () =>
+        BETAS.map((beta) => place(tilted(reference, reward, beta), state)),
+      );
+      road(line(places));
       here(spot(...place(policy, state)));
       const [a, b] = at(place(chosen, state));
       best({ x: a - 4.5, y: b - 4.5 });
@@ -74,6 +100,7 @@ const ways = () =>
       follower(spot(...place(following, state)));
     },
   });
+}
 
 // What the result line says.
 export function describe(replies, state, n, steps) {
@@ -103,7 +130,7 @@ const learners = () => [key("climber", "policy gradient"), key("direct", "DPO")]
 
 export default widget("tilt", ({ constants, controls }) => {
   const { replies } = constants;
-  const [left, right, result] = [bars(replies), ways(), resultLine()];
+  const [left, right, result] = [bars(replies, constants.reference), ways(), resultLine()];
   return {
     layout: [
       columns("controls", [controls.reward, controls.steps], [controls.beta, controls.draws]),

@@ -3,7 +3,7 @@
 // The functions above `GRID` are the mathematics; the tests compare them with primer.networks.
 
 import { between, button, clamp, columns, counted, format, heading, key, mean, panel } from "../kit/kit.js";
-import { resultLine, scientific, widget } from "../kit/kit.js";
+import { memory, resultLine, scientific, widget } from "../kit/kit.js";
 
 export const truth = (x) => Math.sin(4 * x) + x / 2;
 
@@ -110,7 +110,7 @@ function assess(basis, places, y, degree, penalty) {
   const parts = partsOf(basis, places, degree);
   const c = solve(parts, y, penalty);
   const test = tableOf(basis, degree, GRID, "grid").map((row, i) => dot(row, c) - truth(GRID[i]));
-  const train = places.map((x, i) => dot(features(basis, x, degree), c) - y[i]);
+  const train = tableOf(basis, degree, places, "points").map((row, i) => dot(row, c) - y[i]);
   return { c, test: meanSquare(test), train: meanSquare(train), smallest: Math.min(...parts.s) };
 }
 
@@ -212,6 +212,7 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
     write({ pulls });
   };
   const [left, above, below, result] = [points(movePoint), errors(), singular(), resultLine()];
+  const kept = memory(); // the curves of errors stay while only the degree moves
   const back = button("Put the points back", () => write({ pulls: places.map(() => 0) }));
   for (const basis of ["polynomials", "cosines"]) degrees.forEach((d) => partsOf(basis, places, d));
   return {
@@ -231,7 +232,9 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
     draw(state) {
       const { basis, degree, penalty } = state;
       const y = heights(state);
-      const curve = degrees.map((d) => assess(basis, places, y, d, penalty));
+      const curve = kept("curve", [basis, penalty, y], () =>
+        degrees.map((d) => assess(basis, places, y, d, penalty)),
+      );
       const now = assess(basis, places, y, degree, penalty);
       const shown = { places, y, basis, degree, degrees, curve, now };
       for (const drawing of [left, above, below]) drawing.draw(shown);
