@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chromium import ARGUMENTS, find_chromium
 from playwright.sync_api import sync_playwright
-from tests.chromium import ARGUMENTS, find_chromium
 
 from benchmarks.frames import BUDGET, SLOWED, Frames, frames_of, frames_playing
 from benchmarks.table import Row

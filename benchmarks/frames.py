@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from playwright.sync_api import Browser
-from tests.widget_page import show_widget
+from widget_page import show_widget
 
 from primer.widgets.base import Widget
 
