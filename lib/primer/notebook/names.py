@@ -91,7 +91,8 @@ def name_tips(
     taken: list[Bbox] = []
     for text, (start, tip) in zip(texts, drawn, strict=False):  # the arrows come first
         text.set_in_layout(False)
-        width, height = text.get_window_extent().size / unit
+        extent = text.get_window_extent()
+        width, height = extent.width / unit, extent.height / unit
         box = _best(tip, start, (width, height), drawn, taken, frame)
         taken.append(box)
         middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)

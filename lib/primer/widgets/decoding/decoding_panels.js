@@ -111,7 +111,8 @@ function card(tokenizer) {
   const body = paragraph("", beginning, text);
   // What will be written has its room from the beginning, so that nothing below it moves.
   const reserve = (tokens, wide) => {
-    const lines = Math.ceil(((LEAD + LETTERS * tokens) * EM) / wide) + 1;
+    // in a play a line ends every eight tokens, before and after a name
+    const lines = Math.ceil(((LEAD + LETTERS * tokens) * EM) / wide + tokens / 8) + 1;
     const height = `${(1.45 * lines).toFixed(2)}em`;
     if (body.style.minHeight !== height) body.style.minHeight = height;
   };
