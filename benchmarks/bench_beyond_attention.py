@@ -18,7 +18,7 @@ from benchmarks.bench_transformers import NO_TOKENS, training_step
 from benchmarks.table import Row, alternating_seconds, median_seconds
 from primer import beyond_attention as ba
 from primer.scoreboard.memories import MODELS, SHAPE, MixedCache, build
-from primer.scoreboard.train_memories import BATCH
+from studies.scoreboard.memories import BATCH
 
 DIM = 64
 LENGTHS = (256, 1024, 4096)

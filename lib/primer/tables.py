@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from primer.saving import write_whole
 
 Row = TypeVar("Row")
+Record = TypeVar("Record", bound=NamedTuple)
+
+
+class Quoted(str):
+    """A word that stands in quotation marks in its table, whether it needs them or not."""
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -39,17 +56,26 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
     ...     path.read_text()
     'step,loss\n1,2.5\n2,1.75\n'
     """
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(columns)
+    lines = [_line(columns)]
     for row in rows:
         if len(row) != len(columns):
             raise ValueError(
                 f"a row of {path.name} must have {len(columns)} cells, one for each column, "
                 f"got {len(row)}: {', '.join(map(str, row))}"
             )
-        writer.writerow(row)
-    write_whole(path, table.getvalue().encode())
+        lines.append(_line(row))
+    write_whole(path, "".join(lines).encode())
+
+
+def _line(row: Sequence[object]) -> str:
+    """Write a line; in quotation marks stands what needs them, as in csv's own writer."""
+    cells = []
+    for cell in row:
+        text = "" if cell is None else str(cell)
+        if isinstance(cell, Quoted) or set(text) & set(',"\r\n') or (not text and len(row) == 1):
+            text = '"' + text.replace('"', '""') + '"'
+        cells.append(text)
+    return ",".join(cells) + "\n"
 
 
 def read_table(
@@ -94,9 +120,9 @@ def read_table(
     [2.5]
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n") or not unfinished]
-        header, *rows = [*csv.reader(whole)] or [[]]
+        text = path.read_bytes().decode()
+        whole = text[: text.rfind("\n") + 1] if unfinished else text
+        header, *rows = [*csv.reader(io.StringIO(whole, newline=""))] or [[]]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} is no table: {error}") from None
     if header != [*columns]:
@@ -116,7 +142,7 @@ def read_table(
     return results
 
 
-def read_records(path: Path, kind: Callable[..., Row], *, unfinished: bool = False) -> list[Row]:
+def read_records(path: Path, kind: type[Record], *, unfinished: bool = False) -> list[Record]:
     r"""Read a CSV file whose lines are results of one kind, a column for each of its fields.
 
     Parameters
@@ -124,7 +150,8 @@ def read_records(path: Path, kind: Callable[..., Row], *, unfinished: bool = Fal
     path, unfinished
         As in :func:`read_table`.
     kind : type of NamedTuple
-        Its fields are texts, whole numbers, numbers or one of several words, as their hints say.
+        Its hints say what the fields are: texts, whole numbers, numbers, several numbers, one of
+        several words, each of them perhaps ``None``.
 
     Returns
     -------
@@ -138,29 +165,97 @@ def read_records(path: Path, kind: Callable[..., Row], *, unfinished: bool = Fal
 
     Examples
     --------
+    See :func:`write_records`.
+    """
+    return read_table(path, kind._fields, lambda row: _record(kind, row), unfinished=unfinished)
+
+
+def write_records(path: Path, kind: type[Record], records: Iterable[Record]) -> None:
+    r"""Write results of one kind, a column for each of their fields, in one step.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : type of NamedTuple
+        The hint of a number may say how it is written, ``Annotated[float, ".4f"]``, or to how many
+        digits after the point it is rounded, ``Annotated[float, 4]``.  In a field of several
+        numbers they stand side by side; ``None`` is an empty cell.
+    records : iterable of this kind
+        The lines.
+
+    Examples
+    --------
     >>> import tempfile
-    >>> from typing import NamedTuple
     >>> class Loss(NamedTuple):
     ...     step: int
-    ...     loss: float
+    ...     loss: Annotated[float, ".2f"]
+    ...     each: tuple[float, ...]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "losses.csv"
-    ...     write_table(path, Loss._fields, [Loss(1, 2.5), Loss(2, 1.75)])
-    ...     read_records(path, Loss)
-    [Loss(step=1, loss=2.5), Loss(step=2, loss=1.75)]
+    ...     write_records(path, Loss, [Loss(1, 2.5, (2.0, 3.0)), Loss(2, 1.756, ())])
+    ...     print(path.read_text(), read_records(path, Loss)[1])
+    step,loss,each
+    1,2.50,2.0 3.0
+    2,1.76,
+     Loss(step=2, loss=1.76, each=())
     """
-    hints = get_type_hints(kind)
-    return read_table(
-        path,
-        [*hints],
-        lambda row: kind(*(_read_cell(row[name], hint) for name, hint in hints.items())),
-        unfinished=unfinished,
-    )
+    write_table(path, kind._fields, (_cells(kind, record) for record in records))
+
+
+def as_stored(kind: type[Record], record: Record) -> Record:
+    """Return a result with the digits that a table keeps.
+
+    Examples
+    --------
+    >>> class Loss(NamedTuple):
+    ...     loss: Annotated[float, ".2f"]
+    >>> as_stored(Loss, Loss(1.756))
+    Loss(loss=1.76)
+    """
+    return _record(kind, dict(zip(kind._fields, map(str, _cells(kind, record)), strict=True)))
+
+
+@cache
+def _hints(kind: type) -> dict[str, tuple[Any, str | int]]:
+    """Return what each field is, and how it is written."""
+    found = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        annotated = get_origin(hint) is Annotated
+        found[name] = (hint.__origin__, hint.__metadata__[0]) if annotated else (hint, "")
+    return found
+
+
+def _record(kind: type[Record], row: Mapping[str, str]) -> Record:
+    """Make a result of the texts of a line."""
+    return kind._make(_read_cell(row[name], hint) for name, (hint, _) in _hints(kind).items())
+
+
+def _cells(kind: type[Record], record: Record) -> list[str]:
+    """Write the cells of a line."""
+    hints = _hints(kind).values()
+    return [_write_cell(value, *hint) for value, hint in zip(record, hints, strict=True)]
 
 
 def _read_cell(text: str, hint: Any) -> Any:
     """Read a cell as its field's hint says."""
+    if get_origin(hint) in (Union, UnionType):  # with None
+        inner = next(part for part in get_args(hint) if part is not NoneType)
+        return _read_cell(text, inner) if text else None
     if get_origin(hint) is Literal:
         words = get_args(hint)
         return words[words.index(text)]
+    if get_origin(hint) is tuple:
+        return tuple(map(get_args(hint)[0], text.split()))
     return hint(text)
+
+
+def _write_cell(value: Any, hint: Any, spec: str | int) -> str:
+    """Write a cell as its field's hint says."""
+    if value is None:
+        return ""
+    if get_origin(hint) is tuple:
+        return " ".join(_write_cell(part, float, spec) for part in value)
+    if isinstance(spec, int):
+        return str(round(value, spec))
+    return Quoted(value) if hint is Quoted else format(value, spec)

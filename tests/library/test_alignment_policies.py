@@ -25,18 +25,18 @@ from primer.alignment import (
     tune,
     write_replies,
 )
-from primer.alignment.overoptimization import (
+from primer.alignment.recorded import wish
+from primer.inference import generate, sample
+from primer.language_models import BytePairEncoding
+from primer.transformers import Transformer, TransformerConfig, load_pretrained
+from studies.alignment.overoptimization import (
     LENGTH,
     World,
     compare,
     features,
     fit_proxy,
     shift,
-    wish,
 )
-from primer.inference import generate, sample
-from primer.language_models import BytePairEncoding
-from primer.transformers import Transformer, TransformerConfig, load_pretrained
 
 END = 11
 CONFIG = TransformerConfig(vocab_size=12, n_layers=1, d_model=16, n_heads=2, context_length=12)

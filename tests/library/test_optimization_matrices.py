@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from primer import optimization as opt
-from primer.optimization import race, sweep
 from primer.optimization.network import BASE_WIDTH, Parametrization
 
 seeds = st.integers(0, 2**31 - 1)
@@ -179,49 +178,9 @@ def test_digits_are_split_without_overlap():
     assert float(torch.cat([data.train_x, data.test_x]).square().mean()) == pytest.approx(1)
 
 
-def test_stored_trials_are_what_the_script_computes():
-    stored = {trial[:4]: trial for trial in sweep.load_trials()}
-    # at the edge of what is stable (mup at 2⁻⁶) another processor ends elsewhere
-    some = [("standard", 32, 2.0**-7, 1), ("mup", 64, 2.0**-8, 0), ("rates", 128, 2.0**-7, 2)]
-    for setting in some:
-        again = sweep.run_trial(*setting, opt.digits())
-        assert again.loss == pytest.approx(stored[setting].loss, rel=0.05)
-        assert again.accuracy == pytest.approx(stored[setting].accuracy, abs=0.02)
-
-
-# --- the race of the optimizers -------------------------------------------------------------------
-
-
-def test_stored_runs_are_what_the_race_computes():
-    stored = {run[:4]: run for run in race.load_runs()}
-    for setting in [("sign, memory", 0.5, 2.0**-8, 5), ("momentum", 0.9, 2.0**-5, 1)]:
-        again, before = race.compete(*setting, opt.digits()), stored[setting]
-        assert again.loss == pytest.approx(before.loss, rel=0.05)
-        assert again.accuracy == pytest.approx(before.accuracy, abs=0.02)
-        assert again.steps == pytest.approx(before.steps, abs=3)
-
-
-def test_every_rule_is_tuned_over_the_same_number_of_rates_and_seeds():
-    runs = race.load_runs()
-    for rule, memories in race.MEMORIES.items():
-        tried = {run[1:4] for run in runs if run.rule == rule and run.seed in race.TUNING_SEEDS}
-        assert len(tried) == len(memories) * 8 * 3
-        assert len(race.finals(runs, rule)) == 10
-
-
-def test_sign_descent_with_memory_follows_the_running_mean():
-    w = torch.nn.Parameter(torch.tensor([0.0, 0.0]))
-    optimizer = race.SignDescent([w], lr=1.0, momentum=0.5)
-    for gradient in ([1.0, 1.0], [-3.0, -0.4]):  # running means: 0.5, 0.5, then -1.25, 0.05
-        w.grad = torch.tensor(gradient)
-        optimizer.step()
-    assert w.tolist() == [0.0, -2.0]
-
-
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: race.make("newton", opt.Mlp(4, "mup"), 0.1, 0.0), "rule must be one of"),
         (lambda: opt.newton_schulz(torch.zeros(2, 2), 3), "W is 0"),
         (lambda: opt.newton_schulz(torch.tensor([[math.nan]]), 3), "must be finite"),
         (lambda: opt.newton_schulz(torch.ones(2, 2), -1), "steps must be a whole number ≥ 0"),

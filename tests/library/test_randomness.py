@@ -23,6 +23,7 @@ from thorough import a_few
 from torch import nn
 
 import primer
+import studies
 from primer import (
     alignment,
     evaluation,
@@ -39,22 +40,25 @@ from primer import (
     train,
 )
 from primer.alignment.preferences import Rater
-from primer.attention import induction, variants
+from primer.attention import induction
 from primer.evaluation import leaks, questions, seeds
-from primer.networks import random_features, trials, vision
-from primer.optimization import network, race, sweep
+from primer.networks import random_features, vision
+from primer.optimization import network
 from primer.positions import experiment
 from primer.pretraining import in_context
 from primer.recurrent import memory, tasks
-from primer.recurrent.trials import learn_reversal
 from primer.scaling import emergence
 from primer.statistics import families
-from primer.train.recipes import configuration_of
-from primer.train.typed import train_typed
 from primer.transformers import Transformer, TransformerConfig
 from primer.widgets.rope import default_vectors
 from primer.widgets.shared.mulberry import mulberry
 from primer.widgets.small_network import normals
+from studies.attention import variants
+from studies.networks import trials
+from studies.optimization import race, sweep
+from studies.recurrent.trials import learn_reversal
+from studies.train.recipes import configuration_of
+from studies.train.typed import train_typed
 
 DRAW = {"seed", "seeds", "rng", "generator"}
 LEFT_OUT = ("primer.notebook", "primer.exercises")
@@ -62,8 +66,11 @@ LEFT_OUT = ("primer.notebook", "primer.exercises")
 
 
 def public() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Name every public function, class and method of the library that takes what draws."""
-    for found in pkgutil.walk_packages(primer.__path__, "primer."):
+    """Name every public function, class and method that takes what draws."""
+    for found in (
+        *pkgutil.walk_packages(primer.__path__, "primer."),
+        *pkgutil.walk_packages(studies.__path__, "studies."),
+    ):
         if found.name.startswith(LEFT_OUT) or found.ispkg or found.name.endswith("__main__"):
             continue
         module = importlib.import_module(found.name)
@@ -180,9 +187,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "attention.induction.train": lambda s: induction.train(
         1, steps=2, batch=2, seed=s
     ).model,
-    "attention.variants.run_trials": lambda s: [
-        t.copies for t in variants.run_trials("two layers", 0.005, s, (2, 3))
-    ],
     "evaluation.leaks.leaking": leaks.leaking,
     "evaluation.pairs.sign_flip_test": lambda s: evaluation.sign_flip_test(
         np.arange(-15.0, 25.0), rng(s)
@@ -214,8 +218,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "networks.random_features.relu_features": lambda s: random_features.relu_features(
         X.numpy(), 3, rng(s)
     ),
-    "networks.trials.random_features": lambda s: trials.random_features(torch.ones(2, 64), s),
-    "networks.trials.shuffled_digits": trials.shuffled_digits,
     "networks.vision.damage": lambda s: vision.damage(X, "noise", chance(s)),
     "networks.vision.seeded": lambda s: vision.seeded(lambda: nn.Sequential(nn.Linear(2, 2)), s),
     "networks.vision.train_classifier": classified,
@@ -224,12 +226,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
         16, "mup", 0.01, steps=1, seed=s
     ),
     "optimization.network.train": digits_trained,
-    "optimization.race.compete": lambda s: race.compete("Adam", 0.9, 1 / 64, s, network.digits())[
-        4:
-    ],
-    "optimization.sweep.run_trial": lambda s: sweep.run_trial(
-        "mup", 32, 0.01, s, network.digits(), steps=2
-    )[4:],
     "positions.experiment.draw_weights": lambda s: experiment.draw_weights(
         nn.Linear(3, 3), chance(s)
     ),
@@ -259,7 +255,6 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "recurrent.tasks.agreement": lambda s: tasks.agreement(4, 2, chance(s)),
     "recurrent.tasks.parity": lambda s: tasks.parity(4, 6, chance(s)),
     "recurrent.tasks.reversal": lambda s: tasks.reversal(4, 4, 10, chance(s)),
-    "recurrent.trials.learn_reversal": lambda s: learn_reversal(None, 0.01, s, steps=1),
     "regression.validation.fit_with_chosen_penalty": penalized,
     "regression.validation.k_folds": lambda s: regression.k_folds(20, 3, rng(s)),
     "scaling.emergence.measured_matches": lambda s: emergence.measured_matches(
@@ -279,41 +274,69 @@ CALLS: dict[str, Callable[[int], Any]] = {
             *("Bernoulli", "Cauchy", "Exponential", "Laplace", "NormalMean", "Poisson", "Uniform"),
         )
     },
+    "studies.attention.variants.train_variant": lambda s: [
+        run.copies for run in variants.train_variant("two layers", 0.005, s, (2, 3))
+    ],
+    "studies.networks.trials.random_features": lambda s: trials.random_features(
+        torch.ones(2, 64), s
+    ),
+    "studies.networks.trials.shuffled_digits": trials.shuffled_digits,
+    "studies.optimization.race.compete": lambda s: [
+        run[4:] for run in race.compete("Adam", 0.9, 1 / 64, s)
+    ],
+    "studies.optimization.sweep.train_width": lambda s: [
+        run[4:] for run in sweep.train_width("mup", 32, 0.01, s, steps=2)
+    ],
+    "studies.recurrent.trials.learn_reversal": lambda s: learn_reversal(None, 0.01, s, steps=1),
+    "studies.train.recipes.configuration_of": lambda s: configuration_of("text alone", s),
+    "studies.train.typed.train_typed": lambda s: [
+        run.bits for run in train_typed("one layer", 0.01, s, steps=2)
+    ],
     "train.data.Batches": lambda s: train.Batches(TEXT, 8, 4, s).at(2),
-    "train.recipes.configuration_of": lambda s: configuration_of("text alone", s),
-    "train.typed.train_typed": lambda s: train_typed("one layer", 0.01, s, steps=2),
     "widgets.mulberry.mulberry": lambda s: [next(mulberry(s)) for _ in range(2)],
     "widgets.rope.default_vectors": default_vectors,
     "widgets.small_network.normals": normals,
 }  # fmt: skip
 
 SLOW = {
-    "optimization.race.compete",
     "networks.random_features.double_descent",
-    "attention.variants.run_trials",
     "positions.experiment.train",
-    "recurrent.trials.learn_reversal",
     "evaluation.seeds.train",
     "scaling.next_byte.train_next_byte",
-    "train.typed.train_typed",
+    "studies.attention.variants.train_variant",
+    "studies.optimization.race.compete",
+    "studies.recurrent.trials.learn_reversal",
+    "studies.train.typed.train_typed",
 }
 """These are for `make thorough`: seconds each."""
 
+OVEROPTIMIZED = "test_alignment_overoptimization.py"
 ELSEWHERE = {
-    "alignment.first_replies.draw": ("test_alignment.py", "draws what is stored with seed 0"),
-    "alignment.overoptimization.compare": ("test_alignment_overoptimization.py", "its own draws"),
-    "alignment.overoptimization.judge": ("test_alignment_overoptimization.py", "its own draws"),
-    "alignment.overoptimization.trained": ("test_alignment_overoptimization.py", "its own draws"),
+    "studies.alignment.first_replies.draw": (OVEROPTIMIZED, "is stored with seed 0"),
+    "studies.alignment.overoptimization.compare": (OVEROPTIMIZED, "its own draws"),
+    "studies.alignment.overoptimization.judge": (OVEROPTIMIZED, "its own draws"),
+    "studies.alignment.overoptimization.trained": (OVEROPTIMIZED, "its own draws"),
     "evaluation.leaks.train": ("test_evaluation_studies.py", "trains for a minute and a half"),
-    "fine_tuning.race.judge": ("test_fine_tuning_race.py", "hands the seed on"),
-    "fine_tuning.race.run": ("test_fine_tuning_race.py", "a run is fine-tuned from its seed"),
-    "networks.trials.kink_trial": ("test_networks_trials.py", "finds the stored trial of a seed"),
-    "networks.trials.label_trial": ("test_networks_trials.py", "hands the seed on"),
-    "networks.trials.pixel_trial": ("test_networks_trials.py", "hands the seed on"),
-    "networks.vision.train_on_line": ("test_networks_trials.py", "`seeds` is how many there are"),
+    "networks.vision.train_on_line": ("test_networks_trials.py", "`seeds` is a number"),
     "statistics.families.Family.draw": ("test_randomness.py", "abstract; each family's is called"),
+    "studies.alignment.overoptimization.train_run": ("test_randomness.py", "hands it to trained"),
+    "studies.alignment.overoptimization.own_pairs": ("test_randomness.py", "hands it to compare"),
+    "studies.fine_tuning.race.judge": ("test_fine_tuning_race.py", "hands the seed on"),
+    "studies.fine_tuning.race.train_way": ("test_fine_tuning_race.py", "from its seed"),
+    "studies.networks.trials.kink_trial": ("test_networks_trials.py", "finds it stored"),
+    "studies.networks.trials.label_trial": ("test_networks_trials.py", "hands it on"),
+    "studies.networks.trials.pixel_trial": ("test_networks_trials.py", "hands it on"),
+    "studies.recurrent.characters.measured": ("test_randomness.py", "hands it to train_net"),
+    "studies.recurrent.characters.train_net": ("test_recurrent_characters.py", "twice"),
+    "studies.recurrent.trials.reversal_trials": ("test_recurrent_trials.py", "hands it on"),
+    "studies.scaling.sweep.train_size": ("test_scaling_sweep.py", "a plain loop"),
+    "studies.scoreboard.memories.configuration": ("test_memories.py", "holds it"),
+    "studies.scoreboard.memories.train_model": ("test_randomness.py", "trains for minutes"),
+    "studies.study.ends": ("test_study.py", "`seeds` are those that decide"),
+    "studies.study.tuned": ("test_study.py", "`seeds` are those that decide"),
+    "studies.train.ablations.train_variant": ("test_train_ablations.py", "a plain loop"),
+    "studies.train.recipes.run_recipe": ("test_train_recipes.py", "trains for hours"),
     "train.configuration.TrainingSettings": ("test_train_loop.py", "holds the seed, draws nothing"),
-    "train.recipes.run_recipe": ("test_train_recipes.py", "trains for hours"),
 }  # fmt: skip
 """Where what is not called here is tried, and why it is not called here."""
 

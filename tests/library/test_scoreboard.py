@@ -140,7 +140,7 @@ def test_the_table_is_sorted_and_has_a_cell_for_each_heading():
 
 
 def test_the_command_measures_what_is_missing_and_keeps_the_rest(tmp_path, capsys):
-    from primer.scoreboard.__main__ import main
+    from studies.scoreboard.board import main
 
     files = (table.ROWS, table.READINGS, table.SCENES)
     for file in files:

@@ -12,7 +12,9 @@ def test_a_chapter_has_its_notebooks_library_tests_and_page():
         "chapters/08-positions.ipynb",
         "chapters/errata/08-positions.ipynb",
         "lib/primer/positions",
+        "lib/studies/positions",
         "tests/library/test_positions.py",
+        "tests/studies/test_positions_budgets.py",
         "tests/press/test_site.py",
     }
     assert names <= set(found)

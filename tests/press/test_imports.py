@@ -130,6 +130,33 @@ def test_a_circle_is_one_sentence(tmp_path: Path, files: dict[str, str], sentenc
         assert set(names) == {f"lib.{name}" for name in sentence.split()}
 
 
+def strangers(library: Path) -> list[str]:
+    """Say which modules of the learner's library import a study, wherever they do."""
+    return [
+        f"{module_name(path, library)} imports {name}: studies import primer and never the other "
+        "way; keep here what both need"
+        for path in sorted(library.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported(ast.Module([node], []))
+        if name == "studies" or name.startswith("studies.")
+    ]
+
+
+def test_the_library_imports_no_study() -> None:
+    assert strangers(LIBRARY) == []
+
+
+def test_an_import_of_a_study_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/a.py").write_text("def later():\n    from studies.train import typed\n")
+    assert strangers(tmp_path / "lib")[0].startswith("lib.a imports studies.train: studies import")
+
+
+def test_no_study_imports_itself_by_others() -> None:
+    assert circle(BOOK / "lib/studies") == ""
+
+
 def test_a_chapter_imports_only_what_it_builds_on() -> None:
     book = read_book(BOOK)
     home: dict[str, str] = {}
@@ -137,7 +164,13 @@ def test_a_chapter_imports_only_what_it_builds_on() -> None:
         for package in chapter.library:
             home.setdefault(f"primer.{package}", chapter.name)
     strangers = []
-    for module, needed in import_graph(LIBRARY).items():
+    studies = BOOK / "lib/studies"
+    needs = import_graph(LIBRARY) | {
+        module_name(path, studies): {*imported(ast.parse(path.read_text("utf-8")))}
+        for path in studies.rglob("*.py")
+    }
+    home |= {name.replace("primer", "studies", 1): chapter for name, chapter in home.items()}
+    for module, needed in needs.items():
         here = home.get(".".join(module.split(".")[:2]))
         for other in sorted(needed if here else ()):
             there = home.get(".".join(other.split(".")[:2]))

@@ -26,7 +26,7 @@ Touched = Callable[[str], set[str]]
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a copy of the library, which tests change and restore."""
-    copy = tmp_path_factory.mktemp("library") / "primer"
+    copy = tmp_path_factory.mktemp("library") / "lib"
     shutil.copytree(ingredients.LIBRARY, copy, ignore=shutil.ignore_patterns("__pycache__"))
     return copy
 
@@ -63,12 +63,12 @@ def touched(library: Path, before: dict[str, str]) -> Touched:
 def test_a_module_of_a_topic_runs_its_chapter_again_and_who_imports_it(
     library: Path, touched: Touched
 ) -> None:
-    changed = touched("fourier/windows.py")
+    changed = touched("primer/fourier/windows.py")
     assert "16-fourier" in changed
     users = {
         name
         for name, cells in SOURCES.items()
-        if library / "fourier/windows.py" in ingredients.ingredients(cells, library)
+        if library / "primer/fourier/windows.py" in ingredients.ingredients(cells, library)
     }
     assert changed == users
     assert {"01-statistics", "02-regression", "03-optimization", "07-attention"}.isdisjoint(changed)
@@ -76,12 +76,12 @@ def test_a_module_of_a_topic_runs_its_chapter_again_and_who_imports_it(
 
 def test_a_widget_runs_the_chapters_that_show_it(touched: Touched) -> None:
     shows = {name for name, cells in SOURCES.items() if "RopeRotation" in "".join(cells)}
-    changed = touched("widgets/rope/__init__.py")
+    changed = touched("primer/widgets/rope/__init__.py")
     assert shows <= changed
     assert "16-fourier" not in changed
 
 
-@pytest.mark.parametrize("path", ["widgets/rope/rope.css", "widgets/kit/kit.js"])
+@pytest.mark.parametrize("path", ["primer/widgets/rope/rope.css", "primer/widgets/kit/kit.js"])
 def test_what_only_the_site_reads_runs_nothing(touched: Touched, path: str) -> None:
     assert touched(path) == set()
 
@@ -89,10 +89,11 @@ def test_what_only_the_site_reads_runs_nothing(touched: Touched, path: str) -> N
 @pytest.mark.parametrize(
     ("path", "reader"),
     [
-        ("optimization/race.csv", "03-optimization"),
-        ("checkpoints/plays-2.safetensors", "09-transformers"),
-        ("checkpoints/plays-2.safetensors", "11-inference"),
-        ("inference/continuations.csv", "11-inference"),
+        ("studies/optimization/race.csv", "03-optimization"),
+        ("studies/study.py", "03-optimization"),
+        ("primer/checkpoints/plays-2.safetensors", "09-transformers"),
+        ("primer/checkpoints/plays-2.safetensors", "11-inference"),
+        ("studies/inference/continuations.csv", "11-inference"),
     ],
 )
 def test_a_committed_result_runs_who_reads_it(touched: Touched, path: str, reader: str) -> None:
@@ -102,16 +103,17 @@ def test_a_committed_result_runs_who_reads_it(touched: Touched, path: str, reade
 
 
 def test_data_of_any_kind_counts(touched: Touched) -> None:
-    assert touched("fourier/bell.wav") >= {"16-fourier"}
+    assert touched("primer/fourier/bell.wav") >= {"16-fourier"}
 
 
 def test_every_file_of_data_has_a_module_that_brings_it() -> None:
     library = ingredients.LIBRARY
-    sources = [f"import {_name(path)}" for path in library.rglob("*.py")]
+    files = [path for name in ingredients.PACKAGES for path in (library / name).rglob("*")]
+    sources = [f"import {_name(path)}" for path in files if path.suffix == ".py"]
     found = ingredients.ingredients(sources, library)
     data = {
         path
-        for path in library.rglob("*")
+        for path in files
         if path.is_file()
         and path.suffix not in ingredients.NOT_DATA
         and "__pycache__" not in path.parts
@@ -121,12 +123,13 @@ def test_every_file_of_data_has_a_module_that_brings_it() -> None:
 
 def _name(path: Path) -> str:
     parts = path.relative_to(ingredients.LIBRARY).with_suffix("").parts
-    return ".".join(["primer", *(part for part in parts if part != "__init__")])
+    return ".".join(part for part in parts if part != "__init__")
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Path:
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a package in which one name is handed on and one module imports another."""
+    monkeypatch.setattr(ingredients, "PACKAGES", ("small",))
     library = tmp_path / "small"
     for name, text in {
         "__init__.py": '"""Small."""\n',
@@ -139,7 +142,7 @@ def small(tmp_path: Path) -> Path:
     }.items():
         (library / name).parent.mkdir(parents=True, exist_ok=True)
         (library / name).write_text(text)
-    return library
+    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -159,12 +162,12 @@ def test_names_lead_to_the_modules_that_define_them(
     small: Path, code: str, names: list[str]
 ) -> None:
     found = ingredients.ingredients([code], small)
-    assert found == {small / name for name in names}
+    assert found == {small / "small" / name for name in names}
 
 
 def test_a_package_imported_whole_leads_everywhere(small: Path) -> None:
     found = ingredients.ingredients(["from small import shop"], small)
-    assert {path.relative_to(small).as_posix() for path in found} >= {"shop/bread.py", "mill.py"}
+    assert found >= {small / "small/shop/bread.py", small / "small/mill.py"}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +185,7 @@ def test_what_cannot_be_followed_is_said(small: Path, code: str, words: str) -> 
 
 
 def test_the_key_depends_on_code_and_requirements_but_not_on_dates(small: Path) -> None:
-    requirements = small.parent / "requirements.txt"
+    requirements = small / "requirements.txt"
 
     def key(*code: str) -> str:
         return ingredients.key(code, small, requirements)
@@ -192,5 +195,5 @@ def test_the_key_depends_on_code_and_requirements_but_not_on_dates(small: Path) 
     requirements.write_text("numpy==2")
     seen.add(key("import small.mill"))
     assert len(seen) == 4
-    (small / "mill.py").touch()
+    (small / "small/mill.py").touch()
     assert key("import small.mill") in seen

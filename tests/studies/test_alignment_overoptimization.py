@@ -17,14 +17,23 @@ from primer.alignment import (
     PolicyReport,
     PreferenceFit,
     Replies,
-    overoptimization,
     speeches,
     whitened,
     write_replies,
 )
-from primer.alignment.overoptimization import World, compare, features, fit_proxy, shift, wish
+from primer.alignment.recorded import FIRST_REPLIES, Pair, first_replies, wish
 from primer.language_models import BytePairEncoding
+from primer.tables import write_records
 from primer.transformers import Transformer, TransformerConfig
+from studies.alignment import overoptimization
+from studies.alignment.overoptimization import (
+    World,
+    compare,
+    features,
+    fingerprint,
+    fit_proxy,
+    shift,
+)
 
 
 def random(seed: int) -> torch.Generator:
@@ -84,13 +93,11 @@ def test_a_policy_is_judged_by_what_it_replies_to_the_prompts_held_out(bytes_wor
     replies = write_replies(policy, bytes_world.held_out, 12, 256, random(8))
     texts = replies.texts(bytes_world.tokenizer)
     worth = [t.count("!") - 0.2 * len(t) + 3 * t.count("?") for t in texts]
-    assert found == {
-        "gold": f"{np.mean([wish(t) for t in texts]):.4g}",
-        "proxy": f"{np.mean(worth):.4g}",
-        "kl": f"{shift(policy, bytes_world.reference, replies):.4g}",
-        "replies": " | ".join(" ".join(t.split()) for t in texts[:4]),
-    }
-    assert float(found["kl"]) > 0.1
+    away = shift(policy, bytes_world.reference, replies)
+    expected = [np.mean([wish(t) for t in texts]), np.mean(worth), away]
+    assert found[:3] == pytest.approx(expected)
+    assert found.replies == " | ".join(" ".join(t.split()) for t in texts[:4])
+    assert found.kl > 0.1
 
 
 def test_pairs_are_held_back_where_the_rater_tells_them_apart(
@@ -126,12 +133,11 @@ def test_the_direct_run_leaves_out_two_hundred_pairs_and_is_judged_by_them(
     proxy = fit_proxy(bytes_world, chosen, rejected)
     held = overoptimization.told_apart(bytes_world, chosen, rejected, 50)
     judged = [overoptimization.judge(bytes_world, p, proxy, 2) for p in policies]
-    ratios = {
-        name: f"{shift(policies[2], bytes_world.reference, side[held]):.4g}"
-        for name, side in (("chosen", chosen), ("rejected", rejected))
-    }
-    assert found == [{"step": "0", **judged[0]}, {"step": "2", **judged[2], **ratios}]
-    assert judged[0]["kl"] == "0"
+    ratios = [shift(policies[2], bytes_world.reference, side[held]) for side in (chosen, rejected)]
+    own = (fingerprint(), "direct", 2)
+    assert found[0] == (*own, 0, *judged[0][:3], None, None, judged[0].replies)
+    assert found[1] == (*own, 2, *judged[2][:3], *ratios, judged[2].replies)
+    assert judged[0].kl == pytest.approx(0, abs=1e-5)
     assert judged[2] != judged[1] != judged[0]
 
 
@@ -181,7 +187,10 @@ def test_a_run_is_rewarded_by_the_proxy_and_told_of_every_second_step_and_its_la
     monkeypatch.setattr(overoptimization, "train_policy", steps)
     rows = list(overoptimization.trained(bytes_world, *few, run, 4))
     judged = overoptimization.judge(bytes_world, bytes_world.reference, proxy, 4)
-    assert rows == [{"step": step, **judged} for step in ("0", "2", "3")]
+    *worth, replies = judged
+    assert rows == [
+        (fingerprint(), run, 4, step, *worth, None, None, replies) for step in (0, 2, 3)
+    ]
 
 
 @pytest.mark.parametrize("rank", [None, 2])
@@ -225,21 +234,22 @@ def small_bytes() -> Transformer:
     return Transformer(config).eval()
 
 
-def test_the_recorded_runs_are_those_of_the_constants_and_of_this_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = overoptimization.read_results()
-    assert {row["model"] for row in rows} == {overoptimization.fingerprint()}
-    assert tuple(rows[0]) == overoptimization.COLUMNS
-    steps: dict[tuple[str, str], list[int]] = {}
-    for row in rows:
-        steps.setdefault((row["run"], row["seed"]), []).append(int(row["step"]))
-        assert row["replies"].count(" | ") >= 3
-    runs = [*overoptimization.RUNS, "direct"]
-    assert set(steps) == set(itertools.product(runs, map(str, range(overoptimization.SEEDS))))
-    for (run, _), taken in steps.items():
+def test_the_recorded_runs_are_those_of_the_constants_and_of_this_model() -> None:
+    runs = overoptimization.study.read()
+    assert {run.model for run in runs} == {fingerprint()}
+    steps: dict[tuple[str, int], list[int]] = {}
+    for run in runs:
+        steps.setdefault((run.run, run.seed), []).append(run.step)
+        assert run.replies.count(" | ") >= 3
+    kinds = [*overoptimization.RUNS, "direct"]
+    assert set(steps) == set(itertools.product(kinds, range(overoptimization.SEEDS)))
+    for (kind, _), taken in steps.items():
         last = taken[-1]  # who holds no leash or a long one may collapse before the end
         assert taken == [*range(0, last, 2), last]
-        assert last == (36 if run == "direct" else 24) or run in ("no leash", "long leash")
-    monkeypatch.setattr(overoptimization, "RESULTS", tmp_path / "none.csv")
-    assert overoptimization.read_results() == []
+        assert last == (36 if kind == "direct" else 24) or kind in ("no leash", "long leash")
+
+
+def test_the_first_replies_are_written_as_they_are_read(tmp_path: Path) -> None:
+    write_records(tmp_path / "again.csv", Pair, first_replies())
+    assert (tmp_path / "again.csv").read_bytes() == FIRST_REPLIES.read_bytes()
+    assert {pair.model for pair in first_replies()} == {fingerprint()}

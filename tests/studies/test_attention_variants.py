@@ -7,7 +7,8 @@ import itertools
 
 import pytest
 
-from primer.attention import induction, variants
+from primer.attention import induction
+from studies.attention import variants
 
 SETTINGS = {
     "two layers": (2, 64, ()),
@@ -23,7 +24,7 @@ def test_a_trial_is_the_mean_of_the_last_four_texts_before_its_stop(variant, mon
     options = {"d_model": width, "learning_rate": 0.01, "even": even}
     run = induction.train(layers, steps=31, seed=2, **options)
     assert run.steps == [0, 5, 10, 15, 20, 25, 30]
-    early, late = variants.run_trials(variant, 0.01, 2, stops=(10, 31))
+    early, late = variants.train_variant(variant, 0.01, 2, stops=(10, 31))
     assert early[:4] == (variant, 0.01, 2, 10)
     assert late[:4] == (variant, 0.01, 2, 31)
     assert early.copies == pytest.approx(sum(run.repeated[:2]) / 2, rel=1e-6)
@@ -32,10 +33,7 @@ def test_a_trial_is_the_mean_of_the_last_four_texts_before_its_stop(variant, mon
 
 def test_what_is_stored_was_tried_at_all_rates_from_all_seeds():
     wanted = itertools.product(SETTINGS, (0.002, 0.005, 0.015), (0, 1, 2), (150, 400))
-    assert [trial[:4] for trial in variants.results()] == list(wanted)
-    settings = itertools.product(variants.VARIANTS, variants.RATES, range(variants.SEEDS))
-    assert list(dict.fromkeys(trial[:3] for trial in variants.results())) == list(settings)
-    assert variants.STOPS == (150, 400)
+    assert [run[:4] for run in variants.study.read()] == list(wanted)
 
 
 def test_one_wide_layer_has_as_many_parameters_as_two():

@@ -15,13 +15,16 @@ from primer.fine_tuning import (
     between,
     fine_tune,
     loss_on,
-    race,
     trainable_numbers,
     truncated_update,
     windows_of,
 )
 from primer.fine_tuning.docstrings import DocstringTokens
-from primer.fine_tuning.race import (
+from primer.language_models import BytePairEncoding
+from primer.train import token_stream
+from primer.transformers import Transformer, TransformerConfig, load_pretrained
+from studies.fine_tuning import race
+from studies.fine_tuning.race import (
     FOLLOWED,
     LESS,
     MIDDLE,
@@ -30,24 +33,25 @@ from primer.fine_tuning.race import (
     STRENGTHS,
     Run,
     best_rate,
-    missing,
+    ends,
     prepare,
-    rates_of,
-    read_results,
-    spread_of,
-    write_results,
+    settings,
+    study,
 )
-from primer.language_models import BytePairEncoding
-from primer.train import token_stream
-from primer.transformers import Transformer, TransformerConfig, load_pretrained
 
 WAY = "embedding"
+
+
+def wanted(runs, way=None):
+    """Return what is missing, of one way or of all."""
+    done = {race.trained_as(run) for run in runs}
+    return [w for w in settings(runs) if w not in done and way in (None, w[0])]
 
 
 def runs_with(best):
     """Pretend that the loss for tuning is lowest at one rate, and train whatever is asked for."""
     runs: list[Run] = []
-    while todo := [w for w in missing(runs) if w[0] == next(iter(MIDDLE))]:
+    while todo := wanted(runs, next(iter(MIDDLE))):
         runs += [Run(*w, abs(math.log(w[1] / best)), 3.0 + w[2], 4.0) for w in todo]
     return runs
 
@@ -63,28 +67,14 @@ def test_rates_are_tried_until_the_best_has_worse_ones_on_both_sides(factor):
     assert {r.seed for r in runs if r.rate == best_rate(way, runs)} == set(SEEDS)
 
 
-def test_a_rate_at_the_edge_is_not_believed():
-    way = next(iter(MIDDLE))
-    tried = rates_of(way, [])
-    lowest = [Run(way, rate, 0, rate, 3.0, 4.0) for rate in tried]
-    assert rates_of(way, lowest)[0] == pytest.approx(min(tried) / 2)
-
-
-def test_results_are_read_as_they_were_written(tmp_path):
-    runs = [Run("LoRA, r = 1", 0.02, 1, 4.25, 4.5, 3.125), Run("all", 1.25e-4, 0, 1.0, 2.0, 3.0)]
-    write_results(runs, tmp_path / "race.csv")
-    assert read_results(tmp_path / "race.csv") == runs
-
-
 def test_the_committed_race_is_complete():
-    runs = read_results()
-    assert missing(runs) == []
+    runs = study.read()
     for way in MIDDLE:
-        assert spread_of(way, runs).shape == (len(SEEDS), 2)
+        assert ends(way, runs).shape == (len(SEEDS), 2)
     for way, rates in FOLLOWED.items():
-        assert all(len(spread_of(way, runs, rate)) == len(SEEDS) for rate in rates)
+        assert all(len(ends(way, runs, rate)) == len(SEEDS) for rate in rates)
     less = [LESS, *(f"cut, r = {r}" for r in RANKS), *(f"times {a}" for a in STRENGTHS)]
-    assert all(len(spread_of(way, runs)) == len(SEEDS) for way in less)
+    assert all(len(ends(way, runs)) == len(SEEDS) for way in less)
 
 
 def test_every_way_opens_what_it_says():
@@ -101,7 +91,6 @@ def test_every_way_opens_what_it_says():
     assert trainable_numbers(base) == numbers["everything"]
     with pytest.raises(ValueError, match="way"):
         prepare("nothing", base)
-    assert race.RESULTS.is_file()
 
 
 # --- what each way trains -------------------------------------------------------------------------
@@ -149,16 +138,18 @@ def test_adapters_are_sixteen_wide_and_the_embedding_is_opened_by_its_own_ways()
 
 
 @pytest.fixture
-def here():
+def here(monkeypatch):
     rows = [
         torch.randint(50, (k, 9), generator=torch.Generator().manual_seed(k)) for k in (1, 2, 3)
     ]
-    return race.World(small(), torch.arange(900) % 50, *rows)
+    world = race.World(small(), torch.arange(900) % 50, *rows)
+    monkeypatch.setattr(race, "world", lambda: world)
+    return world
 
 
 def test_a_run_is_fine_tuned_from_its_seed_and_judged_by_three_losses(here, monkeypatch):
     monkeypatch.setattr(race, "STEPS", 3)
-    [found] = race.run(here, "adapters, width 16", 0.01, 5)
+    [found] = race.train_way("adapters, width 16", 0.01, 5)
     torch.manual_seed(5)
     model = prepare("adapters, width 16", here.base)
     fine_tune(model, here.training, 0.01, 5, steps=3)
@@ -170,7 +161,7 @@ def test_a_run_is_fine_tuned_from_its_seed_and_judged_by_three_losses(here, monk
 def test_an_update_is_made_less_in_rank_and_in_strength(here, monkeypatch):
     monkeypatch.setattr(race, "STEPS", 2)
     monkeypatch.setattr(race, "RANKS", (1, 5))
-    found = race.run(here, LESS, 0.02, 1)
+    found = race.train_way(LESS, 0.02, 1)
     model = fine_tune(prepare("everything", here.base), here.training, 0.02, 1, steps=2)
     models = {
         LESS: model,
@@ -180,6 +171,7 @@ def test_an_update_is_made_less_in_rank_and_in_strength(here, monkeypatch):
         "times 0.5": between(here.base, model, 0.5),
         "times 0.75": between(here.base, model, 0.75),
     }
+    found = [*found]
     for run, (name, less) in zip(found, models.items(), strict=True):
         assert run[:3] == (name, 0.02, 1)
         assert run[3:] == pytest.approx([loss_on(less, rows) for rows in here[2:]])
@@ -193,7 +185,7 @@ def test_the_world_holds_eight_windows_to_tune_by_and_sixteen_of_each_to_report(
     monkeypatch.setattr(race, "load_pretrained", lambda _: (base, letters))
     monkeypatch.setattr(race, "docstring_tokens", lambda _: DocstringTokens(*rows))
     monkeypatch.setattr(race, "split_plays", lambda: ({"a": "No."}, {"b": play}))
-    found = race.world()
+    found = race.world.__wrapped__()
     assert found.base is base
     assert torch.equal(found.training, rows[0])
     assert torch.equal(found.tuning, windows_of(rows[1], 8))
@@ -204,15 +196,10 @@ def test_the_world_holds_eight_windows_to_tune_by_and_sixteen_of_each_to_report(
 # --- the table ------------------------------------------------------------------------------------
 
 
-def test_the_committed_file_is_what_is_written(tmp_path):
-    write_results(read_results(), tmp_path / "race.csv")
-    assert (tmp_path / "race.csv").read_bytes() == race.RESULTS.read_bytes()
-
-
 def test_the_log_sums_up_the_committed_runs():
-    log = race.LOG.read_text("utf-8")
+    log = study.log.read_text("utf-8")
     assert log.startswith(f"{race.STEPS} steps of AdamW")
-    base, runs = load_pretrained("plays-2")[0], read_results()
+    base, runs = load_pretrained("plays-2")[0], study.read()
     rows = race.table(runs, base)
     assert [row.way for row in rows] == list(MIDDLE)
     for row in rows:
@@ -226,7 +213,7 @@ def test_the_log_sums_up_the_committed_runs():
 
 
 def test_the_committed_rates_are_a_factor_of_two_around_the_middle_and_those_followed():
-    runs = read_results()
+    runs = study.read()
     for way, middle in MIDDLE.items():
         tried = {r.rate for r in runs if r.way == way and r.seed == 0}
         assert {middle / 2, middle, 2 * middle} <= {float(f"{rate:.4g}") for rate in tried}
@@ -240,26 +227,26 @@ def test_the_committed_rates_are_a_factor_of_two_around_the_middle_and_those_fol
 
 def test_what_was_lost_is_trained_again():
     """Way by way; then the rates that some are followed to, then the update made less."""
-    runs = read_results()
+    runs = study.read()
     way, second = list(MIDDLE)[:2]
     tuned = [r for r in runs if not (r.way in (way, second) and r.seed == 2)]
-    assert missing(tuned) == [(way, best_rate(way, runs), 2)]
+    assert wanted(tuned) == [(w, best_rate(w, runs), 2) for w in (way, second)]
     rate = MIDDLE[second]
-    untried = [r for r in runs if not (r.way == second and math.isclose(r.rate, rate))]
-    assert (second, rate, 0) in missing(untried)
+    untried = [r for r in runs if (r.way, r.rate) != (second, rate)]
+    assert (second, rate, 0) in wanted(untried)
     lost = [
         ("everything", 5e-4, 1),
         ("all but the embedding", 1e-3, 0),
         (LESS, best_rate("everything", runs), 2),
     ]
-    assert missing([r for r in runs if r[:3] not in lost]) == lost
+    assert wanted([r for r in runs if race.trained_as(r) not in lost]) == lost
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_no_more_than_eight_rates_are_tried(sign):
     runs: list[Run] = []
-    while todo := [rate for rate in rates_of(WAY, runs) if rate not in {r.rate for r in runs}]:
-        runs += [Run(WAY, rate, 0, sign * rate, 3.0, 4.0) for rate in todo]
+    while todo := [w for w in wanted(runs, WAY) if w[2] == 0]:
+        runs += [Run(*w, sign * w[1], 3.0, 4.0) for w in todo]
     tried = sorted(r.rate for r in runs)
     steps = range(-6, 2) if sign == 1 else range(-1, 7)
     assert tried == pytest.approx([MIDDLE[WAY] * 2.0**k for k in steps])

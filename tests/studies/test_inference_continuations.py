@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -14,20 +15,22 @@ import torch
 
 from primer.attention import head_scores
 from primer.datasets import split_plays
-from primer.inference import continuations, generate, greedy, sample
-from primer.inference.continuations import (
+from primer.inference import generate, greedy, sample
+from primer.inference.loops import Loop
+from primer.transformers import load_pretrained
+from studies.inference import continuations
+from studies.inference.continuations import (
     FORGETFUL,
     INDUCTION,
     MEMORIES,
-    RESULTS,
+    SETTINGS,
+    SILENCED,
     Laboratory,
-    Line,
+    Run,
     generate_forgetful,
     held_out_passages,
-    read_results,
+    results,
 )
-from primer.inference.loops import Loop
-from primer.transformers import load_pretrained
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +49,7 @@ def laboratory():
 
 def same(lines, setting):
     """Compare lines with those that are stored, to all digits that are written."""
-    stored = read_results()
+    stored = results()
     for line in lines:
         assert line.setting == setting
         before = stored[setting, line.measure]
@@ -57,7 +60,7 @@ def same(lines, setting):
 
 
 def test_so_many_texts_are_measured():
-    stored = read_results()
+    stored = results()
     n = {setting: line.n for (setting, _), line in stored.items() if setting != "loops"}
     samplers = {name for name in n if name[0] in "τkp" and "without" not in name}
     assert {n[name] for name in samplers} == {100}
@@ -94,7 +97,7 @@ def test_short_memories_are_measured_as_they_were_stored(laboratory, monkeypatch
     lines = laboratory.memory()
     for m in (1, 2, 4):
         same([li for li in lines if (li.setting, li.measure) == (f"last {m}", "loss")], f"last {m}")
-    found, stored = {line[:2]: line for line in lines}, read_results()
+    found, stored = {line[:2]: line for line in lines}, results()
     less = stored["last 2", "loss"].mean - stored["last 4", "loss"].mean
     assert found["last 2", "loss over 128"].mean == pytest.approx(less, abs=2e-5)
     assert [found[f"last {m}", "loss over 128"].mean > 0 for m in (1, 2, 4)] == [True, True, False]
@@ -353,34 +356,75 @@ class Recorder(Laboratory):
 
     def note(self, *settings):
         self.asked.append(settings)
-        return [
-            Line(settings[-1] if settings[0] == "last 1" else settings[0], "x", 1 / 3, 0.125, 7)
-        ]
+        return [Run(settings[-1] if settings[0] == "last 1" else settings[0], "x", 1 / 3, 0.125, 7)]
 
 
-def test_everything_is_measured_once_and_written_block_by_block(tmp_path, capsys):
-    path, lab = tmp_path / "results.csv", Recorder()
-    continuations.run(path, lab)
+def test_everything_is_measured_once_in_double_precision(tmp_path, monkeypatch):
+    lab = Recorder()
+    monkeypatch.setattr(continuations, "laboratory", lambda: lab)
+    default = torch.get_default_dtype()
+    study = replace(continuations.study, table=tmp_path / "results.csv")
+    runs = study.go()
+    assert torch.get_default_dtype() == default
     singles = [name for name, *_ in lab.asked]
-    stored = list(dict.fromkeys(setting for setting, _ in read_results()))
-    wanted = [name for name in stored if not re.match(r"last (?!1$)", name)]
-    assert sorted(singles) == sorted(wanted)
-    assert singles[:3] == ["Shakespeare", "greedy", "loops"]
+    stored = list(dict.fromkeys(setting for setting, _ in results()))
+    assert singles == [name for name in stored if not re.match(r"last (?!1$)", name)]
     assert lab.asked[2] == ("loops", "greedy")
-    assert [name for name in singles if name.startswith("m = ")] == [f"m = {m}" for m in FORGETFUL]
-    assert len(capsys.readouterr().out.splitlines()) == len(singles)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines[:2] == ["setting,measure,mean,error,n", "Shakespeare,x,0.33333,0.12500,7"]
-    again = Recorder()
-    continuations.run(path, again)
-    assert again.asked == []
-    continuations.run(tmp_path / "one.csv", again, only="lengths")
-    assert again.asked == [("lengths",)]
+    assert runs[0] == ("Shakespeare", "x", 0.33333, 0.125, 7)
+    study.go()
+    assert len(lab.asked) == len(singles)
+    replace(continuations.study, table=tmp_path / "one.csv").go(["lengths"])
+    assert lab.asked[-1] == ("lengths",)
 
 
-def test_what_is_stored_has_five_digits_and_is_read_as_it_stands():
-    head, *lines = RESULTS.read_text(encoding="utf-8").splitlines()
-    assert head == "setting,measure,mean,error,n"
-    assert [
-        f"{a},{b},{mean:.5f},{error:.5f},{n}" for a, b, mean, error, n in read_results().values()
-    ] == lines
+# --- with few texts -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def few():
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield Laboratory(n_texts=3, n_contexts=5)
+    torch.set_default_dtype(default)
+
+
+def test_the_committed_results_are_those_of_all_settings():
+    settings = {setting for setting, _ in results()}
+    assert {"Shakespeare", "greedy", "4 beams", "loops", "lengths", *SETTINGS} <= settings
+    assert set(SILENCED) <= settings
+    assert {f"m = {m}" for m in FORGETFUL} | {f"last {m}" for m in MEMORIES} <= settings
+    assert all(np.isfinite([line.mean, line.error]).all() for line in results().values())
+
+
+def test_shakespeare_is_measured_again(few):
+    lab = Laboratory()
+    texts = lab.write("Shakespeare")
+    stored = results()["Shakespeare", "repeated"]
+    judged = [lab.judge("Shakespeare", texts[:2])[1].mean, stored.mean]
+    assert abs(judged[0] - judged[1]) < 20 * stored.error
+    torch.testing.assert_close(texts[:3], few.passages)
+
+
+def test_silenced_heads_speak_again(few, monkeypatch):
+    monkeypatch.setattr(continuations, "NEW", 40)
+    before = few.write("greedy")
+    silenced = few.write("greedy without induction")
+    assert not torch.equal(silenced, before)
+    assert torch.equal(few.write("greedy"), before)
+
+
+def test_a_circle_whose_fourth_round_the_context_does_not_hold_is_not_asked(few):
+    prompt = few.passages[0, :32]
+    texts = [
+        torch.cat([prompt, 100 + torch.arange(192) % period]) for period in (5, 60)
+    ]  # 32 + 4 · 60 > 256
+    lines = {line.measure: line for line in few.circles(torch.stack(texts))}
+    assert lines["period"].mean == 32.5
+    assert lines["goes on seeing all"].n == 1
+
+
+def test_a_forgetful_model_sees_its_last_tokens_only(few):
+    prompts = held_out_passages(2)[:, :8]
+    whole = generate_forgetful(few.model, prompts, 5, memory=3)
+    ends = generate_forgetful(few.model, prompts[:, -3:], 5, memory=3)
+    torch.testing.assert_close(whole[:, 5:], ends)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from primer.networks import trials, vision
-from primer.networks.trials import QUESTIONS, SEEDS, Trial
+from primer.networks import vision
+from studies.networks import trials
+from studies.networks.trials import SEEDS, Run
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", ["pixels", "kinks", "labels", "folds"])
 def test_every_variant_was_tried_at_the_same_rates_and_seeds(question):
-    stored = trials.load_trials(question)
+    stored = getattr(trials, question).read()
     tried: dict[tuple[str, str], list[tuple[float, int]]] = {}
     for trial in stored:
         assert trial.test >= 0
@@ -32,7 +31,7 @@ def test_a_stored_trial_is_found_again():
     [again] = trials.kink_trial("GELU", "natural", 0.003, 1)
     [stored] = [
         trial
-        for trial in trials.load_trials("kinks")
+        for trial in trials.kinks.read()
         if (trial.variant, trial.rate, trial.seed) == ("GELU", 0.003, 1)
     ]
     assert again.test == pytest.approx(stored.test, abs=0.01)
@@ -57,20 +56,15 @@ def test_a_probe_takes_the_penalty_that_suits_the_tuning_digits(monkeypatch):
 
 def test_the_rate_is_chosen_by_the_tuning_error_alone():
     made = [
-        Trial("a", "easy", rate, seed, tuning, test)
+        Run("a", "easy", rate, seed, tuning, test)
         for rate, tuning, test in ((0.1, 0.2, 0.5), (0.2, 0.3, 0.1))
         for seed in range(2)
     ]
-    made += [Trial("a", "hard", rate, 0, 0.0, 10 * rate) for rate in (0.1, 0.2)]
-    assert trials.chosen(made, "a", "easy").tolist() == [0.5, 0.5]
-    assert trials.chosen(made, "a", "hard", tuned_on="easy").tolist() == [1.0]
-    with pytest.raises(ValueError, match="no trial of 'b'"):
-        trials.chosen(made, "b", "easy")
-
-
-def test_an_unknown_question_is_refused():
-    with pytest.raises(ValueError, match="question must be one of 'pixels', 'kinks'"):
-        trials.main(["colors"])
+    made += [Run("a", "hard", rate, 0, 0.0, 10 * rate) for rate in (0.1, 0.2)]
+    assert trials.ends(made, "a", "easy").tolist() == [0.5, 0.5]
+    assert trials.ends(made, "a", "hard", tuned_on="easy").tolist() == [1.0]
+    with pytest.raises(ValueError, match="no run with variant = 'b'"):
+        trials.ends(made, "b", "easy")
 
 
 def test_untrained_networks_on_the_line_are_torchs():
@@ -220,10 +214,10 @@ def test_features_come_from_a_denoiser_that_saw_a_thousand_digits(variant, short
 
     def noted(name, features, y, rate, seed):
         probed.append((name, features.clone(), y, rate, seed))
-        return iter([Trial(name, "10", rate, seed, 0.0, 0.0)])
+        return iter([Run(name, "10", rate, seed, 0.0, 0.0)])
 
     monkeypatch.setattr(trials, "_probe", noted)
-    found = list(trials.label_trial(variant, "", 0.003, 1))
+    found = list(trials.label_trial(variant, 0.003, 1))
     x, y = trials.shuffled_digits(1)
     features = [x]
     if variant != "pixels":
@@ -250,8 +244,8 @@ def test_features_come_from_a_denoiser_that_saw_a_thousand_digits(variant, short
 def test_stored_errors_of_features_that_nobody_learned_are_found_again(features, monkeypatch):
     """With few labels, which come first; the penalties and the draws are those of the table."""
     monkeypatch.setattr(trials, "LABELS", trials.LABELS[:1])
-    stored = {t[:4]: t for t in trials.load_trials("labels")}
-    for again in trials.label_trial(features, "", 0.0, 0):
+    stored = {t[:4]: t for t in trials.labels.read()}
+    for again in trials.label_trial(features, 0.0, 0):
         assert again.tuning == pytest.approx(stored[again[:4]].tuning, abs=2e-3)
         assert again.test == pytest.approx(stored[again[:4]].test, abs=2e-3)
 
@@ -280,7 +274,7 @@ def test_a_fold_is_judged_at_points_of_the_whole_line(monkeypatch):
         return lambda x: torch.stack([k * x for k in range(seeds)])
 
     monkeypatch.setattr(trials, "train_on_line", trained)
-    found = list(trials.fold_trial("trained", "2", 0.003, 0))
+    found = list(trials.fold_trial("trained", "2", 0.003))
     assert asked == [([32] * 5, 0.003, 1000, 3)]
     x = np.arange(1025) / 1024
     folded = 1 - np.abs(1 - 2 * (1 - np.abs(1 - 2 * x)))
@@ -288,53 +282,3 @@ def test_a_fold_is_judged_at_points_of_the_whole_line(monkeypatch):
         error = np.mean((k * x - folded) ** 2)
         assert trial == ("trained", "2", 0.003, k, *[pytest.approx(error, rel=1e-4)] * 2)
     assert len(found) == 3
-
-
-# --- what is stored and what is missing -----------------------------------------------------------
-
-
-def test_what_is_stored_is_what_the_settings_ask_for():
-    for question in ("pixels", "kinks"):
-        stored = [t[:4] for t in trials.load_trials(question) if "shifted" not in t.case]
-        assert sorted(stored) == sorted(trials.settings(question))
-    shifted = [t for t in trials.load_trials("pixels") if "shifted" in t.case]
-    assert {(t.variant, t.case) for t in shifted} == set(
-        itertools.product(("convolutional", "fully connected"), ("shifted 1", "shifted 2"))
-    )
-    folds = [(t.case, t.rate) for t in trials.load_trials("folds") if t.seed == SEEDS - 1]
-    assert sorted(folds) == sorted((case, rate) for _, case, rate, _ in trials.settings("folds"))
-    assert {setting[3] for setting in trials.settings("folds")} == {0}
-    labels = trials.load_trials("labels")
-    own = {(t.variant, "", t.rate, t.seed) for t in labels if t.variant != "mask left on"}
-    assert own == set(trials.settings("labels"))
-    assert {t.variant for t in labels} == set(trials.FEATURES)
-    assert {t.case for t in labels} == {"loss", *map(str, trials.LABELS)}
-
-
-@pytest.mark.parametrize("question", ["kinks", "labels"])
-def test_an_answer_trains_what_is_missing_and_counts_it(question, tmp_path, monkeypatch):
-    trained = []
-
-    def made(variant, case, rate, seed):
-        trained.append((variant, case, rate, seed))
-        for name in [case] if question == "kinks" else ["10", "20"]:
-            yield Trial(variant, name, rate, seed, 1 / 3, 2 / 3)
-
-    monkeypatch.setattr(trials, "HERE", tmp_path)
-    monkeypatch.setattr(trials, "kink_trial", made)
-    monkeypatch.setattr(trials, "label_trial", made)
-    wanted = trials.settings(question)
-    assert trials.answer(question) == len(wanted)
-    assert trained == wanted
-    file = tmp_path / f"trials-{question}.csv"
-    head, *lines = file.read_text("utf-8").splitlines()
-    assert head == "variant,case,rate,seed,tuning,test"
-    assert lines[0].endswith(",0,0.333333,0.666667")
-    assert len(lines) == len(wanted) * (1 if question == "kinks" else 2)
-    assert trials.answer(question) == 0
-    assert file.read_text("utf-8").splitlines() == [head, *lines]
-    lost = 1 if question == "kinks" else 2
-    file.write_text("\n".join([head, *lines[lost:]]) + "\n", "utf-8")
-    assert trials.answer(question) == 1
-    assert trained[-1] == wanted[0]
-    assert file.read_text("utf-8").splitlines() == [head, *lines[lost:], *lines[:lost]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -11,14 +10,14 @@ import torch
 from scipy.stats import gmean
 
 from primer import optimization as opt
-from primer.optimization import race, sweep
 from primer.optimization.network import Mlp, train
+from studies.optimization import race, sweep
 
 # --- the race -------------------------------------------------------------------------------------
 
 
 def test_every_setting_of_the_race_is_stored_and_then_ten_other_seeds_of_the_best():
-    runs = race.load_runs()
+    runs = race.study.read()
     wanted = [
         (rule, memory, 2.0**power, seed)
         for rule, memories in race.MEMORIES.items()
@@ -26,7 +25,7 @@ def test_every_setting_of_the_race_is_stored_and_then_ten_other_seeds_of_the_bes
         for power in range(race.LARGEST_RATE[rule] - 7, race.LARGEST_RATE[rule] + 1)
         for seed in (0, 1, 2)
     ]
-    wanted += [(rule, *race.tuned(runs, rule), seed) for rule in race.MEMORIES for seed in SEEDS]
+    wanted += [(*race.tuned(runs, rule)[:3], seed) for rule in race.MEMORIES for seed in SEEDS]
     assert [run[:4] for run in runs] == wanted
     assert all(2.0**power in race.rates_of("Adam") for power in range(-10, -2))
     assert len(race.rates_of("Adam")) == 8
@@ -36,11 +35,11 @@ SEEDS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 
 
 def test_the_best_rates_of_the_race_lie_inside_as_its_log_says():
-    runs, said = race.load_runs(), race.LOG.read_text(encoding="utf-8")
+    runs, said = race.study.read(), race.study.log.read_text(encoding="utf-8")
     for rule in race.MEMORIES:
-        memory, rate = race.tuned(runs, rule)
+        _, memory, rate, *_ = race.tuned(runs, rule)
         assert race.rates_of(rule)[0] < rate < race.rates_of(rule)[-1]
-        last = race.finals(runs, rule)
+        last = race.ends(runs, rule)
         loss, right = gmean([run.loss for run in last]), np.mean([run.accuracy for run in last])
         steps = np.median([run.steps for run in last])
         words = f"loss {loss:.3f}, accuracy {right:.3f}, median steps to 0.3 {steps:.1f}"
@@ -64,9 +63,9 @@ def test_a_rule_is_tuned_by_the_mean_of_logarithms_of_its_own_tuning_runs():
         *made_up("Adam", 0.0, 0.25, *[1e-9] * 10, first=3),
         *made_up("Muon", 0.0, 0.125, 1e-9, 1e-9, 1e-9),
     ]
-    assert race.tuned(runs, "Adam") == (0.5, 0.25)
+    assert race.tuned(runs, "Adam")[1:3] == (0.5, 0.25)
     late = made_up("Adam", 0.5, 0.25, 0.7, 0.6, first=3)
-    assert race.finals([*late[::-1], *runs], "Adam") == late
+    assert race.ends([*late[::-1], *runs], "Adam") == late
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_a_run_counts_the_steps_after_which_its_loss_stays_low(losses, steps, lo
     given = iter(losses)
     monkeypatch.setattr(race, "STEPS", 5)
     monkeypatch.setattr(race, "cross_entropy", lambda *_: next(given))
-    run = race.compete("sign", 0.0, 2.0**-8, 1, opt.digits())
+    [run] = race.compete("sign", 0.0, 2.0**-8, 1)
     assert (run[:4], run.steps, run.loss) == (("sign", 0.0, 2.0**-8, 1), steps, loss)
 
 
@@ -124,7 +123,7 @@ def test_a_run_of_the_race_is_a_plain_loop(monkeypatch):
         loss = torch.nn.functional.cross_entropy(model(data.train_x), data.train_y)
         right = (model(data.test_x).argmax(1) == data.test_y).double().mean()
     before = torch.get_rng_state()
-    run = race.compete("momentum", 0.5, 0.125, 4, data)
+    [run] = race.compete("momentum", 0.5, 0.125, 4)
     assert torch.equal(torch.get_rng_state(), before)
     assert (run.loss, run.accuracy) == pytest.approx((float(loss), float(right)))
     assert (race.WIDTH, race.LEVEL) == (64, 0.3)
@@ -144,32 +143,14 @@ def test_sign_descent_leaves_what_has_no_gradient_and_refuses_odd_numbers():
 # --- the sweep ------------------------------------------------------------------------------------
 
 
-def test_every_setting_of_the_sweep_is_stored():
-    complete, apart = (32, 64, 128, 256, 512), (128, 512)
-    wanted = [
-        (name, width, 2.0**power, seed)
-        for name in ("standard", "mup", "rates", "start", "root")
-        for width in (complete if name in ("standard", "mup") else apart)
-        for power, seed in itertools.product(range(-12, -2), range(5))
-    ]
-    assert [trial[:4] for trial in sweep.load_trials()] == wanted
-
-
-def test_what_is_read_of_the_sweep_is_stored_as_it_was(tmp_path, monkeypatch):
-    before, trials = sweep.RESULTS.read_bytes(), sweep.load_trials()
-    monkeypatch.setattr(sweep, "RESULTS", tmp_path / "sweep.csv")
-    sweep.write_trials(trials)
-    assert (tmp_path / "sweep.csv").read_bytes() == before
-
-
 def test_mean_losses_are_those_of_the_log():
-    trials, said = sweep.load_trials(), sweep.LOG.read_text(encoding="utf-8")
+    runs, said = sweep.study.read(), sweep.study.log.read_text(encoding="utf-8")
     for name in ("standard", "mup", "rates", "start", "root"):
-        means = sweep.mean_losses(trials, name)
+        means = sweep.mean_losses(runs, name)
         widths = sweep.widths_of(name)
         assert means.shape == (len(widths), 10)
         for width, row in zip(widths, means, strict=True):
-            losses = [[t.loss for t in trials if t[:3] == (name, width, r)] for r in sweep.RATES]
+            losses = [[t.loss for t in runs if t[:3] == (name, width, r)] for r in sweep.RATES]
             np.testing.assert_allclose(row, gmean(losses, axis=1))
             each = " ".join(f"{loss:.3f}" for loss in row)
             best = f"best rate 2^{int(row.argmin()) - 12:<3}"
@@ -177,7 +158,7 @@ def test_mean_losses_are_those_of_the_log():
 
 
 def test_a_mean_over_seeds_that_are_missing_is_no_number():
-    some = [trial for trial in sweep.load_trials() if trial.seed != 3 or trial.width != 64]
+    some = [run for run in sweep.study.read() if run.seed != 3 or run.width != 64]
     assert np.isnan(sweep.mean_losses(some, "mup")).tolist() == [[w == 1] * 10 for w in range(5)]
 
 
@@ -190,7 +171,40 @@ def test_a_trial_of_the_sweep_is_a_plain_loop_with_torchs_adam():
         loss = torch.nn.functional.cross_entropy(model(data.train_x), data.train_y)
         right = (model(data.test_x).argmax(1) == data.test_y).double().mean()
     before = torch.get_rng_state()
-    trial = sweep.run_trial("root", 48, 0.02, 4, data, steps=7)
+    [run] = sweep.train_width("root", 48, 0.02, 4, steps=7)
     assert torch.equal(torch.get_rng_state(), before)
-    assert trial[:4] == ("root", 48, 0.02, 4)
-    assert trial[4:] == pytest.approx((float(loss), float(right)))
+    assert run[:4] == ("root", 48, 0.02, 4)
+    assert run[4:] == pytest.approx((float(loss), float(right)))
+
+
+def test_stored_runs_are_what_the_sweep_computes():
+    stored = {run[:4]: run for run in sweep.study.read()}
+    # at the edge of what is stable (mup at 2⁻⁶) another processor ends elsewhere
+    some = [("standard", 32, 2.0**-7, 1), ("mup", 64, 2.0**-8, 0), ("rates", 128, 2.0**-7, 2)]
+    for setting in some:
+        [again] = sweep.train_width(*setting)
+        assert again.loss == pytest.approx(stored[setting].loss, rel=0.05)
+        assert again.accuracy == pytest.approx(stored[setting].accuracy, abs=0.02)
+
+
+def test_stored_runs_are_what_the_race_computes():
+    stored = {run[:4]: run for run in race.study.read()}
+    for setting in [("sign, memory", 0.5, 2.0**-8, 5), ("momentum", 0.9, 2.0**-5, 1)]:
+        [again], before = race.compete(*setting), stored[setting]
+        assert again.loss == pytest.approx(before.loss, rel=0.05)
+        assert again.accuracy == pytest.approx(before.accuracy, abs=0.02)
+        assert again.steps == pytest.approx(before.steps, abs=3)
+
+
+def test_sign_descent_with_memory_follows_the_running_mean():
+    w = torch.nn.Parameter(torch.tensor([0.0, 0.0]))
+    optimizer = race.SignDescent([w], lr=1.0, momentum=0.5)
+    for gradient in ([1.0, 1.0], [-3.0, -0.4]):  # running means: 0.5, 0.5, then -1.25, 0.05
+        w.grad = torch.tensor(gradient)
+        optimizer.step()
+    assert w.tolist() == [0.0, -2.0]
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ValueError, match="rule must be one of"):
+        race.make("newton", opt.Mlp(4, "mup"), 0.1, 0.0)

@@ -10,15 +10,16 @@ import pytest
 import torch
 
 from primer.exercises.positions import check_alias
-from primer.positions import budgets, experiment, farther
+from primer.positions import experiment
+from studies.positions import budgets, farther
 
 
 def test_what_is_stored_was_tried_at_all_rates_from_all_seeds():
     settings = [*itertools.product(budgets.CONTESTANTS, (300, 3000), (0.002, 0.004, 0.008))]
     settings += [("ALiBi", 10_000, rate) for rate in (0.002, 0.004, 0.008)]
     wanted = [(*setting, seed) for setting in settings for seed in (0, 1, 2)]
-    assert [trial[:4] for trial in budgets.results()] == wanted
-    assert all(0 <= share <= 1 for trial in budgets.results() for share in trial[4:])
+    assert [run[:4] for run in budgets.study.read()] == wanted
+    assert all(0 <= share <= 1 for run in budgets.study.read() for share in run[4:])
 
 
 @pytest.mark.parametrize("contestant", ["RoPE 10⁴", "Shaw"])
@@ -26,31 +27,30 @@ def test_a_trial_is_the_contest_with_another_budget(contestant):
     encoding = "RoPE" if contestant == "RoPE 10⁴" else contestant
     trained = experiment.train(encoding, [0, 1, 2], 4, 2, 0.002, 1e4 if "10" in contestant else 100)
     shares = experiment.evaluate(trained).double()
-    trials = budgets.run_trials(contestant, 4, 0.002, batch=2)
-    assert [trial[:4] for trial in trials] == [(contestant, 4, 0.002, seed) for seed in range(3)]
-    for seed, trial in enumerate(trials):
+    runs = [*budgets.train_contestant(contestant, 4, 0.002, batch=2)]
+    assert [run[:4] for run in runs] == [(contestant, 4, 0.002, seed) for seed in range(3)]
+    for seed, run in enumerate(runs):
         parts = [
             shares[seed, part, q].mean() for q in (0, 1) for part in (slice(8, 24), slice(48, 72))
         ]
-        assert trial[4:] == pytest.approx([float(part) for part in parts], abs=6e-5)
+        assert run[4:] == pytest.approx([float(part) for part in parts], abs=6e-5)
 
 
-def test_the_rate_is_chosen_by_what_is_right_inside(monkeypatch):
+def test_the_rate_is_chosen_by_what_is_right_inside():
     shares = {0.002: (0.3, 0.9), 0.004: (0.6, 0.1), 0.008: (0.5, 0.8)}
-    trials = [
-        budgets.Trial("ALiBi", 300, rate, seed, inside, beyond, 0.2, 0.2)
+    runs = [
+        budgets.Run("ALiBi", 300, rate, seed, inside, beyond, 0.2, 0.2)
         for rate, (inside, beyond) in shares.items()
         for seed in range(3)
     ]
-    monkeypatch.setattr(budgets, "results", lambda: trials)
-    assert {trial.rate for trial in budgets.best_of("ALiBi", 300)} == {0.004}
-    with pytest.raises(ValueError, match="no trial of 'Shaw' with 300 steps is stored"):
-        budgets.best_of("Shaw", 300)
+    assert {run.rate for run in budgets.best_of(runs, "ALiBi", 300)} == {0.004}
+    with pytest.raises(ValueError, match="no run with contestant = 'Shaw', steps = 300"):
+        budgets.best_of(runs, "Shaw", 300)
 
 
 def test_an_unknown_contestant_is_told_who_takes_part():
     with pytest.raises(ValueError, match="RoPE 10⁴"):
-        budgets.run_trials("T5", 3, 0.002)
+        list(budgets.train_contestant("T5", 3, 0.002))
 
 
 @pytest.mark.parametrize("lag", [1, 10, 23])
@@ -69,7 +69,7 @@ def test_a_question_that_no_training_text_answers_is_refused(lag):
 
 def test_the_stored_prediction_is_what_the_exercise_says():
     shares = {
-        at: np.mean([share[2:] for share in farther.results() if share.position == at], axis=0)
+        at: np.mean([share[2:] for share in farther.study.read() if share.position == at], axis=0)
         for at in (53, 54)
     }
     said = [int(percent) / 100 for percent in re.findall(r"(\d+) %", check_alias.because)]
@@ -78,9 +78,9 @@ def test_the_stored_prediction_is_what_the_exercise_says():
 
 
 def test_hiding_a_suspect_changes_nothing_before_it_exists():
-    for share in farther.results():
+    for share in farther.study.read():
         assert share.position >= farther.SUSPECT or share.as_trained == share.hidden
 
 
 def test_a_short_run_has_the_rows_that_are_stored():
-    assert [s[:2] for s in farther.run(steps=1)] == [s[:2] for s in farther.results()]
+    assert [s[:2] for s in farther.train_all(steps=1)] == [s[:2] for s in farther.study.read()]

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from primer.pretraining import MaskedModel, train_twin
+from primer.pretraining import MaskedModel
+from primer.tables import write_records
 from primer.train.checkpointing import read_state, write_state
 from primer.train.optimizer import make_optimizer
 from primer.transformers import TransformerConfig
+from studies.pretraining import twin
 
 LINE = ("500", "5.0", "4.9")
 
@@ -17,11 +19,11 @@ LINE = ("500", "5.0", "4.9")
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Make the twin narrow and its training short; give a folder for its state."""
     for name, value in {"STEPS": 4, "SAVE_EVERY": 2, "BATCH": 2, "HELD_OUT_WINDOWS": 2}.items():
-        monkeypatch.setattr(train_twin, name, value)
-    monkeypatch.setattr(train_twin, "WARMUP", 1)
-    monkeypatch.setattr(train_twin, "CURVE", tmp_path / "curve.csv")
+        monkeypatch.setattr(twin, name, value)
+    monkeypatch.setattr(twin, "WARMUP", 1)
+    monkeypatch.setattr(twin, "CURVE", tmp_path / "curve.csv")
     monkeypatch.setattr(
-        train_twin,
+        twin,
         "shape",
         lambda vocab_size: TransformerConfig(
             vocab_size=vocab_size,
@@ -32,28 +34,28 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
             positions="learned",
         ),
     )
-    monkeypatch.setattr(train_twin, "publish", lambda *_: None)
+    monkeypatch.setattr(twin, "publish", lambda *_: None)
     text = "To be, or not to be, that is the question:\n" * 40
-    monkeypatch.setattr(train_twin, "split_plays", lambda: ({"a": text}, {"b": text}))
+    monkeypatch.setattr(twin, "split_plays", lambda: ({"a": text}, {"b": text}))
     return tmp_path / "run"
 
 
 def test_in_two_parts_it_ends_with_the_same_weights(small: Path) -> None:
-    train_twin.train(small)
-    whole = read_state(small / "state.pt", train_twin.FORMAT)
+    twin.train(small)
+    whole = read_state(small / "state.pt", twin.FORMAT)
     (small / "state.pt").unlink()
-    train_twin.train(small, 2)
-    train_twin.train(small, 2)
-    parts = read_state(small / "state.pt", train_twin.FORMAT)
+    twin.train(small, 2)
+    twin.train(small, 2)
+    parts = read_state(small / "state.pt", twin.FORMAT)
     assert parts["step"] == whole["step"] == 4
     assert all(torch.equal(parts["model"][name], whole["model"][name]) for name in whole["model"])
     assert [line[0] for line in parts["lines"]] == ["step", "2", "4"]
-    assert train_twin.CURVE.read_text().splitlines()[0] == "step,training,held_out"
+    assert twin.CURVE.read_text().splitlines()[0] == "step,training,held_out"
     content = (small / "state.pt").read_bytes()
     for cut in (0, 10, len(content) // 2, len(content) - 1):
         (small / "state.pt").write_bytes(content[:cut])
         with pytest.raises(ValueError, match="damaged and cannot be continued"):
-            train_twin.train(small, 2)
+            twin.train(small, 2)
 
 
 @pytest.mark.parametrize(
@@ -69,16 +71,21 @@ def test_in_two_parts_it_ends_with_the_same_weights(small: Path) -> None:
     ],
 )
 def test_a_state_of_no_run(step: object, lines: object, tmp_path: Path) -> None:
-    model = MaskedModel(train_twin.shape(9))
+    model = MaskedModel(twin.shape(9))
     write_state(
         tmp_path / "state.pt",
-        train_twin.FORMAT,
+        twin.FORMAT,
         model,
         make_optimizer(model),
         step=step,
         lines=lines,
     )
-    saved = read_state(tmp_path / "state.pt", train_twin.FORMAT)
+    saved = read_state(tmp_path / "state.pt", twin.FORMAT)
     with pytest.raises(ValueError, match=r"cannot be continued: .*delete it to start anew"):
-        train_twin.continued(tmp_path / "state.pt", saved)
-    assert train_twin.continued(tmp_path, saved | {"step": 2, "lines": [LINE]}) == (2, [LINE])
+        twin.continued(tmp_path / "state.pt", saved)
+    assert twin.continued(tmp_path, saved | {"step": 2, "lines": [LINE]}) == (2, [LINE])
+
+
+def test_the_curve_is_written_as_it_is_read(tmp_path: Path) -> None:
+    write_records(tmp_path / "again.csv", twin.Run, twin.curve())
+    assert (tmp_path / "again.csv").read_bytes() == twin.CURVE.read_bytes()

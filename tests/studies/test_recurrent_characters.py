@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 from thorough import a_few
 
 from primer.datasets import split_plays
-from primer.recurrent import load_models, train_characters
-from primer.recurrent.train_characters import (
+from primer.recurrent import load_models
+from studies.recurrent.characters import (
     DISTANCES,
     KEPT,
     NETS,
-    SEEDS,
     Net,
-    Result,
-    Run,
-    load_results,
-    missing_runs,
-    save_results,
+    study,
+    texts,
     train_net,
 )
 
@@ -31,7 +25,7 @@ PASSAGE = split_plays()[1]["Macbeth"][20_000:24_000]
 def test_a_short_training_gives_a_model(net: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small = Net(NETS[net].cell, 8, 12, NETS[net].forget_bias)
     monkeypatch.setitem(NETS, net, small)
-    first, again = (train_net(Run(net, 0)) for _ in range(2))
+    first, again = (train_net(net, 0) for _ in range(2))
     assert not first.training
     assert first.cell == small.cell
     before = train_net_untrained(net, monkeypatch)
@@ -42,37 +36,27 @@ def test_a_short_training_gives_a_model(net: str, monkeypatch: pytest.MonkeyPatc
 
 def train_net_untrained(net: str, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     monkeypatch.setitem(NETS, net, NETS[net]._replace(steps=0))
-    return train_net(Run(net, 0))
+    return train_net(net, 0)
 
 
 def test_every_run_is_stored_and_its_numbers_fit() -> None:
-    results = load_results()
-    assert missing_runs(results) == []
-    assert len(results) == len(NETS) * SEEDS
-    for result in results:
-        assert len(result.gradients) == len(DISTANCES)
-        assert len(result.erased) == len(KEPT)
+    for run in study.read():
+        assert len(run.gradients) == len(DISTANCES)
+        assert len(run.erased) == len(KEPT)
 
 
 @pytest.mark.parametrize("net", NETS)
 def test_the_stored_weights_belong_to_the_stored_numbers(net: str) -> None:
     model = load_models()[net]
-    [stored] = [result for result in load_results() if (result.net, result.seed) == (net, 0)]
+    [stored] = [run for run in study.read() if run[:2] == (net, 0)]
     # a passage is not four plays: it may be a fifth of a bit easier or harder
     assert model.bits_per_character(PASSAGE) == pytest.approx(stored.bits, abs=0.2)
 
 
-def test_results_round_trip(tmp_path: Path) -> None:
-    results = [Result("rnn", 0, 2.5, (0.5, 1e-9), (3.0, 2.5))]
-    save_results(results, tmp_path / "results.csv")
-    assert load_results(tmp_path / "results.csv") == results
-    assert load_results(tmp_path / "none.csv") == []
-
-
 def test_an_unknown_net_is_refused() -> None:
     with pytest.raises(ValueError, match="net must be one of"):
-        train_net(Run("transformer", 0))
+        train_net("transformer", 0)
 
 
 def test_the_alphabet_is_that_of_the_training_plays() -> None:
-    assert load_models()["rnn"].alphabet == "".join(sorted(set(train_characters.texts()[0])))
+    assert load_models()["rnn"].alphabet == "".join(sorted(set(texts()[0])))

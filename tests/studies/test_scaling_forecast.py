@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from primer.scaling import PowerLaw
-from primer.scaling import forecast as module
-from primer.scaling.forecast import (
+from primer.tables import write_records
+from studies.scaling import forecast as module
+from studies.scaling import sweep
+from studies.scaling.forecast import (
     FORECASTS,
+    Forecast,
     forecast,
     load_forecasts,
     main,
     smaller_runs,
 )
-from primer.scaling.sweep import SIZES, TOKENS, TUNED_AT, Result, load_results
+from studies.scaling.sweep import SIZES, TOKENS, TUNED_AT, Run
 
 X = np.repeat(np.logspace(3, 5, 5), 3)
 
@@ -66,7 +70,7 @@ def test_bad_input(x, loss, new, complaint):
 
 def test_only_smaller_models_of_the_family_count():
     results = [
-        Result(size, tokens, 0.01, seed, 2.0 + seed, 3.0)
+        Run(size, tokens, 0.01, seed, 2.0 + seed, 3.0)
         for size in ("4x2", "32x2", "64x2", "16x8", "48x1", "128x2", "128x4")
         for tokens in (TUNED_AT, TOKENS[-1])
         for seed in range(2)
@@ -79,13 +83,13 @@ def test_only_smaller_models_of_the_family_count():
 
 def test_a_forecast_is_written_down_once(tmp_path, monkeypatch, capsys):
     results = [
-        Result(size, tokens, 0.01, seed, 3 - 0.2 * i + 0.01 * seed, 4.0)
+        Run(size, tokens, 0.01, seed, 3 - 0.2 * i + 0.01 * seed, 4.0)
         for i, size in enumerate(("4x2", "8x2", "16x2"))
         for tokens in (TUNED_AT, TOKENS[-1])
         for seed in range(3)
     ]
     monkeypatch.setattr(module, "FORECASTS", tmp_path / "forecast.csv")
-    monkeypatch.setattr(module, "load_results", lambda: results)
+    monkeypatch.setattr(sweep, "study", SimpleNamespace(read=lambda: results))
     few = functools.partial(forecast, resamples=5)
     monkeypatch.setattr(module, "forecast", few)
     assert load_forecasts() == {}
@@ -106,5 +110,11 @@ def test_a_forecast_is_written_down_once(tmp_path, monkeypatch, capsys):
 @pytest.mark.thorough
 @pytest.mark.usefixtures("as_readers_run_it")  # a check of shapes at each step takes long
 def test_what_was_written_down_follows_from_the_runs(size):
-    again = forecast(*smaller_runs(size, load_results()), SIZES[size].parameters)
+    again = forecast(*smaller_runs(size, sweep.study.read()), SIZES[size].parameters)
     assert load_forecasts()[size] == pytest.approx(again, abs=2e-4)
+
+
+def test_forecasts_are_written_as_they_are_read(tmp_path):
+    again = [Forecast(size, *ends) for size, ends in load_forecasts().items()]
+    write_records(tmp_path / "again.csv", Forecast, again)
+    assert (tmp_path / "again.csv").read_bytes() == FORECASTS.read_bytes()

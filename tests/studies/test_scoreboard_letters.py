@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from primer.datasets import split_plays
 from primer.language_models import END
-from primer.scoreboard import letters
-from primer.scoreboard.letters import Passage, passages, prediction, symbols
+from primer.scoreboard.letters import Passage, passages, symbols
+from studies.scoreboard import letters
+from studies.scoreboard.letters import prediction
 
 
 def test_a_game_keeps_a_row_for_every_letter_of_every_model(monkeypatch):

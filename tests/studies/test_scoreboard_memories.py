@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,26 +12,12 @@ from torch.nn.functional import softplus
 
 from primer.attention import MultiHeadAttention
 from primer.beyond_attention import LinearAttention, SelectiveLayer
-from primer.scoreboard import memories, stored_memories, train_memories
+from primer.scoreboard import memories, stored_memories
 from primer.scoreboard.memories import MODELS, SHAPE, MixedCache, build, with_memories
 from primer.scoreboard.stored_memories import WEIGHTS, add_model, read_model, tokenizer
-from primer.scoreboard.train_memories import (
-    HELD_OUT_WINDOWS,
-    LONG,
-    RATES,
-    SHORT,
-    best_rate,
-    load_results,
-    long_bits,
-    missing_runs,
-    report,
-    save_results,
-)
-from primer.train import Configuration, held_out_loss, loop, read_corpus, read_log, train
 from primer.transformers import Transformer, TransformerConfig, load_pretrained
 
 TINY = TransformerConfig(vocab_size=257, n_layers=3, d_model=8, n_heads=2, context_length=16)
-RESULTS = load_results()
 
 
 def tiny(name: str) -> Transformer:
@@ -96,90 +81,6 @@ def test_the_models_are_of_one_size_and_start_alike() -> None:
 def test_unknown_memories_are_refused(names: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="for each of 3 layers"):
         with_memories(Transformer(TINY), names)
-
-
-# --- training -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def texts(tmp_path: Path) -> Path:
-    """Write a folder of texts to train on."""
-    for part, times in (("training", 60), ("validation", 10)):
-        (tmp_path / "texts" / part).mkdir(parents=True)
-        (tmp_path / "texts" / part / "a.txt").write_text("To be, or not to be. " * times)
-    return tmp_path / "texts"
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", MODELS)
-def test_the_trainer_trains_them_and_goes_on_after_a_stop(
-    name: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = train_memories.configuration(train_memories.Run(name, 80, 0.01, 0))
-    configuration = Configuration(
-        replace(plain.data, texts=str(texts), vocab_size=257),
-        TINY,
-        replace(
-            plain.training,
-            steps=24,
-            warmup_steps=4,
-            save_every=12,
-            held_out_windows=2,
-            batch_size=4,
-        ),
-    )
-    whole = train(configuration, tmp_path / "whole", "model", build(name))
-    saved = loop.save_state
-    calls = []
-
-    def stop(*arguments: object) -> None:
-        saved(*arguments)
-        calls.append(1)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "save_state", stop)
-    with pytest.raises(KeyboardInterrupt):
-        train(configuration, tmp_path / "parts", "model", build(name))
-    parts = train(configuration, tmp_path / "parts", "model", build(name))
-    once, twice = load_file(whole), load_file(parts)
-    assert once.keys() == twice.keys()
-    assert all(torch.equal(weight, twice[key]) for key, weight in once.items())
-    first, last = read_log(whole.with_name("model-log.csv"))
-    assert last.validation_loss < first.validation_loss < 5
-
-
-# --- what is committed ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_every_model_was_tuned_alike_and_nothing_is_missing(name: str) -> None:
-    assert missing_runs(RESULTS, name) == []
-    short = sorted(r.rate for r in RESULTS if r.model == name and r.steps == SHORT)
-    assert set(RATES) <= set(short)
-    best = best_rate(RESULTS, name)
-    assert short[0] < best < short[-1]  # not at an edge
-    assert {r.rate for r in RESULTS if r.model == name and r.steps == LONG} == {best}
-    assert len(long_bits(RESULTS, name)) == train_memories.SEEDS
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", MODELS)
-def test_the_stored_model_is_the_one_of_the_results(name: str) -> None:
-    """Its loss on the windows of the training's log; eight bits change it little."""
-    corpus = read_corpus("plays", SHAPE.vocab_size)
-    assert corpus.tokenizer.tokens == tokenizer().tokens
-    got = held_out_loss(read_model(name), corpus.validation, corpus.tokenizer, HELD_OUT_WINDOWS)
-    [seed_0] = [r for r in RESULTS if r.model == name and r.steps == LONG and r.seed == 0]
-    assert got.bits_per_character == pytest.approx(seed_0.bits, abs=0.01)
-
-
-def test_results_and_log_belong_together(tmp_path: Path) -> None:
-    save_results(RESULTS, tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_bytes() == train_memories.RESULTS.read_bytes()
-    log = train_memories.LOG.read_text()
-    for line in report(RESULTS).splitlines()[2:]:
-        assert line in log
 
 
 def test_models_are_read_as_they_were_stored(tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from primer.train import Batches, ablations
-from primer.train.ablations import (
+from primer.train import Batches
+from primer.transformers import RMSNorm, Transformer
+from studies.train import ablations
+from studies.train.ablations import (
     COMMON,
     KEY_HEADS,
     LOG_EVERY,
@@ -23,14 +24,13 @@ from primer.train.ablations import (
     STEPS,
     VARIANTS,
     WARMUPS,
-    Point,
     Run,
-    load_points,
-    missing_runs,
-    save_points,
-    tuned_losses,
+    ends,
+    last_points,
+    settings_of,
+    study,
+    tuned,
 )
-from primer.transformers import RMSNorm, Transformer
 
 
 @pytest.fixture
@@ -123,118 +123,81 @@ def certain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.thorough
 @pytest.mark.usefixtures("certain")
 def test_training_a_variant() -> None:
-    points = ablations.train_variant(Run("modern", 4e-3, 60, seed=5), steps=LOG_EVERY)
+    points = list(ablations.train_variant("modern", 4e-3, 60, 5, steps=LOG_EVERY))
     assert [point[:5] for point in points] == [("modern", 4e-3, 60, 5, LOG_EVERY)]
     assert points[0].held_out < 0.5 < points[0].training < math.log2(257)
     with pytest.raises(ValueError, match=r"variant must be one of 'modern', .*got 'ancient'"):
-        ablations.train_variant(Run("ancient", 4e-3, 60, seed=0))
+        list(ablations.train_variant("ancient", 4e-3, 60, 0))
 
 
-def curve(run: Run, loss: float) -> list[Point]:
+Setting = tuple[str, float, int, int]
+
+
+def curve(setting: Setting, loss: float) -> list[Run]:
     """Make up a learning curve."""
     steps = range(LOG_EVERY, STEPS + 1, LOG_EVERY)
-    return [Point(*run, step, loss + 1, loss) for step in steps]
+    return [Run(*setting, step, loss + 1, loss) for step in steps]
 
 
 def test_each_variant_is_tuned_until_its_best_rate_lies_inside() -> None:
-    def trained(loss: Callable[[Run], float]) -> list[Run]:
-        points: list[Point] = []
-        done = []
-        while missing := missing_runs(points, "original"):
+    def trained(loss: Callable[[Setting], float]) -> list[Setting]:
+        runs: list[Run] = []
+        done: list[Setting] = []
+        while missing := [s for s in settings_of("original", runs) if s not in done]:
             done.append(missing[0])
-            points += curve(missing[0], loss(missing[0]))
+            runs += curve(missing[0], loss(missing[0]))
         return done
 
     grid = [(rate, warmup, 0) for rate in RATES for warmup in WARMUPS]
-    inside = trained(lambda run: abs(math.log2(run.rate / 4e-3)) + run.warmup / 1000)
+    inside = trained(lambda run: abs(math.log2(run[1] / 4e-3)) + run[2] / 1000)
     assert [run[1:] for run in inside] == [*grid, (4e-3, 60, 1), (4e-3, 60, 2)]
-    slow = trained(lambda run: abs(math.log2(run.rate / 1e-3)) - run.warmup / 1000)
+    slow = trained(lambda run: abs(math.log2(run[1] / 1e-3)) - run[2] / 1000)
     beyond = [(1e-3, 250, 0), (5e-4, 250, 0)]
     assert [run[1:] for run in slow] == [*grid, *beyond, (1e-3, 250, 1), (1e-3, 250, 2)]
-    fast = trained(lambda run: 1 / run.rate if run.rate < 0.01 else math.nan)
+    fast = trained(lambda run: 1 / run[1] if run[1] < 0.01 else math.nan)
     assert [run[1:] for run in fast] == [*grid, (16e-3, 60, 0), (8e-3, 60, 1), (8e-3, 60, 2)]
 
 
 def test_post_norm_is_also_trained_with_what_suits_the_modern_form() -> None:
-    tuned_elsewhere = [
-        point
+    grid = [
+        run
         for rate, warmup in itertools.product((1e-3, *RATES), WARMUPS)
-        for seed in range(SEEDS)
-        if (seed == 0) or (rate, warmup) == (2e-3, 60)
-        for point in curve(Run("post-norm", rate, warmup, seed), 3 + abs(rate - 2e-3) + warmup)
+        for run in curve(("post-norm", rate, warmup, 0), 3 + abs(rate - 2e-3) + warmup)
     ]
-    common = [Run("post-norm", *COMMON, seed) for seed in (1, 2)]
-    assert missing_runs(tuned_elsewhere, "post-norm") == common
+    wanted = settings_of("post-norm", grid)[7:]
+    assert wanted == [("post-norm", *at, seed) for at in ((2e-3, 60), COMMON) for seed in (1, 2)]
 
 
 def test_fewer_key_heads_are_compared_at_one_setting() -> None:
     for name in KEY_HEADS:
-        assert missing_runs([], name) == [Run(name, *COMMON, seed) for seed in range(SEEDS)]
-
-
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    file = tmp_path / "ablations.csv"
-    assert load_points(file) == []
-    first, second = (curve(Run("no residual, unit start", 4e-3, 60, s), 4.5) for s in (0, 1))
-    save_points([*first, *second], file)
-    assert load_points(file) == [*first, *second]
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text[:-3], encoding="utf-8")  # the last line is cut
-    assert load_points(file) == first  # and its run is not whole
-
-
-@pytest.mark.usefixtures("certain")
-def test_what_is_stored_is_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("RESULTS", "LOG"):
-        monkeypatch.setattr(ablations, name, tmp_path / name)
-    trained = []
-
-    def train(run: Run) -> list[Point]:
-        trained.append(run)
-        return curve(run, 3.0)
-
-    monkeypatch.setattr(ablations, "train_variant", train)
-    save_points(curve(Run("1 key head", *COMMON, 1), 3.0), tmp_path / "RESULTS")
-    ablations.main(["1 key head"])
-    assert [run.seed for run in trained] == [0, 2]
-    assert (tmp_path / "LOG").read_text(encoding="utf-8") == capsys.readouterr().out
-    with pytest.raises(ValueError, match="variant must be one of"):
-        ablations.main(["ancient"])
+        assert settings_of(name, []) == [(name, *COMMON, seed) for seed in range(SEEDS)]
 
 
 def test_stored_runs_are_whole() -> None:
-    points = load_points()
-    assert [name for name in VARIANTS if missing_runs(points, name)] == []
-    steps = [point.step for point in points]
-    assert steps == list(range(LOG_EVERY, STEPS + 1, LOG_EVERY)) * (
-        len(points) * LOG_EVERY // STEPS
-    )
-    log = ablations.LOG.read_text(encoding="utf-8")
-    for name, losses in tuned_losses(points).items():
+    runs = study.read()
+    steps = [run.step for run in runs]
+    assert steps == list(range(LOG_EVERY, STEPS + 1, LOG_EVERY)) * (len(runs) * LOG_EVERY // STEPS)
+    log = study.log.read_text(encoding="utf-8")
+    for name in set(VARIANTS) - {*KEY_HEADS}:
+        best = tuned(runs, name)[:3]
+        losses = [run.held_out for run in last_points(runs) if run[:3] == best]
+        assert sorted(losses) == sorted(ends(runs, name))
         each = "  ".join(f"{loss:.3f}" for loss in losses)
         assert re.search(rf"^{name} +[\d,]+ .* {each} \*$", log, re.MULTILINE)
 
 
 def test_stored_runs_show_that_the_setting_decides_about_post_norm() -> None:
-    points = load_points()
-    losses = tuned_losses(points)
-    assert 0.1 < min(losses["post-norm"]) - max(losses["modern"]) < 0.2
-    ends = ablations.final_losses(points)
-    for seed in range(SEEDS):
-        assert ends[Run("post-norm", *COMMON, seed)] - max(losses["post-norm"]) > 1.5
+    runs = study.read()
+    post, modern = ends(runs, "post-norm"), ends(runs, "modern")
+    assert 0.1 < min(post) - max(modern) < 0.2
+    common = [r.held_out for r in last_points(runs) if r[:3] == ("post-norm", *COMMON)]
+    assert len(common) == SEEDS
+    assert min(common) - max(post) > 1.5
 
 
 def test_the_log_sums_up_what_is_stored() -> None:
-    said = ablations.report(load_points()).splitlines()
-    stored = ablations.LOG.read_text(encoding="utf-8").splitlines()
-    assert [said[0], *said[2:]] == [stored[0], *stored[2:]]  # the second tells of the machine
-
-
-def test_what_is_read_is_stored_as_it_was(tmp_path: Path) -> None:
-    save_points(load_points(), tmp_path / "ablations.csv")
-    assert (tmp_path / "ablations.csv").read_bytes() == ablations.RESULTS.read_bytes()
+    stored = study.log.read_text(encoding="utf-8").splitlines()
+    assert set(ablations.report(study.read())) <= set(stored)
 
 
 @pytest.mark.parametrize("layer", ["attention", "feed_forward"])
@@ -316,7 +279,7 @@ def test_training_is_a_plain_loop_with_torchs_adamw(monkeypatch: pytest.MonkeyPa
                 held_out = nn.functional.cross_entropy(model(rows[:, :-1]).mT, rows[:, 1:])
             mean = sum(bits[step - 5 :]) / 6
             expected.append((step + 1, mean, held_out.item() / math.log(2)))
-    points = ablations.train_variant(Run("modern", 0.1, 4, seed=3), steps=14)
+    points = list(ablations.train_variant("modern", 0.1, 4, 3, steps=14))
     assert [point[:4] for point in points] == [("modern", 0.1, 4, 3)] * 2
     for point, wanted in zip(points, expected, strict=True):
         assert point[4:] == pytest.approx(wanted, rel=1e-4)
@@ -325,9 +288,9 @@ def test_training_is_a_plain_loop_with_torchs_adamw(monkeypatch: pytest.MonkeyPa
 def test_a_run_ends_with_what_was_measured_last() -> None:
     settings = {(2e-3, 60): 2.5, (2e-3, 250): 2.25, (4e-3, 60): math.nan}
     points = [
-        Point("modern", *setting, 0, step, 3.0, loss)
+        Run("modern", *setting, 0, step, 3.0, loss)
         for setting, end in settings.items()
         for step, loss in ((100, 1.0), (500, end))
     ]
-    assert ablations.tuned(points, "modern") == (2e-3, 250)
-    assert tuned_losses(points) == {"modern": [2.25]}
+    assert tuned(points, "modern")[1:3] == (2e-3, 250)
+    assert ends(points, "modern") == [2.25]

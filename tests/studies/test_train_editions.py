@@ -18,14 +18,12 @@ from primer.train import (
     read_log,
     token_stream,
 )
-from primer.train.editions import (
-    editions,
-    load_measures,
-    what_its_heads_do,
-)
 from primer.transformers import checkpoint, load_pretrained, read_metadata
 from primer.transformers.checkpoint import PRETRAINED
 from primer.widgets.shared.quantized import pack, unpack
+from studies.train.editions import editions, study, what_its_heads_do
+
+STORED = {run.edition: run for run in study.read()}
 
 
 @pytest.mark.thorough
@@ -33,7 +31,7 @@ def test_table_holds_what_the_second_edition_has_learned() -> None:
     """That of the first, whose weights stay as they are, is near the end of its log; see below."""
     model, tokenizer = load_pretrained("plays-2")
     training, validation = split_plays()
-    stored = load_measures()["plays-2"]
+    stored = STORED["plays-2"]
     new = held_out_loss(model, token_stream(validation, tokenizer), tokenizer)
     assert stored.bits_per_character == pytest.approx(new.bits_per_character, abs=2e-4)
     seen = held_out_loss(model, token_stream(training, tokenizer), tokenizer, 200)  # of many
@@ -42,13 +40,13 @@ def test_table_holds_what_the_second_edition_has_learned() -> None:
 
 @pytest.mark.parametrize("edition", a_few(editions(), {"plays-2"}))
 def test_table_holds_what_heads_do(edition: str) -> None:
-    assert list(load_measures()) == editions()
+    assert list(STORED) == editions()
     heads = what_its_heads_do(*load_pretrained(edition))
-    assert load_measures()[edition][2:] == pytest.approx(heads, abs=2e-4)
+    assert STORED[edition][3:] == pytest.approx(heads, abs=2e-4)
 
 
 def test_second_edition_keeps_its_promises() -> None:
-    first, second = (load_measures()[edition] for edition in ("plays-1", "plays-2"))
+    first, second = (STORED[edition] for edition in ("plays-1", "plays-2"))
     assert second.bits_per_character <= 1.969  # of plays that it has not seen
     assert first.idle_layer > 0.95 >= second.idle_layer  # every layer chooses where to look
     assert second.previous_token >= 0.5  # by chance .020
@@ -79,7 +77,7 @@ def test_log_belongs_to_the_edition(edition: str) -> None:
     assert last.step == metadata["steps"]
     assert loss.nats_per_token == pytest.approx(last.validation_loss, abs=2e-3)  # eight bits
     assert loss.bits_per_character == pytest.approx(last.bits_per_character, abs=1e-3)
-    whole = load_measures()[edition].bits_per_character  # not only on these windows
+    whole = STORED[edition].bits_per_character  # not only on these windows
     assert whole == pytest.approx(last.bits_per_character, abs=0.02)
 
 

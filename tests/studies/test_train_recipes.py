@@ -10,14 +10,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from primer.train import PLAYS_2, read_configuration, recipes
-from primer.train.editions import Measures
+from primer.train import PLAYS_2, read_configuration
 from primer.train.log import LogLine
-from primer.train.recipes import RECIPES, SEEDS, Run, configuration_of, cost_of_even_weights
 from primer.transformers import Transformer, TransformerConfig, load_pretrained
 from primer.transformers.checkpoint import PRETRAINED
+from studies.train import recipes
+from studies.train.recipes import RECIPES, SEEDS, configuration_of, cost_of_even_weights
 
-MEASURED = Measures(2.0, 1.7, 0.5, 0.9, 0.4, 0.3, 1.5)
+MEASURED = (2.0, 1.7, 0.5, 0.9, 0.4, 0.3, 1.5)
 
 
 def test_all_recipes_may_read_the_same_number_of_tokens() -> None:
@@ -62,36 +62,11 @@ def test_even_weights_tell_the_editions_apart() -> None:
     assert abs(first) < 0.1 < abs(second)
 
 
-def test_the_committed_runs_are_complete() -> None:
-    runs = recipes.load_runs()
-    assert recipes.missing(runs) == []
+def test_the_committed_runs_are_whole() -> None:
+    runs = recipes.study.read()
     assert len(runs) == SEEDS * len(RECIPES)
     assert all(0 < run.tokens <= 1800 * 16 * 256 for run in runs)
-    assert all(math.isfinite(value) for run in runs for value in (run.even_weights, *run.measures))
-
-
-def test_what_is_finished_is_not_trained_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    trained: list[tuple[str, int]] = []
-
-    def run(recipe: str, seed: int) -> Run:
-        trained.append((recipe, seed))
-        if len(trained) == 4:
-            raise KeyboardInterrupt
-        return Run(recipe, seed, 7, 1200.0, 0.25, MEASURED)
-
-    monkeypatch.setattr(recipes, "RESULTS", tmp_path / "recipes.csv")
-    monkeypatch.setattr(recipes, "run_recipe", run)
-    with pytest.raises(KeyboardInterrupt):
-        recipes.main([])
-    recipes.main([])
-    all_runs = [(recipe, seed) for seed in range(1, SEEDS + 1) for recipe in RECIPES]
-    assert trained == [*all_runs[:4], *all_runs[3:]]  # the interrupted one twice
-    kept = recipes.load_runs(tmp_path / "recipes.csv")
-    assert {(one.recipe, one.seed) for one in kept} == set(all_runs)
-    assert kept[0] == Run("text alone", 1, 7, 1200.0, 0.25, MEASURED)
-    assert "and repetition" in capsys.readouterr().out
+    assert all(math.isfinite(value) for run in runs for value in run[3:])
 
 
 @pytest.mark.thorough
@@ -103,25 +78,10 @@ def test_a_finished_training_is_only_measured(
     monkeypatch.setattr(recipes, "PAGES", 3)  # of three pages it is 3.9 nats, of all 3.8
     monkeypatch.setattr(recipes, "measure", lambda *_: MEASURED)
     monkeypatch.setattr(recipes, "train", lambda *_: pytest.fail("trained again"))
-    run = recipes.run_recipe("text alone", 1, tmp_path)
-    assert run.measures == MEASURED
+    [run] = recipes.run_recipe("text alone", 1, tmp_path)
+    assert run[5:] == MEASURED
     assert run.even_weights > 1
     assert run.tokens > 20_000_000
-
-
-def test_what_is_read_is_stored_as_it_was(tmp_path: Path) -> None:
-    runs = recipes.load_runs()
-    recipes.save_runs(runs, tmp_path / "recipes.csv")
-    assert (tmp_path / "recipes.csv").read_bytes() == recipes.RESULTS.read_bytes()
-    recipes.save_runs(runs[::-1], tmp_path / "recipes.csv")
-    assert recipes.load_runs(tmp_path / "recipes.csv") == runs
-    assert recipes.load_runs(tmp_path / "none.csv") == []
-
-
-def test_one_seed_of_all_recipes_comes_before_the_next() -> None:
-    runs = [run for run in recipes.load_runs() if run.seed != 2 or run.recipe == "and repetition"]
-    assert recipes.missing(runs) == [("text alone", 2), ("and a shared vector", 2)]
-    assert [seed for _, seed in recipes.missing([])] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
 def test_a_run_is_the_second_editions_with_its_own_seed() -> None:
@@ -178,8 +138,8 @@ def test_a_training_that_was_stopped_goes_on_and_is_measured_on_what_was_held_ou
     monkeypatch.setattr(recipes, "token_stream", lambda *given: given)
     monkeypatch.setattr(recipes, "cut_windows", lambda *given: given)
     monkeypatch.setattr(recipes, "cost_of_even_weights", lambda *given: given)
-    monkeypatch.setattr(recipes, "measure", lambda *given: given)
-    run = recipes.run_recipe("and a shared vector", 3, tmp_path)
+    monkeypatch.setattr(recipes, "measure", lambda *given: (*given, *MEASURED[2:]))
+    [run] = recipes.run_recipe("and a shared vector", 3, tmp_path)
     assert calls == [(configuration, tmp_path, name)] * trained
     pages = (("held out", "its tokens"), configuration.model.context_length, 24)
-    assert run == ("and a shared vector", 3, 20, 5.5, ("m", pages), ("m", "its tokens"))
+    assert run[:7] == ("and a shared vector", 3, 20, 5.5, ("m", pages), "m", "its tokens")

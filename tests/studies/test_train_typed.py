@@ -11,8 +11,9 @@ import nbformat
 import pytest
 import torch
 
-from primer.train import typed
-from primer.train.typed import EDITS, LIMITS, RATES, SEEDS, Run
+from studies.study import ends, tuned
+from studies.train import typed
+from studies.train.typed import EDITS, LIMITS, RATES, SEEDS, Run
 
 
 @pytest.mark.parametrize("variant", EDITS)
@@ -25,8 +26,8 @@ def test_each_edit_fits_the_chapter_and_changes_it(variant: str) -> None:
 def test_a_variant_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     play = {"a play": "to be or not to be, " * 200}
     monkeypatch.setattr(typed, "split_plays", lambda: (play, play))
-    start, end = (typed.train_typed("one layer", 0.012, 0, steps=steps) for steps in (0, 30))
-    assert start > 3 > 2 > end  # log₂ of ten letters and marks is 3.3
+    (start,), (end,) = (typed.train_typed("one layer", 0.012, 0, steps=n) for n in (0, 30))
+    assert start.bits > 3 > 2 > end.bits  # log₂ of ten letters and marks is 3.3
 
 
 def test_unknown_variants_and_changed_chapters_are_named(tmp_path: Path) -> None:
@@ -41,24 +42,27 @@ def test_unknown_variants_and_changed_chapters_are_named(tmp_path: Path) -> None
         typed.edited("no network", changed)
 
 
+def wanted(runs: list[Run]) -> list[tuple[float, int]]:
+    """Return the rates and seeds that are missing of one variant."""
+    done = {run[:3] for run in runs}
+    return [one[1:] for one in typed.settings(runs) if one[0] == "one layer" and one not in done]
+
+
 def the_runs(bits_at: Callable[[float], float]) -> list[Run]:
     """Return all runs that a variant needs if each ends with the bits that its rate gives."""
     runs: list[Run] = []
-    while missing := typed.missing_runs(runs, "one layer"):
-        assert not {run[:3] for run in missing} & {run[:3] for run in runs}
-        runs += [run._replace(bits=bits_at(run.rate)) for run in missing]
+    while missing := wanted(runs):
+        runs += [Run("one layer", rate, seed, bits_at(rate)) for rate, seed in missing]
     return runs
 
 
 def test_first_all_rates_then_more_seeds_at_the_best() -> None:
-    first = typed.missing_runs([], "one layer")
-    assert [(run.rate, run.seed) for run in first] == [(rate, 0) for rate in RATES]
+    assert wanted([]) == [(rate, 0) for rate in RATES]
     runs = [Run("one layer", rate, 0, bits) for rate, bits in zip(RATES, (3, 2, 4, 5), strict=True)]
-    more = typed.missing_runs(runs, "one layer")
-    assert [(run.rate, run.seed) for run in more] == [(RATES[1], s) for s in range(1, SEEDS)]
-    runs += [run._replace(bits=2.5) for run in more]
-    assert typed.missing_runs(runs, "one layer") == []
-    assert typed.ends(runs, "one layer") == [2, 2.5, 2.5]
+    assert wanted(runs) == [(RATES[1], seed) for seed in range(1, SEEDS)]
+    runs += [Run("one layer", rate, seed, 2.5) for rate, seed in wanted(runs)]
+    assert wanted(runs) == []
+    assert [run.bits for run in ends(runs, "bits", variant="one layer")] == [2, 2.5, 2.5]
 
 
 @pytest.mark.parametrize(
@@ -77,63 +81,30 @@ def test_no_rate_beyond_the_limits_is_tried(
 ) -> None:
     runs = the_runs(bits_at)
     assert len(runs) == len(RATES) + 3 + SEEDS - 1
-    assert typed.tuned(runs, "one layer") == limit
+    assert tuned(runs, "bits", variant="one layer").rate == limit
 
 
 def test_no_number_is_the_worst_end() -> None:
     runs = the_runs(lambda rate: math.nan if rate in (RATES[0], RATES[-1]) else rate)
-    assert typed.tuned(runs, "one layer") == RATES[1]
+    assert tuned(runs, "bits", variant="one layer").rate == RATES[1]
     assert len(runs) == len(RATES) + SEEDS - 1
 
 
-def test_the_committed_runs_are_complete_and_tuned_alike() -> None:
-    runs = typed.load_runs()
-    stored = {run[:3]: run for run in runs}
-    wanted: list[Run] = []
-    for variant in EDITS:  # as the command trains them, one after the other
-        while missing := typed.missing_runs(wanted, variant):
-            wanted += [stored.pop(run[:3]) for run in missing]
-    assert runs == wanted
-    assert [len(typed.ends(runs, variant)) for variant in EDITS] == [SEEDS] * len(EDITS)
+def test_the_committed_runs_are_tuned_alike() -> None:
+    runs = typed.study.read()
+    assert [run[:3] for run in runs] == typed.settings(runs)
+    assert all(len(ends(runs, "bits", variant=variant)) == SEEDS for variant in EDITS)
     assert all(math.isfinite(run.bits) for run in runs)
 
 
 @pytest.mark.parametrize("variant", EDITS)
 def test_the_best_committed_rate_is_inside_those_tried(variant: str) -> None:
-    with typed.RESULTS.open(newline="", encoding="utf-8") as file:
+    with typed.study.table.open(newline="", encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["variant"] == variant]
     bits = {float(line["rate"]): float(line["bits"]) for line in lines if line["seed"] == "0"}
     best = min(bits, key=bits.__getitem__)
     assert min(bits) < best < max(bits)
     assert {line["seed"] for line in lines if float(line["rate"]) == best} == {"0", "1", "2"}
-
-
-def test_what_is_finished_is_not_trained_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    trained: list[Run] = []
-
-    def train(variant: str, rate: float, seed: int) -> float:
-        trained.append(Run(variant, rate, seed))
-        if len(trained) == 5:
-            raise KeyboardInterrupt
-        return abs(rate - RATES[1])
-
-    monkeypatch.setattr(typed, "RESULTS", tmp_path / "typed.csv")
-    monkeypatch.setattr(typed, "EDITS", {"one layer, no luck": {}})
-    monkeypatch.setattr(typed, "train_typed", train)
-    with pytest.raises(KeyboardInterrupt):
-        typed.main()
-    typed.main()
-    seeds = [(RATES[1], seed) for seed in range(1, SEEDS)]
-    wanted = [*((rate, 0) for rate in RATES), seeds[0], *seeds]  # the interrupted one twice
-    assert [run[1:3] for run in trained] == wanted
-    assert "one layer, no luck" in capsys.readouterr().out
-
-
-def test_what_is_read_is_stored_as_it_was(tmp_path: Path) -> None:
-    typed.save_runs(typed.load_runs(), tmp_path / "typed.csv")
-    assert (tmp_path / "typed.csv").read_bytes() == typed.RESULTS.read_bytes()
 
 
 def test_a_variant_is_trained_with_its_seed_on_what_is_not_held_out(
@@ -147,9 +118,9 @@ def test_a_variant_is_trained_with_its_seed_on_what_is_not_held_out(
     torch.manual_seed(4)
     model = names["LanguageModel"](len(set(names["seen_text"] + names["new_text"])))
     bits = names["bits"](names["train"](model, 3, 0.01))
-    assert typed.train_typed("one layer", 0.01, 4, steps=3) == float(bits)
-    assert typed.train_typed("one layer", 0.01, 5, steps=3) != float(bits)
-    assert typed.train_typed("one layer", 0.02, 4, steps=3) != float(bits)
+    for rate, seed, same in ((0.01, 4, True), (0.01, 5, False), (0.02, 4, False)):
+        [run] = typed.train_typed("one layer", rate, seed, steps=3)
+        assert (run.bits == float(bits)) == same
 
 
 def test_the_chapter_trains_its_model_for_as_many_steps() -> None:

@@ -50,7 +50,7 @@ def arguments(chapter: str) -> list[str]:
     topic = notebook.stem.partition("-")[2]
     packages = {topic, *_packages(code)} - SHARED
     modules = _widgets(code)
-    library = [ROOT / "lib/primer" / name for name in packages]
+    library = [ROOT / "lib" / part / name for part in ("primer", "studies") for name in packages]
     tests = [
         path
         for path in (ROOT / "tests").rglob("test_*.py")
@@ -60,13 +60,13 @@ def arguments(chapter: str) -> list[str]:
     errata = ROOT / "chapters/errata" / notebook.name
     chosen = [notebook, errata, *sorted(library), *sorted(tests)]
     paths = [path.relative_to(ROOT).as_posix() for path in chosen if path.exists()]
-    doctests = {f"primer.{name}" for name in packages}
+    doctests = {f"{part}.{name}" for part in ("primer", "studies") for name in packages}
     return [*paths, "-k", " or ".join(sorted({notebook.stem, topic, *doctests, *modules}))]
 
 
 def _packages(code: str) -> set[str]:
     """Return the packages of the library that code imports."""
-    inner = re.findall(r"\b(?:from|import) primer\.(\w+)", code)
+    inner = re.findall(r"\b(?:from|import) (?:primer|studies)\.(\w+)", code)
     named = re.findall(r"^from primer import \(?([\w, ]+)", code, re.MULTILINE)
     return {
         *inner,

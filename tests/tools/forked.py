@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 from multiprocessing.forkserver import ensure_running
 
-PRELOADED = ("primer.train.__main__", "primer.scaling.sweep", "torch._dynamo")
+PRELOADED = ("primer.train.__main__", "studies.scaling.sweep", "torch._dynamo")
 
 
 def fork_server() -> multiprocessing.context.ForkServerContext:

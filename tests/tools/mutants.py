@@ -35,6 +35,7 @@ from mutate import Mutant
 from press.workshop.node import find_node
 
 ROOT = Path(__file__).parents[2]
+LIBRARY = ("lib/primer", "lib/studies")
 NOT = ("*/train_*.py", "*/__main__.py", "*/__init__.py")
 """Python files that are not changed."""
 NOT_TRIED = ("tests/press", "tests/widgets/test_soak.py")
@@ -58,8 +59,8 @@ class Trial(NamedTuple):
 
 
 def python_mutants(root: Path) -> dict[str, list[Mutant]]:
-    """Return every mutant of the library, file by file."""
-    files = sorted((root / "lib/primer").rglob("*.py"))
+    """Return every mutant of the library and the studies, file by file."""
+    files = sorted(path for name in LIBRARY for path in (root / name).rglob("*.py"))
     names = [path.relative_to(root) for path in files]
     chosen = [
         name
@@ -135,7 +136,7 @@ def judge(folder: Path, trials: list[Trial], said: Any) -> list[dict[str, Any]]:
     environment = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(library)}
     ignored = [f"--ignore={path}" for path in NOT_TRIED if (folder / path).exists()]
     command = [sys.executable, "-m", "pytest", *OPTIONS, *ignored]
-    command += ["tests", "lib/primer"]
+    command += ["tests", *(name for name in LIBRARY if (folder / name).is_dir())]
     began = time.monotonic()
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)

@@ -35,6 +35,7 @@ from mutate import Mutant
 ENOUGH, CPU, WALL = 100, 60, 200
 """Seconds after which no test begins any more; of work in all, and of one test, before it hangs."""
 WIDGETS = Path("lib/primer/widgets")
+OURS = re.compile("/lib/(?:primer|studies)/")
 OPTIONS = [
     *("-p", "mutants_session", "-p", "no:cacheprovider", "-q", "-n0"),
     *("--doctest-modules", "-m", "not seeds and not thorough"),
@@ -66,7 +67,7 @@ class Trials:
         self.sound: dict[str, bool] = {}  # failed tests that pass without any mutant
         self.functions: dict[tuple[str, str], list[FunctionType]] = {}
         for value in gc.get_objects():
-            if type(value) is FunctionType and "/lib/primer/" in value.__code__.co_filename:
+            if type(value) is FunctionType and OURS.search(value.__code__.co_filename):
                 key = value.__code__.co_filename, value.__code__.co_qualname
                 self.functions.setdefault(key, []).append(value)
         gc.freeze()  # what a fork does not collect, it need not copy
@@ -290,6 +291,7 @@ class _Module:
 
     def __init__(self, path: Path, mutant: Mutant) -> None:
         self.path, self.stem, self.topic = path.resolve(), path.stem, Path(path.parts[2]).stem
+        self.package = path.parts[1]
         text = _read(path)
         self.names = {n for n in re.split(r"\W+", mutant.inside) if n and not n.startswith("__")}
         self.names -= {"forward", "self"}
@@ -322,13 +324,14 @@ class _Module:
         if item.name == f"test_a_default_is_what_it_was[{self.topic}]":
             return 0
         file = _read(item.path)
-        if not re.search(rf"primer\.{self.topic}\b|from primer import .*\b{self.topic}\b", file):
+        here = rf"{self.package}\.{self.topic}\b|from {self.package} import .*\b{self.topic}\b"
+        if not re.search(here, file):
             return None
         if _says(self.names, text):
             return 0
         if _says(self.callers, text):
             return 1
-        inner = f"primer.{self.topic}.{self.stem}"
+        inner = f"{self.package}.{self.topic}.{self.stem}"
         return 2 if item.path.stem.startswith(f"test_{self.topic}") or inner in file else None
 
     def rank_of_widget(self, item: pytest.Item, text: str) -> int | None:

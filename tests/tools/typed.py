@@ -11,12 +11,19 @@ from pkgutil import iter_modules
 
 from jaxtyping import install_import_hook
 
-LIBRARY = Path(__file__).parents[2] / "lib" / "primer"
+LIBRARY = Path(__file__).parents[2] / "lib"
 # Not what all call, millions of times, to check the same (`inputs`), and not what makes the site of
 # it (`book`).
 UNCHECKED = {"inputs", "book"}
 # An int may stand where a float is annotated.
 install_import_hook(
-    [f"primer.{part.name}" for part in iter_modules([LIBRARY]) if part.name not in UNCHECKED],
+    [
+        *(
+            f"primer.{p.name}"
+            for p in iter_modules([LIBRARY / "primer"])
+            if p.name not in UNCHECKED
+        ),
+        *(f"studies.{p.name}" for p in iter_modules([LIBRARY / "studies"]) if p.ispkg),
+    ],
     "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))",
 )

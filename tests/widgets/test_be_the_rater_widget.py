@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from widget_page import complaints, settle
 
-from primer.alignment.first_replies import first_replies
-from primer.alignment.overoptimization import read_results
+from primer.alignment.recorded import first_replies, policies
 from primer.notebook.figures import png
 from primer.widgets.be_the_rater import (
     NAMES,
@@ -116,7 +115,7 @@ def test_pairs_are_the_two_replies_to_their_prompts():
     assert [pair["at"] // 2 for pair in constants["pairs"]] == telling_pairs()
     for pair in constants["pairs"]:
         both = constants["pool"][pair["at"] : pair["at"] + 2]
-        assert (pair["prompt"], *both) in [tuple(entry) for entry in first_replies()]
+        assert (pair["prompt"], *both) in [entry[1:] for entry in first_replies()]
     assert len(constants["pool"]) == 2 * len(first_replies()) == 400
 
 
@@ -131,15 +130,13 @@ def test_the_chapters_rater_counts_marks_and_nothing_else():
 
 
 def test_frames_are_the_record_of_one_run_without_a_leash():
-    rows = [row for row in read_results() if row["run"] == "no leash" and row["seed"] == "0"]
+    runs = [run for run in policies() if (run.run, run.seed) == ("no leash", 0)]
     found = frames()
-    assert [frame["step"] for frame in found] == [int(row["step"]) for row in rows]
+    assert [frame["step"] for frame in found] == [run.step for run in runs]
     assert [frame["step"] for frame in found] == sorted({frame["step"] for frame in found})
-    for frame, row in zip(found, rows, strict=True):
-        assert [frame[name] for name in ("gold", "proxy", "kl")] == [
-            float(row[name]) for name in ("gold", "proxy", "kl")
-        ]
-        assert " | ".join(frame["replies"]) == row["replies"]
+    for frame, run in zip(found, runs, strict=True):
+        assert [frame[name] for name in ("gold", "proxy", "kl")] == [*run[4:7]]
+        assert " | ".join(frame["replies"]) == run.replies
         assert len(frame["replies"]) == 4
     assert BeTheRater(frame=len(found) - 1).frame == len(found) - 1
     with pytest.raises(traitlets.TraitError):

@@ -18,7 +18,7 @@ from scipy.stats import entropy
 from widget_page import complaints, settle
 
 from primer import fine_tuning as ft
-from primer.alignment.aligned import ALIGNED
+from primer.alignment.recorded import ALIGNED
 from primer.datasets import split_plays
 from primer.fine_tuning import stored
 from primer.inference import probabilities

@@ -32,17 +32,14 @@ from primer.scoreboard.letters import (
     LETTERS,
     ORDERS,
     PASSAGES,
-    counted,
-    folded,
     passages,
-    prediction,
     symbols,
-    trained,
 )
 from primer.transformers import load_pretrained
 from primer.widgets import BytePairStepper, ShannonGame
 from primer.widgets.bpe_stepper import EXAMPLES, book_merges
 from primer.widgets.shannon_game import HIGHEST, predictions
+from studies.scoreboard.letters import counted, folded, prediction, trained
 
 # ---------------------------------------------------------------- the next character from tokens
 

@@ -23,7 +23,6 @@ from primer.recurrent.backwards import (
     letters_right,
     load_writer,
     save_writer,
-    train_writer,
 )
 from primer.recurrent.stored import MODELS
 from primer.widgets import Alignment, JacobianProduct, Remembering
@@ -333,14 +332,6 @@ def test_a_model_survives_its_file(tmp_path):
     again = load_writer(path)
     for name, weight in model.state_dict().items():
         torch.testing.assert_close(again.state_dict()[name], weight, atol=1e-6, rtol=1e-5)
-
-
-def test_training_learns():
-    random = torch.Generator().manual_seed(3)
-    strings = recurrent.reversal(64, 3, LETTERS, random)
-    torch.manual_seed(0)
-    fresh = recurrent.EncoderDecoder(LETTERS, 48, "bilinear").loss(*strings)
-    assert train_writer(40).loss(*strings) < 0.8 * fresh
 
 
 # --- all three ------------------------------------------------------------------------------------

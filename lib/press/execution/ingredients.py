@@ -1,11 +1,11 @@
 """What a notebook's outputs are made of: its code, and what that code imports and reads.
 
-The imports are followed through the library by their names, without running anything.  A name that
-a package only passes on, ``from primer.widgets import RopeRotation``, leads to the one module where
-it is defined; a package that is imported whole leads to all its modules.  A module brings the data
-that lies in its folder, and a folder that holds only data comes with the module that names it.
-Style sheets and scripts are no ingredients: Python does not run them, and a page takes those of
-today (:mod:`press.pages.current_widgets`).
+The imports are followed through ``primer`` and ``studies`` by their names, without running
+anything.  A name that a package only passes on, ``from primer.widgets import RopeRotation``, leads
+to the one module where it is defined; a package that is imported whole leads to all its modules.  A
+module brings the data that lies in its folder, and a folder that holds only data comes with the
+module that names it.  Style sheets and scripts are no ingredients: Python does not run them, and a
+page takes those of today (:mod:`press.pages.current_widgets`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from typing import NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-LIBRARY = Path(__file__).parents[2] / "primer"
+LIBRARY = Path(__file__).parents[2]
+PACKAGES = ("primer", "studies")
+"""What a notebook may import of the library; its other packages make the site."""
+
 NOT_DATA = {".py", ".pyc", ".js", ".ts", ".css"}
 
 
@@ -42,7 +45,7 @@ def key(sources: Iterable[str], library: Path, requirements: Path) -> str:
     sources : iterable of str
         The notebook's code cells.
     library : Path
-        The folder of the package.
+        The folder of the packages.
     requirements : Path
         The pinned requirements; left out when there is no such file.
 
@@ -76,7 +79,7 @@ def ingredients(sources: Iterable[str], library: Path) -> set[Path]:
     sources : iterable of str
         Code cells; IPython's own commands may be among them.
     library : Path
-        The folder of the package.
+        The folder of the packages.
     """
     found: set[Path] = set()
     waiting = [
@@ -137,7 +140,7 @@ def _imported(mentions: Mentions, library: Path) -> list[Path]:
     return [
         _origin(module, name, library)
         for module, name in mentions.names
-        if module.split(".")[0] == library.name
+        if module.split(".")[0] in PACKAGES
     ]
 
 
@@ -149,21 +152,22 @@ def _origin(module: str, name: str, library: Path) -> Path:
         raise ValueError(f"{module} is imported, but there is no such module in {library}")
     if file.name == "__init__.py":
         passed_on = _read(file.read_text("utf-8"), str(file)).passed_on
-        if name in passed_on and passed_on[name][0].split(".")[0] == library.name:
+        if name in passed_on and passed_on[name][0].split(".")[0] in PACKAGES:
             return _origin(*passed_on[name], library)
     return file
 
 
 def _file(module: str, library: Path) -> Path | None:
     """Return the file of a module of the library, if there is one."""
-    path = library.joinpath(*module.split(".")[1:])
+    path = library.joinpath(*module.split("."))
     files = (path.with_suffix(".py"), path / "__init__.py")
     return next((file for file in files if file.is_file()), None)
 
 
 def _data(module: Path, mentions: Mentions, library: Path) -> set[Path]:
     """Return the data of a module: what lies in its folder, and the data folders that it names."""
-    named = [place / word for word in mentions.words for place in (library, module.parent)]
+    places = (*(library / package for package in PACKAGES), module.parent)
+    named = [place / word for word in mentions.words for place in places]
     only_data = [folder for folder in named if folder.is_dir() and not any(folder.glob("*.py"))]
     return {
         path

@@ -5,14 +5,13 @@ singular value decomposition: the first :math:`r` columns and rows are its best 
 rank :math:`r`.  The file also holds the scales of the model's last norm, which are never rounded:
 by them a change knows the model that it was trained beside.
 
-``python -m primer.fine_tuning.stored`` trains the change to NumPy's docstrings that comes with the
-book (half a minute on one core); :mod:`primer.alignment.aligned` trains the other one.
+The studies ``fine_tuning.docstrings`` and ``alignment.aligned`` train the two that come with the
+book.
 """
 
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,16 +21,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from primer.fine_tuning.docstrings import docstring_tokens
 from primer.fine_tuning.layers import linear_layers, matrix_of, refuse_tied, tied_to
-from primer.fine_tuning.lora import add_lora, lora_layers, principal_factors
-from primer.fine_tuning.tuning import fine_tune
+from primer.fine_tuning.lora import lora_layers, principal_factors
 from primer.inputs import checked, count
-from primer.saving import write_whole
-from primer.transformers import load_pretrained, quantize
+from primer.transformers import quantize
 
 DOCSTRINGS = Path(__file__).with_name("docstrings-lora.safetensors")
-RANK, RATE, STEPS = 8, 5e-3, 240
 BASE = "norm.weight"
 """The tensor of the model that a stored change carries along."""
 
@@ -165,20 +160,3 @@ def turned(
         matrix = matrix_of(layers[name])
         matrix += strength * A[:, :rank] @ B[:rank]
     return new
-
-
-def main() -> int:
-    """Train the change that comes with the book, and store it."""
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    base, tokenizer = load_pretrained("plays-2")
-    model = add_lora(base, RANK)
-    fine_tune(model, docstring_tokens(tokenizer).training, RATE, steps=STEPS)
-    data = pack_lora(model)
-    write_whole(DOCSTRINGS, data)
-    print(f"{DOCSTRINGS.name}: {len(data):,} bytes")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

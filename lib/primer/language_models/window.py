@@ -282,7 +282,7 @@ def load_window_model(
         When there is no such file or it is no window model.
     """
     if not Path(path).is_file():
-        raise ValueError(f"there is no file {path}; python -m primer.scoreboard.window trains one")
+        raise ValueError(f"there is no file {path}; python -m studies scoreboard.window trains one")
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}

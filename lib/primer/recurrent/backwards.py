@@ -1,8 +1,8 @@
 r"""A small encoder–decoder with attention that writes words backwards.
 
-Run ``python -m primer.recurrent.backwards`` to train it again, most of a minute on one core.  It
-learns from random strings of 1 to 12 letters and goes to ``backwards.safetensors`` beside this
-file, rounded to whole numbers of 8 bits.  The chapter's widget runs it.
+The study ``recurrent.backwards`` trained it on random strings of 1 to 12 letters.  It stands in
+``backwards.safetensors`` beside this file, rounded to whole numbers of 8 bits.  The chapter's
+widget runs it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from safetensors import SafetensorError
 from safetensors.torch import load, save
-from torch import Tensor, nn
+from torch import Tensor
 
 from primer.recurrent.seq2seq import EncoderDecoder
 from primer.recurrent.stored import pack_weights, unpack_weights
@@ -23,32 +23,8 @@ from primer.recurrent.tasks import reversal
 from primer.saving import write_whole
 
 LETTERS, UNITS, SCORE = 26, 48, "bilinear"
-LONGEST, STEPS, BATCH, RATE, SEED = 12, 1500, 64, 8e-3, 0
+LONGEST = 12
 WEIGHTS = Path(__file__).with_name("backwards.safetensors")
-
-
-def train_writer(steps: int = STEPS) -> EncoderDecoder:
-    """Train the model on random strings; the rate rises and falls once.
-
-    Examples
-    --------
-    >>> train_writer(steps=2).score
-    'bilinear'
-    """
-    torch.manual_seed(SEED)
-    random = torch.Generator().manual_seed(SEED)
-    model = EncoderDecoder(LETTERS, UNITS, SCORE)
-    optimizer = torch.optim.Adam(model.parameters())
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps)
-    for _ in range(steps):
-        length = int(torch.randint(1, LONGEST + 1, (1,), generator=random))
-        loss = model.loss(*reversal(BATCH, length, LETTERS, random))
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-    return model.eval()
 
 
 def save_writer(model: EncoderDecoder, path: Path = WEIGHTS) -> None:
@@ -93,18 +69,6 @@ backwards_writer = functools.cache(load_writer)
 @torch.no_grad()
 def letters_right(model: EncoderDecoder, length: int, number: int = 300) -> Float[Tensor, ""]:
     """Measure the share of letters that it writes rightly on its own, for strings of a length."""
-    random = torch.Generator().manual_seed(SEED + 1)
+    random = torch.Generator().manual_seed(1)
     source, target = reversal(number, length, LETTERS, random)
     return (model.write(source, length)[0] == target).double().mean()
-
-
-def main() -> None:
-    """Train, write the weights, and say how good the model is."""
-    torch.set_num_threads(1)
-    save_writer(train_writer())
-    for length in (4, 8, 12, 14, 16, 20):
-        print(f"{length:2} letters: {letters_right(load_writer(), length):.3f} right")
-
-
-if __name__ == "__main__":
-    main()

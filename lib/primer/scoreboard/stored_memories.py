@@ -1,4 +1,4 @@
-"""The models of :mod:`primer.scoreboard.train_memories`, in one file of whole numbers of 8 bits."""
+"""The models of the study ``scoreboard.memories``, in one file of whole numbers of 8 bits."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
 """A wish granted: gold and proxy reward of policies that go away from their reference.
 
-Run ``python -m primer.alignment.overoptimization`` to repeat it (about four minutes on one core).
-A rater likes an exclamation mark, two even more, and not three.  Nobody tells the policy: it is
-rewarded by what was fitted to the rater's comparisons, the *proxy*; the wish itself, the *gold*
-reward, is only watched.  Each of three seeds draws its own comparisons and trains one policy
-without a leash, one with too long a leash, one with a shorter one, one with that and PPO's passes,
-and one directly on the pairs.
+``python -m studies alignment.overoptimization`` trains what is missing, all of it in about four
+minutes of one core.  A rater likes an exclamation mark, two even more, and not three.  Nobody tells
+the policy: it is rewarded by what was fitted to the rater's comparisons, the *proxy*; the wish
+itself, the *gold* reward, is only watched.  Each of three seeds draws its own comparisons and
+trains one policy without a leash, one with too long a leash, one with a shorter one, one with that
+and PPO's passes, and one directly on the pairs.
 
-Each finished run is added to ``overoptimization.csv`` beside this file, so that a script that is
-stopped goes on where it was.  The chapter reads it.
+The table stands in :mod:`primer.alignment.recorded`, for a widget shows one of these policies.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ from __future__ import annotations
 import copy
 import functools
 import hashlib
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,22 +27,21 @@ from torch import Tensor
 
 from primer.alignment.policy_gradient import whitened
 from primer.alignment.preferences import PreferenceFit, Rater, fit_preferences
+from primer.alignment.recorded import BETWEEN, POLICIES, Run, wish
 from primer.alignment.replies import Replies, reply_log_probs, speeches, write_replies
 from primer.alignment.supervised import train_on_pairs, tune
 from primer.alignment.training import train_policy
 from primer.datasets import split_plays
 from primer.fine_tuning import add_lora
 from primer.language_models import BytePairEncoding
-from primer.tables import read_table, write_table
 from primer.transformers import Transformer, load_pretrained
 from primer.transformers.checkpoint import PRETRAINED
+from studies.study import Study
 
 EDITION = "plays-2"
-RESULTS = Path(__file__).with_name("overoptimization.csv")
-COLUMNS = ("model", "run", "seed", "step", "gold", "proxy", "kl", "chosen", "rejected", "replies")
 SEEDS = 3
 PLAYS, PROMPT, LENGTH, PAIRS, HELD_OUT = 12, 12, 12, 1000, 96
-SHOWN, BETWEEN = 4, " | "
+SHOWN = 4
 RUNS: dict[str, dict[str, Any]] = {
     "no leash": {"kl_weight": 0.0},
     "long leash": {"kl_weight": 0.2},
@@ -53,18 +50,6 @@ RUNS: dict[str, dict[str, Any]] = {
 }
 STEPS, RATE, EVERY = 24, 3e-4, 2
 DIRECT: dict[str, Any] = {"steps": 36, "beta": 0.1, "learning_rate": 3e-4}
-
-
-def wish(text: str) -> float:
-    r"""Say what a reply is worth to the rater: :math:`\min(e, 2) - \max(0, e - 2)` for e marks.
-
-    Examples
-    --------
-    >>> [wish("Ho" + "!" * e) for e in range(5)]
-    [0, 1, 2, 1, 0]
-    """
-    marks = text.count("!")
-    return min(marks, 2) - max(0, marks - 2)
 
 
 def features(texts: list[str]) -> Float[np.ndarray, "texts 3"]:
@@ -139,41 +124,41 @@ def fit_proxy(world: World, chosen: Replies, rejected: Replies) -> PreferenceFit
     return fit_preferences(apart)
 
 
-def judge(world: World, policy: Transformer, proxy: PreferenceFit, seed: int) -> dict[str, str]:
+class Judged(NamedTuple):
+    """What a policy is worth: see :class:`primer.alignment.recorded.Run`."""
+
+    gold: float
+    proxy: float
+    kl: float
+    replies: str
+
+
+def judge(world: World, policy: Transformer, proxy: PreferenceFit, seed: int) -> Judged:
     """Let a policy reply to the held-out prompts; return rewards, distance, a few replies."""
     random = torch.Generator().manual_seed(seed)
     replies = write_replies(policy, world.held_out, LENGTH, world.end, random)
     texts = replies.texts(world.tokenizer)
     with torch.no_grad():
         ratio = reply_log_probs(policy, replies) - reply_log_probs(world.reference, replies)
-    found = {
-        "gold": float(np.mean([wish(text) for text in texts])),
-        "proxy": float(proxy(features(texts)).mean()),
-        "kl": float(ratio.sum(-1).mean()),
-    }
-    first = BETWEEN.join(" ".join(text.split()) for text in texts[:SHOWN])
-    return {**rounded(found), "replies": first}
+    return Judged(
+        float(np.mean([wish(text) for text in texts])),
+        float(proxy(features(texts)).mean()),
+        float(ratio.sum(-1).mean()),
+        BETWEEN.join(" ".join(text.split()) for text in texts[:SHOWN]),
+    )
 
 
-def rounded(numbers: dict[str, float]) -> dict[str, str]:
-    """Write numbers as the table has them.
-
-    Examples
-    --------
-    >>> rounded({"kl": 0.123456})
-    {'kl': '0.1235'}
-    """
-    return {name: f"{value:.4g}" for name, value in numbers.items()}
-
-
-def trained(
-    world: World, chosen: Replies, rejected: Replies, run: str, seed: int
-) -> Iterator[dict[str, str]]:
+def trained(world: World, chosen: Replies, rejected: Replies, run: str, seed: int) -> Iterator[Run]:
     """Train one policy; yield what it is worth at the start and every few steps."""
     proxy = fit_proxy(world, chosen, rejected)
     policy = copy.deepcopy(world.reference)
     random = torch.Generator().manual_seed(1000 + seed)
-    yield {"step": "0", **judge(world, policy, proxy, seed)}
+
+    def now(step: int, moved: tuple[float | None, float | None] = (None, None)) -> Run:
+        gold, proxied, kl, replies = judge(world, policy, proxy, seed)
+        return Run(fingerprint(), run, seed, step, gold, proxied, kl, *moved, replies)
+
+    yield now(0)
     if run == "direct":
         held = told_apart(world, chosen, rejected, PAIRS - 200)
         steps = train_on_pairs(
@@ -186,11 +171,8 @@ def trained(
         )
         for step, _ in enumerate(steps, 1):
             if step % EVERY == 0:
-                moved = {
-                    name: shift(policy, world.reference, side[held])
-                    for name, side in (("chosen", chosen), ("rejected", rejected))
-                }
-                yield {"step": str(step), **judge(world, policy, proxy, seed), **rounded(moved)}
+                sides = (shift(policy, world.reference, side[held]) for side in (chosen, rejected))
+                yield now(step, (next(sides), next(sides)))
         return
 
     def reward(replies: Replies) -> Tensor:
@@ -210,7 +192,7 @@ def trained(
         **RUNS[run],
     ):
         if report.step % EVERY == 0 or report.stopped:
-            yield {"step": str(report.step), **judge(world, policy, proxy, seed)}
+            yield now(report.step)
 
 
 def told_apart(world: World, chosen: Replies, rejected: Replies, first: int) -> Tensor:
@@ -227,42 +209,41 @@ def shift(policy: Transformer, reference: Transformer, replies: Replies) -> floa
     return float(ratio.sum(-1).mean())
 
 
+@functools.cache
 def fingerprint() -> str:
     """Name the edition of the book's model that the results belong to."""
     return hashlib.sha256((PRETRAINED / f"{EDITION}.safetensors").read_bytes()).hexdigest()[:12]
 
 
-def read_results() -> list[dict[str, str]]:
-    """Read the finished runs, as text."""
-    if not RESULTS.exists():
-        return []
-    return read_table(RESULTS, COLUMNS, dict)
+@functools.cache
+def own_world() -> World:
+    """Set up the book's own world, once in each process."""
+    return make_world()
 
 
-def main() -> None:
-    """Do the runs that are not finished for this edition of the model; say what each gave."""
-    torch.set_num_threads(1)
-    edition = fingerprint()
-    rows = [row for row in read_results() if row["model"] == edition]
-    done = {(row["run"], row["seed"]) for row in rows}
-    todo = {
-        seed: [run for run in [*RUNS, "direct"] if (run, str(seed)) not in done]
-        for seed in range(SEEDS)
-    }
-    if not any(todo.values()):
-        return
-    world = make_world()
-    for seed, runs in todo.items():
-        if not runs:
-            continue
-        chosen, rejected = compare(world, seed)
-        for run in runs:
-            for found in trained(world, chosen, rejected, run, seed):
-                rows.append({"model": edition, "run": run, "seed": str(seed), **found})
-                print(run, seed, found, file=sys.stderr, flush=True)
-            cells = ([row.get(column, "") for column in COLUMNS] for row in rows)
-            write_table(RESULTS, COLUMNS, cells)
+@functools.cache
+def own_pairs(seed: int) -> tuple[Replies, Replies]:
+    """Compare in it, once for each seed."""
+    return compare(own_world(), seed)
 
 
-if __name__ == "__main__":
-    main()
+def train_run(_: str, run: str, seed: int) -> Iterator[Run]:
+    """Train one policy of the study, for the edition that it belongs to."""
+    return trained(own_world(), *own_pairs(seed), run, seed)
+
+
+def settings(_: Sequence[Run] = ()) -> list[tuple[str, str, int]]:
+    """List what is trained: for each seed all kinds of runs."""
+    return [(fingerprint(), run, seed) for seed, run in product(range(SEEDS), [*RUNS, "direct"])]
+
+
+study = Study(POLICIES, Run, train_run, settings)
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Train what is missing for this edition of the model; what another has given goes."""
+    runs = study.read()
+    own = [run for run in runs if run.model == fingerprint()]
+    if own != runs:
+        study.write(own)
+    study.main(arguments)

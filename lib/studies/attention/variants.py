@@ -1,25 +1,19 @@
 """What the two-layer model of :mod:`primer.attention.induction` needs in order to copy.
 
-Run ``python -m primer.attention.variants`` to repeat it (about five minutes on one core).  It
-trains three models, each at three learning rates and with three seeds, and writes ``variants.csv``
-and its log ``variants-log.txt`` beside this file.
+Three models, each at three learning rates and with three seeds: ``python -m studies
+attention.variants`` trains what is missing, all of it in about five minutes of one core.
 """
 
 from __future__ import annotations
 
 import itertools
-import platform
-import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import torch
-from tqdm import tqdm
+from typing import Annotated, Any, NamedTuple
 
 from primer.attention import induction
-from primer.inputs import checked, one_of
-from primer.saving import write_whole
-from primer.tables import read_records, write_table
+from primer.inputs import one_of
+from studies.study import Setting, Study, ends, spread
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "two layers": {"n_layers": 2},
@@ -29,11 +23,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 RATES = (0.002, 0.005, 0.015)
 SEEDS = 3
 STOPS = (150, 400)
-RESULTS = Path(__file__).with_name("variants.csv")
-LOG = Path(__file__).with_name("variants-log.txt")
 
 
-class Trial(NamedTuple):
+class Run(NamedTuple):
     """One training run: what was set, and the loss on copies (nats) around one of its steps.
 
     The loss is the mean over the last four texts' batches that were recorded before ``steps``, all
@@ -44,52 +36,41 @@ class Trial(NamedTuple):
     rate: float
     seed: int
     steps: int
-    copies: float
+    copies: Annotated[float, 4]
 
 
-@checked
-def run_trials(variant: str, rate: float, seed: int, stops: tuple[int, ...] = STOPS) -> list[Trial]:
+def train_variant(
+    variant: str, rate: float, seed: int, stops: tuple[int, ...] = STOPS
+) -> Iterator[Run]:
     """Train one model to the last of the stops.
+
+    Yields
+    ------
+    Run
+        For each stop.
 
     Examples
     --------
-    >>> [trial.steps for trial in run_trials("two layers", 0.005, seed=0, stops=(20, 25))]
+    >>> [run.steps for run in train_variant("two layers", 0.005, seed=0, stops=(20, 25))]
     [20, 25]
     """
     one_of("variant", variant, VARIANTS)
     run = induction.train(steps=max(stops), seed=seed, learning_rate=rate, **VARIANTS[variant])
-    last = [[r for s, r in zip(run.steps, run.repeated, strict=True) if s < n][-4:] for n in stops]
-    return [
-        Trial(variant, rate, seed, n, sum(losses) / len(losses))
-        for n, losses in zip(stops, last, strict=True)
-    ]
+    for n in stops:
+        last = [r for s, r in zip(run.steps, run.repeated, strict=True) if s < n][-4:]
+        yield Run(variant, rate, seed, n, sum(last) / len(last))
 
 
-def results() -> list[Trial]:
-    """Read the committed results.
-
-    Examples
-    --------
-    >>> len(results()) == len(VARIANTS) * len(RATES) * SEEDS * len(STOPS)
-    True
-    """
-    return read_records(RESULTS, Trial)
+def settings(_: Sequence[Run] = ()) -> list[Setting]:
+    """List what is trained."""
+    return list(itertools.product(VARIANTS, RATES, range(SEEDS)))
 
 
-def main() -> None:
-    """Train all and write the results."""
-    torch.set_num_threads(1)
-    start = time.perf_counter()
-    settings = list(itertools.product(VARIANTS, RATES, range(SEEDS)))
-    trials = [trial for setting in tqdm(settings) for trial in run_trials(*setting)]
-    rows = (trial._replace(copies=round(trial.copies, 4)) for trial in trials)
-    write_table(RESULTS, Trial._fields, rows)
-    said = (
-        f"{len(trials)} runs in {time.perf_counter() - start:.0f} s, torch {torch.__version__}, "
-        f"{platform.machine()}, one thread\n"
-    )
-    write_whole(LOG, said.encode())
+def report(runs: Sequence[Run]) -> Iterator[str]:
+    """Sum up each variant at its best rate."""
+    for variant in VARIANTS:
+        best = ends(runs, "copies", range(SEEDS), variant=variant, steps=STOPS[-1])
+        yield f"{variant:16} {spread(run.copies for run in best)} nats on copies"
 
 
-if __name__ == "__main__":
-    main()
+study = Study(Path(__file__).with_suffix(".csv"), Run, train_variant, settings, report)

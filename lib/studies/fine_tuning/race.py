@@ -5,24 +5,23 @@ the edge, one more is tried. The rate is chosen by the loss on docstrings kept f
 other docstrings and on held-out plays are what is reported, over three seeds.
 
 Three ways are followed to lower rates, where they learn less and forget less; and the full update
-is cut to low ranks and shrunk, all over the same seeds. To repeat it (about six minutes on one
-core) run ``python -m primer.fine_tuning.race``: it trains what is missing in ``race.csv`` beside
-this file, and starts anew when the model of the book is another.
+is cut to low ranks and shrunk, all over the same seeds.  ``python -m studies fine_tuning.race``
+trains what is missing, all of it in about six minutes of one core, and starts anew when the model
+of the book is another.
 """
 
 from __future__ import annotations
 
 import copy
-import math
-import platform
-import sys
+import functools
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
-from tqdm import tqdm
 
 from primer.datasets import split_plays
 from primer.fine_tuning.adapters import add_adapters, add_ia3
@@ -38,10 +37,10 @@ from primer.fine_tuning.lora import add_lora
 from primer.fine_tuning.spectrum import between, truncated_update
 from primer.fine_tuning.tuning import fine_tune, loss_on, windows_of
 from primer.inputs import one_of
-from primer.saving import write_whole
-from primer.tables import read_records
+from primer.tables import Quoted
 from primer.train import token_stream
 from primer.transformers import Transformer, load_pretrained
+from studies.study import Setting, Study, followed, tuned
 
 MIDDLE = {
     "LoRA, r = 1": 2e-2,
@@ -64,11 +63,9 @@ FOLLOWED = {
 """Three ways that are compared at equal learning, and the rates at which."""
 RANKS, STRENGTHS = (1, 4, 16, 64), (0.25, 0.5, 0.75)
 """What the full update is cut to, and multiplied by."""
-LESS = "the update itself"
+LESS, UNTOUCHED = "the update itself", "nothing"
 STEPS = 60
 SEEDS = (0, 1, 2)
-RESULTS = Path(__file__).with_name("race.csv")
-LOG = Path(__file__).with_name("race-log.txt")
 
 
 def prepare(way: str, base: Transformer) -> Transformer:
@@ -107,12 +104,12 @@ def prepare(way: str, base: Transformer) -> Transformer:
 class Run(NamedTuple):
     """One training: nats per token on docstrings (to tune by, to report) and on held-out plays."""
 
-    way: str
-    rate: float
+    way: Quoted
+    rate: Annotated[float, ".6g"]
     seed: int
-    tuning: float
-    test: float
-    plays: float
+    tuning: Annotated[float, ".4f"]
+    test: Annotated[float, ".4f"]
+    plays: Annotated[float, ".4f"]
 
 
 class World(NamedTuple):
@@ -125,6 +122,7 @@ class World(NamedTuple):
     plays: torch.Tensor
 
 
+@functools.cache
 def world() -> World:
     """Load the model, encode the texts and cut the windows."""
     base, tokenizer = load_pretrained("plays-2")
@@ -139,69 +137,49 @@ def world() -> World:
     )
 
 
-def judge(here: World, way: str, rate: float, seed: int, model: nn.Module) -> Run:
+def judge(way: str, rate: float, seed: int, model: nn.Module) -> Run:
     """Measure the three losses of a model."""
-    return Run(way, rate, seed, *(loss_on(model, rows) for rows in here[2:]))
+    return Run(Quoted(way), rate, seed, *(loss_on(model, rows) for rows in world()[2:]))
 
 
-def run(here: World, way: str, rate: float, seed: int) -> list[Run]:
-    """Train one way once; of the full update at its best rate also what is left when it is less."""
+def train_way(way: str, rate: float, seed: int) -> Iterator[Run]:
+    """Train one way once; of the full update at its best rate also what is left when it is less.
+
+    Yields
+    ------
+    Run
+        One, or for each update that is less.
+    """
+    here = world()
+    if way == UNTOUCHED:
+        yield judge(way, rate, seed, here.base)
+        return
     torch.manual_seed(seed)
-    lessened = way == LESS
-    model: nn.Module = prepare("everything" if lessened else way, here.base)
+    model: nn.Module = prepare("everything" if way == LESS else way, here.base)
     fine_tune(model, here.training, rate, seed, steps=STEPS)
     freeze(model)
-    if not lessened:
-        return [judge(here, way, rate, seed, model)]
-    models = {LESS: model}
-    models |= {f"cut, r = {r}": truncated_update(here.base, model, r) for r in RANKS}
-    models |= {f"times {a}": between(here.base, model, a) for a in STRENGTHS}
-    return [judge(here, name, rate, seed, less) for name, less in models.items()]
+    yield judge(way, rate, seed, model)
+    if way == LESS:
+        for rank in RANKS:
+            yield judge(f"cut, r = {rank}", rate, seed, truncated_update(here.base, model, rank))
+        for strength in STRENGTHS:
+            yield judge(f"times {strength}", rate, seed, between(here.base, model, strength))
 
 
-def read_results(path: Path = RESULTS) -> list[Run]:
-    """Read what is trained already; the first line is the untouched model.
-
-    Examples
-    --------
-    >>> read_results(Path("nowhere.csv"))
-    []
-    """
-    if not path.is_file():
-        return []
-    return read_records(path, Run)
-
-
-def rates_of(way: str, runs: list[Run]) -> list[float]:
-    """Return the rates to try with seed 0: three, and more while the best is at the edge."""
-    rates = [MIDDLE[way] * 2.0**k for k in (-1, 0, 1)]
-    done = {r.rate: r.tuning for r in runs if r.way == way and r.seed == 0}
-    while all(any(math.isclose(rate, d) for d in done) for rate in rates) and len(rates) < 8:
-        tried = {d: loss for d, loss in done.items() if any(math.isclose(d, r) for r in rates)}
-        best = min(tried, key=lambda d: tried[d])
-        if math.isclose(best, max(rates)):
-            rates.append(max(rates) * 2)
-        elif math.isclose(best, min(rates)):
-            rates.insert(0, min(rates) / 2)
-        else:
-            break
-    return rates
-
-
-def best_rate(way: str, runs: list[Run]) -> float:
+def best_rate(way: str, runs: Sequence[Run]) -> float:
     """Return the rate with the lowest loss on the docstrings for tuning, seed 0."""
-    return min((r for r in runs if r.way == way and r.seed == 0), key=lambda r: r.tuning).rate
+    return tuned(runs, "tuning", way=way).rate
 
 
-def spread_of(way: str, runs: list[Run], rate: float | None = None) -> np.ndarray:
+def ends(way: str, runs: Sequence[Run], rate: float | None = None) -> np.ndarray:
     """Collect the losses of a way over the seeds.
 
     Parameters
     ----------
     way : str
         Its name.
-    runs : list of Run
-        From :func:`read_results`.
+    runs : sequence of Run
+        From ``study.read()``.
     rate : float, optional
         One of its rates; the best one when left out.
 
@@ -213,42 +191,40 @@ def spread_of(way: str, runs: list[Run], rate: float | None = None) -> np.ndarra
     Examples
     --------
     >>> runs = [Run("all", 0.1, seed, 3.0, 3.1, 4.0 + seed) for seed in (1, 0)]
-    >>> spread_of("all", runs).tolist()
+    >>> ends("all", runs).tolist()
     [[3.1, 4.0], [3.1, 5.0]]
     """
     rate = best_rate(way, runs) if rate is None else rate
-    own = [r for r in runs if r.way == way and math.isclose(r.rate, rate)]
+    own = [r for r in runs if (r.way, r.rate) == (way, rate)]
     return np.array([(r.test, r.plays) for r in sorted(own, key=lambda r: r.seed)])
 
 
-def missing(runs: list[Run]) -> list[tuple[str, float, int]]:
-    """List what is to be trained next: way by way, its rates with seed 0, then the other seeds.
+def settings(runs: Sequence[Run]) -> list[Setting]:
+    """List what is wanted: way by way, its rates with seed 0, then the best with the other seeds.
 
     When all ways are tuned, the rates that some are followed to, and the update made less.
     """
-    have = {(r.way, f"{r.rate:.4g}", r.seed) for r in runs}
+    wanted: list[Setting] = [(UNTOUCHED, 0.0, 0)]
+    open_ways = 0
+    for way, middle in MIDDLE.items():
+        losses = {run.rate: run.tuning for run in runs if run.way == way and run.seed == 0}
+        tried = followed([middle / 2, middle, middle * 2], losses, (middle / 2**6, middle * 2**6))
+        wanted += [(way, rate, 0) for rate in tried]
+        if losses.keys() >= {*tried}:
+            wanted += [(way, best_rate(way, runs), seed) for seed in SEEDS[1:]]
+        else:
+            open_ways += 1
+    if not open_ways:
+        rates = [(way, rate) for way, rates in FOLLOWED.items() for rate in rates]
+        rates.append((LESS, best_rate("everything", runs)))
+        wanted += [(way, rate, seed) for (way, rate), seed in product(rates, SEEDS)]
+    return list(dict.fromkeys(wanted))
 
-    def open_of(wanted: list[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
-        return [w for w in wanted if (w[0], f"{w[1]:.4g}", w[2]) not in have]
 
-    for way in MIDDLE:
-        wanted = [(way, rate, 0) for rate in rates_of(way, runs)]
-        if not open_of(wanted):
-            wanted = [(way, best_rate(way, runs), seed) for seed in SEEDS[1:]]
-        if todo := open_of(wanted):
-            return todo
-    rates = [(way, rate) for way, rates in FOLLOWED.items() for rate in rates]
-    rates.append((LESS, best_rate("everything", runs)))
-    return open_of([(way, rate, seed) for way, rate in rates for seed in SEEDS])
-
-
-def write_results(runs: list[Run], path: Path = RESULTS) -> None:
-    """Write all runs, four digits each."""
-    lines = ["way,rate,seed,tuning,test,plays"]
-    lines += [
-        f'"{r.way}",{r.rate:.4g},{r.seed},{r.tuning:.4f},{r.test:.4f},{r.plays:.4f}' for r in runs
-    ]
-    write_whole(path, "".join(f"{line}\n" for line in lines).encode())
+def trained_as(run: Run) -> Setting:
+    """Return the setting that a run came from: what is less was trained as the whole update."""
+    less = run.way.startswith(("cut, ", "times "))
+    return (LESS if less else run.way, *run[1:3])
 
 
 class Row(NamedTuple):
@@ -263,11 +239,11 @@ class Row(NamedTuple):
     plays_spread: float
 
 
-def table(runs: list[Run], base: Transformer) -> list[Row]:
+def table(runs: Sequence[Run], base: Transformer) -> list[Row]:
     """Sum up the runs: each way with its best rate, over the seeds."""
     rows = []
     for way in MIDDLE:
-        losses = spread_of(way, runs)
+        losses = ends(way, runs)
         (test, plays) = losses.mean(axis=0).tolist()
         (test_spread, plays_spread) = losses.std(axis=0, ddof=1).tolist()
         numbers = trainable_numbers(prepare(way, base))
@@ -276,32 +252,28 @@ def table(runs: list[Run], base: Transformer) -> list[Row]:
     return rows
 
 
-def main() -> int:
-    """Train what is missing and write the log."""
-    torch.set_num_threads(1)
-    here = world()
-    start = judge(here, "nothing", 0.0, 0, here.base)
-    runs = read_results()
-    if not runs or abs(runs[0].test - start.test) + abs(runs[0].plays - start.plays) > 2e-3:
-        runs = [start]  # no results yet, or those of another model
-    while todo := missing(runs):
-        for way, rate, seed in tqdm(todo, file=sys.stderr, disable=None):
-            runs += run(here, way, rate, seed)
-            write_results(runs)
-    lines = [
-        f"{STEPS} steps of AdamW on 4 windows of 64 tokens; nats per token, mean (spread), 3 seeds",
-        f"torch {torch.__version__}, Python {platform.python_version()}, one thread",
-        f"untouched: docstrings {start.test:.3f}, plays {start.plays:.3f}",
-    ]
-    lines += [
-        f"{r.way:28}{r.numbers:>9,}  rate {r.rate:<8.4g}docstrings {r.test:.3f} "
-        f"({r.test_spread:.3f})  plays {r.plays:.3f} ({r.plays_spread:.3f})"
-        for r in table(runs, here.base)
-    ]
-    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
-    print("\n".join(lines))
-    return 0
+def report(runs: Sequence[Run]) -> Iterator[str]:
+    """Sum up each way at its best rate, over the seeds."""
+    yield (
+        f"{STEPS} steps of AdamW on 4 windows of 64 tokens; nats per token, mean (spread), 3 seeds"
+    )
+    yield f"untouched: docstrings {runs[0].test:.3f}, plays {runs[0].plays:.3f}"
+    for r in table(runs, world().base):
+        yield (
+            f"{r.way:28}{r.numbers:>9,}  rate {r.rate:<8.4g}docstrings {r.test:.3f} "
+            f"({r.test_spread:.3f})  plays {r.plays:.3f} ({r.plays_spread:.3f})"
+        )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+study = Study(
+    Path(__file__).with_suffix(".csv"), Run, train_way, settings, report, setting=trained_as
+)
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Train what is missing, or all of it when what is stored belongs to another model."""
+    runs = study.read()
+    start = judge(UNTOUCHED, 0.0, 0, world().base)
+    if runs and abs(runs[0].test - start.test) + abs(runs[0].plays - start.plays) > 2e-3:
+        study.write([start])
+    study.main(arguments)

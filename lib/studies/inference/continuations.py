@@ -1,22 +1,19 @@
-"""Held-out passages, continued and judged: ``python -m primer.inference.continuations``.
+"""Held-out passages, continued and judged.
 
 Up to two hundred passages are continued by 192 tokens.  Each decoder, and each memory that greedy
-decoding is left, is one block of lines in ``continuations.csv``: a measure, its mean over texts (or
-contexts, or loops), the standard error of that mean, and how many there were.  What stands in the
-file is not computed again, so that an interrupted run goes on where it stopped; all of it takes
-about half an hour on one core.
+decoding is left, is one block of lines in the table: a measure, its mean over texts (or contexts,
+or loops), the standard error of that mean, and how many there were.  ``python -m studies
+inference.continuations`` measures what is missing, all of it in about half an hour of one core.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,11 +27,9 @@ from primer.inference.choosing import greedy, sample
 from primer.inference.generation import generate
 from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.quality import distinct_ngrams
-from primer.saving import write_whole
-from primer.tables import read_records
 from primer.transformers import Block, Transformer, load_pretrained
+from studies.study import Study
 
-RESULTS = Path(__file__).with_suffix(".csv")
 N_TEXTS, PROMPT, NEW, N_CONTEXTS = 200, 32, 192, 1000
 MEMORIES = (1, 2, 4, 8, 16, 32, 64, 128)
 FORGETFUL = {1: 200, 2: 200, 4: 200, 8: 200, 16: 200, 32: 100, 64: 50}
@@ -54,28 +49,25 @@ INDUCTION, WITHOUT = {1: (2, 3), 2: (1, 2)}, " without induction"
 SILENCED = [f"{name}{WITHOUT}" for name in ("greedy", "τ = 0.1", "τ = 0.3", "τ = 0.5")]
 
 
-class Line(NamedTuple):
+class Run(NamedTuple):
     """One measure: its mean, the standard error of the mean, and over how many."""
 
     setting: str
     measure: str
-    mean: float
-    error: float
+    mean: Annotated[float, ".5f"]
+    error: Annotated[float, ".5f"]
     n: int
 
 
-def read_results(path: Path = RESULTS) -> dict[tuple[str, str], Line]:
+def results() -> dict[tuple[str, str], Run]:
     """Read what was measured, by setting and measure.
 
     Examples
     --------
-    >>> read_results()["greedy", "ends in a loop"].n
+    >>> results()["greedy", "ends in a loop"].n
     200
     """
-    if not path.exists():
-        return {}
-    lines = read_records(path, Line)
-    return {(line.setting, line.measure): line for line in lines}
+    return {run[:2]: run for run in study.read()}
 
 
 def held_out_passages(n: int = N_TEXTS, length: int = PROMPT + NEW) -> Int[Tensor, "n length"]:
@@ -111,11 +103,11 @@ def generate_forgetful(
 # ---------------------------------------------------------------- what is measured
 
 
-def _line(setting: str, measure: str, values: Iterable[float]) -> Line:
+def _line(setting: str, measure: str, values: Iterable[float]) -> Run:
     """Summarize one measure."""
     numbers = np.array(list(values), dtype=float)
     error = numbers.std(ddof=1) / len(numbers) ** 0.5 if len(numbers) > 1 else 0.0
-    return Line(setting, measure, float(numbers.mean()), float(error), len(numbers))
+    return Run(setting, measure, float(numbers.mean()), float(error), len(numbers))
 
 
 class Laboratory:
@@ -144,7 +136,7 @@ class Laboratory:
                     assert isinstance(block, Block)
                     stack.enter_context(ablate_heads(block.attention, heads))
                 return self.write(setting.removesuffix(WITHOUT))
-        if setting == "Shakespeare":
+        if setting == SHAKESPEARE:
             return self.passages
         if setting == "greedy":
             everything = len(self.passages)
@@ -161,7 +153,7 @@ class Laboratory:
         choose = partial(sample, generator=dice, **SETTINGS[setting])
         return self._in_batches(lambda rows: generate(self.model, rows, NEW, choose), SAMPLED)
 
-    def judge(self, setting: str, texts: Int[Tensor, "n length"]) -> list[Line]:
+    def judge(self, setting: str, texts: Int[Tensor, "n length"]) -> list[Run]:
         """Measure texts: one value for each, then the mean."""
         values: dict[str, list[float]] = {}
         for text in texts:
@@ -193,7 +185,7 @@ class Laboratory:
             "left a loop": float(any(one.end < len(new) for one in found)),
         }
 
-    def circles(self, texts: Int[Tensor, "n length"]) -> list[Line]:
+    def circles(self, texts: Int[Tensor, "n length"]) -> list[Run]:
         """Ask the loops of greedy texts whether they feed themselves and what keeps them going."""
         ended = [(text, one) for text in texts if (one := final_loop(text)) and one.start >= PROMPT]
         lines = [_line("loops", "period", [one.period for _, one in ended])]
@@ -223,7 +215,7 @@ class Laboratory:
         more = generate(self.model, shown, one.period)[len(shown) :]
         return bool(torch.equal(more, text[end - one.period : end]))
 
-    def lengths(self) -> list[Line]:
+    def lengths(self) -> list[Run]:
         """Compare the lengths of what beam search finds with and without a correction for it."""
         stop = self.encoding.encode(".")[0]
         sizes = {
@@ -237,7 +229,7 @@ class Laboratory:
         more = np.subtract(sizes[1.0], sizes[0.0])
         return [*lines, _line("lengths", "λ = 1 less λ = 0", more)]
 
-    def memory(self) -> list[Line]:
+    def memory(self) -> list[Run]:
         """Measure loss and greedy choice at held-out places when the last m tokens are seen."""
         contexts = held_out_passages(self.n_contexts, 129)
         truth, losses, choices = contexts[:, -1], {}, {}
@@ -262,56 +254,50 @@ class Laboratory:
         return lines
 
 
-# ---------------------------------------------------------------- the run
+# ---------------------------------------------------------------- the study
+
+SHAKESPEARE, LOOPS, LENGTHS, LAST = "Shakespeare", "loops", "lengths", "last 128"
+NAMES = [
+    SHAKESPEARE,
+    "greedy",
+    LOOPS,
+    *SETTINGS,
+    *SILENCED,
+    *(f"m = {m}" for m in FORGETFUL),
+    LENGTHS,
+    LAST,
+    "4 beams",
+]
+"""What is measured, in the order of the table; ``last 128`` stands for all memories."""
 
 
-def run(path: Path = RESULTS, laboratory: Laboratory | None = None, only: str = "") -> None:
-    """Measure what the file does not hold yet, and add it block by block.
-
-    Parameters
-    ----------
-    path : Path
-        The file of results.
-    laboratory : Laboratory, optional
-        What is measured on; the book's own when left out.
-    only : str
-        When given, the one setting to measure.
-    """
-    forgetful = [f"m = {m}" for m in FORGETFUL]
-    names = [
-        "Shakespeare",
-        "greedy",
-        "loops",
-        *SETTINGS,
-        *SILENCED,
-        *forgetful,
-        "lengths",
-        "last 128",
-        "4 beams",
-    ]
-    known = read_results(path)
-    lab = laboratory or Laboratory()
-    for name in [only] if only else names:
-        if any(setting == name for setting, _ in known):
-            continue
-        start = time.monotonic()
-        if name == "last 128":
-            lines = lab.memory()
-        elif name == "lengths":
-            lines = lab.lengths()
-        elif name == "loops":
-            lines = lab.circles(lab.write("greedy"))
-        else:
-            lines = lab.judge(name, lab.write(name))
-        known |= {(line.setting, line.measure): line for line in lines}
-        rows = "".join(
-            f"{a},{b},{mean:.5f},{error:.5f},{n}\n" for a, b, mean, error, n in known.values()
-        )
-        write_whole(path, ("setting,measure,mean,error,n\n" + rows).encode())
-        print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
+@cache
+def laboratory() -> Laboratory:
+    """Set up the book's own laboratory, once in each process."""
+    return Laboratory()
 
 
-if __name__ == "__main__":
+def measured(name: str) -> list[Run]:
+    """Measure one of ``NAMES``, in double precision."""
+    before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
-    torch.set_num_threads(1)
-    run(Path(sys.argv[1]) if sys.argv[1:] else RESULTS)
+    try:
+        lab = laboratory()
+        if name == LAST:
+            return lab.memory()
+        if name == LENGTHS:
+            return lab.lengths()
+        if name == LOOPS:
+            return lab.circles(lab.write("greedy"))
+        return lab.judge(name, lab.write(name))
+    finally:
+        torch.set_default_dtype(before)
+
+
+study = Study(
+    Path(__file__).with_suffix(".csv"),
+    Run,
+    measured,
+    lambda _: [(name,) for name in NAMES],
+    setting=lambda run: (LAST if run.setting.startswith("last ") else run.setting,),
+)

@@ -9,28 +9,21 @@ All variants of a question are tried at the same learning rates and seeds; the r
 penalty of a classifier on features, are chosen by digits kept for that (for folds by the error
 itself) and the error on other digits is reported.
 
-Run ``python -m primer.networks.trials`` to repeat them (about six minutes on one core), or add the
-names of some of the questions: it trains what is missing in the files ``trials-*.csv`` beside this
-one, so remove those first, and writes ``trials-log.txt``.
+``python -m studies networks.trials`` trains what is missing, all of it in about six minutes of one
+core.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
-import platform
-import sys
-import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
-from primer.inputs import one_of
 from primer.networks.folding import tent
 from primer.networks.vision import (
     DAMAGES,
@@ -44,8 +37,7 @@ from primer.networks.vision import (
     train_denoiser,
     train_on_line,
 )
-from primer.saving import write_whole
-from primer.tables import read_records, write_table
+from studies.study import Setting, Study, spread, tuned
 
 RATES = (0.001, 0.003, 0.01)
 FEW_RATES = RATES[:2]
@@ -59,13 +51,10 @@ FOLDS = (1, 2, 4)
 FEATURES = ("pixels", "random", *DAMAGES, "mask left on")
 """*random* is the encoder as it is drawn: what its kinks do before anything was learned."""
 
-HERE = Path(__file__).parent
-LOG = HERE / "trials-log.txt"
-QUESTIONS = ("pixels", "kinks", "labels", "folds")
 KINKS = {"ReLU": nn.ReLU, "GELU": nn.GELU, "SiLU": nn.SiLU}
 
 
-class Trial(NamedTuple):
+class Run(NamedTuple):
     """One result.
 
     Attributes
@@ -86,8 +75,8 @@ class Trial(NamedTuple):
     case: str
     rate: float
     seed: int
-    tuning: float
-    test: float
+    tuning: Annotated[float, ".6f"]
+    test: Annotated[float, ".6f"]
 
 
 class Digits(NamedTuple):
@@ -114,12 +103,12 @@ def shuffled_digits(seed: int) -> Digits:
     return Digits(x / x.std(), torch.tensor(classes[order]))
 
 
-def pixel_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Trial]:
+def pixel_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Run]:
     """Train on 300 digits, 300 steps; choose by 300 others, report on the other 1197.
 
     Yields
     ------
-    Trial
+    Run
         For the pictures as the case has them, and for natural pictures also shifted ones.
     """
     x, y = shuffled_digits(seed)
@@ -129,29 +118,29 @@ def pixel_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
     model = seeded(build, seed)
     train_classifier(model, x[:300], y[:300], rate, 300, seed)
     tuning = error_rate(model, x[300:600], y[300:600])
-    yield Trial(variant, case, rate, seed, tuning, error_rate(model, x[600:], y[600:]))
+    yield Run(variant, case, rate, seed, tuning, error_rate(model, x[600:], y[600:]))
     if case == "natural":
         for pixels in (1, 2):
             moved = error_rate(model, shift_right(x[600:], pixels), y[600:])
-            yield Trial(variant, f"shifted {pixels}", rate, seed, tuning, moved)
+            yield Run(variant, f"shifted {pixels}", rate, seed, tuning, moved)
 
 
-def kink_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Trial]:
+def kink_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Run]:
     """Train a network with two hidden layers on 300 digits, as :func:`pixel_trial` does.
 
     Yields
     ------
-    Trial
+    Run
         One.
     """
     x, y = shuffled_digits(seed)
     model = seeded(lambda: fully_connected([64, 50, 50, 10], KINKS[variant]), seed)
     train_classifier(model, x[:300], y[:300], rate, 300, seed)
     errors = [error_rate(model, x[part], y[part]) for part in (slice(300, 600), slice(600, None))]
-    yield Trial(variant, case, rate, seed, *errors)
+    yield Run(variant, case, rate, seed, *errors)
 
 
-def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Trial]:
+def label_trial(variant: str, rate: float, seed: int) -> Iterator[Run]:
     """Learn features from 1000 digits without labels, then a classifier from few with labels.
 
     The classifier's penalty is chosen, for each variant, rate and seed, by 300 digits; the last 497
@@ -159,7 +148,7 @@ def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
 
     Yields
     ------
-    Trial
+    Run
         For each number of labels, and one for the mean squared error of the reconstruction; after
         *mask* the same again with the mask left on when the features are read.
     """
@@ -171,7 +160,7 @@ def label_trial(variant: str, case: str, rate: float, seed: int) -> Iterator[Tri
     model = train_denoiser(x[:1000], variant, rate, 1500, seed)
     with torch.no_grad():
         losses = (model(x) - x)[1000:].square().mean(dim=1)
-        yield Trial(
+        yield Run(
             variant, "loss", rate, seed, float(losses[:300].mean()), float(losses[300:].mean())
         )
         yield from _probe(variant, model[:2](x), y, rate, seed)
@@ -193,7 +182,7 @@ def random_features(x: Tensor, seed: int) -> Tensor:
     return hidden
 
 
-def _probe(variant: str, features: Tensor, y: Tensor, rate: float, seed: int) -> Iterator[Trial]:
+def _probe(variant: str, features: Tensor, y: Tensor, rate: float, seed: int) -> Iterator[Run]:
     """Classify features by few labels, with the penalty that suits the tuning digits best."""
     from sklearn.linear_model import LogisticRegression  # here, as above
 
@@ -212,15 +201,15 @@ def _probe(variant: str, features: Tensor, y: Tensor, rate: float, seed: int) ->
                 found.append((wrong[:300].mean(), wrong[300:].mean()))
             errors.append(np.mean(found, axis=0))
         tuning, test = min(errors, key=lambda pair: pair[0])
-        yield Trial(variant, str(labels), rate, seed, float(tuning), float(test))
+        yield Run(variant, str(labels), rate, seed, float(tuning), float(test))
 
 
-def fold_trial(variant: str, case: str, rate: float, _: int) -> Iterator[Trial]:
+def fold_trial(variant: str, case: str, rate: float) -> Iterator[Run]:
     """Train networks of five hidden layers of 32 on a folded line, 1000 steps of 256 points.
 
     Yields
     ------
-    Trial
+    Run
         For each seed, the mean squared error on 1025 points.
     """
 
@@ -230,43 +219,16 @@ def fold_trial(variant: str, case: str, rate: float, _: int) -> Iterator[Trial]:
     grid = torch.linspace(0, 1, 1025)[:, None]
     found = train_on_line(target, [32] * 5, rate, 1000, SEEDS)(grid)
     for seed, error in enumerate((found - target(grid)).square().mean(dim=(1, 2)).tolist()):
-        yield Trial(variant, case, rate, seed, error, error)
+        yield Run(variant, case, rate, seed, error, error)
 
 
-def load_trials(question: str) -> list[Trial]:
-    """Read the stored results of one question.
-
-    Parameters
-    ----------
-    question : {"pixels", "kinks", "labels", "folds"}
-        Which.
-
-    Returns
-    -------
-    list of Trial
-        One for each variant, case, rate and seed.
-
-    Examples
-    --------
-    >>> len(load_trials("folds")) == len(FOLDS) * len(FEW_RATES) * SEEDS
-    True
-    """
-    return read_records(_file(question), Trial)
-
-
-def write_trials(path: Path, trials: list[Trial]) -> None:
-    """Store the results of a question."""
-    rows = ([*trial[:4], f"{trial.tuning:.6f}", f"{trial.test:.6f}"] for trial in trials)
-    write_table(path, Trial._fields, rows)
-
-
-def chosen(trials: list[Trial], variant: str, case: str, tuned_on: str | None = None) -> np.ndarray:
+def ends(runs: Sequence[Run], variant: str, case: str, tuned_on: str | None = None) -> np.ndarray:
     """Return the test errors of the seeds at the learning rate with the lowest tuning error.
 
     Parameters
     ----------
-    trials : list of Trial
-        See :func:`load_trials`.
+    runs : sequence of Run
+        Of one question: ``pixels.read()``.
     variant, case : str
         Which of them.
     tuned_on : str, optional
@@ -280,48 +242,15 @@ def chosen(trials: list[Trial], variant: str, case: str, tuned_on: str | None = 
     Raises
     ------
     ValueError
-        When there is no such trial.
+        When there is no such run.
 
     Examples
     --------
-    >>> chosen(load_trials("folds"), "trained", "1").shape
+    >>> ends(folds.read(), "trained", "1").shape
     (3,)
     """
-
-    def pick(case: str) -> dict[float, list[Trial]]:
-        found: dict[float, list[Trial]] = {}
-        for trial in trials:
-            if (trial.variant, trial.case) == (variant, case):
-                found.setdefault(trial.rate, []).append(trial)
-        if not found:
-            raise ValueError(f"no trial of {variant!r} in the case {case!r}")
-        return found
-
-    tuned = pick(tuned_on or case)
-    best = min(tuned, key=lambda rate: np.mean([trial.tuning for trial in tuned[rate]]))
-    return np.array([trial.test for trial in pick(case)[best]])
-
-
-def settings(question: str) -> list[tuple[str, str, float, int]]:
-    """List what is trained for a question: variant, case, rate and seed.
-
-    Examples
-    --------
-    >>> len(settings("pixels"))
-    36
-    """
-    seeds = range(SEEDS)
-    if question == "pixels":
-        kinds = ("convolutional", "fully connected")
-        return list(itertools.product(kinds, ("natural", "shuffled"), RATES, seeds))
-    if question == "kinks":
-        return list(itertools.product(KINKS, ("natural",), RATES, seeds))
-    if question == "folds":
-        return list(
-            itertools.product(("trained",), map(str, FOLDS), FEW_RATES, (0,))
-        )  # all at once
-    trained = itertools.product(DAMAGES, ("",), FEW_RATES, seeds)
-    return [*itertools.product(("pixels", "random"), ("",), (0.0,), seeds), *trained]
+    best = tuned(runs, "tuning", range(SEEDS), variant=variant, case=tuned_on or case)
+    return np.array([run.test for run in runs if run[:3] == (variant, case, best.rate)])
 
 
 def _some_of_each(classes: np.ndarray, labels: int, chance: np.random.Generator) -> np.ndarray:
@@ -332,51 +261,52 @@ def _some_of_each(classes: np.ndarray, labels: int, chance: np.random.Generator)
     return np.concatenate(each)
 
 
-def _file(question: str) -> Path:
-    return HERE / f"trials-{question}.csv"
+def report(runs: Sequence[Run]) -> Iterator[str]:
+    """Sum up each variant in each case."""
+    for variant, case in dict.fromkeys((run.variant, run.case) for run in runs):
+        errors = ends(runs, variant, case, "natural" if case.startswith("shifted") else case)
+        yield f"{variant:16} {case:9} {spread(errors, 5)}"
 
 
-def answer(question: str) -> int:
-    """Train what is missing for a question, store each result at once, and count the trainings."""
-    run: dict[str, Callable[..., Iterator[Trial]]] = {
-        "pixels": pixel_trial,
-        "kinks": kink_trial,
-        "labels": label_trial,
-        "folds": fold_trial,
-    }
-    stored = load_trials(question) if _file(question).exists() else []
-    several_cases = question == "labels"  # one training answers for all numbers of labels
-    done = {(t.variant, "" if several_cases else t.case, t.rate, t.seed) for t in stored}
-    missing = [setting for setting in settings(question) if setting not in done]
-    for setting in tqdm(missing, desc=question):
-        stored += run[question](*setting)
-        write_trials(_file(question), stored)
-    return len(missing)
+def case_trained(run: Run) -> Setting:
+    """Return the setting of a run on pixels: shifted ones are read by networks of natural ones."""
+    case = "natural" if run.case.startswith("shifted") else run.case
+    return (run.variant, case, run.rate, run.seed)
 
 
-def main(questions: Collection[str]) -> None:
-    """Answer the questions and write the log."""
-    for question in questions:
-        one_of("question", question, QUESTIONS)
-    torch.set_num_threads(1)  # the matrices are too small to share
-    began = time.process_time()
-    trained = sum(answer(question) for question in questions)
-    lines = []
-    for question in filter(lambda name: _file(name).exists(), QUESTIONS):
-        trials = load_trials(question)
-        for variant, case in dict.fromkeys((t.variant, t.case) for t in trials):
-            tuned_on = "natural" if case.startswith("shifted") else case
-            errors = chosen(trials, variant, case, tuned_on)
-            spread = f"{errors.mean():.5f} ± {errors.std(ddof=1):.5f}"
-            lines.append(f"{question:7} {variant:16} {case:9} {spread}")
-    lines += [
-        f"{trained} trained now, {time.process_time() - began:.0f} s",
-        f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
-        f"{platform.machine()}, {os.cpu_count()} cores, one thread",
-    ]
-    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
-    print("\n".join(lines))
+def features_trained(run: Run) -> Setting:
+    """Return the setting of a run with few labels: one training answers for all cases."""
+    return ("mask" if run.variant == "mask left on" else run.variant, run.rate, run.seed)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:] or QUESTIONS)
+def _study(
+    name: str, train: Callable[..., Iterator[Run]], settings: Iterable[Setting], **of: Any
+) -> Study[Run]:
+    wanted = list(settings)
+    table = Path(__file__).with_name(f"trials-{name}.csv")
+    return Study(table, Run, train, lambda _: wanted, report, **of)
+
+
+pixels = _study(
+    "pixels",
+    pixel_trial,
+    product(("convolutional", "fully connected"), ("natural", "shuffled"), RATES, range(SEEDS)),
+    setting=case_trained,
+)
+kinks = _study("kinks", kink_trial, product(KINKS, ("natural",), RATES, range(SEEDS)))
+labels = _study(
+    "labels",
+    label_trial,
+    [
+        *product(("pixels",), (0.0,), range(SEEDS)),
+        *product(DAMAGES, FEW_RATES, range(SEEDS)),
+        *product(("random",), (0.0,), range(SEEDS)),
+    ],
+    setting=features_trained,
+)
+folds = _study(
+    "folds",
+    fold_trial,
+    product(("trained",), map(str, FOLDS), FEW_RATES),  # all seeds at once
+    setting=lambda run: run[:3],
+)

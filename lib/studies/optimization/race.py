@@ -3,40 +3,35 @@
 It trains the network of :mod:`primer.optimization.network` for sixty steps with every rule.  First
 each rule is tuned: eight learning rates a factor 2 apart and, where it has a memory, five decays,
 three seeds each.  Then each rule runs with its best setting on ten other seeds, the same for all.
-Run ``python -m primer.optimization.race`` to repeat it (about three minutes on two cores): it
-trains what is missing in ``race.csv`` beside this file, so remove that file first, and writes a log
-to ``race-log.txt``.
+``python -m studies optimization.race`` trains what is missing, all of it in about three minutes of
+two cores.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
-import platform
-import time
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from tqdm import tqdm
 
-from primer.inputs import fraction, positive
+from primer.inputs import fraction, one_of, positive
 from primer.inputs.seeds import seed_number
 from primer.optimization.muon import Muon
-from primer.optimization.network import Digits, Mlp, digits, train
-from primer.saving import write_whole
-from primer.tables import read_records, write_table
+from primer.optimization.network import Mlp, digits, train
+from studies.study import Setting, Study
+from studies.study import ends as ends_of
+from studies.study import tuned as tuned_of
 
 WIDTH, STEPS = 64, 60
 LEVEL = 0.3
 TUNING_SEEDS = tuple(range(3))
 SEEDS = tuple(range(3, 13))
-RESULTS = Path(__file__).with_name("race.csv")
-LOG = Path(__file__).with_name("race-log.txt")
 
 
 class SignDescent(torch.optim.Optimizer):
@@ -121,6 +116,7 @@ def rates_of(rule: str) -> tuple[float, ...]:
 
 def make(rule: str, model: Mlp, rate: float, memory: float) -> torch.optim.Optimizer:
     """Build the optimizer of a rule."""
+    one_of("rule", rule, MEMORIES)
     weights = list(model.parameters())
     if rule in ("gradient descent", "momentum"):
         return torch.optim.SGD(weights, lr=rate, momentum=memory)
@@ -128,9 +124,7 @@ def make(rule: str, model: Mlp, rate: float, memory: float) -> torch.optim.Optim
         return SignDescent(weights, lr=rate, momentum=memory)
     if rule == "Adam":
         return torch.optim.Adam(weights, lr=rate, betas=(memory, 0.999))
-    if rule == "Muon":
-        return Muon(weights, lr=rate, momentum=memory)
-    raise ValueError(f"rule must be one of {', '.join(MEMORIES)}, got {rule!r}")
+    return Muon(weights, lr=rate, momentum=memory)
 
 
 class Run(NamedTuple):
@@ -144,19 +138,30 @@ class Run(NamedTuple):
     memory: float
     rate: float
     seed: int
-    loss: float
-    accuracy: float
+    loss: Annotated[float, 5]
+    accuracy: Annotated[float, 4]
     steps: int
 
+    @property
+    def log_loss(self) -> float:
+        """What a rule is tuned by: losses spread over orders of magnitude."""
+        return math.log(self.loss)
 
-def compete(rule: str, memory: float, rate: float, seed: int, data: Digits) -> Run:
+
+def compete(rule: str, memory: float, rate: float, seed: int) -> Iterator[Run]:
     """Train one network with one rule and evaluate it after every step.
+
+    Yields
+    ------
+    Run
+        One.
 
     Examples
     --------
-    >>> compete("Adam", 0.9, 2.0**-6, seed=0, data=digits()).loss < 1
-    True
+    >>> [run.loss < 1 for run in compete("Adam", 0.9, 2.0**-6, seed=0)]
+    [True]
     """
+    data = digits()
     with torch.random.fork_rng():
         torch.manual_seed(seed_number("seed", seed))
         model = Mlp(WIDTH, "standard")
@@ -174,96 +179,59 @@ def compete(rule: str, memory: float, rate: float, seed: int, data: Digits) -> R
     above = np.flatnonzero(~(np.array(losses) < LEVEL))
     steps = int(above[-1]) + 2 if above.size else 1
     loss = min(losses[-1], 1e6) if np.isfinite(losses[-1]) else 1e6
-    return Run(rule, memory, rate, seed, loss, float(right.float().mean()), steps)
+    yield Run(rule, memory, rate, seed, loss, float(right.float().mean()), steps)
 
 
-def load_runs() -> list[Run]:
-    """Read the results that are stored with the package.
-
-    Examples
-    --------
-    >>> len({run.rule for run in load_runs()})
-    6
-    """
-    return read_records(RESULTS, Run)
-
-
-def tuned(runs: list[Run], rule: str) -> tuple[float, float]:
-    """Choose the decay and the rate with the lowest loss over the tuning seeds.
-
-    The mean is that of the logarithms, as in :func:`primer.optimization.sweep.mean_losses`.
+def tuned(runs: Iterable[Run], rule: str) -> Run:
+    """Return a run with the decay and the rate that have the lowest loss over the tuning seeds.
 
     Examples
     --------
-    >>> memory, rate = tuned(load_runs(), "momentum")
-    >>> memory in MEMORIES["momentum"] and rate in rates_of("momentum")
+    >>> best = tuned(study.read(), "momentum")
+    >>> best.memory in MEMORIES["momentum"] and best.rate in rates_of("momentum")
     True
     """
-    table: dict[tuple[float, float], list[float]] = {}
-    for run in runs:
-        if run.rule == rule and run.seed in TUNING_SEEDS:
-            table.setdefault((run.memory, run.rate), []).append(np.log(run.loss))
-    return min(table, key=lambda setting: float(np.mean(table[setting])))
+    return tuned_of(runs, "log_loss", TUNING_SEEDS, rule=rule)
 
 
-def finals(runs: list[Run], rule: str) -> list[Run]:
+def ends(runs: Sequence[Run], rule: str) -> list[Run]:
     """Return the runs of a tuned rule on the ten other seeds, in the order of the seeds.
 
     Examples
     --------
-    >>> [run.seed for run in finals(load_runs(), "Adam")] == list(SEEDS)
+    >>> [run.seed for run in ends(study.read(), "Adam")] == list(SEEDS)
     True
     """
-    memory, rate = tuned(runs, rule)
-    chosen = [run for run in runs if run[:3] == (rule, memory, rate) and run.seed in SEEDS]
-    return sorted(chosen, key=lambda run: run.seed)
+    same = ends_of(runs, "log_loss", TUNING_SEEDS, rule=rule)
+    return [run for run in same if run.seed in SEEDS]
 
 
-def main() -> None:
-    """Tune, compare, and write the results and the log."""
-    torch.set_num_threads(1)  # the matrices are too small to share
-    data = digits()
-    began = time.time()
-    settings = [
+def settings(runs: Sequence[Run]) -> list[Setting]:
+    """List what is trained: every rule at all its settings, and then the best with other seeds."""
+    wanted: list[Setting] = [
         (rule, memory, rate, seed)
         for rule, memories in MEMORIES.items()
         for memory, rate, seed in itertools.product(memories, rates_of(rule), TUNING_SEEDS)
     ]
-    done = {run[:4]: run for run in load_runs()} if RESULTS.exists() else {}
-    stored = len(done)
-    for setting in tqdm([setting for setting in settings if setting not in done], desc="tuning"):
-        rule, memory, rate, seed = setting
-        done[setting] = compete(rule, memory, rate, seed, data)
-    runs = [done[setting] for setting in settings]
-    for rule in tqdm(MEMORIES, desc="comparing"):
-        for setting in [(rule, *tuned(runs, rule), seed) for seed in SEEDS]:
-            if setting not in done:
-                _, memory, rate, seed = setting
-                done[setting] = compete(rule, memory, rate, seed, data)
-            runs.append(done[setting])
-    rows = (run._replace(loss=round(run.loss, 5), accuracy=round(run.accuracy, 4)) for run in runs)
-    write_table(RESULTS, Run._fields, rows)
-    lines = [
-        f"{len(runs)} networks, {STEPS} steps each; {stored} read from an earlier run, the others "
-        f"in {time.time() - began:.0f} s",
-        f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
-        f"{platform.machine()}, {os.cpu_count()} cores, one thread",
-    ]
+    if {run[:4] for run in runs}.issuperset(wanted):
+        wanted += [(*tuned(runs, rule)[:3], seed) for rule in MEMORIES for seed in SEEDS]
+    return wanted
+
+
+def report(runs: Sequence[Run]) -> Iterator[str]:
+    """Sum up each rule: its best setting, and what became of it."""
     for rule in MEMORIES:
-        memory, rate = tuned(runs, rule)
-        last = finals(runs, rule)
-        loss = np.exp(np.mean([np.log(run.loss) for run in last]))
+        best = tuned(runs, rule)
+        last = ends(runs, rule)
+        loss = np.exp(np.mean([run.log_loss for run in last]))
         accuracy = np.mean([run.accuracy for run in last])
         steps = np.median([run.steps for run in last])
-        inside = rates_of(rule)[0] < rate < rates_of(rule)[-1]
-        lines.append(
-            f"{rule:16} beta {memory:<4} rate 2^{int(np.log2(rate)):<3} "
+        inside = rates_of(rule)[0] < best.rate < rates_of(rule)[-1]
+        yield (
+            f"{rule:16} beta {best.memory:<4} rate 2^{int(np.log2(best.rate)):<3} "
             f"{'inside' if inside else 'AT THE EDGE'}: loss {loss:.3f}, accuracy {accuracy:.3f}, "
             f"median steps to {LEVEL} {steps:.1f}"
         )
-    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
-    print("\n".join(lines))
 
 
-if __name__ == "__main__":
-    main()
+study = Study(Path(__file__).with_suffix(".csv"), Run, compete, settings, report)

@@ -2,30 +2,25 @@
 
 It trains the network of :mod:`primer.optimization.network` with Adam for a hundred steps: in the
 standard and the maximal update parametrization at five widths, in the three that take the latter
-apart at two of them, at ten learning rates and five seeds each.  Run
-``python -m primer.optimization.sweep`` to repeat it (about six minutes on two cores): it trains
-what is missing in ``sweep.csv`` beside this file, so remove that file first, and writes
-``sweep-log.txt``.
+apart at two of them, at ten learning rates and five seeds each.
+``python -m studies optimization.sweep`` trains what is missing, all of it in about six minutes of
+two cores.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
-import platform
-import time
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
-from tqdm import tqdm
 
 from primer.inputs.seeds import seed_number
-from primer.optimization.network import Digits, Mlp, Parametrization, digits, train
-from primer.saving import write_whole
-from primer.tables import read_records, write_table
+from primer.optimization.network import Mlp, Parametrization, digits, train
+from studies.study import Setting, Study
 
 WIDTHS = (32, 64, 128, 256, 512)
 WIDTHS_APART = (128, 512)
@@ -34,36 +29,35 @@ SEEDS = 5
 STEPS = 100
 COMPLETE: tuple[Parametrization, ...] = ("standard", "mup")
 APART: tuple[Parametrization, ...] = ("rates", "start", "root")
-RESULTS = Path(__file__).with_name("sweep.csv")
-LOG = Path(__file__).with_name("sweep-log.txt")
 
 
-class Trial(NamedTuple):
+class Run(NamedTuple):
     """One training run: what was set, the loss on all training digits and the test accuracy."""
 
     parametrization: Parametrization
     width: int
     rate: float
     seed: int
-    loss: float
-    accuracy: float
+    loss: Annotated[float, ".5f"]
+    accuracy: Annotated[float, ".4f"]
 
 
-def run_trial(
-    parametrization: Parametrization,
-    width: int,
-    rate: float,
-    seed: int,
-    data: Digits,
-    steps: int = STEPS,
-) -> Trial:
+def train_width(
+    parametrization: Parametrization, width: int, rate: float, seed: int, steps: int = STEPS
+) -> Iterator[Run]:
     """Train one network and evaluate it.
+
+    Yields
+    ------
+    Run
+        One.
 
     Examples
     --------
-    >>> run_trial("mup", 32, 0.01, seed=0, data=digits(), steps=2).width
-    32
+    >>> [run.width for run in train_width("mup", 32, 0.01, seed=0, steps=2)]
+    [32]
     """
+    data = digits()
     with torch.random.fork_rng():
         torch.manual_seed(seed_number("seed", seed))
         model = Mlp(width, parametrization)
@@ -71,23 +65,7 @@ def run_trial(
     with torch.no_grad():
         loss = float(cross_entropy(model(data.train_x), data.train_y))
         right = model(data.test_x).argmax(1) == data.test_y
-    return Trial(parametrization, width, rate, seed, loss, float(right.float().mean()))
-
-
-def load_trials() -> list[Trial]:
-    """Read the results that are stored with the package.
-
-    Returns
-    -------
-    list of Trial
-        One for each parametrization, width, rate and seed.
-
-    Examples
-    --------
-    >>> len(load_trials()) == (2 * len(WIDTHS) + 3 * len(WIDTHS_APART)) * len(RATES) * SEEDS
-    True
-    """
-    return read_records(RESULTS, Trial)
+    yield Run(parametrization, width, rate, seed, loss, float(right.float().mean()))
 
 
 def widths_of(parametrization: Parametrization) -> tuple[int, ...]:
@@ -101,7 +79,7 @@ def widths_of(parametrization: Parametrization) -> tuple[int, ...]:
     return WIDTHS if parametrization in COMPLETE else WIDTHS_APART
 
 
-def mean_losses(trials: list[Trial], parametrization: Parametrization) -> np.ndarray:
+def mean_losses(runs: Iterable[Run], parametrization: Parametrization) -> np.ndarray:
     """Average the loss over the seeds.
 
     The mean is that of the logarithms: losses spread over orders of magnitude, and one unlucky
@@ -114,55 +92,33 @@ def mean_losses(trials: list[Trial], parametrization: Parametrization) -> np.nda
 
     Examples
     --------
-    >>> mean_losses(load_trials(), "mup").shape
+    >>> mean_losses(study.read(), "mup").shape
     (5, 10)
     """
     widths = widths_of(parametrization)
     table = np.full((len(widths), len(RATES), SEEDS), np.nan)
-    for trial in trials:
-        if trial.parametrization == parametrization:
-            place = widths.index(trial.width), RATES.index(trial.rate), trial.seed
-            table[place] = trial.loss
+    for run in runs:
+        if run.parametrization == parametrization:
+            table[widths.index(run.width), RATES.index(run.rate), run.seed] = run.loss
     return np.exp(np.log(table).mean(axis=2))
 
 
-def write_trials(trials: list[Trial]) -> None:
-    """Store the results with the package."""
-    rows = ([*trial[:4], f"{trial.loss:.5f}", f"{trial.accuracy:.4f}"] for trial in trials)
-    write_table(RESULTS, Trial._fields, rows)
-
-
-def main() -> None:
-    """Train what is missing and write the results and the log."""
-    torch.set_num_threads(1)  # the matrices are too small to share
-    data = digits()
-    settings = [
+def settings(_: Sequence[Run] = ()) -> list[Setting]:
+    """List what is trained."""
+    return [
         (name, *setting)
         for name in (*COMPLETE, *APART)
         for setting in itertools.product(widths_of(name), RATES, range(SEEDS))
     ]
-    done = {trial[:4]: trial for trial in load_trials()} if RESULTS.exists() else {}
-    missing = [setting for setting in settings if setting not in done]
-    began = time.time()
-    for setting in tqdm(missing, desc="networks trained"):
-        name, width, rate, seed = setting
-        done[setting] = run_trial(name, width, rate, seed, data)
-    trials = [done[setting] for setting in settings]
-    write_trials(trials)
-    lines = [
-        f"{len(trials)} networks, {STEPS} steps of Adam each; {len(missing)} of them trained now, "
-        f"{time.time() - began:.0f} s",
-        f"torch {torch.__version__}, numpy {np.__version__}, Python {platform.python_version()}, "
-        f"{platform.machine()}, {os.cpu_count()} cores, one thread",
-    ]
+
+
+def report(runs: Sequence[Run]) -> Iterator[str]:
+    """Sum up each width: its best rate, and the losses at all of them."""
     for name in (*COMPLETE, *APART):
-        for width, row in zip(widths_of(name), mean_losses(trials, name), strict=True):
-            best = int(row.argmin())
+        for width, row in zip(widths_of(name), mean_losses(runs, name), strict=True):
             losses = " ".join(f"{loss:.3f}" for loss in row)
-            lines.append(f"{name:8} width {width:4}: best rate 2^{best - 12:<3} losses {losses}")
-    write_whole(LOG, "".join(f"{line}\n" for line in lines).encode())
-    print("\n".join(lines))
+            best = f"best rate 2^{int(row.argmin()) - 12:<3}"
+            yield f"{name:8} width {width:4}: {best} losses {losses}"
 
 
-if __name__ == "__main__":
-    main()
+study = Study(Path(__file__).with_suffix(".csv"), Run, train_width, settings, report)

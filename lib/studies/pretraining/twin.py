@@ -1,19 +1,18 @@
-"""Train the masked twin: ``python -m primer.pretraining.train_twin``, minutes on one core.
+"""Train the masked twin, minutes on one core: ``python -m studies pretraining.twin``.
 
-The script reads what the book's model read, hides three tokens in ten and learns to fill them. It
-saves its state in the folder given (``runs/twin`` by default) every 500 steps, so a run that is
-stopped goes on where it was; ``--steps N`` stops after N more. Each saved state adds a line to
-``twin.csv`` beside this file, and the last one becomes ``twin.safetensors``, in eight bits.
+It reads what the book's model read, hides three tokens in ten and learns to fill them.  Its state
+is saved in the folder given (``runs/twin`` by default) every 500 steps, so a run that is stopped
+goes on where it was; ``--steps N`` stops after N more.  Each saved state adds a line to the table
+beside this file, and the last one becomes ``twin.safetensors`` of :mod:`primer.pretraining`, in
+eight bits.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,7 +20,7 @@ from torch import Tensor
 from primer.datasets import corpus_hash, split_plays
 from primer.pretraining.objectives import mask_tokens
 from primer.pretraining.twin import MASK, TWIN, MaskedModel, with_mask
-from primer.saving import write_whole
+from primer.tables import read_records, write_table
 from primer.train.checkpointing import read_state, restore, write_state
 from primer.train.data import Batches, token_stream
 from primer.train.evaluation import cut_windows
@@ -32,7 +31,26 @@ from primer.transformers import Transformer, TransformerConfig, load_pretrained,
 STEPS, BATCH, WARMUP, RATE, PEAK = 3000, 32, 200, 0.3, 3e-3
 SAVE_EVERY, HELD_OUT_WINDOWS = 500, 256
 FORMAT = "primer masked twin's training state, version 1"
-CURVE = Path(__file__).with_name("twin.csv")
+CURVE = Path(__file__).with_suffix(".csv")
+
+
+class Run(NamedTuple):
+    """A point of the learning curve: nats for a hidden place."""
+
+    step: int
+    training: Annotated[float, ".4f"]
+    held_out: Annotated[float, ".4f"]
+
+
+def curve() -> list[Run]:
+    """Read the learning curve.
+
+    Examples
+    --------
+    >>> [run.step for run in curve()][-1] == STEPS
+    True
+    """
+    return read_records(CURVE, Run)
 
 
 def shape(vocab_size: int) -> TransformerConfig:
@@ -76,7 +94,7 @@ def train(folder: Path, more: int = STEPS) -> None:
     length = model.config.context_length
     batches = Batches(token_stream(training, tokenizer), length, BATCH, seed=1)
     windows = cut_windows(token_stream(validation, tokenizer), length, HELD_OUT_WINDOWS)[:, 1:]
-    state, first, lines = folder / "state.pt", 0, [("step", "training", "held_out")]
+    state, first, lines = folder / "state.pt", 0, [Run._fields]
     if state.exists():
         saved = read_state(state, FORMAT)
         first, lines = continued(state, saved)
@@ -101,7 +119,7 @@ def train(folder: Path, more: int = STEPS) -> None:
             print(*lines[-1], flush=True)
             folder.mkdir(parents=True, exist_ok=True)
             write_state(state, FORMAT, model, optimizer, step=step + 1, lines=lines)
-            write_curve(lines)
+            write_table(CURVE, lines[0], lines[1:])
             if step + 1 == STEPS:
                 publish(model, corpus_hash(training), unseen)
 
@@ -124,13 +142,6 @@ def continued(path: Path, saved: dict[str, Any]) -> tuple[int, list[tuple[str, s
     return first, lines
 
 
-def write_curve(lines: Iterable[Iterable[str]]) -> None:
-    """Write the losses so far."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    write_whole(CURVE, text.getvalue().encode())
-
-
 def publish(model: MaskedModel, corpus: str, loss: float, path: Path = TWIN) -> None:
     """Save the twin in eight bits, with where it comes from."""
     stored = Transformer.from_weights(model.config, model.state_dict())
@@ -138,10 +149,11 @@ def publish(model: MaskedModel, corpus: str, loss: float, path: Path = TWIN) -> 
     save_checkpoint(path, stored, about, dtype=torch.int8)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Go on with the training in a folder."""
+    parser = argparse.ArgumentParser(prog="python -m studies pretraining.twin")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("runs/twin"))
     parser.add_argument("--steps", type=int, default=STEPS)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     torch.set_num_threads(1)
     train(given.folder, given.steps)

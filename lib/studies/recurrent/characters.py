@@ -1,22 +1,18 @@
 r"""Train the chapter's character models: as good as each other, with memories that are not.
 
-Run ``python -m primer.recurrent.train_characters`` to repeat it (about three minutes on one core).
-Sizes and steps were chosen so that the nets come out about equally good, which says nothing about
-which cell is better; what they remember was not chosen.
-
-Each finished run is added to ``characters.csv`` beside this file, so a run that is stopped goes on
-where it was; the log ``characters-log.txt`` sums them up.  The nets of seed 0 go to
-``characters.safetensors``, rounded to whole numbers of 8 bits.  The chapter reads all three.
+``python -m studies recurrent.characters`` trains what is missing, all of it in about three minutes
+of one core.  Sizes and steps were chosen so that the nets come out about equally good, which says
+nothing about which cell is better; what they remember was not chosen.  The nets of seed 0 go to
+``characters.safetensors`` of :mod:`primer.recurrent`, rounded to whole numbers of 8 bits.
 """
 
 from __future__ import annotations
 
 import functools
-import os
-import platform
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -31,8 +27,7 @@ from primer.recurrent.characters import RecurrentLanguageModel
 from primer.recurrent.layers import Recurrent
 from primer.recurrent.memory import input_gradients, loss_with_erased_past, text_windows
 from primer.recurrent.stored import save_models
-from primer.saving import write_whole
-from primer.tables import read_table
+from studies.study import Study
 
 
 class Net(NamedTuple):
@@ -55,24 +50,17 @@ RATE, SEEDS = 8e-3, 1
 STREAMS, LENGTH = 32, 96
 DISTANCES = (1, 8, 16, 32, 63)
 KEPT = (1, 3, 5, 8, 12, 16, 24, 32, 64, 160)
-RESULTS = Path(__file__).with_name("characters.csv")
-LOG = Path(__file__).with_name("characters-log.txt")
 
 
 class Run(NamedTuple):
-    """One training: a name in ``NETS``, and the seed."""
-
-    net: str
-    seed: int
-
-
-class Result(NamedTuple):
-    """What came out of a run.
+    """One training, and what came out.
 
     Attributes
     ----------
-    net, seed
-        The run: see :class:`Run`.
+    net : str
+        A name in ``NETS``.
+    seed : int
+        Of weights and of where the reading begins.
     bits : float
         Bits per character on the four held-out plays, all of their text, in pieces.
     gradients : tuple of float
@@ -83,9 +71,9 @@ class Result(NamedTuple):
 
     net: str
     seed: int
-    bits: float
-    gradients: tuple[float, ...]
-    erased: tuple[float, ...]
+    bits: Annotated[float, ".4f"]
+    gradients: Annotated[tuple[float, ...], ".2e"]
+    erased: Annotated[tuple[float, ...], ".4f"]
 
 
 class TorchLayer(nn.Module):
@@ -112,7 +100,7 @@ class TorchLayer(nn.Module):
         return outputs, after if isinstance(after, tuple) else (after,)
 
 
-def train_net(run: Run) -> RecurrentLanguageModel:
+def train_net(name: str, seed: int) -> RecurrentLanguageModel:
     """Train one net.
 
     Several streams of the plays are read side by side; the state is carried from one step to the
@@ -123,9 +111,9 @@ def train_net(run: Run) -> RecurrentLanguageModel:
     ValueError
         When there is no such net.
     """
-    net = NETS[one_of("net", run.net, NETS)]
+    net = NETS[one_of("net", name, NETS)]
     training, _ = texts()
-    torch.manual_seed(run.seed)
+    torch.manual_seed(seed)
     alphabet = "".join(sorted(set(training)))
     model = RecurrentLanguageModel(alphabet, net.cell, net.hidden_size)
     layer = TorchLayer(net, model.embed.embedding_dim)
@@ -137,7 +125,7 @@ def train_net(run: Run) -> RecurrentLanguageModel:
     starts = torch.randint(streams.shape[1], (1,)).item()
     streams = streams.roll(-int(starts), dims=1)
     state: State | None = None
-    for step in tqdm(range(net.steps), desc=f"{run.net}, seed {run.seed}", leave=False):
+    for step in tqdm(range(net.steps), desc=f"{name}, seed {seed}", leave=False):
         place = step * LENGTH % (streams.shape[1] - LENGTH)
         batch = streams[:, place : place + LENGTH + 1]
         logits, state = model.read(batch[:, :-1], state)
@@ -164,13 +152,16 @@ def held_out_windows(model: RecurrentLanguageModel, number: int) -> Int[Tensor, 
     return text_windows(model.encode(texts()[1]), KEPT[-1] + 1, number)
 
 
-def measure(run: Run, model: RecurrentLanguageModel) -> Result:
-    """Measure how good a net is and how far back it looks."""
+def measured(name: str, seed: int) -> Iterator[Run]:
+    """Train a net, keep that of seed 0, and measure how good it is and how far back it looks."""
+    model = train_net(name, seed)
+    if seed == 0:
+        save_models({name: model})
     gradients = input_gradients(model, held_out_windows(model, 300)).mean(0)
     windows = held_out_windows(model, 600)
     erased = [float(loss_with_erased_past(model, windows, keep).mean()) for keep in KEPT]
     relative = [float(gradients[k] / gradients[0]) for k in DISTANCES]
-    return Result(*run, held_out_bits(model), tuple(relative), tuple(erased))
+    yield Run(name, seed, held_out_bits(model), tuple(relative), tuple(erased))
 
 
 def held_out_bits(model: RecurrentLanguageModel) -> float:
@@ -183,92 +174,25 @@ def held_out_bits(model: RecurrentLanguageModel) -> float:
     return sum(model.bits_per_character(play) * len(play) for play in plays.values()) / characters
 
 
-def missing_runs(results: Iterable[Result]) -> list[Run]:
-    """Say what still has to be trained.
-
-    Examples
-    --------
-    >>> missing_runs([Result("rnn", 0, 2.5, (), ())])[0]
-    Run(net='gru', seed=0)
-    """
-    done = {Run(*result[:2]) for result in results}
-    return [run for seed in range(SEEDS) for net in NETS if (run := Run(net, seed)) not in done]
-
-
-def load_results(path: Path | None = None) -> list[Result]:
-    """Read the results, by default those that are stored with the package.
-
-    Examples
-    --------
-    >>> {result.net for result in load_results()} == set(NETS)
-    True
-    """
-    path = path or RESULTS
-    if not path.exists():
-        return []
-
-    def numbers(text: str) -> tuple[float, ...]:
-        return tuple(map(float, text.split()))
-
-    return read_table(
-        path,
-        Result._fields,
-        lambda row: Result(
-            row["net"],
-            int(row["seed"]),
-            float(row["bits"]),
-            numbers(row["gradients"]),
-            numbers(row["erased"]),
-        ),
-    )
-
-
-def save_results(results: Iterable[Result], path: Path | None = None) -> None:
-    """Write the results, in one step that no crash leaves half done."""
-    lines = [",".join(Result._fields)]
-    for result in results:
-        gradients = " ".join(f"{x:.2e}" for x in result.gradients)
-        erased = " ".join(f"{x:.4f}" for x in result.erased)
-        lines.append(f"{result.net},{result.seed},{result.bits:.4f},{gradients},{erased}")
-    write_whole(path or RESULTS, "".join(line + "\n" for line in lines).encode())
-
-
-def report(results: list[Result]) -> str:
-    """Sum up in words and numbers."""
-    lines = [
+def report(runs: Sequence[Run]) -> Iterator[str]:
+    """Sum up each net."""
+    yield (
         f"{STREAMS} streams of {LENGTH} characters a step, Adam, the rate falls along a cosine; "
         "bits per character on the four held-out plays, in pieces; gradient at distances "
-        f"{', '.join(map(str, DISTANCES))} relative to distance 0",
-        f"torch {torch.__version__}, Python {platform.python_version()}, {platform.machine()}, "
-        f"{os.cpu_count()} cores, one thread",
-    ]
-    for result in results:
-        gradients = " ".join(f"{x:.1e}" for x in result.gradients)
-        lines.append(
-            f"{result.net:5}{NETS[result.net].hidden_size:3} units  "
-            f"{NETS[result.net].steps:4} steps  seed {result.seed}  "
-            f"{result.bits:.3f} bits  {gradients}"
+        f"{', '.join(map(str, DISTANCES))} relative to distance 0"
+    )
+    for run in runs:
+        gradients = " ".join(f"{x:.1e}" for x in run.gradients)
+        yield (
+            f"{run.net:5}{NETS[run.net].hidden_size:3} units  {NETS[run.net].steps:4} steps  "
+            f"seed {run.seed}  {run.bits:.3f} bits  {gradients}"
         )
-    return "\n".join(lines)
 
 
-def main() -> None:
-    """Train whatever is still missing and write results, weights and log."""
-    torch.set_num_threads(1)
-    results = load_results()
-    bar = tqdm(total=len(NETS) * SEEDS, initial=len(results))
-    while missing := missing_runs(results):
-        run = missing[0]
-        model = train_net(run)
-        if run.seed == 0:
-            save_models({run.net: model})
-        results.append(measure(run, model))
-        save_results(results)
-        bar.update()
-    text = report(load_results())  # of the digits that are stored
-    write_whole(LOG, f"{text}\n".encode())
-    print(text)
-
-
-if __name__ == "__main__":
-    main()
+study = Study(
+    Path(__file__).with_suffix(".csv"),
+    Run,
+    measured,
+    lambda _: [(net, seed) for seed, net in itertools.product(range(SEEDS), NETS)],
+    report,
+)

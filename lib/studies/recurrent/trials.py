@@ -6,30 +6,25 @@ Two questions.  *adding*: who learns to add two marked numbers, which lie far ap
 All variants of a question are tried at the same rates and seeds.  The rate is chosen by the error
 on examples kept for that; the error on others is reported.
 
-Run ``python -m primer.recurrent.trials`` to repeat them (some minutes on one core): it trains what
-is missing in the files ``trials-*.csv`` beside this one, so remove those first.
+``python -m studies recurrent.trials`` trains what is missing, all of it in minutes of one core.
 """
 
 from __future__ import annotations
 
 import copy
-import itertools
-import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
-from primer.inputs import one_of
-from primer.networks.trials import Trial, write_trials
 from primer.recurrent.cells import Cell, ElmanCell, LSTMCell
 from primer.recurrent.seq2seq import EncoderDecoder
 from primer.recurrent.tasks import adding_problem, reversal
-from primer.tables import read_records
+from studies.networks.trials import SEEDS, Run, report
+from studies.study import Study
 
-SEEDS = 3
 LENGTH, UNITS, BATCH = 24, 32, 32
 LOOKS = (150, 300, 600)
 """After how many steps of the adding problem the error is taken."""
@@ -46,8 +41,6 @@ REVERSAL_RATES = (0.004, 0.008)
 WRITERS = {"one vector": None, "attention": "bilinear"}
 LETTERS, LONGEST, STEPS = 6, 8, 400
 LENGTHS = (2, 4, 6, 8, 12, 16)
-
-HERE = Path(__file__).parent
 
 
 def _orthogonal(cell: ElmanCell) -> ElmanCell:
@@ -96,17 +89,17 @@ def adam_steps(parameters: Sequence[nn.Parameter], rates: Tensor) -> Callable[[i
     return step
 
 
-def adding_trials(variant: str) -> Iterator[Trial]:
+def adding_trials(variant: str) -> Iterator[Run]:
     """Train a cell and a linear map of its last state on the adding problem.
 
     All rates and seeds are trained side by side.
 
     Yields
     ------
-    Trial
+    Run
         The mean squared error after each of the numbers of steps in ``LOOKS``.
     """
-    settings = list(itertools.product(ADDING_RATES, range(SEEDS)))
+    settings = list(product(ADDING_RATES, range(SEEDS)))
     cells, heads = [], []
     for _, seed in settings:
         torch.manual_seed(seed)
@@ -137,9 +130,7 @@ def adding_trials(variant: str) -> Iterator[Trial]:
             with torch.no_grad():
                 found = [errors(x[None].expand(len(settings), -1, -1, -1), y) for x, y in kept]
             for k, (rate, seed) in enumerate(settings):
-                yield Trial(
-                    variant, f"{t} steps", rate, seed, found[0][k].item(), found[1][k].item()
-                )
+                yield Run(variant, f"{t} steps", rate, seed, found[0][k].item(), found[1][k].item())
 
 
 def learn_reversal(score: str | None, rate: float, seed: int, steps: int = STEPS) -> EncoderDecoder:
@@ -174,80 +165,39 @@ def learn_reversal(score: str | None, rate: float, seed: int, steps: int = STEPS
     return model.eval()
 
 
-def reversal_trials(variant: str) -> Iterator[Trial]:
-    """Train writers of strings backwards.
+def reversal_trials(variant: str, rate: float, seed: int) -> Iterator[Run]:
+    """Train one writer of strings backwards.
 
     Yields
     ------
-    Trial
-        The share of wrong letters when one writes on its own, at each length.
+    Run
+        The share of wrong letters when it writes on its own, at each length.
     """
-    for rate, seed in itertools.product(REVERSAL_RATES, range(SEEDS)):
-        model = learn_reversal(WRITERS[variant], rate, seed)
-        held_out = torch.Generator().manual_seed(1000)
-        for length in LENGTHS:
-            found = []
-            for _ in range(2):
-                source, target = reversal(500, length, LETTERS, held_out)
-                wrong = model.write(source, length)[0] != target
-                found.append(wrong.double().mean().item())
-            yield Trial(variant, f"length {length}", rate, seed, *found)
+    model = learn_reversal(WRITERS[variant], rate, seed)
+    held_out = torch.Generator().manual_seed(1000)
+    for length in LENGTHS:
+        found = []
+        for _ in range(2):
+            source, target = reversal(500, length, LETTERS, held_out)
+            wrong = model.write(source, length)[0] != target
+            found.append(wrong.double().mean().item())
+        yield Run(variant, f"length {length}", rate, seed, *found)
 
 
-QUESTIONS = {
-    "adding": (adding_trials, tuple(CELLS)),
-    "reversal": (reversal_trials, tuple(WRITERS)),
-}
-
-
-def _file(question: str) -> Path:
-    return HERE / f"trials-{question}.csv"
-
-
-def load_trials(question: str) -> list[Trial]:
-    """Read the stored results of one question.
-
-    Parameters
-    ----------
-    question : {"adding", "reversal"}
-        Which.
-
-    Returns
-    -------
-    list of Trial
-        One for each variant, case, rate and seed; see :func:`primer.networks.trials.chosen`.
-
-    Raises
-    ------
-    ValueError
-        When the question is another one.
-
-    Examples
-    --------
-    >>> len(load_trials("reversal")) == len(WRITERS) * len(REVERSAL_RATES) * SEEDS * len(LENGTHS)
-    True
-    """
-    return read_records(_file(one_of("question", question, tuple(QUESTIONS))), Trial)
-
-
-def answer(question: str) -> None:
-    """Train the variants that are missing for a question and store each at once."""
-    trials, variants = QUESTIONS[question]
-    stored = load_trials(question) if _file(question).exists() else []
-    done = {trial.variant for trial in stored}
-    for variant in tqdm([name for name in variants if name not in done], desc=question):
-        stored += trials(variant)
-        write_trials(_file(question), stored)
-
-
-def main(questions: Collection[str]) -> None:
-    """Answer the questions."""
-    for question in questions:
-        one_of("question", question, tuple(QUESTIONS))
-    torch.set_num_threads(1)  # the matrices are too small to share
-    for question in questions:
-        answer(question)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:] or tuple(QUESTIONS))
+HERE = Path(__file__).parent
+adding = Study(
+    HERE / "trials-adding.csv",
+    Run,
+    adding_trials,
+    lambda _: list(product(CELLS)),
+    report,
+    setting=lambda run: (run.variant,),
+)
+reversals = Study(
+    HERE / "trials-reversal.csv",
+    Run,
+    reversal_trials,
+    lambda _: list(product(WRITERS, REVERSAL_RATES, range(SEEDS))),
+    report,
+    setting=lambda run: (run.variant, run.rate, run.seed),
+)

@@ -1,8 +1,8 @@
 """What a model will reach that nobody has trained yet: a forecast with its interval.
 
-Run ``python -m primer.scaling.forecast 128x4`` to add the forecast for a size of the sweep to
-``forecast.csv`` beside this file, from the stored runs of smaller sizes.  A forecast is worth
-something only if it was written down before the run: a size that was trained is refused.
+``python -m studies scaling.forecast 128x4`` adds the forecast for a size of the sweep to the table,
+from the stored runs of smaller sizes.  A forecast is worth something only if it was written down
+before the run: a size that was trained is refused.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import argparse
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from primer.inputs import count, positive
-from primer.saving import write_whole
 from primer.scaling.fitting import bootstrap, fit_power_law
-from primer.scaling.sweep import FAMILY, SIZES, TOKENS, Result, load_results, tuned
-from primer.tables import read_table
+from primer.tables import read_records, write_records
+from studies.scaling import sweep
+from studies.scaling.sweep import FAMILY, SIZES, TOKENS, tuned
 
 FORECASTS = Path(__file__).with_name("forecast.csv")
 
@@ -37,6 +37,15 @@ class Interval(NamedTuple):
     low: float
     middle: float
     high: float
+
+
+class Forecast(NamedTuple):
+    """An interval that was written down, in nats for a byte: see :class:`Interval`."""
+
+    size: str
+    low: Annotated[float, ".4f"]
+    middle: Annotated[float, ".4f"]
+    high: Annotated[float, ".4f"]
 
 
 def forecast(x: ArrayLike, loss: ArrayLike, new: float, resamples: int = 200) -> Interval:
@@ -88,51 +97,39 @@ def forecast(x: ArrayLike, loss: ArrayLike, new: float, resamples: int = 200) ->
     return Interval(*(float(end) for end in np.quantile(predictions, [0.05, 0.5, 0.95])))
 
 
-def smaller_runs(size: str, results: Sequence[Result]) -> tuple[np.ndarray, np.ndarray]:
+def smaller_runs(size: str, runs: Sequence[sweep.Run]) -> tuple[np.ndarray, np.ndarray]:
     """Return parameters and losses of the tuned runs whose model is smaller, of the same text.
 
     Of one family, and of the longest text: other shapes and shorter runs are left out.
     """
     smaller = [
-        result
-        for result in results
-        if result.size in FAMILY and SIZES[result.size].parameters < SIZES[size].parameters
+        run
+        for run in runs
+        if run.size in FAMILY and SIZES[run.size].parameters < SIZES[size].parameters
     ]
-    chosen = [result for result in tuned(smaller) if result.tokens == TOKENS[-1]]
+    chosen = [run for run in tuned(smaller) if run.tokens == TOKENS[-1]]
     return (
-        np.array([SIZES[result.size].parameters for result in chosen], dtype=float),
-        np.array([result.nats for result in chosen]),
+        np.array([SIZES[run.size].parameters for run in chosen], dtype=float),
+        np.array([run.nats for run in chosen]),
     )
 
 
-def load_forecasts(path: Path | None = None) -> dict[str, Interval]:
+def load_forecasts() -> dict[str, Interval]:
     """Read what was written down: size → interval of its loss, in nats for a byte."""
-    path = path or FORECASTS
-    if not path.exists():
+    if not FORECASTS.exists():
         return {}
-    lines = read_table(
-        path,
-        ("size", *Interval._fields),
-        lambda row: (row["size"], Interval(*(float(row[end]) for end in Interval._fields))),
-    )
-    return dict(lines)
+    return {size: Interval(*ends) for size, *ends in read_records(FORECASTS, Forecast)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Forecast a size that was not trained, and write it down."""
-    parser = argparse.ArgumentParser(prog="python -m primer.scaling.forecast")
+    parser = argparse.ArgumentParser(prog="python -m studies scaling.forecast")
     parser.add_argument("size", choices=list(SIZES))
     size = parser.parse_args(arguments).size
-    results = load_results()
-    if any(result.size == size for result in results):
+    runs = sweep.study.read()
+    if any(run.size == size for run in runs):
         parser.error(f"{size} was trained: a forecast comes before the run")
     known = load_forecasts()
-    known[size] = forecast(*smaller_runs(size, results), SIZES[size].parameters)
-    lines = [",".join(("size", *Interval._fields))]
-    lines += [",".join((name, *(f"{end:.4f}" for end in known[name]))) for name in known]
-    write_whole(FORECASTS, "".join(line + "\n" for line in lines).encode())
+    known[size] = forecast(*smaller_runs(size, runs), SIZES[size].parameters)
+    write_records(FORECASTS, Forecast, [Forecast(name, *ends) for name, ends in known.items()])
     print(f"{size}: {known[size].low:.3f} to {known[size].high:.3f} nats for a byte")
-
-
-if __name__ == "__main__":
-    main()

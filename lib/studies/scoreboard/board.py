@@ -1,8 +1,12 @@
-"""Measure entries of the scoreboard and write each as soon as it is known."""
+"""Measure entries of the scoreboard and write each as soon as it is known.
+
+``python -m studies scoreboard.board`` measures what is missing or whose weights have changed, and
+``python -m studies scoreboard.board "7-gram"`` measures this entry again.  The tables stand in
+:mod:`primer.scoreboard`.
+"""
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
@@ -42,7 +46,3 @@ def main(names: list[str], folder: Path = FOLDER) -> None:
                 f"({seconds:.1f} s)",
                 flush=True,
             )
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,27 +1,22 @@
-"""The editions of the book's model, measured: ``python -m primer.train.editions``.
+"""The editions of the book's model, measured, each once.
 
-Each row of ``editions.csv`` beside this file is one published checkpoint: its loss on all four
-held-out plays, how much it has learned by heart, and what its heads do.  With folders of finished
-trainings, such as ``runs/plays-2``, their models are published first: in eight bits, with their
-logs.
+Each line of the table is one published checkpoint: its loss on all four held-out plays, how much it
+has learned by heart, and what its heads do.  ``python -m studies train.editions`` measures what is
+missing; with folders of finished trainings, such as ``runs/plays-2``, their models are published
+first: in eight bits, with their logs.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import shutil
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 
 from primer.datasets import split_plays
 from primer.language_models import BytePairEncoding
-from primer.saving import write_whole
-from primer.tables import read_table
 from primer.train.data import token_stream
 from primer.train.evaluation import held_out_loss
 from primer.train.heads import (
@@ -40,17 +35,22 @@ from primer.transformers import (
     save_checkpoint,
 )
 from primer.transformers.checkpoint import PRETRAINED
+from studies.study import Study
 
-TABLE = Path(__file__).with_name("editions.csv")
 PAGES, PASSAGES, PASSAGE_LENGTH = 12, 48, 64
 """Attention is measured on the first pages of *Macbeth*, repetition on its first passages."""
 
 
-class Measures(NamedTuple):
+Four = Annotated[float, ".4f"]
+
+
+class Run(NamedTuple):
     """What an edition can do.
 
     Attributes
     ----------
+    edition : str
+        The name of the checkpoint.
     bits_per_character : float
         On all held-out plays, from all windows of 256 tokens.
     training_bits_per_character : float
@@ -61,18 +61,19 @@ class Measures(NamedTuple):
     previous_token, induction : float
         The best heads' :func:`primer.attention.head_scores`.
     copy : float
-        The best head's :func:`copy_scores`.
+        The best head's :func:`primer.train.copy_scores`.
     gain : float
-        See :func:`repetition_gain`, in nats per token.
+        See :func:`primer.train.repetition_gain`, in nats per token.
     """
 
-    bits_per_character: float
-    training_bits_per_character: float
-    idle_layer: float
-    previous_token: float
-    induction: float
-    copy: float
-    gain: float
+    edition: str
+    bits_per_character: Four
+    training_bits_per_character: Four
+    idle_layer: Four
+    previous_token: Four
+    induction: Four
+    copy: Four
+    gain: Four
 
 
 def editions() -> list[str]:
@@ -86,8 +87,8 @@ def editions() -> list[str]:
     return sorted(path.stem for path in PRETRAINED.glob("plays-*.safetensors"))
 
 
-def measure(model: Transformer, tokenizer: BytePairEncoding) -> Measures:
-    """Measure a model of the plays on those that it has not read.
+def measure(model: Transformer, tokenizer: BytePairEncoding) -> tuple[float, ...]:
+    """Measure a model of the plays on those that it has not read: the numbers of a :class:`Run`.
 
     Parameters
     ----------
@@ -98,14 +99,14 @@ def measure(model: Transformer, tokenizer: BytePairEncoding) -> Measures:
 
     Returns
     -------
-    Measures
+    tuple of float
         The same for the same weights.
     """
-    return Measures(*what_it_has_learned(model, tokenizer), *what_its_heads_do(model, tokenizer))
+    return (*what_it_has_learned(model, tokenizer), *what_its_heads_do(model, tokenizer))
 
 
 def what_it_has_learned(model: Transformer, tokenizer: BytePairEncoding) -> tuple[float, float]:
-    """Measure the first two of :class:`Measures`: bits on held-out plays and on those it read."""
+    """Measure the first two of :func:`measure`: bits on held-out plays and on those it read."""
     training, held_out = split_plays()
     unseen, seen = token_stream(held_out, tokenizer), token_stream(training, tokenizer)
     windows = (len(unseen) - 1) // model.config.context_length
@@ -118,7 +119,7 @@ def what_it_has_learned(model: Transformer, tokenizer: BytePairEncoding) -> tupl
 def what_its_heads_do(
     model: Transformer, tokenizer: BytePairEncoding
 ) -> tuple[float, float, float, float, float]:
-    """Measure the others of :class:`Measures`, on the first pages of *Macbeth*."""
+    """Measure the others of :func:`measure`, on the first pages of *Macbeth*."""
     macbeth = torch.tensor(tokenizer.encode(split_plays()[1]["Macbeth"]))
     pages = cut_passages(macbeth, model.config.context_length, PAGES)
     weights = attention_of(model, pages)
@@ -133,20 +134,9 @@ def what_its_heads_do(
     )
 
 
-def load_measures(path: Path = TABLE) -> dict[str, Measures]:
-    """Read the table.
-
-    Examples
-    --------
-    >>> load_measures()["plays-1"].gain < 0  # what was read before does not help the first edition
-    True
-    """
-    lines = read_table(
-        path,
-        ("edition", *Measures._fields),
-        lambda row: (row["edition"], Measures(*(float(row[name]) for name in Measures._fields))),
-    )
-    return dict(lines)
+def measured(edition: str) -> Iterator[Run]:
+    """Measure a published edition."""
+    yield Run(edition, *measure(*load_pretrained(edition)))
 
 
 def publish(run: Path) -> None:
@@ -159,20 +149,14 @@ def publish(run: Path) -> None:
     shutil.copy(run / f"{name}-log.csv", PRETRAINED)
 
 
-def main(runs: Iterable[str] = ()) -> None:
-    """Publish the models of these folders, measure all editions and write the table."""
-    for run in runs:
-        publish(Path(run))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("edition", *Measures._fields))
-    for edition in editions():
-        measures = measure(*load_pretrained(edition))
-        writer.writerow((edition, *(f"{value:.4f}" for value in measures)))
-        print(edition, measures)
-    write_whole(TABLE, text.getvalue().encode())
+study = Study(
+    Path(__file__).with_suffix(".csv"), Run, measured, lambda _: [(name,) for name in editions()]
+)
 
 
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    main(sys.argv[1:])
+def main(folders: Iterable[str] = ()) -> None:
+    """Publish the models of these folders, and measure the editions that are missing."""
+    for folder in folders:
+        publish(Path(folder))
+    for run in study.go():
+        print(run)

@@ -12,8 +12,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from primer import alignment
-from primer.alignment.first_replies import first_replies
-from primer.alignment.overoptimization import BETWEEN, read_results, wish
+from primer.alignment.recorded import BETWEEN, first_replies, policies, wish
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
 from primer.widgets.controls import Number, Whole
@@ -37,7 +36,7 @@ def features(text: str) -> list[float]:
 @functools.cache
 def pool() -> list[str]:
     """List the replies, the two to one prompt side by side."""
-    return [text for _, *both in first_replies() for text in both]
+    return [text for pair in first_replies() for text in (pair.first, pair.second)]
 
 
 @functools.cache
@@ -62,14 +61,14 @@ def telling_pairs() -> list[int]:
 
 def frames() -> list[dict[str, Any]]:
     """Read from the record what a policy without a leash wrote, and what that was worth."""
-    rows = (row for row in read_results() if (row["run"], row["seed"]) == ("no leash", "0"))
     return [
         {
-            "step": int(row["step"]),
-            **{name: float(row[name]) for name in ("gold", "proxy", "kl")},
-            "replies": row["replies"].split(BETWEEN),
+            "step": run.step,
+            **{name: getattr(run, name) for name in ("gold", "proxy", "kl")},
+            "replies": run.replies.split(BETWEEN),
         }
-        for row in rows
+        for run in policies()
+        if (run.run, run.seed) == ("no leash", 0)
     ]
 
 
@@ -139,7 +138,7 @@ class BeTheRater(Widget):
             "names": list(NAMES),
             "prior": PRIOR,
             "pool": pool(),
-            "pairs": [{"prompt": first_replies()[i][0], "at": 2 * i} for i in telling_pairs()],
+            "pairs": [{"prompt": first_replies()[i].prompt, "at": 2 * i} for i in telling_pairs()],
             "frames": frames(),
             "rater": the_chapters_rater(),
         }

@@ -8,7 +8,7 @@ from typing import Any, cast
 import traitlets
 from safetensors.torch import save
 
-from primer.alignment.aligned import ALIGNED
+from primer.alignment.recorded import ALIGNED
 from primer.fine_tuning.stored import DOCSTRINGS, Factors, turned, unpack_lora
 from primer.transformers import Transformer
 from primer.widgets.shared.language_model import LanguageModelWidget
