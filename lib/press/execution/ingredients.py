@@ -116,8 +116,9 @@ def _mentions(source: str) -> Mentions:
     names, words = set(), set()
     passed_on = {
         alias.asname or alias.name: (str(node.module), alias.name)
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom)
+        for statement in tree.body
+        for node in ([statement, *statement.body] if isinstance(statement, ast.If) else [statement])
+        if isinstance(node, ast.ImportFrom)  # under `if TYPE_CHECKING:` what is passed on lazily
         for alias in node.names
     }
     for node in ast.walk(tree):

@@ -3,6 +3,8 @@
 The chapter *Beyond attention* teaches this module; each function stands there beside its formula.
 """
 
+from typing import TYPE_CHECKING
+
 from primer.beyond_attention.history import best_state, legs_matrices, reconstruct, remember
 from primer.beyond_attention.kernels import (
     elu_features,
@@ -10,7 +12,6 @@ from primer.beyond_attention.kernels import (
     quadratic_features,
     similarity_attention,
 )
-from primer.beyond_attention.layers import LayerState, LinearAttention
 from primer.beyond_attention.memories import (
     AdditiveMemory,
     DeltaMemory,
@@ -21,10 +22,8 @@ from primer.beyond_attention.memories import (
     recall,
 )
 from primer.beyond_attention.powers import power_block, rank_one_power
-from primer.beyond_attention.recurrence import linear_recurrence
 from primer.beyond_attention.ridge import ridge_attention, sherman_morrison
 from primer.beyond_attention.scan import scan, scan_by_loop
-from primer.beyond_attention.selection import SelectiveLayer, selective_scan
 from primer.beyond_attention.systems import (
     bilinear,
     convolve,
@@ -35,6 +34,12 @@ from primer.beyond_attention.systems import (
     run_system,
     zero_order_hold,
 )
+from primer.lazy import lazily
+
+if TYPE_CHECKING:
+    from primer.beyond_attention.layers import LayerState, LinearAttention
+    from primer.beyond_attention.recurrence import linear_recurrence
+    from primer.beyond_attention.selection import SelectiveLayer, selective_scan
 
 __all__ = [
     "AdditiveMemory",
@@ -72,3 +77,5 @@ __all__ = [
     "similarity_attention",
     "zero_order_hold",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

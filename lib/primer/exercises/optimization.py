@@ -6,7 +6,6 @@ import math
 from typing import Literal
 
 import numpy as np
-import torch
 
 from primer import optimization as opt
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
@@ -140,6 +139,7 @@ def check_steps(steps_to: Answer) -> None:
 @exercise("3.5")
 def check_orthogonalize(orthogonalize: Answer) -> None:
     """Check ``orthogonalize(G, steps)``, Newton–Schulz with the smaller Gram matrix."""
+    import torch
     from torch.utils.flop_counter import FlopCounterMode
 
     drawing = torch.Generator().manual_seed(5)

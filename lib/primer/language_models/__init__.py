@@ -4,6 +4,8 @@ The chapter *Language models* teaches this module; each function stands there be
 The chapters on attention, transformers and inference read and write Shakespeare's plays with it.
 """
 
+from typing import TYPE_CHECKING
+
 from primer.language_models.byte_pairs import END, BytePairEncoding
 from primer.language_models.counting import (
     Alphabet,
@@ -37,22 +39,25 @@ from primer.language_models.ngrams import (
     shannon_bounds,
 )
 from primer.language_models.spelling import next_characters
-from primer.language_models.window import (
-    WindowModel,
-    count_window_parameters,
-    load_window_model,
-    train_window_model,
-    window_log_probabilities,
-    window_rows,
-)
-from primer.language_models.word_vectors import (
-    nearest,
-    positive_pmi,
-    skip_gram_loss,
-    skip_gram_pairs,
-    spectral_vectors,
-)
 from primer.language_models.words import PATTERN, count_words, split_words
+from primer.lazy import lazily
+
+if TYPE_CHECKING:
+    from primer.language_models.window import (
+        WindowModel,
+        count_window_parameters,
+        load_window_model,
+        train_window_model,
+        window_log_probabilities,
+        window_rows,
+    )
+    from primer.language_models.word_vectors import (
+        nearest,
+        positive_pmi,
+        skip_gram_loss,
+        skip_gram_pairs,
+        spectral_vectors,
+    )
 
 __all__ = [
     "END",
@@ -96,3 +101,5 @@ __all__ = [
     "window_log_probabilities",
     "window_rows",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

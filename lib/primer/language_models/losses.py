@@ -8,16 +8,18 @@ the last axis.  Who needs one of these formulas imports it from here.
 from __future__ import annotations
 
 import math
-from typing import overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import torch
+import scipy.special
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from torch import Tensor
 
 from primer import inputs
 from primer.inputs import checked, count, not_negative, number, real, vector
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Numbers = Float[np.ndarray, "..."]
 
@@ -134,19 +136,32 @@ def distribution(name: str, values: ArrayLike) -> Float[np.ndarray, " outcomes"]
     return p
 
 
-def _tensor(name: str, values: ArrayLike | Tensor) -> Tensor:
-    """Return distributions, a tensor as it is and anything else in double precision."""
-    if isinstance(values, Tensor):
+def _is_tensor(values: Any) -> bool:
+    return hasattr(values, "detach")  # asked without importing torch
+
+
+def _special(values: Any) -> Any:
+    """Give the functions of logarithms that compute with such values: torch's, or SciPy's."""
+    if not _is_tensor(values):
+        return scipy.special
+    import torch
+
+    return torch.special
+
+
+def _distributions(name: str, values: Any) -> Any:
+    """Return distributions, a tensor as it is and anything else as an array."""
+    if _is_tensor(values):
         return inputs.distribution(name, inputs.tensor(name, values, axes=1))
-    return torch.from_numpy(distribution(name, values))
+    return distribution(name, values)
 
 
-def _pair(p: ArrayLike | Tensor, q: ArrayLike | Tensor) -> tuple[Tensor, Tensor]:
+def _pair(p: Any, q: Any) -> tuple[Any, Any]:
     """Return two distributions, or as many pairs of them, over the same outcomes."""
-    if isinstance(p, Tensor) != isinstance(q, Tensor):
-        other = "q" if isinstance(p, Tensor) else "p"
+    if _is_tensor(p) != _is_tensor(q):
+        other = "q" if _is_tensor(p) else "p"
         raise ValueError(f"p and q must both be tensors, or neither; write torch.tensor({other})")
-    true, model = _tensor("p", p), _tensor("q", q)
+    true, model = _distributions("p", p), _distributions("q", q)
     if true.shape[-1] != model.shape[-1]:
         sizes = true.shape[-1], model.shape[-1]
         raise ValueError(f"p has {sizes[0]} outcomes and q has {sizes[1]}: they must agree")
@@ -155,12 +170,12 @@ def _pair(p: ArrayLike | Tensor, q: ArrayLike | Tensor) -> tuple[Tensor, Tensor]
     return true, model
 
 
-def _in_base(nats: Tensor, base: float, given: ArrayLike | Tensor) -> float | Tensor:
-    """Turn nats into the unit of a base, 2 for bits, and a tensor into what was given."""
+def _in_base(nats: Any, base: float) -> Any:
+    """Turn nats into the unit of a base, 2 for bits."""
     if number("base", base) <= 1:
         raise ValueError(f"base must be above 1 (2 for bits, e for nats), got {base}")
     in_base = nats / math.log(base)
-    return in_base if isinstance(given, Tensor) else float(in_base)
+    return in_base if _is_tensor(nats) else float(in_base)
 
 
 @overload
@@ -168,7 +183,7 @@ def entropy(p: Tensor, base: float = math.e) -> Tensor: ...
 @overload
 def entropy(p: ArrayLike, base: float = math.e) -> float: ...
 @checked
-def entropy(p: ArrayLike | Tensor, base: float = math.e) -> float | Tensor:
+def entropy(p: Any, base: float = math.e) -> Any:
     r"""Compute the mean surprise of somebody who knows the true probabilities.
 
     .. math:: H(P) = -\sum_x P(x)\log P(x)
@@ -199,7 +214,8 @@ def entropy(p: ArrayLike | Tensor, base: float = math.e) -> float | Tensor:
     >>> entropy([0.5, 0.25, 0.25], base=2)
     1.5
     """
-    return _in_base(torch.special.entr(_tensor("p", p)).sum(-1), base, p)
+    p = _distributions("p", p)
+    return _in_base(_special(p).entr(p).sum(-1), base)
 
 
 @overload
@@ -207,9 +223,7 @@ def cross_entropy(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
 @overload
 def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
 @checked(infinite="return")
-def cross_entropy(
-    p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
-) -> float | Tensor:
+def cross_entropy(p: Any, q: Any, base: float = math.e) -> Any:
     r"""Compute the mean surprise of a model ``q`` about what really comes from ``p``.
 
     .. math:: H(P, Q) = -\sum_x P(x)\log Q(x)
@@ -242,8 +256,8 @@ def cross_entropy(
     >>> cross_entropy([0.5, 0.5], [1.0, 0.0])
     inf
     """
-    true, model = _pair(p, q)
-    return _in_base(0.0 - torch.special.xlogy(true, model).sum(-1), base, p)
+    p, q = _pair(p, q)
+    return _in_base(0.0 - _special(p).xlogy(p, q).sum(-1), base)
 
 
 @overload
@@ -251,9 +265,7 @@ def kl_divergence(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
 @overload
 def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
 @checked(infinite="return")
-def kl_divergence(
-    p: ArrayLike | Tensor, q: ArrayLike | Tensor, base: float = math.e
-) -> float | Tensor:
+def kl_divergence(p: Any, q: Any, base: float = math.e) -> Any:
     r"""Compute what is paid for believing ``q`` while ``p`` is true.
 
     .. math:: D_{\mathrm{KL}}(P\,\Vert\,Q) = \sum_x P(x)\log\frac{P(x)}{Q(x)} = H(P, Q) - H(P)
@@ -283,12 +295,13 @@ def kl_divergence(
     --------
     >>> kl_divergence([0.5, 0.5], [0.25, 0.75], base=2)
     0.2075187496394219
+    >>> import torch
     >>> kl_divergence(torch.tensor([[0.5, 0.5], [0.5, 0.5]]), torch.tensor([[0.25, 0.75], [1, 0]]))
     tensor([0.1438,    inf])
     """
-    true, model = _pair(p, q)
-    nats = (torch.special.xlogy(true, true) - torch.special.xlogy(true, model)).sum(-1)
-    return _in_base(nats, base, p)
+    p, q = _pair(p, q)
+    xlogy = _special(p).xlogy
+    return _in_base((xlogy(p, p) - xlogy(p, q)).sum(-1), base)
 
 
 @checked(infinite="return")

@@ -1,5 +1,8 @@
 """Optimization: how steps, momentum, noise, norms and width decide whether a model learns."""
 
+from typing import TYPE_CHECKING
+
+from primer.lazy import lazily
 from primer.optimization.clipping import clip_by_norm
 from primer.optimization.momentum import (
     BestMomentum,
@@ -8,15 +11,6 @@ from primer.optimization.momentum import (
     momentum_factor,
     momentum_limit,
     momentum_matrix,
-)
-from primer.optimization.muon import Muon
-from primer.optimization.network import Mlp, digits, feature_changes, train
-from primer.optimization.newton_schulz import (
-    CUBIC,
-    MUON,
-    newton_schulz,
-    odd_polynomial,
-    step_cost,
 )
 from primer.optimization.noisy_inputs import (
     StepLimits,
@@ -60,17 +54,28 @@ from primer.optimization.stochastic import (
     stochastic_gradient,
     worst_expected_factor,
 )
-from primer.optimization.unit_scale import (
-    rounding_error,
-    unit_multiplier,
-    unit_sign_step,
-    unit_update_limit,
-)
 from primer.optimization.width import (
     rms,
     rms_operator_norm,
     sign_feature_change,
 )
+
+if TYPE_CHECKING:
+    from primer.optimization.muon import Muon
+    from primer.optimization.network import Mlp, digits, feature_changes, train
+    from primer.optimization.orthogonalization import (
+        CUBIC,
+        MUON,
+        newton_schulz,
+        odd_polynomial,
+        step_cost,
+    )
+    from primer.optimization.unit_scale import (
+        rounding_error,
+        unit_multiplier,
+        unit_sign_step,
+        unit_update_limit,
+    )
 
 __all__ = [
     "CUBIC",
@@ -130,3 +135,5 @@ __all__ = [
     "unit_update_limit",
     "worst_expected_factor",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

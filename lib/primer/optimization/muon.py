@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from primer.inputs import checked, fraction, positive
-from primer.optimization.newton_schulz import MUON, newton_schulz
+from primer.optimization.orthogonalization import MUON, newton_schulz
 
 
 class Muon(torch.optim.Optimizer):

@@ -1,5 +1,8 @@
 """Estimating, testing and inferring: what a sample tells about where it came from."""
 
+from typing import TYPE_CHECKING
+
+from primer.lazy import lazily
 from primer.statistics.bayes import (
     Beta,
     Chain,
@@ -25,24 +28,6 @@ from primer.statistics.evidence import (
     normal_log_evidence,
     posterior_probability,
 )
-from primer.statistics.families import (
-    Bernoulli,
-    Cauchy,
-    Exponential,
-    Family,
-    Laplace,
-    NormalMean,
-    Poisson,
-    Uniform,
-)
-from primer.statistics.likelihood import (
-    log_likelihood,
-    maximize_likelihood,
-    numerical_information,
-    observed_information,
-    score,
-    score_contributions,
-)
 from primer.statistics.power import t_critical_values, t_power, t_sample_size
 from primer.statistics.student import (
     noncentral_t_cdf,
@@ -60,6 +45,26 @@ from primer.statistics.testing import (
     tail_probability,
     welch_t_test,
 )
+
+if TYPE_CHECKING:
+    from primer.statistics.families import (
+        Bernoulli,
+        Cauchy,
+        Exponential,
+        Family,
+        Laplace,
+        NormalMean,
+        Poisson,
+        Uniform,
+    )
+    from primer.statistics.likelihood import (
+        log_likelihood,
+        maximize_likelihood,
+        numerical_information,
+        observed_information,
+        score,
+        score_contributions,
+    )
 
 __all__ = [
     "Bernoulli",
@@ -114,3 +119,5 @@ __all__ = [
     "typewriter_interval",
     "welch_t_test",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

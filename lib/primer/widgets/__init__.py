@@ -1,35 +1,40 @@
 """Widgets: figures the reader can take hold of, alive with or without Python running."""
 
-from primer.widgets.alignment import Alignment
-from primer.widgets.anatomy import Anatomy
-from primer.widgets.attention_by_hand import AttentionByHand
-from primer.widgets.attention_maps import AttentionMaps
-from primer.widgets.be_the_rater import BeTheRater
-from primer.widgets.bpe_stepper import BytePairStepper
-from primer.widgets.curve_memory import CurveMemory
-from primer.widgets.decoding import Decoding
-from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
-from primer.widgets.emergence import Emergence
-from primer.widgets.fold import Fold
-from primer.widgets.four_memories import FourMemories
-from primer.widgets.jacobians import JacobianProduct
-from primer.widgets.learn_line import LearnLine
-from primer.widgets.least_squares import LeastSquaresByHand
-from primer.widgets.lora_dial import LoraDial
-from primer.widgets.masking_desk import MaskingDesk
-from primer.widgets.norm_ball import NormBall
-from primer.widgets.power import PowerExplorer
-from primer.widgets.remembering import Remembering
-from primer.widgets.rope import RopeRotation
-from primer.widgets.sampling import SamplingLaboratory
-from primer.widgets.shannon_game import ShannonGame
-from primer.widgets.sixteen_numbers import SixteenNumbers
-from primer.widgets.small_network import SmallNetwork
-from primer.widgets.spectrogram import SpectrogramExplorer
-from primer.widgets.spend_compute import SpendCompute
-from primer.widgets.step_size import StepSize
-from primer.widgets.tilt import Tilt
-from primer.widgets.too_many import TooManyParameters
+from typing import TYPE_CHECKING
+
+from primer.lazy import lazily
+
+if TYPE_CHECKING:
+    from primer.widgets.alignment import Alignment
+    from primer.widgets.anatomy import Anatomy
+    from primer.widgets.attention_by_hand import AttentionByHand
+    from primer.widgets.attention_maps import AttentionMaps
+    from primer.widgets.be_the_rater import BeTheRater
+    from primer.widgets.bpe_stepper import BytePairStepper
+    from primer.widgets.curve_memory import CurveMemory
+    from primer.widgets.decoding import Decoding
+    from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
+    from primer.widgets.emergence import Emergence
+    from primer.widgets.fold import Fold
+    from primer.widgets.four_memories import FourMemories
+    from primer.widgets.jacobians import JacobianProduct
+    from primer.widgets.learn_line import LearnLine
+    from primer.widgets.least_squares import LeastSquaresByHand
+    from primer.widgets.lora_dial import LoraDial
+    from primer.widgets.masking_desk import MaskingDesk
+    from primer.widgets.norm_ball import NormBall
+    from primer.widgets.power import PowerExplorer
+    from primer.widgets.remembering import Remembering
+    from primer.widgets.rope import RopeRotation
+    from primer.widgets.sampling import SamplingLaboratory
+    from primer.widgets.shannon_game import ShannonGame
+    from primer.widgets.sixteen_numbers import SixteenNumbers
+    from primer.widgets.small_network import SmallNetwork
+    from primer.widgets.spectrogram import SpectrogramExplorer
+    from primer.widgets.spend_compute import SpendCompute
+    from primer.widgets.step_size import StepSize
+    from primer.widgets.tilt import Tilt
+    from primer.widgets.too_many import TooManyParameters
 
 __all__ = [
     "Alignment",
@@ -63,3 +68,5 @@ __all__ = [
     "Tilt",
     "TooManyParameters",
 ]
+
+__getattr__, __dir__ = lazily(__name__)

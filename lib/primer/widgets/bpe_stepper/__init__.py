@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from importlib.resources import as_file, files
 from itertools import islice, pairwise
 from typing import Any, ClassVar
 
@@ -19,7 +20,6 @@ from primer.language_models import (
 )
 from primer.language_models.merges import BYTE_ORDER
 from primer.palette import LIGHT
-from primer.transformers.checkpoint import PRETRAINED
 from primer.widgets.base import Widget
 from primer.widgets.controls import Choice, Whole
 
@@ -44,7 +44,8 @@ def book_merges() -> list[tuple[int, int]]:
     list of pairs of int
         In the order learned.
     """
-    return BytePairEncoding.load(PRETRAINED / "plays-bpe.json").merges
+    with as_file(files("primer") / "checkpoints" / "plays-bpe.json") as file:
+        return BytePairEncoding.load(file).merges
 
 
 class BytePairStepper(Widget):
