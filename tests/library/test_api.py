@@ -77,7 +77,7 @@ def code_of_the_book() -> Iterator[str]:
     """Give all code that may call the library: its modules, the benchmarks, cells, pages."""
     for folder in ("lib/primer", "lib/studies", "benchmarks"):
         for path in (BOOK / folder).rglob("*.py"):
-            if path.name != "__init__.py":  # there they are only handed on
+            if path.name != "__init__.py" or "widgets" in path.parts:  # elsewhere: handed on
                 yield path.read_text("utf-8")
     for path in (BOOK / "chapters").rglob("*.ipynb"):
         for cell in json.loads(path.read_text("utf-8"))["cells"]:

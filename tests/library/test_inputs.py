@@ -4,7 +4,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import numpy as np
 import pytest
@@ -13,12 +13,12 @@ from bad_calls import TOPICS
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, jaxtyped
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from primer import inputs
-from primer.inputs import hints
+from primer.inputs import guard, hints, quick
 
 
 @given(arrays(np.float32, array_shapes(), elements=st.floats(-1e3, 1e3, width=32)))
@@ -189,12 +189,12 @@ HELD = [
 
 @pytest.mark.parametrize("hint", HELD, ids=str)
 def test_no_hint_that_says_something_is_left_to_the_function(hint):
-    assert not hints._open(hint)
+    assert not hints.is_open(hint)
 
 
 @pytest.mark.parametrize("hint", [Any, ArrayLike, ArrayLike | None, TypeVar("T"), float | Any])
 def test_what_a_hint_leaves_open_is_left_to_the_function(hint):
-    assert hints._open(hint)
+    assert hints.is_open(hint)
 
 
 def checked_functions() -> list[Callable[..., Any]]:
@@ -216,8 +216,8 @@ def test_every_plain_hint_of_the_library_is_held():
     assert len(functions) > 300
     for function in functions:
         for name, hint in get_type_hints(function, include_extras=True).items():
-            if hint in (int, float, str, bool) or hints._is_array(hint):
-                assert not hints._open(hint), (function.__qualname__, name)
+            if hint in (int, float, str, bool) or hints.is_array(hint):
+                assert not hints.is_open(hint), (function.__qualname__, name)
                 numbers += 1
     assert numbers > 500
 
@@ -400,3 +400,132 @@ def test_whole_numbers_of_any_size_are_numbers_while_floats_hold_them():
     assert inputs.number("x", 2**1000) == 2.0**1000
     with pytest.raises(ValueError, match="x must be one finite number, got one of 20001 bits"):
         inputs.number("x", 2**20000)
+
+
+# --- the guard: kinds in signatures ---------------------------------------------------------------
+
+
+def test_no_function_is_checked_whose_hints_say_nothing():
+    idle = [
+        f"{function.__module__}.{function.__qualname__}"
+        for function in checked_functions()
+        for plan in [guard._Plan(function.__wrapped__, set())]
+        if not plan.rules and not plan.tests
+    ]
+    assert idle == [], "give them hints that say what may be given, or take the decorator away"
+
+
+@inputs.checked
+def moved(
+    X: Annotated[inputs.Matrix, "n p"],
+    y: Annotated[inputs.Vector, "n"],
+    step: inputs.Positive,
+    W: Annotated[inputs.Matrix, "p p"] | None = None,
+    kind: Annotated[str, inputs.among({"up": 1, "down": -1})] = "up",
+    band: inputs.Vector = (1, 2),
+) -> tuple[np.ndarray, np.ndarray, float, Any, np.ndarray]:
+    return X, y, step, W, band
+
+
+def test_a_kind_converts_what_is_given_and_what_is_not():
+    X, y, step, W, band = moved([[1, 2]], y=(3,), step=np.float32(2))
+    assert X.dtype == y.dtype == band.dtype == np.float64
+    assert (X.tolist(), y.tolist(), step, W, band.tolist()) == ([[1, 2]], [3], 2.0, None, [1, 2])
+    assert type(step) is float
+    given = np.ones((1, 1))
+    X, *_ = moved(given, [1], 1)
+    X[0, 0] = 5
+    assert given[0, 0] == 1, "what a caller gave is not changed"
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"X": [1, 2]}, r"X must be a matrix, with rows and columns, got shape \(2,\)"),
+        ({"X": [[1, 2], [3]]}, "X must be a table whose rows are equally long"),
+        ({"X": [[1, np.nan]]}, r"X must be finite, got nan at \[0, 1\]"),
+        ({"X": np.ma.masked_array([[1.0, 9.0]], mask=[[0, 1]])}, "X is a masked array"),
+        ({"y": [1, 2]}, "y must have length 1, got length 2"),
+        ({"y": "abc"}, "y must hold numbers"),
+        ({"step": 0}, "step must be a finite number above 0, got 0"),
+        ({"step": "2"}, "step must be one finite number, got '2'"),
+        ({"W": np.ones((2, 3))}, r"W must have shape \(p, p\), got \(2, 3\), beside X \(n, p\)"),
+        ({"kind": "left"}, "kind must be one of 'up', 'down', got 'left'"),
+        ({"kind": ["up"]}, "kind must be one of 'up', 'down', got a list"),
+        ({"band": "12"}, "band must hold numbers"),
+    ],
+)
+def test_what_a_kind_does_not_allow_is_refused(change, words):
+    with pytest.raises(ValueError, match=words):
+        moved(**({"X": [[1, 2]], "y": [1], "step": 1} | change))
+
+
+def test_python_says_what_is_given_twice_or_too_much():
+    with pytest.raises(TypeError, match="multiple values for argument 'X'"):
+        moved([[1]], [1], 1, X=[[2]])
+    with pytest.raises(TypeError, match="positional arguments"):
+        moved([[1]], [1], 1, None, "up", (1, 2), 7)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'step'"):
+        moved([[1]], [1])
+
+
+def test_axes_that_cannot_be_read_are_named():
+    @inputs.checked
+    def last(x: Annotated[inputs.Vector, "n-1"]) -> float:
+        return x[-1]
+
+    with pytest.raises(ValueError, match="last has axes that nobody can read: n-1"):
+        last([1.0])
+
+
+def test_the_numbers_of_a_tensor_with_a_gradient_are_taken():
+    X, *_ = moved(torch.ones(1, 2, requires_grad=True), torch.ones(1), 1)
+    assert isinstance(X, np.ndarray)
+
+
+def test_a_kind_that_nobody_defined_is_named():
+    @inputs.checked
+    def stepped(step: "Positiv") -> None:
+        pass
+
+    with pytest.raises(NameError, match="stepped has a hint that nobody defined, Positiv; the ki"):
+        stepped(1)
+
+
+@given(
+    st.lists(st.sampled_from(["n", "p", "_", "2", "..."]), max_size=4).filter(
+        lambda dims: dims.count("...") < 2
+    ),
+    st.lists(st.integers(0, 3), max_size=4),
+    st.lists(st.integers(0, 3), max_size=4),
+)
+def test_the_quick_test_of_shapes_says_what_jaxtyping_says(dims, first, second):
+    """Of two arrays, one after the other: an axis of one name is as long in both."""
+    hint = Float[np.ndarray, " ".join(dims)]
+    fits, axes = quick.shape_test(hint.dim_str), {}
+    with jaxtyped("context"):
+        for shape in (first, second):
+            right = isinstance(np.ones(shape), hint)
+            assert fits(tuple(shape), axes) == right
+            if not right:
+                return
+
+
+@pytest.mark.parametrize("hint", HELD, ids=str)
+@pytest.mark.parametrize(
+    "value",
+    [
+        2, 2.5, True, "a", "c", None, [1, 2], [1.5], [1, "a"], (1, 2), np.ones(2),
+        np.ones((2, 2)), torch.ones(2), torch.ones(2, 3), torch.arange(3), np.array([np.nan]),
+        torch.tensor([np.inf]),
+        np.random.default_rng(0), torch.Generator(), abs, lambda x: x, lambda x, y: x, np.nan,
+        np.ma.masked_array([1.0]), np.float64(2), np.int64(2),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_what_passes_quickly_would_pass_slowly(hint, value):
+    if quick.quick_test(hint, infinite=False)(value, {}):
+        assert hints.fits(value, hint)
+        assert not hints.not_finite(value, infinite=False)
+        assert not isinstance(value, np.ma.MaskedArray)

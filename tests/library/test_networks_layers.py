@@ -250,7 +250,7 @@ BAD = {
     "too many walks": (lambda: networks.count_walks(np.full((2, 2), 9), 30), "more walks"),
     "residual shapes": (
         lambda: networks.residual_layer(PATH, [[1.0], [2.0]], [[1.0]], [[1.0, 2.0]]),
-        "states of 1 features need inner",
+        r"outer must have shape \(hidden, features\), got \(1, 2\), beside states",
     ),
     "label 2": (lambda: networks.binary_cross_entropy([2], [0.5]), "labels must be 0 or 1"),
     "sure": (lambda: networks.binary_cross_entropy([1], [1.0]), "a sure error costs"),

@@ -239,7 +239,7 @@ NEW_TOPICS = [
     ),
     (
         "networks.best_autoencoder(X=[[3.0, 0.0], [0.0, 1.0]], units=1.0, penalty=0.0)",
-        "units must be a whole number, got 1.0",
+        "units must be a whole number ≥ 1, got 1.0",
     ),
     (
         "networks.best_autoencoder(X=[[3.0, 0.0], [0.0, 1.0]], units=1, penalty=-1.0)",
@@ -255,7 +255,7 @@ NEW_TOPICS = [
     ),
     (
         "networks.convolution_size(size='2', kernel=5, stride=1, padding=0)",
-        "size must be a whole number, got '2'",
+        "size must be a whole number ≥ 1, got '2'",
     ),
     (
         "networks.convolve(images=[], kernels=[[[[-1.0, 1.0]]]], bias=None, stride=1, padding=0)",
@@ -275,7 +275,7 @@ NEW_TOPICS = [
     ),
     (
         "networks.cosine_features(x=[-1.0, 1.0], degree='2')",
-        "degree must be a whole number, got '2'",
+        "degree must be a whole number ≥ 0, got '2'",
     ),
     (
         "networks.cosine_features(x=[], degree=1)",
@@ -290,7 +290,7 @@ NEW_TOPICS = [
     ),
     (
         "networks.count_walks(adjacency=[[0, 1, 0], [1, 0, 1], [0, 1, 0]], length='2')",
-        "length must be a whole number, got '2'",
+        "length must be a whole number ≥ 0, got '2'",
     ),
     ("networks.cross_entropy(logits=None, classes=[0, 3])", "logits must be a Variable, got None"),
     (
@@ -315,7 +315,7 @@ NEW_TOPICS = [
     ),
     (
         "networks.few_digits(n_train=50.5, rng=np.random.default_rng(0), wrong=0.0)",
-        "n_train must be a whole number, got 50.5",
+        "n_train must be a whole number ≥ 2, got 50.5",
     ),
     ("networks.history(result=None)", "result must be a Variable, got None"),
     (
@@ -399,7 +399,7 @@ NEW_TOPICS = [
     ("networks.receptive_field(layers=0, kernel=3)", "layers must be a whole number ≥ 1, got 0"),
     (
         "networks.receptive_field(layers=3, kernel=3.0)",
-        "kernel must be a whole number, got 3.0",
+        "kernel must be a whole number ≥ 1, got 3.0",
     ),
     (
         "networks.reliability(confidence=[0.9, 0.9, 0.9, 0.9], correct=np.True_, bins=10)",
@@ -532,7 +532,7 @@ NEW_TOPICS = [
     ),
     (
         "language_models.perplexity_per(unit='2', characters=50, bits=2.0)",
-        "unit must be a whole number, got '2'",
+        "unit must be a whole number ≥ 1, got '2'",
     ),
     (
         "language_models.perplexity_per(unit=10, characters=50, bits=-1.0)",
@@ -565,7 +565,7 @@ NEW_TOPICS = [
     ("language_models.split_words(text=3)", "text must be a text, got 3"),
     (
         "language_models.window_rows(text=[1, 2], vocab_size=3, window=2.5)",
-        "window must be a whole number, got 2.5",
+        "window must be a whole number ≥ 1, got 2.5",
     ),
     (
         "language_models.window_rows(text=[1, 2], vocab_size=[3, 3], window=2)",
@@ -573,19 +573,19 @@ NEW_TOPICS = [
     ),
     (
         "recurrent.adding_problem(batch=[4, 4], length=10, generator=torch.Generator())",
-        "batch must be a whole number, got a list",
+        "batch must be a whole number ≥ 1, got a list",
     ),
     (
         "recurrent.adding_problem(batch=4, length=10.0, generator=torch.Generator())",
-        "length must be a whole number, got 10.0",
+        "length must be a whole number ≥ 2, got 10.0",
     ),
     (
         "recurrent.agreement(batch='2', phrases=2, generator=torch.Generator(), agree=0.0)",
-        "batch must be a whole number, got '2'",
+        "batch must be a whole number ≥ 1, got '2'",
     ),
     (
         "recurrent.agreement(batch=1, phrases=nan, generator=torch.Generator(), agree=0.0)",
-        "phrases must be a whole number, got nan",
+        "phrases must be a whole number ≥ 0, got nan",
     ),
     (
         "recurrent.gradient_ratio(cell='ab', x=tensor([[[0.0], [0.0], [0.0], [0.0]]]), seed=0)",
@@ -606,7 +606,7 @@ NEW_TOPICS = [
     ),
     (
         "recurrent.parity(batch=1, length=inf, generator=torch.Generator())",
-        "length must be a whole number, got inf",
+        "length must be a whole number ≥ 1, got inf",
     ),
     (
         "recurrent.power_norms(weight=1.5, steps=20)",
@@ -614,11 +614,11 @@ NEW_TOPICS = [
     ),
     (
         "recurrent.power_norms(weight=[[0.9, 10.0], [0.0, 0.9]], steps=20.5)",
-        "steps must be a whole number, got 20.5",
+        "steps must be a whole number ≥ 0, got 20.5",
     ),
     (
         "recurrent.reversal(batch=64, length=9, n_letters='2', generator=torch.Generator())",
-        "n_letters must be a whole number, got '2'",
+        "n_letters must be a whole number ≥ 1, got '2'",
     ),
     (
         "recurrent.reversal(batch=64, length=9, n_letters=26, generator=np.random.default_rng(0))",
@@ -636,7 +636,10 @@ NEW_TOPICS = [
         "recurrent.text_windows(tokens=tensor(0), length=3, number=2, seed=0)",
         "tokens must have shape (n,), got ()",
     ),
-    ("beyond_attention.best_state(x=[2.5, 3.5], size=inf)", "size must be a whole number, got inf"),
+    (
+        "beyond_attention.best_state(x=[2.5, 3.5], size=inf)",
+        "size must be a whole number ≥ 1, got inf",
+    ),
     ("beyond_attention.best_state(x=[inf, 3.5], size=2)", "x must be finite, got inf at [0]"),
     (
         "beyond_attention.bilinear(A=[1.5], B=[1.0], step=1.0)",
@@ -705,7 +708,7 @@ NEW_TOPICS = [
     ),
     (
         "beyond_attention.rank_one_power(p=[1.0, 1.0], length=[2, 2])",
-        "length must be a whole number, got a list",
+        "length must be a whole number ≥ 0, got a list",
     ),
     (
         "beyond_attention.recall(memory=None, keys=[[1, 0]], codes=[[1, 0], [0, 1]], answers=[1])",
@@ -765,7 +768,7 @@ NEW_TOPICS = [
     ),
     (
         "pretraining.attention_layers(x=[[1.0]], y=[2.0], query=[3.0], rate=0.5, layers=nan)",
-        "layers must be a whole number, got nan",
+        "layers must be a whole number ≥ 1, got nan",
     ),
     (
         "pretraining.attention_layers(x=[], y=[2.0], query=[3.0], rate=0.5, layers=2)",
@@ -812,7 +815,7 @@ NEW_TOPICS = [
     ),
     (
         "pretraining.family_mask(family=None, n_tokens=3, prefix=2)",
-        "family must be a text, got None",
+        "family must be one of 'encoder', 'decoder', 'prefix', got None",
     ),
     (
         "pretraining.family_mask(family='prefix', n_tokens=0, prefix=2)",
@@ -824,7 +827,7 @@ NEW_TOPICS = [
     ),
     (
         "pretraining.gradient_steps(x=[[1.0]], y=[2.0], query=[3.0], rate=0.5, steps=[2, 2])",
-        "steps must be a whole number, got a list",
+        "steps must be a whole number ≥ 1, got a list",
     ),
     (
         "pretraining.linear_tasks(n_tasks=None, n=5, d=3, generator=torch.Generator())",
@@ -858,11 +861,11 @@ NEW_TOPICS = [
     ),
     (
         "pretraining.occurrences(text=[1, 2, 1, 2, 3], length=2.5, vocab_size=4)",
-        "length must be a whole number, got 2.5",
+        "length must be a whole number ≥ 1, got 2.5",
     ),
     (
         "pretraining.occurrences(text=[1, 2, 1, 2, 3], length=2, vocab_size=nan)",
-        "vocab_size must be a whole number, got nan",
+        "vocab_size must be a whole number ≥ 1, got nan",
     ),
     (
         "pretraining.overlap(test=[1, 2, 3], training=[9, 1, 2, 9], length=2.5)",
@@ -927,12 +930,12 @@ NEW_TOPICS = [
     ),
     (
         "pretraining.train_layer(d=2, n=4, seed='2', steps=2, batch=512)",
-        "seed must be a whole number, got '2'",
+        "seed must be a whole number ≥ 0, got '2'",
     ),
     ("pretraining.with_mask(tokenizer=3)", "tokenizer must be a BytePairEncoding, got 3"),
     (
         "scaling.attention_share(n_tokens=2048, d_model=inf)",
-        "d_model must be a whole number, got inf",
+        "d_model must be a whole number ≥ 1, got inf",
     ),
     (
         "scaling.attention_share(n_tokens=-1, d_model=12288)",
@@ -968,11 +971,11 @@ NEW_TOPICS = [
     ),
     (
         "scaling.measured_matches(p=[0.0, 1.0], k=3, items='2', seed=0)",
-        "items must be a whole number, got '2'",
+        "items must be a whole number ≥ 1, got '2'",
     ),
     (
         "scaling.multiplied_parameters(hidden=[10, 10])",
-        "hidden must be a whole number ≥ 1, got [10, 10]",
+        "hidden must be a whole number ≥ 1, got a list",
     ),
     (
         "scaling.score(metric='exact match', p=None, k=2)",
@@ -1024,7 +1027,7 @@ NEW_TOPICS = [
     ),
     (
         "fine_tuning.completion_mask(prompts=tensor([2, 1]), lengths=tensor([3, 4]), width=4.0)",
-        "width must be a whole number, got 4.0",
+        "width must be a whole number ≥ 1, got 4.0",
     ),
     (
         "fine_tuning.completion_mask(prompts=tensor([2.5, 1.5]), lengths=tensor([3, 4]), width=4)",
@@ -1084,7 +1087,7 @@ NEW_TOPICS = [
     ),
     (
         "fine_tuning.principal_factors(matrix=tensor([[4.0, 0.0], [0.0, 1.0]]), rank=1.5)",
-        "rank must be a whole number, got 1.5",
+        "rank must be a whole number ≥ 1, got 1.5",
     ),
     (
         "fine_tuning.rank_for(share=-1.0, values=tensor([3.0, 1.0, 0.0]))",
@@ -1116,7 +1119,7 @@ NEW_TOPICS = [
     ),
     (
         "alignment.best_of_n(reference=tensor([0.5, 0.5]), reward=tensor([0.0, 1.0]), draws='2')",
-        "draws must be a whole number, got '2'",
+        "draws must be a whole number ≥ 1, got '2'",
     ),
     (
         "alignment.best_of_n(reference=tensor([0.5, 0.5]), reward=tensor(0.0), draws=2)",
@@ -1130,7 +1133,7 @@ NEW_TOPICS = [
     ),
     (
         "alignment.fit_preferences(differences=[[1.0], [1.0], [1.0], [-1.0]], prior=[0.0, 0.0])",
-        "prior must be one finite number, got a list",
+        "prior must be one finite number, got an array of shape (2,)",
     ),
     (
         "alignment.fit_scores(wins=1.5, prior=0.0)",
@@ -1154,7 +1157,7 @@ NEW_TOPICS = [
     ),
     (
         "alignment.grouped(reward=tensor([1.0, 3.0, 5.0, 5.0]), group_size=2.5, divide=True)",
-        "group_size must be a whole number, got 2.5",
+        "group_size must be a whole number ≥ 1, got 2.5",
     ),
     (
         "alignment.implicit_reward(log_probs=tensor([-4.0]), reference_log_probs=None, beta=0.1)",
@@ -1647,7 +1650,7 @@ EDGES_LAYERS = [
         "transformers.RMSNorm(2, eps=0.0)(torch.zeros(2))",
         "all features of x are 0: without eps nothing brings them to",
     ),
-    ("transformers.RMSNorm(2.0)", "dim must be a whole number, got 2.0"),
+    ("transformers.RMSNorm(2.0)", "dim must be a whole number ≥ 1, got 2.0"),
     (
         "transformers.FeedForward(2, 3)(ones(1, 3))",
         "x must hold tokens of width 2, got shape (1, 3)",
@@ -1702,7 +1705,7 @@ EDGES_LAYERS = [
     ),
     (
         "transformers.blockwise_attention(ones(2, 8), ones(2, 8), ones(2, 8), block_size=1.5)",
-        "block_size must be a whole number, got 1.5",
+        "block_size must be a whole number ≥ 1, got 1.5",
     ),
     (
         "transformers.patchify(ones(1, 1, 0, 0), 2)",
@@ -1972,7 +1975,7 @@ EDGES_FOUNDATIONS = [
         "t_quantile cannot be computed for these arguments, math domain error",
     ),
     ("statistics.scale_mixture(1e-200, 0.0)", "scale_mixture needs more memory than there is"),
-    ("statistics.typewriter_interval(1.5)", "n must be a whole number, got 1.5"),
+    ("statistics.typewriter_interval(1.5)", "n must be a whole number ≥ 1, got 1.5"),
     (
         "statistics.metropolis(lambda a, b: -a * a, 0.0, 1.0, 5, np.random.default_rng(0))",
         "log_density must be a function of 1 argument, got <lambda>(a, b)",
@@ -1990,8 +1993,14 @@ EDGES_FOUNDATIONS = [
         "SelectiveLayer needs more memory than there is; make its arguments smaller",
     ),
     ("statistics.typewriter([1, 2], [0.1, 0.2, 0.3])", "n and u must have shapes that go together"),
-    ("statistics.sample_variance([1.0, 2.0], ddof=0.5)", "ddof must be a whole number, got 0.5"),
-    ("statistics.sample_variance([1.0, 2.0], ddof=nan)", "ddof must be a whole number, got nan"),
+    (
+        "statistics.sample_variance([1.0, 2.0], ddof=0.5)",
+        "ddof must be a whole number ≥ 0, got 0.5",
+    ),
+    (
+        "statistics.sample_variance([1.0, 2.0], ddof=nan)",
+        "ddof must be a whole number ≥ 0, got nan",
+    ),
     ("statistics.HypothesisTest(3, abs)", "statistic must be a function, got 3"),
     ("statistics.score(statistics.Poisson().log_density, [1, 2], [1.0, 2, 3])", "3,"),
     ("statistics.t_power(0.5, 10, alpha=0.0)", "alpha must lie strictly between 0 and 1"),

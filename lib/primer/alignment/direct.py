@@ -6,13 +6,13 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from primer.inputs import checked, positive
+from primer.inputs import Positive, checked
 
 LogProbs = Float[Tensor, " batch"]
 
 
 @checked
-def implicit_reward(log_probs: LogProbs, reference_log_probs: LogProbs, beta: float) -> LogProbs:
+def implicit_reward(log_probs: LogProbs, reference_log_probs: LogProbs, beta: Positive) -> LogProbs:
     r"""Compute the reward under which a policy would be the leashed optimum.
 
     .. math:: \hat R(x, y) = \beta\log\frac{\pi(y \mid x)}{\pi_\text{ref}(y \mid x)}
@@ -41,7 +41,7 @@ def implicit_reward(log_probs: LogProbs, reference_log_probs: LogProbs, beta: fl
     >>> implicit_reward(torch.tensor([-3.0]), torch.tensor([-5.0]), 0.1)
     tensor([0.2000])
     """
-    return positive("beta", beta) * (log_probs - reference_log_probs)
+    return beta * (log_probs - reference_log_probs)
 
 
 @checked

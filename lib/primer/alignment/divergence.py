@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import checked, not_negative, one_of
+from primer.inputs import NotNegative, among, checked
 
 Numbers = Float[Tensor, "*batch"]
 
@@ -70,7 +70,7 @@ ESTIMATES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @checked
-def kl_loss(log_ratio: Numbers, kind: str = "k2") -> Float[Tensor, ""]:
+def kl_loss(log_ratio: Numbers, kind: Annotated[str, among(ESTIMATES)] = "k2") -> Float[Tensor, ""]:
     r"""Average an estimate to be differentiated through :math:`\log\pi`, samples held fixed.
 
     What its expected gradient is differs from what its value estimates:
@@ -96,11 +96,11 @@ def kl_loss(log_ratio: Numbers, kind: str = "k2") -> Float[Tensor, ""]:
     ----------
     Liu et al., arXiv:2510.01555; Shao et al. (2024), equation 4, uses k3.
     """
-    return ESTIMATES[one_of("kind", kind, ESTIMATES)](log_ratio).mean()
+    return ESTIMATES[kind](log_ratio).mean()
 
 
 @checked
-def penalized_reward(reward: Numbers, log_ratio: Numbers, kl_weight: float) -> Numbers:
+def penalized_reward(reward: Numbers, log_ratio: Numbers, kl_weight: NotNegative) -> Numbers:
     r"""Take the price of distance off the reward.
 
     .. math:: R(y) - \beta \log\frac{\pi(y)}{\pi_\text{ref}(y)}
@@ -134,7 +134,6 @@ def penalized_reward(reward: Numbers, log_ratio: Numbers, kl_weight: float) -> N
     >>> penalized_reward(torch.tensor([1.0]), torch.tensor([-0.5]), 0.2)
     tensor([1.1000])
     """
-    not_negative("kl_weight", kl_weight)
     if not torch.isfinite(reward).all():
         first = int((~torch.isfinite(reward)).nonzero()[0, 0])
         raise ValueError(

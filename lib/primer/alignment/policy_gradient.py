@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from primer.inputs import as_array, checked, count, distribution, positive, tensor
+from primer.inputs import Count, Positive, as_array, checked, distribution, positive, tensor
 
 Rewards = Float[Tensor, " batch"]
 Tokens = Float[Tensor, "batch reply"]
@@ -68,7 +68,7 @@ def gaussian_gradients(
     f: Callable[[np.ndarray], np.ndarray],
     slope: Callable[[np.ndarray], np.ndarray],
     mean: Float[np.ndarray, " n"],
-    deviation: float,
+    deviation: Positive,
     noise: Float[np.ndarray, "draws n"],
 ) -> GradientSamples:
     r"""Estimate :math:`\nabla_\mu\,\mathbb E f(x)`, :math:`x \sim N(\mu, \sigma^2 I)`, in two ways.
@@ -106,7 +106,6 @@ def gaussian_gradients(
     >>> float(both.score.mean()), float(both.path.mean())
     (2.0, 2.0)
     """
-    positive("deviation", deviation)
     x = mean + deviation * noise
     values, slopes = as_array("the result of f", f(x)), as_array("the result of slope", slope(x))
     if values.shape != x.shape[:1] or slopes.shape != x.shape:
@@ -187,7 +186,7 @@ def leave_one_out(reward: Rewards) -> Rewards:
 
 
 @checked
-def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards:
+def grouped(reward: Rewards, group_size: Count, *, divide: bool = True) -> Rewards:
     r"""Compare each reply with the others to the same prompt.
 
     .. math:: A_i = \frac{R_i - \bar R_\text{group}}{s_\text{group}}, \qquad
@@ -226,7 +225,6 @@ def grouped(reward: Rewards, group_size: int, *, divide: bool = True) -> Rewards
     >>> grouped(torch.tensor([1.0, 3.0, 5.0, 5.0]), 2)
     tensor([-1.,  1.,  0.,  0.])
     """
-    count("group_size", group_size)
     if len(reward) % group_size:
         raise ValueError(f"{len(reward)} rewards are no whole number of groups of {group_size}")
     table = reward.reshape(-1, group_size)

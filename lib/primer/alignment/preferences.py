@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from scipy.special import expit, log_expit
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from primer.inputs import checked, matrix, not_negative, number, positive, real
+from primer.inputs import (
+    Matrix,
+    NotNegative,
+    Positive,
+    Reals,
+    checked,
+    number,
+    positive,
+)
 
 
 @dataclass(frozen=True)
@@ -35,25 +42,24 @@ class PreferenceFit:
     loss: float
 
     @checked
-    def intervals(self, z: float = 1.96) -> Float[np.ndarray, "n 2"]:
+    def intervals(self, z: Positive = 1.96) -> Float[np.ndarray, "n 2"]:
         r"""Return :math:`\hat w \pm z\,\mathrm{se}(\hat w)` for each weight, 95 % by default."""
-        reach = positive("z", z) * np.sqrt(np.diag(self.covariance))
+        reach = z * np.sqrt(np.diag(self.covariance))
         return np.stack([self.weights - reach, self.weights + reach], axis=1)
 
     @checked
-    def __call__(self, features: ArrayLike) -> Float[np.ndarray, "..."]:
+    def __call__(self, features: Reals) -> Float[np.ndarray, "..."]:
         """Return the reward of rows of features."""
-        numbers = real("features", features)
-        if numbers.shape[-1:] != self.weights.shape:
+        if features.shape[-1:] != self.weights.shape:
             raise ValueError(
                 f"features need {len(self.weights)} numbers for each reply, as the comparisons "
-                f"had, got shape {numbers.shape}"
+                f"had, got shape {features.shape}"
             )
-        return np.asarray(numbers @ self.weights)
+        return np.asarray(features @ self.weights)
 
 
 @checked
-def fit_preferences(differences: ArrayLike, *, prior: float = 0.0) -> PreferenceFit:
+def fit_preferences(differences: Matrix, *, prior: NotNegative = 0.0) -> PreferenceFit:
     r"""Fit a linear reward to comparisons, as Bradley and Terry do.
 
     .. math::
@@ -92,8 +98,7 @@ def fit_preferences(differences: ArrayLike, *, prior: float = 0.0) -> Preference
     >>> fit.weights.round(4), round(float(np.log(3)), 4)
     (array([1.0986]), 1.0986)
     """
-    delta = matrix("differences", differences)
-    not_negative("prior", prior)
+    delta = differences
     if prior == 0 and np.linalg.matrix_rank(delta) < delta.shape[1]:
         raise ValueError(
             "the comparisons do not determine every weight: some combination of features never "
@@ -104,7 +109,7 @@ def fit_preferences(differences: ArrayLike, *, prior: float = 0.0) -> Preference
 
 
 @checked
-def fit_scores(wins: ArrayLike, *, prior: float = 0.0) -> PreferenceFit:
+def fit_scores(wins: Matrix, *, prior: NotNegative = 0.0) -> PreferenceFit:
     r"""Fit one score to each item from a table of who beat whom.
 
     .. math:: P(i \succ j) = \sigma(s_i - s_j), \qquad \sum_i s_i = 0
@@ -139,18 +144,16 @@ def fit_scores(wins: ArrayLike, *, prior: float = 0.0) -> PreferenceFit:
     >>> fit_scores([[0, 3], [1, 0]]).weights.round(3)  # ± log(3) / 2
     array([ 0.549, -0.549])
     """
-    table = matrix("wins", wins)
-    if table.shape[0] != table.shape[1]:
-        raise ValueError(f"wins must be a square table, got shape {table.shape}")
-    if (table < 0).any() or (table % 1 != 0).any():
+    if wins.shape[0] != wins.shape[1]:
+        raise ValueError(f"wins must be a square table, got shape {wins.shape}")
+    if (wins < 0).any() or (wins % 1 != 0).any():
         raise ValueError("wins must hold whole numbers, 0 or larger: how often i beat j")
-    if not (table - np.diag(np.diag(table))).any():
+    if not (wins - np.diag(np.diag(wins))).any():
         raise ValueError("the preference set is empty: no item was ever preferred to another")
-    items = len(table)
-    winners, losers = np.nonzero(table - np.diag(np.diag(table)))
-    times = table[winners, losers]
+    items = len(wins)
+    winners, losers = np.nonzero(wins - np.diag(np.diag(wins)))
+    times = wins[winners, losers]
     delta = np.eye(items)[winners] - np.eye(items)[losers]
-    not_negative("prior", prior)
     if prior == 0 and np.linalg.matrix_rank(delta) < items - 1:
         raise ValueError(
             "some items were never compared, not even by way of others: compare them or give a "

@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -13,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.inference import LanguageModel, generate, sample
-from primer.inputs import checked, count
+from primer.inputs import Count, at_least, checked
 from primer.inputs import tokens as token_ids
 from primer.language_models import BytePairEncoding
 
@@ -106,8 +107,8 @@ def speeches(
     texts: Mapping[str, str],
     tokenizer: BytePairEncoding,
     *,
-    prompt_length: int = 16,
-    longest: int = 15,
+    prompt_length: Count = 16,
+    longest: Annotated[int, at_least(3)] = 15,
 ) -> Replies:
     r"""Cut short speeches out of plays: what was said before is the prompt, the speech the reply.
 
@@ -142,8 +143,6 @@ def speeches(
     >>> bytes(found.prompts[0].tolist()), found.texts(letters)
     (b'\nANNE\n', ['Who?'])
     """
-    count("prompt_length", prompt_length)
-    count("longest", longest, at_least=3)
     end = tokenizer.special_tokens["<|end|>"]
     prompts, replies = [], []
     for text in texts.values():

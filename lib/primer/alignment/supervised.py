@@ -10,7 +10,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from primer.alignment.direct import dpo_loss
 from primer.alignment.replies import Replies, reply_log_probs, reply_loss
-from primer.inputs import checked, count, positive
+from primer.inputs import Count, Positive, checked, count
 from primer.transformers import Transformer
 
 
@@ -27,8 +27,8 @@ def tune(
     model: Transformer,
     replies: Replies,
     *,
-    steps: int,
-    learning_rate: float = 1e-3,
+    steps: Count,
+    learning_rate: Positive = 1e-3,
     batch: int = 32,
     generator: torch.Generator | None = None,
 ) -> list[float]:
@@ -57,8 +57,6 @@ def tune(
     ValueError
         When there is nothing to learn from, or a setting is out of range.
     """
-    count("steps", steps)
-    positive("learning_rate", learning_rate)
     if len(replies) == 0:
         raise ValueError("there is nothing to learn from: give at least one reply")
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
@@ -81,9 +79,9 @@ def train_on_pairs(
     chosen: Replies,
     rejected: Replies,
     *,
-    steps: int,
+    steps: Count,
     beta: float,
-    learning_rate: float,
+    learning_rate: Positive,
     batch: int = 16,
     generator: torch.Generator | None = None,
 ) -> Iterator[float]:
@@ -116,8 +114,6 @@ def train_on_pairs(
     ValueError
         When there is no pair, the two do not match, or a setting is out of range.
     """
-    count("steps", steps)
-    positive("learning_rate", learning_rate)
     if len(chosen) == 0 or len(chosen) != len(rejected):
         raise ValueError(
             "every chosen reply needs a rejected one and there must be a pair, "

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import checked, count, distribution, positive, real
+from primer.inputs import Count, Reals, checked, count, distribution, positive
 
 Probabilities = Float[Tensor, "*batch n"]
 Rewards = Float[Tensor, "*batch n"]
@@ -95,7 +94,7 @@ def log_partition(reference: Probabilities, reward: Rewards, kl_weight: float) -
 
 @checked
 def best_of_n(
-    reference: Float[Tensor, " n"], reward: Float[Tensor, " n"], draws: int
+    reference: Float[Tensor, " n"], reward: Float[Tensor, " n"], draws: Count
 ) -> Float[Tensor, " n"]:
     r"""Compute the distribution of the best of some draws, exactly.
 
@@ -132,7 +131,7 @@ def best_of_n(
     tensor([0.2500, 0.7500])
     """
     distribution("reference", reference)
-    n = float(count("draws", draws))
+    n = float(draws)
     _, level = torch.unique(reward, return_inverse=True)
     mass = torch.zeros(int(level.max()) + 1, dtype=reference.dtype).index_add(0, level, reference)
     upto = mass.cumsum(0).clamp(max=1)
@@ -170,9 +169,7 @@ def best_of_n_kl_bound(draws: int) -> float:
 
 
 @checked
-def gaussian_tilt(
-    distance: ArrayLike, slope: float, curvature: float
-) -> Float[np.ndarray, "*batch"]:
+def gaussian_tilt(distance: Reals, slope: float, curvature: float) -> Float[np.ndarray, "*batch"]:
     r"""Compute the gold reward of a tilt by a normal proxy, when gold is a parabola of it.
 
     .. math::
@@ -206,7 +203,7 @@ def gaussian_tilt(
     >>> gaussian_tilt(np.array([0.0, 1.0, 2.0]), slope=1.0, curvature=0.25).round(4)
     array([0.    , 0.9142, 0.8284])
     """
-    d = real("distance", distance)
+    d = distance
     if (d < 0).any():
         raise ValueError(f"distance is the root of a divergence, 0 or larger, got {d.min():g}")
     with np.errstate(over="ignore", invalid="ignore"):

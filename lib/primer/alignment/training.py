@@ -21,7 +21,7 @@ from primer.alignment.replies import (
     write_replies,
 )
 from primer.inference import entropy
-from primer.inputs import checked, count, not_negative, positive
+from primer.inputs import Count, NotNegative, Positive, checked
 from primer.transformers import Transformer
 
 
@@ -61,14 +61,14 @@ def train_policy(
     prompts: Int[Tensor, "n prompt"],
     *,
     end_token: int,
-    steps: int,
-    kl_weight: float,
-    learning_rate: float,
-    batch: int = 32,
+    steps: Count,
+    kl_weight: NotNegative,
+    learning_rate: Positive,
+    batch: Count = 32,
     length: int = 12,
-    replies_per_prompt: int = 1,
+    replies_per_prompt: Count = 1,
     advantages: Callable[[Tensor], Tensor] = leave_one_out,
-    passes: int = 1,
+    passes: Count = 1,
     clip: float = 0.2,
     lowest_entropy: float = 0.05,
     generator: torch.Generator | None = None,
@@ -129,11 +129,7 @@ def train_policy(
     ----------
     Ziegler et al. (2019); Ouyang et al. (2022).
     """
-    count("steps", steps)
-    count("passes", passes)
-    not_negative("kl_weight", kl_weight)
-    positive("learning_rate", learning_rate)
-    if count("batch", batch) % count("replies_per_prompt", replies_per_prompt):
+    if batch % replies_per_prompt:
         raise ValueError(
             f"a batch of {batch} has no whole number of groups of {replies_per_prompt} replies"
         )

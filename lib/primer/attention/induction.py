@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from primer.attention.masks import causal_mask
 from primer.attention.multi_head import MultiHeadAttention
-from primer.inputs import checked, count, positive
+from primer.inputs import Count, Natural, Positive, checked, count
 from primer.inputs import tokens as token_ids
 
 VOCABULARY, LENGTH = 64, 32
@@ -94,7 +94,7 @@ def _readable(tokens: Tensor) -> Tensor:
 
 @checked
 def repeated_tokens(
-    batch: int, generator: torch.Generator
+    batch: Count, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch seq"], Bool[Tensor, "batch seq"]]:
     """Draw random tokens that repeat with a period of their own in every text.
 
@@ -118,7 +118,6 @@ def repeated_tokens(
     >>> tokens.shape, int(predictable[0].sum()) + int((~predictable[0]).sum())
     (torch.Size([3, 32]), 32)
     """
-    count("batch", batch)
     period = torch.randint(SHORTEST, LONGEST + 1, (batch, 1), generator=generator)
     fresh = torch.randint(VOCABULARY, (batch, LENGTH), generator=generator)
     places = torch.arange(LENGTH)
@@ -189,13 +188,13 @@ def _single_precision() -> Iterator[None]:
 @checked
 @torch.enable_grad()
 def train(
-    n_layers: int,
-    steps: int = 150,
+    n_layers: Count,
+    steps: Natural = 150,
     batch: int = 32,
     seed: int = 0,
     *,
     d_model: int = D_MODEL,
-    learning_rate: float = 0.005,
+    learning_rate: Positive = 0.005,
     even: Sequence[int] = (),
 ) -> Training:
     """Train a model of attention alone on repeated random tokens.
@@ -228,11 +227,6 @@ def train(
     >>> train(n_layers=1, steps=6, batch=2).steps
     [0, 5]
     """
-    (
-        count("n_layers", n_layers),
-        count("steps", steps, at_least=0),
-        positive("learning_rate", learning_rate),
-    )
     for number in even:
         if not 0 <= number < n_layers:
             raise ValueError(f"layers in even are numbered 0 to {n_layers - 1}, got {number}")

@@ -18,7 +18,7 @@ from primer.attention.dot_product import (
 )
 from primer.attention.observing import Observe, shown
 from primer.inputs import checked, count, tensor
-from primer.inputs.tensors import all_finite, check_finite
+from primer.inputs.tensors import all_finite, check_finite, is_trusted
 
 Rotate = Callable[[Tensor, int], Tensor]
 """Turns queries or keys (..., heads, seq, d_head) whose first token has the given position."""
@@ -251,6 +251,8 @@ class MultiHeadAttention(nn.Module):
 
     def _check(self, x: Tensor, memory: Tensor | None) -> None:
         """Raise a ``ValueError`` unless there are as many texts on both sides."""
+        if is_trusted():
+            return
         tensor("x", x, axes=1)
         if memory is not None and x.shape[:-2] != tensor("memory", memory, axes=1).shape[:-2]:
             raise ValueError(
@@ -260,6 +262,8 @@ class MultiHeadAttention(nn.Module):
 
     def _check_tokens(self, name: str, tokens: Tensor) -> None:
         """Raise a ``ValueError`` unless these are finite tokens of the layer's width."""
+        if is_trusted():
+            return
         width = self.query.in_features
         weight: Any = getattr(self.query, "weight", None)  # none where fine-tuning wraps it
         if tensor(name, tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
@@ -277,9 +281,10 @@ def _fused_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None
 ) -> Tensor:
     """Compute the output of ``scaled_dot_product_attention`` with torch's fused kernel."""
-    scores = torch.Size([*query.shape[:-1], key.shape[-2]])
-    check_fits("mask", mask, scores)
-    check_fits("bias", bias, scores)
+    if not is_trusted():
+        scores = torch.Size([*query.shape[:-1], key.shape[-2]])
+        check_fits("mask", mask, scores)
+        check_fits("bias", bias, scores)
     key, value = share_heads(query, key, value)
     half = torch.is_autocast_enabled("cpu")
     if half:  # on a CPU the kernel is faster in float32 than in bfloat16

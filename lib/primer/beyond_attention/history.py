@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 from numpy.polynomial import legendre
-from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import quiet
-from primer.inputs import checked, count, vector
+from primer.inputs import Count, Vector, checked, count
 
 
 def legs_matrices(size: int) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
@@ -51,7 +50,7 @@ def legs_matrices(size: int) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray
 
 @checked
 @quiet
-def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
+def remember(x: Vector, size: int) -> Float[np.ndarray, "time n"]:
     r"""Read a curve sample by sample and keep N Legendre coefficients of all of it so far.
 
     .. math::
@@ -90,11 +89,10 @@ def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
     >>> remember([3.0] * 50, 2)[-1].round(2) + 0
     array([3., 0.])
     """
-    curve = vector("x", x)
     A, B = legs_matrices(size)
     one = np.eye(size)
-    h, states = np.zeros(size), np.empty((len(curve), size))
-    for t, value in enumerate(curve):
+    h, states = np.zeros(size), np.empty((len(x), size))
+    for t, value in enumerate(x):
         half = A / (2 * (t + 1))
         if t == 0:  # everything so far is this one sample: its mean, and no shape
             h[0] = value
@@ -106,7 +104,7 @@ def remember(x: ArrayLike, size: int) -> Float[np.ndarray, "time n"]:
 
 @checked
 @quiet
-def reconstruct(state: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
+def reconstruct(state: Vector, length: Count) -> Float[np.ndarray, " time"]:
     r"""Draw the curve that a state holds.
 
     .. math:: \hat x(s) = \sum_n h_n\sqrt{2n+1}\,P_n(2s - 1), \qquad 0 \le s \le 1
@@ -137,12 +135,12 @@ def reconstruct(state: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
     >>> reconstruct([3.0, 1 / np.sqrt(3)], 2)
     array([2.5, 3.5])
     """
-    return _polynomials(count("length", length), len(vector("state", state))) @ state
+    return _polynomials(length, len(state)) @ state
 
 
 @checked
 @quiet
-def best_state(x: ArrayLike, size: int) -> Float[np.ndarray, " n"]:
+def best_state(x: Vector, size: Count) -> Float[np.ndarray, " n"]:
     r"""Fit N Legendre coefficients to a whole curve by least squares: no memory can do better.
 
     Parameters
@@ -167,12 +165,9 @@ def best_state(x: ArrayLike, size: int) -> Float[np.ndarray, " n"]:
     >>> best_state([2.5, 3.5], 2).round(3)
     array([3.   , 0.577])
     """
-    curve = vector("x", x)
-    if len(curve) < count("size", size):
-        raise ValueError(
-            f"{len(curve)} samples cannot fix {size} coefficients; give a longer curve"
-        )
-    return np.linalg.lstsq(_polynomials(len(curve), size), curve, rcond=None)[0]
+    if len(x) < size:
+        raise ValueError(f"{len(x)} samples cannot fix {size} coefficients; give a longer curve")
+    return np.linalg.lstsq(_polynomials(len(x), size), x, rcond=None)[0]
 
 
 def _polynomials(length: int, size: int) -> np.ndarray:

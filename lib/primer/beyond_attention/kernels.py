@@ -3,12 +3,13 @@ r"""Attention with any similarity, and the bracket that moves when it has finite
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, evaluated, finite, matrix, one_of
+from primer.inputs import Count, Matrix, among, checked, evaluated, finite, matrix
 
 FORMS = ("parallel", "recurrent", "chunked")
 
@@ -71,7 +72,7 @@ def similarity_attention(
 
 @checked
 @quiet
-def quadratic_features(x: ArrayLike) -> Float[np.ndarray, "n features"]:
+def quadratic_features(x: Matrix) -> Float[np.ndarray, "n features"]:
     r"""Compute the features whose dot product is the quadratic kernel.
 
     .. math::
@@ -103,15 +104,14 @@ def quadratic_features(x: ArrayLike) -> Float[np.ndarray, "n features"]:
     >>> quadratic_features([[2.0]]).round(3)
     array([[1.   , 2.828, 4.   ]])
     """
-    rows = matrix("x", x)
-    i, j = np.triu_indices(rows.shape[1], 1)
+    i, j = np.triu_indices(x.shape[1], 1)
     root = np.sqrt(2)
-    one = np.ones((len(rows), 1))
-    return np.hstack([one, root * rows, rows**2, root * rows[:, i] * rows[:, j]])
+    one = np.ones((len(x), 1))
+    return np.hstack([one, root * x, x**2, root * x[:, i] * x[:, j]])
 
 
 @checked
-def elu_features(x: ArrayLike) -> Float[np.ndarray, "n d"]:
+def elu_features(x: Matrix) -> Float[np.ndarray, "n d"]:
     r"""Compute the positive features :math:`\phi(x) = \operatorname{elu}(x) + 1`.
 
     .. math:: \phi(x) = x + 1 \text{ where } x > 0, \quad e^x \text{ elsewhere}
@@ -140,8 +140,7 @@ def elu_features(x: ArrayLike) -> Float[np.ndarray, "n d"]:
     >>> elu_features([[-np.log(2), 0.0, 1.0]])
     array([[0.5, 1. , 2. ]])
     """
-    rows = matrix("x", x)
-    return np.where(rows > 0, rows + 1, np.exp(np.minimum(rows, 0)))
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
 @checked
@@ -152,8 +151,8 @@ def linear_attention(
     value: ArrayLike,
     *,
     normalize: bool = True,
-    form: str = "chunked",
-    chunk: int = 64,
+    form: Annotated[str, among(FORMS)] = "chunked",
+    chunk: Count = 64,
 ) -> Float[np.ndarray, "n d_v"]:
     r"""Compute causal linear attention from features, in one of three ways to write one sum.
 
@@ -201,8 +200,7 @@ def linear_attention(
            [5.]])
     """
     q, k, v = fitting(query, key, value, causal=True)
-    one_of("form", form, FORMS)
-    size = {"parallel": len(q), "recurrent": 1, "chunked": count("chunk", chunk)}[form]
+    size = {"parallel": len(q), "recurrent": 1, "chunked": chunk}[form]
     if normalize:  # the normalizer is attention to values of 1
         v = np.hstack([v, np.ones((len(v), 1))])
     state = np.zeros((k.shape[1], v.shape[1]))

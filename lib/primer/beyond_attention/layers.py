@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, tensor
+from primer.inputs import Count, checked, tensor
 from primer.inputs.tensors import all_finite, check_finite
 
 Rotate = Callable[[Tensor, int], Tensor]
@@ -81,9 +81,9 @@ class LinearAttention(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: int, n_heads: int) -> None:
+    def __init__(self, d_model: Count, n_heads: Count) -> None:
         super().__init__()
-        if count("d_model", d_model) % count("n_heads", n_heads):
+        if d_model % n_heads:
             raise ValueError(
                 f"n_heads must divide d_model, got {n_heads} heads for a width of {d_model}"
             )

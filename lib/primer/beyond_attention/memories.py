@@ -16,11 +16,15 @@ from numpy.typing import ArrayLike
 from primer.beyond_attention.kernels import fitting, quiet
 from primer.beyond_attention.ridge import sherman_morrison
 from primer.inputs import (
+    Matrix,
+    NotNegative,
+    Numbers,
+    Positive,
+    Vector,
     as_array,
     checked,
     count,
     finite,
-    matrix,
     not_negative,
     positive,
     vector,
@@ -61,9 +65,9 @@ class _Matrix:
 
     @checked
     @quiet
-    def read(self, query: ArrayLike) -> Float[np.ndarray, "... d_v"]:
+    def read(self, query: Numbers) -> Float[np.ndarray, "... d_v"]:
         """Answer a query of shape (d_key,), or several as rows, by :math:`qW`."""
-        q = finite("query", query)
+        q = query
         if q.shape[-1:] != self.W.shape[:1]:
             raise ValueError(f"a query has shape {q.shape}, the keys have {len(self.W)} numbers")
         return q @ self.W
@@ -149,9 +153,9 @@ class DeltaMemory(_Matrix):
     """
 
     @checked
-    def __init__(self, d_key: int, d_value: int, rate: float = 1.0) -> None:
+    def __init__(self, d_key: int, d_value: int, rate: NotNegative = 1.0) -> None:
         super().__init__(d_key, d_value)
-        self.rate = not_negative("rate", rate)
+        self.rate = rate
 
     @quiet
     def write(self, key: ArrayLike, value: ArrayLike) -> None:
@@ -194,9 +198,11 @@ class RidgeMemory(_Matrix):
     """
 
     @checked
-    def __init__(self, d_key: int, d_value: int, penalty: float = 0.01, keep: float = 1.0) -> None:
+    def __init__(
+        self, d_key: int, d_value: int, penalty: Positive = 0.01, keep: float = 1.0
+    ) -> None:
         super().__init__(d_key, d_value)
-        self.P = np.eye(d_key) / positive("penalty", penalty)
+        self.P = np.eye(d_key) / penalty
         self.keep = positive("keep", _share("keep", keep))
 
     @quiet
@@ -235,9 +241,9 @@ class SoftmaxMemory:
     """
 
     @checked
-    def __init__(self, sharpness: float, recency: float = 0.0) -> None:
-        self.sharpness = positive("sharpness", sharpness)
-        self.recency = not_negative("recency", recency)
+    def __init__(self, sharpness: Positive, recency: NotNegative = 0.0) -> None:
+        self.sharpness = sharpness
+        self.recency = recency
         self.keys: list[np.ndarray] = []
         self.values: list[np.ndarray] = []
 
@@ -249,11 +255,11 @@ class SoftmaxMemory:
 
     @checked
     @quiet
-    def read(self, query: ArrayLike) -> Float[np.ndarray, "... d_v"]:
+    def read(self, query: Numbers) -> Float[np.ndarray, "... d_v"]:
         """Answer a query of shape (d_key,), or several as rows."""
         if not self.keys:
             raise ValueError("nothing was written: there is no pair to attend to")
-        q = finite("query", query)
+        q = query
         if q.shape[-1:] != self.keys[0].shape:
             raise ValueError(
                 f"a query must have {len(self.keys[0])} numbers, as the keys, got {q.shape}"
@@ -266,7 +272,7 @@ class SoftmaxMemory:
 @checked
 @quiet
 def parallel_delta_rule(
-    query: ArrayLike, key: ArrayLike, value: ArrayLike, rate: ArrayLike
+    query: Matrix, key: Matrix, value: Matrix, rate: Vector
 ) -> Float[np.ndarray, "n d_v"]:
     r"""Compute what a delta memory answers after each write, by one triangular system.
 
@@ -318,7 +324,7 @@ def parallel_delta_rule(
 
 @checked
 @quiet
-def recall(memory: Memory, keys: ArrayLike, codes: ArrayLike, answers: ArrayLike) -> np.ndarray:
+def recall(memory: Memory, keys: Matrix, codes: Matrix, answers: ArrayLike) -> np.ndarray:
     r"""Say for each key whether the code nearest to the memory's answer is the right one.
 
     Parameters
@@ -349,20 +355,18 @@ def recall(memory: Memory, keys: ArrayLike, codes: ArrayLike, answers: ArrayLike
     >>> recall(memory, [[1, 0]], [[1, 0], [0, 1]], [1])
     array([ True])
     """
-    asked = matrix("keys", keys)
-    known = matrix("codes", codes)
     right = as_array("answers", answers)
-    if right.shape != (len(asked),):
-        raise ValueError(f"{len(asked)} keys need as many answers, got shape {right.shape}")
-    if right.dtype.kind not in "iu" or right.min() < 0 or right.max() >= len(known):
+    if right.shape != (len(keys),):
+        raise ValueError(f"{len(keys)} keys need as many answers, got shape {right.shape}")
+    if right.dtype.kind not in "iu" or right.min() < 0 or right.max() >= len(codes):
         raise ValueError(
-            f"answers must be rows of codes, whole numbers from 0 to {len(known) - 1}, "
+            f"answers must be rows of codes, whole numbers from 0 to {len(codes) - 1}, "
             f"got {right.tolist()}"
         )
-    read = memory.read(asked)
-    if read.shape[-1] != known.shape[1]:
-        raise ValueError(f"codes must have {read.shape[-1]} numbers each, got {known.shape[1]}")
-    return (read @ known.T).argmax(axis=-1) == right
+    read = memory.read(keys)
+    if read.shape[-1] != codes.shape[1]:
+        raise ValueError(f"codes must have {read.shape[-1]} numbers each, got {codes.shape[1]}")
+    return (read @ codes.T).argmax(axis=-1) == right
 
 
 def _share(name: str, value: float) -> float:

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import quiet
 from primer.beyond_attention.systems import square
-from primer.inputs import checked, count, vector
+from primer.inputs import Count, Natural, Vector, checked
 
 
 @checked
 @quiet
-def power_block(A: ArrayLike, length: int) -> tuple[Float[np.ndarray, "length n n"], int]:
+def power_block(A: ArrayLike, length: Count) -> tuple[Float[np.ndarray, "length n n"], int]:
     r"""Compute the first powers of a matrix by doubling.
 
     .. math:: (A, \dots, A^L) = \big(X, A^{L/2}X\big), \qquad X = (A, \dots, A^{L/2})
@@ -42,7 +42,7 @@ def power_block(A: ArrayLike, length: int) -> tuple[Float[np.ndarray, "length n 
     (array([ 2.,  4.,  8., 16., 32.]), 3)
     """
     block, doublings = square("A", A)[None], 0
-    while len(block) < count("length", length):
+    while len(block) < length:
         block = np.concatenate([block, block[-1] @ block])
         doublings += 1
     return block[:length], doublings
@@ -50,7 +50,7 @@ def power_block(A: ArrayLike, length: int) -> tuple[Float[np.ndarray, "length n 
 
 @checked
 @quiet
-def rank_one_power(p: ArrayLike, length: int) -> Float[np.ndarray, "n n"]:
+def rank_one_power(p: Vector, length: Natural) -> Float[np.ndarray, "n n"]:
     r"""Compute a power of identity plus rank one in closed form.
 
     .. math:: (I + p^\top p)^L = I + p^\top p\,\frac{(1+\alpha)^L - 1}{\alpha}, \qquad
@@ -79,9 +79,7 @@ def rank_one_power(p: ArrayLike, length: int) -> Float[np.ndarray, "n n"]:
     array([[5., 4.],
            [4., 5.]])
     """
-    row = vector("p", p)
-    alpha = float(row @ row)
-    times = count("length", length, at_least=0)
+    alpha = float(p @ p)
     # expm1 and log1p keep the digits of a small α; its limit at 0 is L
-    growth = np.expm1(times * np.log1p(alpha)) / alpha if alpha > 0 else times
-    return np.eye(len(row)) + growth * np.outer(row, row)
+    growth = np.expm1(length * np.log1p(alpha)) / alpha if alpha > 0 else length
+    return np.eye(len(p)) + growth * np.outer(p, p)

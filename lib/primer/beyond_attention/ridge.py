@@ -7,13 +7,13 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import fitting, quiet
-from primer.inputs import checked, finite, matrix, positive, vector
+from primer.inputs import Matrix, Positive, checked, finite, vector
 
 
 @checked
 @quiet
 def ridge_attention(
-    query: ArrayLike, key: ArrayLike, value: ArrayLike, penalty: float
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, penalty: Positive
 ) -> Float[np.ndarray, "n d_v"]:
     r"""Fit values to keys by ridge regression and answer queries by the fit.
 
@@ -51,14 +51,13 @@ def ridge_attention(
     array([[4.]])
     """
     q, k, v = fitting(query, key, value, causal=False)
-    penalty = positive("penalty", penalty)
     products = finite("the products of the keys", k.T @ k)
     return q @ np.linalg.solve(penalty * np.eye(k.shape[1]) + products, k.T @ v)
 
 
 @checked
 @quiet
-def sherman_morrison(inverse: ArrayLike, u: ArrayLike, v: ArrayLike) -> Float[np.ndarray, "d d"]:
+def sherman_morrison(inverse: Matrix, u: ArrayLike, v: ArrayLike) -> Float[np.ndarray, "d d"]:
     r"""Update an inverse after a change of rank one, in :math:`O(d^2)`.
 
     .. math:: (A + u^\top v)^{-1} = A^{-1} - \frac{(A^{-1}u^\top)(vA^{-1})}{1 + vA^{-1}u^\top}
@@ -90,7 +89,7 @@ def sherman_morrison(inverse: ArrayLike, u: ArrayLike, v: ArrayLike) -> Float[np
     array([[0.5, 0. ],
            [0. , 1. ]])
     """
-    P = matrix("inverse", inverse)
+    P = inverse
     if P.shape[0] != P.shape[1]:
         raise ValueError(f"inverse must be square, got shape {P.shape}")
     left, right = P @ vector("u", u, len(P)), vector("v", v, len(P)) @ P

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import quiet
-from primer.inputs import checked, real
+from primer.inputs import Reals, checked
 
 
 @checked
 @quiet
-def scan(factor: ArrayLike, term: ArrayLike) -> tuple[Float[np.ndarray, "time ..."], int]:
+def scan(factor: Reals, term: Reals) -> tuple[Float[np.ndarray, "time ..."], int]:
     r"""Compute all states of a linear recurrence in rounds of doubling reach.
 
     .. math:: h_t = a_th_{t-1} + b_t, \qquad (a, b) \circ (a', b') = (aa',\ a'b + b')
@@ -45,7 +44,7 @@ def scan(factor: ArrayLike, term: ArrayLike) -> tuple[Float[np.ndarray, "time ..
     >>> scan([0.5, 0.5, 0.5], [8.0, 0.0, 1.0])
     (array([8., 4., 3.]), 2)
     """
-    a, b = real("factor", factor), real("term", term)
+    a, b = factor, term
     if a.shape != b.shape or a.ndim == 0:
         raise ValueError(
             f"factors and terms need one shape with time first, got {a.shape} and {b.shape}"
@@ -60,7 +59,7 @@ def scan(factor: ArrayLike, term: ArrayLike) -> tuple[Float[np.ndarray, "time ..
 
 @checked
 @quiet
-def scan_by_loop(factor: ArrayLike, term: ArrayLike) -> Float[np.ndarray, "time ..."]:
+def scan_by_loop(factor: Reals, term: Reals) -> Float[np.ndarray, "time ..."]:
     r"""Compute the same states one after the other.
 
     .. math:: h_t = a_th_{t-1} + b_t
@@ -85,7 +84,7 @@ def scan_by_loop(factor: ArrayLike, term: ArrayLike) -> Float[np.ndarray, "time 
     >>> scan_by_loop([0.5, 0.5, 0.5], [8.0, 0.0, 1.0])
     array([8., 4., 3.])
     """
-    a, h = real("factor", factor), real("term", term)
+    a, h = factor, term
     if a.shape != h.shape or a.ndim == 0:
         raise ValueError(
             f"factors and terms need one shape with time first, got {a.shape} and {h.shape}"

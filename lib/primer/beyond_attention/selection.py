@@ -12,8 +12,18 @@ from torch.nn.functional import silu, softplus
 
 from primer.beyond_attention.layers import LayerState, check_state, check_text
 from primer.beyond_attention.recurrence import linear_recurrence
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 from primer.inputs.tensors import all_finite
+
+
+def _check(u: Tensor, delta: Tensor, A: Tensor) -> None:
+    """Raise a ``ValueError`` unless there is a text, and states that fade."""
+    if u.shape[1] == 0:
+        raise ValueError("there is nothing to scan: the text has no token")
+    if not bool((delta >= 0).all()):
+        raise ValueError(f"no step Δ may be negative, got {float(delta.min()):g}; use softplus")
+    if not bool((A < 0).all()):
+        raise ValueError(f"A must be negative, or a state grows: got {float(A.max()):g}")
 
 
 @checked
@@ -74,12 +84,7 @@ def selective_scan(
     >>> selective_scan(u, half, -torch.ones(1, 1), one, one, torch.zeros(1)).flatten()
     tensor([1.0000, 0.5000, 0.2500])
     """
-    if u.shape[1] == 0:
-        raise ValueError("there is nothing to scan: the text has no token")
-    if not bool((delta >= 0).all()):
-        raise ValueError(f"no step Δ may be negative, got {float(delta.min()):g}; use softplus")
-    if not bool((A < 0).all()):
-        raise ValueError(f"A must be negative, or a state grows: got {float(A.max()):g}")
+    _check(u, delta, A)
     keep = torch.exp(delta[..., None] * A)  # (batch, time, channels, state)
     write = (delta * u)[..., None] * B[:, :, None]
     if not all_finite(write):
@@ -125,14 +130,14 @@ class SelectiveLayer(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: int, d_state: int = 16, expand: int = 2, width: int = 4) -> None:
+    def __init__(
+        self, d_model: Count, d_state: Count = 16, expand: Count = 2, width: Count = 4
+    ) -> None:
         super().__init__()
-        channels = count("expand", expand) * count("d_model", d_model)
-        self.rank, self.d_state = math.ceil(d_model / 16), count("d_state", d_state)
+        channels = expand * d_model
+        self.rank, self.d_state = math.ceil(d_model / 16), d_state
         self.in_proj = nn.Linear(d_model, 2 * channels, bias=False)
-        self.conv1d = nn.Conv1d(
-            channels, channels, count("width", width), groups=channels, padding=width - 1
-        )
+        self.conv1d = nn.Conv1d(channels, channels, width, groups=channels, padding=width - 1)
         self.x_proj = nn.Linear(channels, self.rank + 2 * d_state, bias=False)
         self.dt_proj = nn.Linear(self.rank, channels)
         self.A_log = nn.Parameter(torch.arange(1.0, d_state + 1).log().repeat(channels, 1))

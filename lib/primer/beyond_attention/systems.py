@@ -5,20 +5,33 @@ States are columns here, as in every paper on the subject: :math:`Ah`.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import quiet
 from primer.fourier import convolve as convolve_signals
-from primer.inputs import checked, count, finite, matrix, number, one_of, positive, vector
+from primer.inputs import (
+    Count,
+    Like,
+    Number,
+    Positive,
+    Vector,
+    among,
+    checked,
+    finite,
+    matrix,
+    vector,
+)
 
 METHODS = ("fft", "direct")
 
 
 @checked
 @quiet
-def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
+def matrix_exponential(A: Square) -> Float[np.ndarray, "n n"]:
     r"""Compute :math:`e^A` by Taylor's series of :math:`A/2^s` and :math:`s` squarings.
 
     Parameters
@@ -42,7 +55,7 @@ def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
     array([[1., 1.],
            [0., 1.]])
     """
-    a = square("A", A)
+    a = A
     norm = np.abs(a).sum(axis=0).max()
     squarings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0 else 0
     a = a / 2.0**squarings
@@ -61,7 +74,7 @@ def matrix_exponential(A: ArrayLike) -> Float[np.ndarray, "n n"]:
 @checked
 @quiet
 def zero_order_hold(
-    A: ArrayLike, B: ArrayLike, step: float
+    A: Square, B: Vector, step: Positive
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
     r"""Discretize :math:`\dot h = Ah + Bx` exactly for an input that is held during each step.
 
@@ -104,8 +117,7 @@ def zero_order_hold(
     >>> zero_order_hold([[0, 1], [0, 0]], [0, 1], 0.1)[1]
     array([0.005, 0.1  ])
     """
-    a, b = square("A", A), vector("B", B)
-    step = positive("step", step)
+    a, b = A, B
     block = np.zeros((len(a) + 1, len(a) + 1))
     block[:-1, :-1], block[:-1, -1] = a, vector("B", b, len(a))
     both = matrix_exponential(step * block)
@@ -115,7 +127,7 @@ def zero_order_hold(
 @checked
 @quiet
 def hold_by_formula(
-    A: ArrayLike, B: ArrayLike, step: float
+    A: Square, B: Vector, step: Positive
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
     r"""Discretize by the formula that is printed everywhere, for an invertible :math:`A` only.
 
@@ -145,17 +157,17 @@ def hold_by_formula(
     >>> hold_by_formula([[-1.0]], [1.0], np.log(2))
     (array([[0.5]]), array([0.5]))
     """
-    a, b = square("A", A), vector("B", B)
+    a, b = A, B
     if np.linalg.matrix_rank(a) < len(a):
         raise ValueError("A is singular, so the formula has no A⁻¹; zero_order_hold does without")
-    held = matrix_exponential(positive("step", step) * a)
+    held = matrix_exponential(step * a)
     return held, np.linalg.solve(a, (held - np.eye(len(a))) @ vector("B", b, len(a)))
 
 
 @checked
 @quiet
 def bilinear(
-    A: ArrayLike, B: ArrayLike, step: float
+    A: ArrayLike, B: ArrayLike, step: Positive
 ) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
     r"""Discretize by the trapezoidal rule, which also maps stable systems to stable ones.
 
@@ -187,7 +199,7 @@ def bilinear(
     (array([[0.]]), array([0.5]))
     """
     a = square("A", A)
-    b, step = vector("B", B, len(a)), positive("step", step)
+    b = vector("B", B, len(a))
     left = np.eye(len(a)) - finite("ΔA/2", step / 2 * a)
     if np.linalg.matrix_rank(left) < len(a):
         raise ValueError(f"I − ΔA/2 is singular: 2/Δ = {2 / step:g} is an eigenvalue of A")
@@ -197,7 +209,7 @@ def bilinear(
 
 @checked
 def run_system(
-    A: ArrayLike, B: ArrayLike, C: ArrayLike, x: ArrayLike, skip: float = 0.0
+    A: ArrayLike, B: ArrayLike, C: ArrayLike, x: Vector, skip: Number = 0.0
 ) -> Float[np.ndarray, " time"]:
     r"""Run a discrete system step by step: one state in memory, :math:`O(T)` steps.
 
@@ -234,17 +246,16 @@ def run_system(
     array([1.  , 0.5 , 0.25])
     """
     a, b, c = system(A, B, C)
-    inputs, skip = vector("x", x), number("skip", skip)
-    h, outputs = np.zeros(len(a)), np.empty(len(inputs))
+    h, outputs = np.zeros(len(a)), np.empty(len(x))
     with np.errstate(over="ignore", invalid="ignore"):
-        for t, value in enumerate(inputs):
+        for t, value in enumerate(x):
             h = a @ h + b * value
             outputs[t] = c @ h + skip * value
     return bounded(outputs, a)
 
 
 @checked
-def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.ndarray, " time"]:
+def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: Count) -> Float[np.ndarray, " time"]:
     r"""Compute what a discrete system answers to a single 1: its convolution kernel.
 
     .. math:: K_t = CA^tB, \qquad y = K * x
@@ -276,7 +287,7 @@ def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.nd
     array([3.  , 1.5 , 0.75])
     """
     a, b, c = system(A, B, C)
-    values = np.empty(count("length", length))
+    values = np.empty(length)
     with np.errstate(over="ignore", invalid="ignore"):
         for t in range(length):
             values[t] = c @ b
@@ -286,7 +297,9 @@ def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> Float[np.nd
 
 @checked
 @quiet
-def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: int) -> np.ndarray:
+def diagonal_kernel(
+    eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: Count
+) -> np.ndarray:
     r"""Compute the kernel of a diagonal system: elementwise powers, a Vandermonde matrix.
 
     .. math:: K_t = \sum_n c_nb_n\lambda_n^t
@@ -327,12 +340,14 @@ def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: 
             f"eigenvalues, B and C need one length, got shapes {poles.shape}, {b.shape}, {c.shape}"
         )
     stable(poles)
-    return (c * b) @ np.vander(poles, count("length", length), increasing=True)
+    return (c * b) @ np.vander(poles, length, increasing=True)
 
 
 @checked
 @quiet
-def convolve(x: ArrayLike, taps: ArrayLike, method: str = "fft") -> Float[np.ndarray, " time"]:
+def convolve(
+    x: Vector, taps: ArrayLike, method: Annotated[str, among(METHODS)] = "fft"
+) -> Float[np.ndarray, " time"]:
     r"""Filter a signal from its first sample on: linear convolution, as long as the signal.
 
     .. math:: y_t = \sum_{s\le t} K_s\, x_{t-s}
@@ -360,11 +375,10 @@ def convolve(x: ArrayLike, taps: ArrayLike, method: str = "fft") -> Float[np.nda
     >>> convolve([1.0, 2.0, 3.0], [1.0, 10.0, 0.0], "direct")
     array([ 1., 12., 23.])
     """
-    signal = vector("x", x)
-    values = vector("taps", taps, len(signal), "compute the kernel as long as the signal")
-    if one_of("method", method, METHODS) == "direct":
-        return np.convolve(signal, values)[: len(signal)]
-    return convolve_signals(signal, values)[: len(signal)]
+    values = vector("taps", taps, len(x), "compute the kernel as long as the signal")
+    if method == "direct":
+        return np.convolve(x, values)[: len(x)]
+    return convolve_signals(x, values)[: len(x)]
 
 
 def square(name: str, values: ArrayLike) -> Float[np.ndarray, "n n"]:
@@ -373,6 +387,10 @@ def square(name: str, values: ArrayLike) -> Float[np.ndarray, "n n"]:
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"{name} must be square, got shape {a.shape}")
     return a
+
+
+Square = Annotated[Like, square]
+"""A matrix with as many rows as columns."""
 
 
 def system(A: ArrayLike, B: ArrayLike, C: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from primer.fine_tuning.layers import (
     replace_layers,
     tied_to,
 )
-from primer.inputs import checked, count, one_of
+from primer.inputs import Count, checked, count, one_of
 
 
 class AdapterLinear(AroundLayer):
@@ -53,9 +53,8 @@ class AdapterLinear(AroundLayer):
     """
 
     @checked
-    def __init__(self, base: nn.Module, bottleneck: int) -> None:
+    def __init__(self, base: nn.Module, bottleneck: Count) -> None:
         super().__init__(base)
-        bottleneck = count("bottleneck", bottleneck)
         if bottleneck >= self.out_features:
             raise ValueError(
                 f"bottleneck = {bottleneck} is no bottleneck for a width of {self.out_features}"

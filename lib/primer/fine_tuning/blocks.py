@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from primer.fine_tuning.codebooks import FP8_E4M3, Codebook, check_bits
-from primer.inputs import checked, count
+from primer.inputs import Natural, checked, count
 
 
 @checked
@@ -55,7 +55,7 @@ def pack(codes: UInt8[Tensor, " n"], bits: int) -> UInt8[Tensor, " bytes"]:
 
 
 @checked
-def unpack(packed: UInt8[Tensor, " bytes"], bits: int, n: int) -> UInt8[Tensor, " n"]:
+def unpack(packed: UInt8[Tensor, " bytes"], bits: int, n: Natural) -> UInt8[Tensor, " n"]:
     """Read ``n`` codes back: the inverse of :func:`pack`.
 
     Raises
@@ -69,7 +69,7 @@ def unpack(packed: UInt8[Tensor, " bytes"], bits: int, n: int) -> UInt8[Tensor, 
     [1, 2, 15]
     """
     check_bits(bits)
-    if len(packed) * 8 < count("n", n, at_least=0) * bits:
+    if len(packed) * 8 < n * bits:
         raise ValueError(f"{len(packed)} bytes do not hold {n} codes of {bits} bits")
     if bits == 8:
         return packed[:n].clone()

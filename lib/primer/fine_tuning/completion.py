@@ -7,13 +7,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 from primer.inputs import tokens as token_ids
 
 
 @checked
 def completion_mask(
-    prompts: Int[Tensor, " batch"], lengths: Int[Tensor, " batch"], width: int
+    prompts: Int[Tensor, " batch"], lengths: Int[Tensor, " batch"], width: Count
 ) -> Bool[Tensor, "batch width"]:
     """Mark the tokens that belong to the answers of a padded batch.
 
@@ -42,13 +42,20 @@ def completion_mask(
     """
     if len(lengths) == 0:
         raise ValueError("there is no text: give the length of at least one")
-    count("width", width)
     if bool((lengths <= prompts).any()) or bool((prompts < 0).any()):
         raise ValueError("every text needs at least one token after its prompt")
     if int(lengths.max()) > width:
         raise ValueError(f"a text of {int(lengths.max())} tokens does not fit a row of {width}")
     place = torch.arange(width)
     return (place >= prompts[:, None]) & (place < lengths[:, None])
+
+
+def _check_mask(mask: Tensor) -> None:
+    """Raise a ``ValueError`` unless some token counts, and no first one."""
+    if bool(mask[:, 0].any()):
+        raise ValueError("the first token of a text is predicted from nothing: it cannot count")
+    if not bool(mask.any()):
+        raise ValueError("no token counts: the mask is False everywhere")
 
 
 @checked
@@ -88,15 +95,7 @@ def completion_loss(
     >>> round(float(completion_loss(logits, tokens, mask)), 4)  # ln 4
     1.3863
     """
-    if logits.shape[:2] != tokens.shape or mask.shape != tokens.shape:
-        raise ValueError(
-            f"logits, tokens and mask do not belong together: {tuple(logits.shape)}, "
-            f"{tuple(tokens.shape)}, {tuple(mask.shape)}"
-        )
-    if bool(mask[:, 0].any()):
-        raise ValueError("the first token of a text is predicted from nothing: it cannot count")
-    if not bool(mask.any()):
-        raise ValueError("no token counts: the mask is False everywhere")
+    _check_mask(mask)
     counts = mask[:, 1:]
     targets = token_ids("tokens", tokens.where(mask, 0), logits.shape[-1])[:, 1:]
     return cross_entropy(logits[:, :-1][counts], targets[counts])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Float
@@ -29,7 +29,7 @@ from primer.fine_tuning.layers import (
     replace_layers,
     tied_to,
 )
-from primer.inputs import checked, count, one_of, positive
+from primer.inputs import Count, among, checked, count, positive
 
 SCALINGS = ("alpha/r", "alpha/sqrt(r)")
 STARTS = ("B zero", "A zero", "both random", "both zero", "svd")
@@ -76,20 +76,17 @@ class LoRALinear(AroundLayer):
     def __init__(
         self,
         base: nn.Module,
-        rank: int,
+        rank: Count,
         alpha: float | None = None,
-        scaling: str = "alpha/r",
-        start: str = "B zero",
+        scaling: Annotated[str, among(SCALINGS)] = "alpha/r",
+        start: Annotated[str, among(STARTS)] = "B zero",
     ) -> None:
         super().__init__(base)
         d, k = self.in_features, self.out_features
-        rank = count("rank", rank)
         if rank > min(d, k):
             raise ValueError(
                 f"rank = {rank} is more than a {d} × {k} matrix can have; at most {min(d, k)}"
             )
-        one_of("scaling", scaling, SCALINGS)
-        one_of("start", start, STARTS)
         alpha = 2.0 * rank if alpha is None else positive("alpha", alpha)
         freeze(base)
         self.rank, self.alpha, self.start = rank, alpha, start
@@ -200,7 +197,7 @@ class LoRALinear(AroundLayer):
 
 @checked
 def principal_factors(
-    matrix: Float[Tensor, "d k"], rank: int
+    matrix: Float[Tensor, "d k"], rank: Count
 ) -> tuple[Float[Tensor, "d r"], Float[Tensor, "r k"]]:
     r"""Factor the best approximation of rank r.
 
@@ -234,7 +231,6 @@ def principal_factors(
     tensor([[4., 0.],
             [0., 0.]])
     """
-    rank = count("rank", rank)
     if rank > min(matrix.shape):
         raise ValueError(f"rank = {rank} is more than a {tuple(matrix.shape)} matrix can have")
     U, S, Vt = torch.linalg.svd(matrix, full_matrices=False)

@@ -16,11 +16,11 @@ from primer.fine_tuning.layers import (
     refuse_tied,
     tied_to,
 )
-from primer.inputs import checked, fraction
+from primer.inputs import Fraction, checked
 
 
 @checked
-def keep_largest(scores: Float[Tensor, "*shape"], sparsity: float) -> Bool[Tensor, "*shape"]:
+def keep_largest(scores: Float[Tensor, "*shape"], sparsity: Fraction) -> Bool[Tensor, "*shape"]:
     r"""Mark what stays when the given share with the lowest scores is removed.
 
     Parameters
@@ -46,7 +46,7 @@ def keep_largest(scores: Float[Tensor, "*shape"], sparsity: float) -> Bool[Tenso
     tensor([False,  True,  True, False])
     """
     check_finite("scores", scores)
-    removed = round(fraction("sparsity", sparsity) * scores.numel())
+    removed = round(sparsity * scores.numel())
     keep = torch.ones(scores.numel(), dtype=torch.bool)
     keep[torch.topk(scores.flatten(), removed, largest=False).indices] = False
     return keep.reshape(scores.shape)

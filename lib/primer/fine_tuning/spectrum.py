@@ -17,11 +17,11 @@ from primer.fine_tuning.layers import (
     tied_to,
 )
 from primer.fine_tuning.lora import principal_factors
-from primer.inputs import checked, count, probability
+from primer.inputs import Natural, Probability, checked
 
 
 @checked
-def rank_for(share: float, values: Float[Tensor, " n"]) -> int:
+def rank_for(share: Probability, values: Float[Tensor, " n"]) -> int:
     r"""Count the singular values that make up a share of the squared norm.
 
     .. math:: \min\Bigl\{r : \sum_{i<r}\sigma_i^2 \ge \text{share}\cdot\sum_i\sigma_i^2\Bigr\}
@@ -38,7 +38,6 @@ def rank_for(share: float, values: Float[Tensor, " n"]) -> int:
     >>> rank_for(0.95, torch.tensor([3.0, 1.0, 0.0]))
     2
     """
-    probability("share", share)
     largest = float(values.abs().max()) if len(values) else 0.0
     if largest == 0:
         raise ValueError("all singular values are zero: nothing was changed")
@@ -70,7 +69,7 @@ def update_spectrum(
 
 @checked
 def truncated_update(
-    before: nn.Module, after: nn.Module, rank: int, targets: Collection[str] = EVERY_MATRIX
+    before: nn.Module, after: nn.Module, rank: Natural, targets: Collection[str] = EVERY_MATRIX
 ) -> nn.Module:
     """Copy the tuned model with each matrix's change cut to a rank; all else stays as tuned.
 
@@ -94,7 +93,6 @@ def truncated_update(
         When the two are not the same model, no layer is called so, the rank does not fit or a
         matrix is shared with another layer, which would be cut with it.
     """
-    count("rank", rank, at_least=0)
     cut = copy.deepcopy(after)
     first = linear_layers(before, targets)
     for name, difference in _differences(before, after, targets).items():

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, positive
+from primer.inputs import Count, Positive, checked
 from primer.inputs import tokens as token_ids
 from primer.train import Batches
 from primer.train.evaluation import cut_windows
@@ -19,9 +19,9 @@ from primer.train.evaluation import cut_windows
 def fine_tune(
     model: nn.Module,
     tokens: Int[Tensor, " tokens"],
-    rate: float,
+    rate: Positive,
     seed: int = 0,
-    steps: int = 60,
+    steps: Count = 60,
     *,
     batch_size: int = 4,
     length: int = 64,
@@ -57,8 +57,6 @@ def fine_tune(
     ValueError
         When nothing may be trained, or the loss stops being a number.
     """
-    positive("rate", rate)
-    count("steps", steps)
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     if not trained:
         raise ValueError("nothing may be trained: every parameter is frozen")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from primer.fourier.fast import fft, ifft, rfft
 from primer.fourier.inputs import signal
 from primer.fourier.windows import hann
-from primer.inputs import checked, count, positive, vector
+from primer.inputs import Count, Positive, checked, vector
 
 
 def _series(x: ArrayLike) -> np.ndarray:
@@ -27,7 +27,7 @@ def _series(x: ArrayLike) -> np.ndarray:
 
 @checked
 def periodogram(
-    x: ArrayLike, sample_rate: float = 1.0, *, oversampling: int = 16
+    x: ArrayLike, sample_rate: Positive = 1.0, *, oversampling: Count = 16
 ) -> tuple[Float[np.ndarray, "bins"], Float[np.ndarray, "bins"]]:
     r"""Compute the power spectrum of a whole series, with a Hann window and without its mean.
 
@@ -66,11 +66,11 @@ def periodogram(
     >>> float(frequencies[power.argmax()])
     0.25
     """
-    series, rate = _series(x), positive("sample_rate", sample_rate)
+    series = _series(x)
     w = hann(len(series))
-    padded = np.pad(w * series, (0, (count("oversampling", oversampling) - 1) * len(series)))
-    frequencies = np.arange(len(padded) // 2 + 1) * rate / len(padded)
-    return frequencies, np.abs(rfft(padded)) ** 2 / (rate * (w**2).sum())
+    padded = np.pad(w * series, (0, (oversampling - 1) * len(series)))
+    frequencies = np.arange(len(padded) // 2 + 1) * sample_rate / len(padded)
+    return frequencies, np.abs(rfft(padded)) ** 2 / (sample_rate * (w**2).sum())
 
 
 @checked
@@ -114,7 +114,7 @@ def peak_frequency(x: ArrayLike, sample_rate: float = 1.0) -> float:
 
 @checked
 def analytic_signal(
-    x: ArrayLike, sample_rate: float, band: ArrayLike | Sequence[float]
+    x: ArrayLike, sample_rate: Positive, band: ArrayLike | Sequence[float]
 ) -> Complex[np.ndarray, "n"]:
     r"""Keep the positive frequencies of a band, doubled: one arrow that turns with the cycle.
 
@@ -152,17 +152,18 @@ def analytic_signal(
     >>> analytic_signal(tone, 1.0, (0.2, 0.3)).round(12)[:3] + 0
     array([ 1.+0.j,  0.+1.j, -1.+0.j])
     """
-    series, rate = _series(x), positive("sample_rate", sample_rate)
+    series = _series(x)
     low, high = vector("band", band, length=2)
-    if not 0 < low < high < rate / 2:
+    if not 0 < low < high < sample_rate / 2:
         raise ValueError(
-            f"a band lies inside 0 … {rate / 2:g}, from low to high, got {low:g} … {high:g}"
+            f"a band lies inside 0 … {sample_rate / 2:g}, from low to high, got {low:g} … {high:g}"
         )
-    frequency = np.arange(len(series)) * rate / len(series)
+    frequency = np.arange(len(series)) * sample_rate / len(series)
     kept = (frequency >= low) & (frequency <= high)
     if not kept.any():
         raise ValueError(
-            f"no multiple of {rate / len(series):g} lies in the band {low:g} … {high:g}; widen it"
+            f"no multiple of {sample_rate / len(series):g} lies in the band {low:g} … {high:g}; "
+            "widen it"
         )
     return ifft(np.where(kept, 2 * fft(series), 0))
 

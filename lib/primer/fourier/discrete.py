@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Complex
-from numpy.typing import ArrayLike
 
-from primer.fourier.inputs import signal
-from primer.inputs import checked, count
+from primer.fourier.inputs import Signals
+from primer.inputs import Count, checked
 
 
 @checked
-def dft_matrix(length: int) -> Complex[np.ndarray, "k n"]:
+def dft_matrix(length: Count) -> Complex[np.ndarray, "k n"]:
     r"""Compute the matrix of the discrete Fourier transform.
 
     .. math:: W[k, n] = W_N^{kn}, \qquad W_N = e^{-2\pi i/N}
@@ -43,13 +42,13 @@ def dft_matrix(length: int) -> Complex[np.ndarray, "k n"]:
     >>> dft_matrix(4).round().real.astype(int)[1]
     array([ 1,  0, -1,  0])
     """
-    n = np.arange(count("length", length))
+    n = np.arange(length)
     # W_N^{kn} depends on kn modulo N only; the smaller angle keeps all digits
     return np.exp(-2j * np.pi / length * (np.outer(n, n) % length))
 
 
 @checked
-def dft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
+def dft(x: Signals) -> Complex[np.ndarray, "... k"]:
     r"""Compute the discrete Fourier transform from its definition, in :math:`N^2` products.
 
     .. math:: X[k] = \sum_{n=0}^{N-1} x[n]\, e^{-2\pi i kn/N}
@@ -83,12 +82,11 @@ def dft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     >>> dft([1, 2, 3, 4]).round(12) + 0
     array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
     """
-    samples = signal("x", x)
-    return samples @ dft_matrix(samples.shape[-1])  # W is symmetric
+    return x @ dft_matrix(x.shape[-1])  # W is symmetric
 
 
 @checked
-def idft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
+def idft(spectrum: Signals) -> Complex[np.ndarray, "... n"]:
     r"""Compute the inverse discrete Fourier transform from its definition.
 
     .. math:: x[n] = \frac{1}{N} \sum_{k=0}^{N-1} X[k]\, e^{2\pi i kn/N}
@@ -117,6 +115,5 @@ def idft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
     >>> idft([10, -2 + 2j, -2, -2 - 2j]).round(12).real
     array([1., 2., 3., 4.])
     """
-    values = signal("spectrum", spectrum)
-    length = values.shape[-1]
-    return values @ dft_matrix(length).conj() / length
+    length = spectrum.shape[-1]
+    return spectrum @ dft_matrix(length).conj() / length

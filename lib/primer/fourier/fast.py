@@ -9,10 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Complex, Num
-from numpy.typing import ArrayLike
 
 from primer.fourier.discrete import dft_matrix
-from primer.fourier.inputs import signal
+from primer.fourier.inputs import RealSignals, Signals
 from primer.inputs import checked
 
 BASE = 16
@@ -82,7 +81,7 @@ def bluestein(x: np.ndarray) -> np.ndarray:
 
 
 @checked
-def fft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
+def fft(x: Signals) -> Complex[np.ndarray, "... k"]:
     r"""Compute the discrete Fourier transform in :math:`O(N \log N)`, for any length.
 
     For even :math:`N` the sum splits into the samples of even and of odd number,
@@ -125,15 +124,14 @@ def fft(x: ArrayLike) -> Complex[np.ndarray, "... k"]:
     >>> fft([1, 2, 3]).round(3) + 0
     array([ 6. +0.j   , -1.5+0.866j, -1.5-0.866j])
     """
-    samples = signal("x", x)
-    length = samples.shape[-1]
-    columns = np.ascontiguousarray(samples.reshape(-1, length).T)  # (N, batch)
+    length = x.shape[-1]
+    columns = np.ascontiguousarray(x.reshape(-1, length).T)  # (N, batch)
     transform = radix2 if _shortest(length) <= BASE else bluestein
-    return np.ascontiguousarray(transform(columns).T).reshape(samples.shape)
+    return np.ascontiguousarray(transform(columns).T).reshape(x.shape)
 
 
 @checked
-def ifft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
+def ifft(spectrum: Signals) -> Complex[np.ndarray, "... n"]:
     r"""Compute the inverse discrete Fourier transform in :math:`O(N \log N)`.
 
     .. math:: x = \tfrac1N\, \overline{\mathrm{FFT}(\overline{X})}
@@ -158,12 +156,11 @@ def ifft(spectrum: ArrayLike) -> Complex[np.ndarray, "... n"]:
     >>> ifft([10, -2 + 2j, -2, -2 - 2j]).round(12).real
     array([1., 2., 3., 4.])
     """
-    values = signal("spectrum", spectrum)
-    return fft(values.conj()).conj() / values.shape[-1]
+    return fft(spectrum.conj()).conj() / spectrum.shape[-1]
 
 
 @checked
-def rfft(x: ArrayLike) -> Complex[np.ndarray, "... bins"]:
+def rfft(x: RealSignals) -> Complex[np.ndarray, "... bins"]:
     r"""Compute the non-negative frequencies of a real signal; the others are their conjugates.
 
     For even :math:`N` one complex transform of length :math:`N/2` does it: with
@@ -198,12 +195,11 @@ def rfft(x: ArrayLike) -> Complex[np.ndarray, "... bins"]:
     >>> rfft([1, 2, 3, 4]).round(12) + 0
     array([10.+0.j, -2.+2.j, -2.+0.j])
     """
-    samples = signal("x", x, complex_allowed=False)
-    length = samples.shape[-1]
+    length = x.shape[-1]
     bins = length // 2 + 1
     if length % 2:
-        return fft(samples)[..., :bins]
-    Z = fft(samples[..., 0::2] + 1j * samples[..., 1::2])
+        return fft(x)[..., :bins]
+    Z = fft(x[..., 0::2] + 1j * x[..., 1::2])
     Z = np.concatenate([Z, Z[..., :1]], axis=-1)  # Z[N/2] = Z[0]
     mirrored = Z[..., ::-1].conj()
     turn = np.exp(-2j * np.pi / length * np.arange(bins))
@@ -211,7 +207,7 @@ def rfft(x: ArrayLike) -> Complex[np.ndarray, "... bins"]:
 
 
 @checked
-def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[np.ndarray, "..."]:
+def convolve(x: Signals, kernel: Signals, *, circular: bool = False) -> Num[np.ndarray, "..."]:
     r"""Convolve two signals by multiplying their transforms.
 
     .. math:: (x * h)[n] = \sum_m h[m]\, x[n - m] \quad\longleftrightarrow\quad X[k]\, H[k]
@@ -250,20 +246,19 @@ def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[
     >>> convolve([1, 2, 3], [1, 10], circular=True).round(12)
     array([31., 12., 23.])
     """
-    samples, taps = signal("x", x), signal("kernel", kernel)
     try:
-        np.broadcast_shapes(samples.shape[:-1], taps.shape[:-1])
+        np.broadcast_shapes(x.shape[:-1], kernel.shape[:-1])
     except ValueError:
         raise ValueError(
-            f"the axes of x and kernel before the last must agree or be 1, got {samples.shape} "
-            f"and {taps.shape}"
+            f"the axes of x and kernel before the last must agree or be 1, got {x.shape} "
+            f"and {kernel.shape}"
         ) from None
-    if circular and taps.shape[-1] > samples.shape[-1]:
+    if circular and kernel.shape[-1] > x.shape[-1]:
         raise ValueError(
-            f"the kernel ({taps.shape[-1]} samples) is longer than the signal "
-            f"({samples.shape[-1]}); a circular convolution needs it shorter or equal"
+            f"the kernel ({kernel.shape[-1]} samples) is longer than the signal "
+            f"({x.shape[-1]}); a circular convolution needs it shorter or equal"
         )
-    length = samples.shape[-1] + (0 if circular else taps.shape[-1] - 1)
+    length = x.shape[-1] + (0 if circular else kernel.shape[-1] - 1)
     size = length if circular else _room(length)
 
     def transform(values: np.ndarray) -> np.ndarray:
@@ -271,8 +266,8 @@ def convolve(x: ArrayLike, kernel: ArrayLike, *, circular: bool = False) -> Num[
         return fft(np.pad(values, padding))
 
     with np.errstate(over="ignore", invalid="ignore"):
-        product = transform(samples) * transform(taps)
+        product = transform(x) * transform(kernel)
     if not np.isfinite(product).all():
         raise ValueError("x and kernel are too large to be multiplied; divide one of them first")
     result = ifft(product)[..., :length]
-    return result if np.iscomplexobj(samples) or np.iscomplexobj(taps) else result.real
+    return result if np.iscomplexobj(x) or np.iscomplexobj(kernel) else result.real

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import finite, real
+from primer.inputs import Like, finite, real
 
 
 def signal(name: str, x: ArrayLike, *, complex_allowed: bool = True) -> np.ndarray:
@@ -34,3 +37,11 @@ def sequence(name: str, x: ArrayLike) -> np.ndarray:
     if array.ndim != 1:
         raise ValueError(f"{name} must be one sequence, got an array of shape {array.shape}")
     return array
+
+
+Signals = Annotated[Like, signal]
+"""Finite samples, real or complex, with time along the last axis."""
+RealSignals = Annotated[Like, partial(signal, complex_allowed=False)]
+"""Finite real samples, with time along the last axis."""
+Signal = Annotated[Like, sequence]
+"""One signal, real or complex."""

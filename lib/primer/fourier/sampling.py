@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float, Num
-from numpy.typing import ArrayLike
 
-from primer.fourier.inputs import sequence
-from primer.inputs import checked, positive, real
+from primer.fourier.inputs import Signal
+from primer.inputs import Positive, Reals, checked
 
 
 @checked
-def alias_frequency(frequency: ArrayLike, sample_rate: float) -> Float[np.ndarray, "..."]:
+def alias_frequency(frequency: Reals, sample_rate: Positive) -> Float[np.ndarray, "..."]:
     r"""Return the frequency in :math:`[0, f_s/2]` whose cosine has the same samples.
 
     .. math:: f_\text{alias} = \bigl| f - f_s \cdot \mathrm{round}(f / f_s) \bigr|
@@ -42,15 +41,13 @@ def alias_frequency(frequency: ArrayLike, sample_rate: float) -> Float[np.ndarra
     >>> alias_frequency([3, 7, 10.3], sample_rate=10).round(12)
     array([3. , 3. , 0.3])
     """
-    f, rate = real("frequency", frequency), positive("sample_rate", sample_rate)
-    above = np.fmod(np.abs(f), rate)  # exact, where f / rate may not be a number any more
-    return np.asarray(np.minimum(above, rate - above))
+    f = frequency
+    above = np.fmod(np.abs(f), sample_rate)  # exact, where f / sample_rate may be no number
+    return np.asarray(np.minimum(above, sample_rate - above))
 
 
 @checked
-def sinc_interpolate(
-    samples: ArrayLike, sample_rate: float, t: ArrayLike
-) -> Num[np.ndarray, "..."]:
+def sinc_interpolate(samples: Signal, sample_rate: Positive, t: Reals) -> Num[np.ndarray, "..."]:
     r"""Rebuild a band-limited function between its samples.
 
     .. math:: x(t) = \sum_n x[n]\, \frac{\sin \pi(f_s t - n)}{\pi(f_s t - n)}
@@ -87,6 +84,5 @@ def sinc_interpolate(
     >>> sinc_interpolate([0.0, 1.0, 0.0], sample_rate=2, t=[0.5, 0.75, 1.0]).round(4) + 0
     array([1.    , 0.6366, 0.    ])
     """
-    x, rate = sequence("samples", samples), positive("sample_rate", sample_rate)
-    times = real("t", t)
-    return np.asarray(np.sinc(rate * times[..., None] - np.arange(len(x))) @ x)
+    x = samples
+    return np.asarray(np.sinc(sample_rate * t[..., None] - np.arange(len(x))) @ x)

@@ -9,8 +9,8 @@ from jaxtyping import Complex, Float
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import ifft, rfft
-from primer.fourier.inputs import signal
-from primer.inputs import checked, count, positive, vector
+from primer.fourier.inputs import RealSignals, Signals
+from primer.inputs import Count, Positive, checked, vector
 
 
 def _window(window: ArrayLike) -> np.ndarray:
@@ -22,7 +22,7 @@ def _window(window: ArrayLike) -> np.ndarray:
 
 
 @checked
-def stft(x: ArrayLike, window: ArrayLike, hop: int) -> Complex[np.ndarray, "... frames bins"]:
+def stft(x: RealSignals, window: ArrayLike, hop: Count) -> Complex[np.ndarray, "... frames bins"]:
     r"""Compute the short-time Fourier transform of a real signal.
 
     Frame :math:`m` is centered on sample :math:`m h`; with a window of :math:`M` samples,
@@ -63,9 +63,8 @@ def stft(x: ArrayLike, window: ArrayLike, hop: int) -> Complex[np.ndarray, "... 
            [ 4.,  0.,  0.],
            [ 2.,  1.,  0.]])
     """
-    samples = signal("x", x, complex_allowed=False)
-    w, hop = _window(window), count("hop", hop)
-    length, size = samples.shape[-1], len(w)
+    w = _window(window)
+    length, size = x.shape[-1], len(w)
     if size > length:
         raise ValueError(
             f"the window ({size} samples) is longer than the signal ({length}); "
@@ -73,14 +72,14 @@ def stft(x: ArrayLike, window: ArrayLike, hop: int) -> Complex[np.ndarray, "... 
         )
     last = -(-length // hop) * hop  # the center of the last frame
     ends = (size // 2, last + size - size // 2 - length)
-    padded = np.pad(samples, [(0, 0)] * (samples.ndim - 1) + [ends])
+    padded = np.pad(x, [(0, 0)] * (x.ndim - 1) + [ends])
     frames = np.lib.stride_tricks.sliding_window_view(padded, size, axis=-1)[..., ::hop, :]
     return rfft(frames * w)
 
 
 @checked
 def istft(
-    Z: ArrayLike, window: ArrayLike, hop: int, length: int
+    Z: Signals, window: ArrayLike, hop: Count, length: Count
 ) -> Float[np.ndarray, "... length"]:
     r"""Compute the real signal whose short-time Fourier transform is nearest to ``Z``.
 
@@ -124,8 +123,8 @@ def istft(
     >>> istft(stft(x, hann(4), hop=2), hann(4), hop=2, length=6).round(12)
     array([3., 1., 4., 1., 5., 9.])
     """
-    values = signal("Z", Z)
-    w, hop, length = _window(window), count("hop", hop), count("length", length)
+    values = Z
+    w = _window(window)
     scale, size = np.abs(w).max(), len(w)
     w, values = w / scale, values / scale  # so that no square is 0 or too large
     shape = (-(-length // hop) + 1, size // 2 + 1)
@@ -164,7 +163,7 @@ class Spectrogram(NamedTuple):
 
 
 @checked
-def spectrogram(x: ArrayLike, sample_rate: float, window: ArrayLike, hop: int) -> Spectrogram:
+def spectrogram(x: ArrayLike, sample_rate: Positive, window: ArrayLike, hop: int) -> Spectrogram:
     r"""Compute the power of a signal at every time and frequency.
 
     .. math:: S[m, k] = |Z[m, k]|^2, \qquad t_m = m h / f_s, \qquad f_k = k f_s / M
@@ -202,9 +201,8 @@ def spectrogram(x: ArrayLike, sample_rate: float, window: ArrayLike, hop: int) -
     >>> float(frequencies[power[5].argmax()])
     250.0
     """
-    rate = positive("sample_rate", sample_rate)
     Z = stft(x, window, hop)
     frames, bins = Z.shape[-2:]
-    times = np.arange(frames) * hop / rate
-    frequencies = np.arange(bins) * rate / len(np.asarray(window))
+    times = np.arange(frames) * hop / sample_rate
+    frequencies = np.arange(bins) * sample_rate / len(np.asarray(window))
     return Spectrogram(times, frequencies, Z.real**2 + Z.imag**2)

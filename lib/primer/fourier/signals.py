@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array, checked, count, matrix, positive, vector
+from primer.inputs import Natural, Positive, as_array, checked, matrix, vector
 
 LONGEST = 1 << 28
 """How many samples a signal may have: 2 GiB of them, a night of music."""
 
 
 @checked
-def sample_times(sample_rate: float, duration: float) -> Float[np.ndarray, "n"]:
+def sample_times(sample_rate: Positive, duration: Positive) -> Float[np.ndarray, "n"]:
     """Return the times of the samples, s: 0, 1/f_s, 2/f_s, … before ``duration``.
 
     Raises
@@ -32,15 +32,15 @@ def sample_times(sample_rate: float, duration: float) -> Float[np.ndarray, "n"]:
     >>> sample_times(sample_rate=4, duration=1)
     array([0.  , 0.25, 0.5 , 0.75])
     """
-    rate, seconds = positive("sample_rate", sample_rate), positive("duration", duration)
-    length = round(min(rate * seconds, LONGEST + 1))
+    length = round(min(sample_rate * duration, LONGEST + 1))
     if length < 1:
-        raise ValueError(f"{seconds} s at {rate} Hz hold no sample; take a longer duration")
+        raise ValueError(f"{duration} s at {sample_rate} Hz hold no sample; take a longer duration")
     if length > LONGEST:
         raise ValueError(
-            f"{seconds} s at {rate} Hz hold more than {LONGEST:,} samples; take a shorter duration"
+            f"{duration} s at {sample_rate} Hz hold more than {LONGEST:,} samples; "
+            "take a shorter duration"
         )
-    return np.arange(length) / rate
+    return np.arange(length) / sample_rate
 
 
 @checked
@@ -146,8 +146,8 @@ def plucked_string(
     sample_rate: float = 8000,
     duration: float = 1.0,
     *,
-    frequency: float = 220,
-    seed: int = 0,
+    frequency: Positive = 220,
+    seed: Natural = 0,
 ) -> Float[np.ndarray, "n"]:
     r"""Return a plucked string: noise that runs around a loop and is smoothed at every turn.
 
@@ -185,7 +185,7 @@ def plucked_string(
     from scipy.signal import lfilter  # here, for it takes half a second
 
     t = sample_times(sample_rate, duration)
-    loop = sample_rate / positive("frequency", frequency)
+    loop = sample_rate / frequency
     if loop > LONGEST:
         raise ValueError(f"a string of {frequency} Hz is too slow for samples at {sample_rate} Hz")
     period = round(loop - 0.5)
@@ -196,11 +196,11 @@ def plucked_string(
         )
     if period < 2:  # noise of one sample, less its mean, is silence
         raise ValueError(
-            f"a string of {frequency} Hz is silent at {sample_rate} Hz: take a sampling rate of "
-            f"at least {2 * frequency} Hz"
+            f"a string of {frequency:g} Hz is silent at {sample_rate} Hz: take a sampling rate of "
+            f"at least {2 * frequency:g} Hz"
         )
     burst = np.zeros_like(t)
-    noise = np.random.default_rng(count("seed", seed, at_least=0)).uniform(-1, 1, period)
+    noise = np.random.default_rng(seed).uniform(-1, 1, period)
     burst[:period] = (noise - noise.mean())[: len(t)]  # the loop would keep a mean for ever
     feedback = np.zeros(period + 2)
     feedback[[0, period, period + 1]] = 1, -0.5, -0.5
@@ -213,7 +213,7 @@ def sung_vowel(
     sample_rate: float = 8000,
     duration: float = 1.0,
     *,
-    pitch: float = 150,
+    pitch: Positive = 150,
     formants: ArrayLike | Sequence[Sequence[float]] = ((730, 80), (1090, 90), (2440, 120)),
 ) -> Float[np.ndarray, "n"]:
     r"""Return a sung "ah": a voice rich in harmonics, with vibrato, through resonances.
@@ -260,7 +260,7 @@ def sung_vowel(
             f"got {formants!r}"
         )
     vibrato, depth = 5.0, 0.03
-    harmonics = int(min(sample_rate / 2 / (positive("pitch", pitch) * (1 + depth)), LONGEST))
+    harmonics = int(min(sample_rate / 2 / (pitch * (1 + depth)), LONGEST))
     if harmonics < 1:
         raise ValueError(f"a pitch of {pitch} Hz needs a sampling rate above {2.06 * pitch} Hz")
     if harmonics * len(t) > LONGEST:

@@ -9,8 +9,17 @@ import numpy as np
 from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
-from primer.fourier.inputs import sequence
-from primer.inputs import checked, count, finite, positive, real, whole
+from primer.fourier.inputs import Signal
+from primer.inputs import (
+    Count,
+    Positive,
+    Reals,
+    Whole,
+    checked,
+    count,
+    finite,
+    real,
+)
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -162,7 +171,7 @@ def inverse_fourier_transform(
 
 
 @checked
-def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarray, "..."]:
+def dtft(x: Signal, omega: Reals, *, start: Whole = 0) -> Complex[np.ndarray, "..."]:
     r"""Compute the discrete-time Fourier transform of a sequence that is zero outside ``x``.
 
     .. math:: X(\omega) = \sum_{n} x[n]\, e^{-i\omega n}
@@ -195,14 +204,14 @@ def dtft(x: ArrayLike, omega: ArrayLike, *, start: int = 0) -> Complex[np.ndarra
     >>> dtft([1, 1], [0, np.pi / 2, np.pi, 2 * np.pi]).round(12)
     array([2.+0.j, 1.-1.j, 0.-0.j, 2.+0.j])
     """
-    samples, w = sequence("x", x), real("omega", omega)
-    n = whole("start", start) + np.arange(len(samples))
-    return np.asarray(np.exp(-1j * w[..., None] * n) @ samples)
+    w = omega
+    n = start + np.arange(len(x))
+    return np.asarray(np.exp(-1j * w[..., None] * n) @ x)
 
 
 @checked
 def inverse_dtft(
-    spectrum: Function, n: ArrayLike, *, points: int = 4096
+    spectrum: Function, n: Reals, *, points: Count = 4096
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the inverse discrete-time Fourier transform by the trapezoid rule on one period.
 
@@ -240,25 +249,20 @@ def inverse_dtft(
     >>> inverse_dtft(lambda w: 1 + np.exp(-1j * w), [-1, 0, 1, 2]).real.round(12) + 0
     array([0., 1., 1., 0.])
     """
-    numbers = real("n", n)
-    if (numbers != np.round(numbers)).any():
+    if (n != np.round(n)).any():
+        raise ValueError(f"n must hold whole numbers, got {n[n != np.round(n)][0]}")
+    if np.abs(n).max() >= points:
         raise ValueError(
-            f"n must hold whole numbers, got {numbers[numbers != np.round(numbers)][0]}"
-        )
-    if np.abs(numbers).max() >= count("points", points):
-        raise ValueError(
-            f"sample {numbers.ravel()[np.abs(numbers).argmax()]:g} is an alias of another with "
+            f"sample {n.ravel()[np.abs(n).argmax()]:g} is an alias of another with "
             f"points = {points}; take more points"
         )
     w = 2 * np.pi * np.arange(points) / points - np.pi
-    return np.asarray(
-        np.exp(1j * numbers[..., None] * w) @ _values("spectrum", spectrum, w) / points
-    )
+    return np.asarray(np.exp(1j * n[..., None] * w) @ _values("spectrum", spectrum, w) / points)
 
 
 @checked
 def sampled_spectrum(
-    spectrum: Function, frequency: ArrayLike, sample_rate: float, *, copies: int = 50
+    spectrum: Function, frequency: Reals, sample_rate: Positive, *, copies: Count = 50
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the DTFT of samples from the Fourier transform of the sampled function.
 
@@ -300,7 +304,7 @@ def sampled_spectrum(
     >>> sampled_spectrum(flat, [0.0, 0.9, 2.0], sample_rate=2).real
     array([2., 0., 2.])
     """
-    f, rate = real("frequency", frequency), positive("sample_rate", sample_rate)
-    k = np.arange(-count("copies", copies), copies + 1)
-    values = _values("spectrum", spectrum, f[..., None] - k * rate)
-    return np.asarray(rate * values.sum(axis=-1), dtype=complex)
+    f = frequency
+    k = np.arange(-copies, copies + 1)
+    values = _values("spectrum", spectrum, f[..., None] - k * sample_rate)
+    return np.asarray(sample_rate * values.sum(axis=-1), dtype=complex)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from primer.fourier.fast import fft
-from primer.fourier.inputs import sequence
-from primer.inputs import checked, positive
+from primer.fourier.inputs import Signal
+from primer.inputs import Positive, checked
 
 
 class Spread(NamedTuple):
@@ -34,7 +33,7 @@ def _deviation(position: np.ndarray, energy: np.ndarray) -> float:
 
 
 @checked
-def spread(x: ArrayLike, sample_rate: float = 1.0) -> Spread:
+def spread(x: Signal, sample_rate: Positive = 1.0) -> Spread:
     r"""Compute the spreads of a signal in time and in frequency.
 
     .. math::
@@ -75,7 +74,7 @@ def spread(x: ArrayLike, sample_rate: float = 1.0) -> Spread:
     >>> round(t, 4), round(f, 4), round(t * f, 4), round(1 / (4 * np.pi), 4)
     (0.0707, 1.1254, 0.0796, 0.0796)
     """
-    samples, rate = sequence("x", x), positive("sample_rate", sample_rate)
+    samples = x
     if not samples.any():
         raise ValueError("the signal is zero everywhere; it has no spread")
     samples = samples / np.abs(samples).max()  # the squares of small numbers would be 0
@@ -84,6 +83,6 @@ def spread(x: ArrayLike, sample_rate: float = 1.0) -> Spread:
     energy = np.abs(fft(np.pad(samples, (0, size - length)))) ** 2
     frequency = (np.arange(size) + size // 2) % size - size // 2
     return Spread(
-        time=_deviation(np.arange(length), np.abs(samples) ** 2) / rate,
-        frequency=_deviation(frequency / size, energy) * rate,
+        time=_deviation(np.arange(length), np.abs(samples) ** 2) / sample_rate,
+        frequency=_deviation(frequency / size, energy) * sample_rate,
     )

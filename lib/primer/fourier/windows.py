@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
 from primer.fourier.fast import rfft
-from primer.inputs import checked, count, positive, vector
+from primer.inputs import Count, Vector, checked, positive
 
 
 @checked
-def rectangular(length: int) -> Float[np.ndarray, "n"]:
+def rectangular(length: Count) -> Float[np.ndarray, "n"]:
     r"""Return the rectangular window, :math:`w[n] = 1`.
 
     Parameters
@@ -30,11 +29,11 @@ def rectangular(length: int) -> Float[np.ndarray, "n"]:
     >>> rectangular(3)
     array([1., 1., 1.])
     """
-    return np.ones(count("length", length))
+    return np.ones(length)
 
 
 @checked
-def hann(length: int) -> Float[np.ndarray, "n"]:
+def hann(length: Count) -> Float[np.ndarray, "n"]:
     r"""Return the Hann window, one hill of a cosine.
 
     .. math:: w[n] = \tfrac12 - \tfrac12 \cos\frac{2\pi n}{N} = \sin^2\frac{\pi n}{N}
@@ -53,11 +52,11 @@ def hann(length: int) -> Float[np.ndarray, "n"]:
     >>> hann(4).round(12)
     array([0. , 0.5, 1. , 0.5])
     """
-    return 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(count("length", length)) / length)
+    return 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(length) / length)
 
 
 @checked
-def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
+def gaussian(length: Count, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     r"""Return the Gaussian window, which is its own transform up to scale.
 
     .. math:: w[n] = \exp\left(-\frac{(n - N/2)^2}{2\sigma^2}\right)
@@ -83,7 +82,7 @@ def gaussian(length: int, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     >>> gaussian(4, sigma=1).round(4)
     array([0.1353, 0.6065, 1.    , 0.6065])
     """
-    center = count("length", length) / 2
+    center = length / 2
     width = length / 6 if sigma is None else positive("sigma", sigma)
     with np.errstate(over="ignore"):  # so many standard deviations away that nothing is left
         return np.exp(-0.5 * ((np.arange(length) - center) / width) ** 2)
@@ -99,7 +98,7 @@ class Leakage(NamedTuple):
 
 
 @checked
-def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
+def leakage(window: Vector, *, oversampling: Count = 64) -> Leakage:
     r"""Measure the main lobe and the highest sidelobe of a window's spectrum.
 
     .. math:: 20 \log_{10} \frac{\max_{\text{sidelobes}} |W(f)|}{\max_{\text{main lobe}} |W(f)|}
@@ -135,11 +134,11 @@ def leakage(window: ArrayLike, *, oversampling: int = 64) -> Leakage:
     >>> main_lobe, round(sidelobe, 1)
     (2.0, -13.3)
     """
-    w = vector("window", window)
+    w = window
     w = w / (np.abs(w).max() or 1.0)
     if abs(w.sum()) <= 1e-12 * np.abs(w).sum():
         raise ValueError("the window sums to 0: its spectrum has no peak at frequency 0")
-    magnitude = np.abs(rfft(np.pad(w, (0, (count("oversampling", oversampling) - 1) * len(w)))))
+    magnitude = np.abs(rfft(np.pad(w, (0, (oversampling - 1) * len(w)))))
     top = int(magnitude.argmax())
     low = np.flatnonzero(magnitude < magnitude[top] / 2)
     if len(low) and low[0] < top:

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
-from primer.inputs import checked, count, number
+from primer.inputs import Count, Number, checked
 
 
 class Hypothesis(NamedTuple):
@@ -58,7 +58,7 @@ def beam_steps(
     model: LanguageModel,
     prompt: Prompt,
     n_tokens: int,
-    n_beams: int,
+    n_beams: Count,
     end_token: int | None = None,
     *,
     cache: bool = True,
@@ -103,7 +103,6 @@ def beam_steps(
     check_end(model, end_token)
     if len(tokens) != 1:
         raise ValueError(f"beam search takes one prompt at a time, got {len(tokens)}")
-    count("n_beams", n_beams)
     reader, start = Reader(model, cache), tokens.shape[1]
     scores = torch.zeros(1, dtype=torch.float64, device=tokens.device)
     for _ in range(n_tokens):
@@ -136,9 +135,9 @@ def beam_steps(
 def beam_search(
     model: LanguageModel,
     prompt: Prompt,
-    n_tokens: int,
+    n_tokens: Count,
     n_beams: int,
-    length_penalty: float = 0.0,
+    length_penalty: Number = 0.0,
     end_token: int | None = None,
     *,
     cache: bool = True,
@@ -197,10 +196,7 @@ def beam_search(
     (2, 2) 0.36
     (1, 0) 0.24
     """
-    if (
-        abs(number("length_penalty", length_penalty)) * math.log(count("n_tokens", n_tokens) + 1)
-        > 700
-    ):
+    if abs(length_penalty) * math.log(n_tokens + 1) > 700:
         raise ValueError(
             f"length_penalty = {length_penalty:g} is too large for texts of {n_tokens} tokens: no "
             f"floating-point number holds {n_tokens}^{abs(length_penalty):g}"

@@ -24,6 +24,15 @@ def _check_logits(logits: Logits) -> None:
         )
 
 
+def _check_kept(k: int, vocabulary: int) -> None:
+    """Refuse to keep no token, or more than there are."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= vocabulary:
+        raise ValueError(
+            f"k must be a whole number between 1 and the {vocabulary} tokens of the vocabulary, "
+            f"got {k!r}; leave it out to keep all"
+        )
+
+
 def warp_temperature(logits: Logits, temperature: float) -> Logits:
     r"""Divide logits by a temperature.
 
@@ -102,12 +111,7 @@ def top_k_filter(logits: Logits, k: int) -> Logits:
     tensor([-inf, 3., 2., -inf])
     """
     _check_logits(logits)
-    vocabulary = logits.shape[-1]
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= vocabulary:
-        raise ValueError(
-            f"k must be a whole number between 1 and the {vocabulary} tokens of the vocabulary, "
-            f"got {k!r}; leave it out to keep all"
-        )
+    _check_kept(k, logits.shape[-1])
     kept = logits.argsort(dim=-1, descending=True, stable=True)[..., :k]
     return torch.full_like(logits, -torch.inf).scatter(-1, kept, logits.gather(-1, kept))
 

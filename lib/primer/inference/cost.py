@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 
 
 @checked
-def generation_scores(n_tokens: int, *, cache: bool) -> int:
+def generation_scores(n_tokens: Count, *, cache: bool) -> int:
     r"""Count the scores that one head computes while a text of :math:`n` tokens is generated.
 
     In step :math:`t` the model has :math:`t` tokens before it.  Without a cache it compares each
@@ -39,7 +39,6 @@ def generation_scores(n_tokens: int, *, cache: bool) -> int:
     >>> generation_scores(3, cache=False), generation_scores(3, cache=True)  # 1 + 4 + 9, 1 + 2 + 3
     (14, 6)
     """
-    count("n_tokens", n_tokens)
     n = n_tokens
     return n * (n + 1) // 2 if cache else n * (n + 1) * (2 * n + 1) // 6
 
@@ -60,7 +59,7 @@ class GenerationFlops(NamedTuple):
 
 
 @checked
-def generation_flops(n_tokens: int, d_model: int, *, cache: bool) -> GenerationFlops:
+def generation_flops(n_tokens: Count, d_model: Count, *, cache: bool) -> GenerationFlops:
     r"""Count the operations of one attention layer while a text of :math:`n` tokens is generated.
 
     A product of a row with a :math:`d \times d` matrix takes :math:`2d^2` operations, and there
@@ -97,8 +96,6 @@ def generation_flops(n_tokens: int, d_model: int, *, cache: bool) -> GenerationF
     >>> generation_flops(2, d_model=1, cache=True)
     GenerationFlops(projections=16, attention=12)
     """
-    count("n_tokens", n_tokens)
-    count("d_model", d_model)
     tokens_read = n_tokens if cache else n_tokens * (n_tokens + 1) // 2
     scores = generation_scores(n_tokens, cache=cache)
     return GenerationFlops(8 * tokens_read * d_model**2, 4 * scores * d_model)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 
 
 class Limits(NamedTuple):
@@ -44,7 +44,7 @@ class MarkovModel:
     """
 
     @checked
-    def __init__(self, table: Float[Tensor, "vocab next"], context_length: int = 1024) -> None:
+    def __init__(self, table: Float[Tensor, "vocab next"], context_length: Count = 1024) -> None:
         if table.shape[0] != table.shape[1] or table.numel() == 0:
             raise ValueError(
                 f"the table needs a row and a column for each token, got {table.shape}"
@@ -52,7 +52,7 @@ class MarkovModel:
         if bool((table < 0).any()) or not torch.allclose(table.sum(1), table.new_ones(len(table))):
             raise ValueError("each row of the table must hold probabilities with sum 1")
         self.log_table = table.log()
-        self.config = Limits(len(table), count("context_length", context_length))
+        self.config = Limits(len(table), context_length)
 
     @checked(infinite="return")
     def __call__(self, tokens: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:

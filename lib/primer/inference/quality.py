@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inference.reading import LanguageModel
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 
 
 @checked(infinite="return")
@@ -57,7 +57,7 @@ def log_likelihoods(
 
 
 @checked
-def distinct_ngrams(tokens: Int[Tensor, "*batch seq"], n: int) -> float:
+def distinct_ngrams(tokens: Int[Tensor, "*batch seq"], n: Count) -> float:
     r"""Compute the share of different ones among all runs of :math:`n` tokens.
 
     .. math:: \text{distinct-}n = \frac{\#\{\text{different } n\text{-grams}\}}
@@ -92,7 +92,6 @@ def distinct_ngrams(tokens: Int[Tensor, "*batch seq"], n: int) -> float:
     >>> distinct_ngrams(torch.tensor([1, 2, 1, 2, 1]), n=2)  # 12, 21, 12, 21
     0.5
     """
-    count("n", n)
     if tokens.numel() == 0 or n > tokens.shape[-1]:
         raise ValueError(f"texts of shape {tuple(tokens.shape)} have no {n}-gram")
     grams = tokens.unfold(-1, n, 1).reshape(-1, n)

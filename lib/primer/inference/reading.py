@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from primer.inputs import as_array, checked, count, whole
+from primer.inputs.tensors import all_finite, trusted
 from primer.transformers import KeyValueCache, Transformer
 
 Prompt = ArrayLike | Tensor
@@ -109,11 +110,20 @@ class Reader:
         """Read what is new in the text; return the logits of what follows its last tokens."""
         with torch.inference_mode():  # quicker than no_grad; what is made there nobody may change …
             if isinstance(self.model, Transformer):
-                known = 0 if self.cache is None else self.cache.length
-                logits = self.model(tokens[:, known:], cache=self.cache, n_last=n_last)
+                logits = self._read(self.model, tokens, n_last)
             else:
                 logits = self.model(tokens)[:, -n_last:]
         return logits.clone()  # … so a copy leaves
+
+    def _read(self, model: Transformer, tokens: Tensor, n_last: int) -> Tensor:
+        """Read what is new without asking in each layer; what fails is read again, and asked."""
+        known = 0 if self.cache is None else self.cache.length
+        with trusted():
+            logits = model(tokens[:, known:], cache=self.cache, n_last=n_last)
+        if not all_finite(logits):
+            self.forget(known)
+            logits = model(tokens[:, known:], cache=self.cache, n_last=n_last)
+        return logits
 
     def forget(self, length: int) -> None:
         """Forget all but the first ``length`` tokens, if more were read."""

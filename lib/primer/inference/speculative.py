@@ -11,7 +11,7 @@ from torch import Tensor
 
 from primer.inference.choosing import probabilities
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
-from primer.inputs import checked, count, distribution, tensor
+from primer.inputs import Count, checked, distribution, tensor
 
 Distribution = Float[Tensor, "*batch vocab"]
 
@@ -87,7 +87,7 @@ def residual(target: Distribution, draft: Distribution) -> Distribution:
 
 
 @checked
-def expected_tokens(rate: float, n_drafts: int) -> float:
+def expected_tokens(rate: float, n_drafts: Count) -> float:
     r"""Compute how many tokens one pass of the target yields on average.
 
     With :math:`\gamma` guesses, each kept with probability :math:`a` on its own, up to the
@@ -123,7 +123,6 @@ def expected_tokens(rate: float, n_drafts: int) -> float:
     """
     if not 0 <= rate <= 1:
         raise ValueError(f"rate must be a probability, got {rate}")
-    count("n_drafts", n_drafts)
     if rate in (0, 1):
         return 1.0 + rate * n_drafts
     return -math.expm1((n_drafts + 1) * math.log(rate)) / (1 - rate)  # exact near rate = 1, too
@@ -154,7 +153,7 @@ def speculative_decode(
     draft: LanguageModel,
     prompt: Prompt,
     n_tokens: int,
-    n_drafts: int = 4,
+    n_drafts: Count = 4,
     *,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -209,7 +208,6 @@ def speculative_decode(
     >>> speculative_decode(circle, circle, [0], n_tokens=10, n_drafts=4)
     Speculation(tokens=tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]), n_guessed=8, n_kept=8, n_passes=2)
     """
-    count("n_drafts", n_drafts)
     if target.config.vocab_size != draft.config.vocab_size:
         raise ValueError(
             f"target and draft must share a vocabulary, "

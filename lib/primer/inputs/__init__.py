@@ -1,7 +1,8 @@
-"""What functions ask of their input, said once: numbers, arrays, and what hints say of tensors.
+"""What functions ask of their input, said once: in signatures, which :func:`checked` reads.
 
-Each function but :func:`checked` takes the name its argument has in the caller, so that a
-``ValueError`` can name it, and returns the argument ready to compute with.
+The kinds of arguments, ``Positive`` or ``Vector``, stand in :mod:`primer.inputs.kinds`.  What no
+signature can say, a function asks itself: each of the other functions takes the name its argument
+has in the caller, so that a ``ValueError`` can name it, and returns it ready to compute with.
 """
 
 from primer.inputs.arrays import (
@@ -14,8 +15,28 @@ from primer.inputs.arrays import (
     unmasked,
     vector,
 )
+from primer.inputs.fields import checked_fields
 from primer.inputs.functions import evaluated
-from primer.inputs.hints import checked
+from primer.inputs.guard import checked
+from primer.inputs.kinds import (
+    Count,
+    Distribution,
+    Fraction,
+    Like,
+    Matrix,
+    Natural,
+    NotNegative,
+    Number,
+    Numbers,
+    Positive,
+    Probability,
+    Reals,
+    Seed,
+    Vector,
+    Whole,
+    among,
+    at_least,
+)
 from primer.inputs.tokens import tokens
 from primer.inputs.values import (
     count,
@@ -30,8 +51,26 @@ from primer.inputs.values import (
 )
 
 __all__ = [
+    "Count",
+    "Distribution",
+    "Fraction",
+    "Like",
+    "Matrix",
+    "Natural",
+    "NotNegative",
+    "Number",
+    "Numbers",
+    "Positive",
+    "Probability",
+    "Reals",
+    "Seed",
+    "Vector",
+    "Whole",
+    "among",
     "as_array",
+    "at_least",
     "checked",
+    "checked_fields",
     "count",
     "distribution",
     "evaluated",

@@ -38,6 +38,8 @@ def as_array(name: str, values: object) -> np.ndarray:
         ...
     ValueError: X must be a table whose rows are equally long
     """
+    if type(values) is np.ndarray:
+        return values
     unmasked(name, values)
     try:
         return np.asarray(_plain(values))
@@ -127,8 +129,8 @@ def finite(name: str, values: ArrayLike | Sequence[Any], hint: str = "") -> np.n
     if array.size == 0:
         raise ValueError(f"{name} is empty, got shape {array.shape}; it needs at least one number")
     array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-    broken = ~np.isfinite(array)
-    if broken.any():
+    if not np.isfinite(array).all():
+        broken = ~np.isfinite(array)
         index = np.argwhere(broken)[0].tolist()
         place = f" at {index}" if index else ""
         raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from primer.inputs.hints import checked
+from primer.inputs.guard import checked
 
 Class = TypeVar("Class", bound=type)
 

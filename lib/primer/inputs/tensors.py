@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
+
+_TRUSTED = ContextVar("trusted", default=False)
+
+
+@contextmanager
+def trusted() -> Iterator[None]:
+    """Let layers ask nothing of their tensors: whoever opens this has asked, or asks the result.
+
+    A model that writes a text passes four layers for each token, and each would ask its tensors
+    for their kind, shape and size, which takes as long as the small matrix products between.
+
+    Examples
+    --------
+    >>> import torch
+    >>> with trusted():
+    ...     check_finite("x", torch.tensor([torch.nan]))
+    >>> is_trusted()
+    False
+    """
+    token = _TRUSTED.set(True)
+    try:
+        yield
+    finally:
+        _TRUSTED.reset(token)
+
+
+def is_trusted() -> bool:
+    """Say whether a tensor need not be asked: see :func:`trusted`."""
+    return _TRUSTED.get()
 
 
 def all_finite(x: Any) -> bool:
-    """Say whether no number of a tensor is NaN or infinite, as far as anybody can look.
-
-    NaN and infinity stay in a sum, so that one sum, a tenth of the work of asking each number,
-    nearly always tells.  A tensor on "meta" has no numbers, and inside ``torch.func.vmap`` nobody
-    can look at them.
+    """Say whether no number of a tensor is NaN or infinite, or whether nobody shall ask.
 
     Examples
     --------
@@ -19,11 +47,19 @@ def all_finite(x: Any) -> bool:
     >>> all_finite(torch.tensor([1.0, torch.nan])), all_finite(torch.tensor([3e38, 3e38]))
     (False, True)
     """
-    if x.is_meta or x.numel() == 0:
-        return True
+    return is_trusted() or holds_finite(x)
+
+
+def holds_finite(x: Any) -> bool:
+    """Say whether no number of a tensor is NaN or infinite, as far as anybody can look.
+
+    NaN and infinity stay in a sum, so that one sum, a tenth of the work of asking each number,
+    nearly always tells.  A tensor on "meta" has no numbers, and inside ``torch.func.vmap`` nobody
+    can look at them.
+    """
     try:
         return math.isfinite(x.detach().sum()) or bool(x.isfinite().all())
-    except RuntimeError:  # inside vmap
+    except RuntimeError:  # on "meta", inside vmap
         return True
 
 

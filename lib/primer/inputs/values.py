@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Collection
 from typing import TypeVar
 
 import numpy as np
 
 from primer.inputs.arrays import as_array
+from primer.inputs.given import given
 
 Choice = TypeVar("Choice")
 
@@ -40,6 +42,8 @@ def number(name: str, value: object) -> float:
         ...
     ValueError: mean must be one finite number, got an array of shape (2,)
     """
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, int) and not isinstance(value, bool):  # of any size
         with contextlib.suppress(OverflowError):
             return float(value)
@@ -209,7 +213,7 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     ValueError: steps must be a whole number ≥ 1, got 2.5
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise ValueError(f"{name} must be a whole number ≥ {at_least}, got {value!r}")
+        raise ValueError(f"{name} must be a whole number ≥ {at_least}, got {given(value)}")
     return int(value)
 
 
@@ -239,7 +243,7 @@ def whole(name: str, value: object) -> int:
     ValueError: start must be a whole number, got 0.5
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{name} must be a whole number, got {value!r}")
+        raise ValueError(f"{name} must be a whole number, got {given(value)}")
     return int(value)
 
 
@@ -272,8 +276,10 @@ def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
         ...
     ValueError: norm must be one of 'l1', 'l2', got 'l3'
     """
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    if not any(isinstance(value, type(choice)) and value == choice for choice in choices):
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, choices))}, got {given(value)}"
+        )
     return value
 
 

@@ -16,7 +16,15 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer import inputs
-from primer.inputs import checked, count, not_negative, number, real, vector
+from primer.inputs import (
+    Count,
+    NotNegative,
+    Reals,
+    Vector,
+    checked,
+    number,
+    vector,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,7 +33,7 @@ Numbers = Float[np.ndarray, "..."]
 
 
 @checked
-def softmax(logits: ArrayLike) -> Numbers:
+def softmax(logits: Reals) -> Numbers:
     r"""Turn numbers into probabilities, each row of the last axis for itself.
 
     .. math:: \operatorname{softmax}(z)_i = \frac{e^{z_i}}{\sum_j e^{z_j}}
@@ -62,7 +70,7 @@ def softmax(logits: ArrayLike) -> Numbers:
 
 
 @checked
-def log_softmax(logits: ArrayLike) -> Numbers:
+def log_softmax(logits: Reals) -> Numbers:
     r"""Compute the logarithm of :func:`softmax`, also where the softmax itself rounds to 0.
 
     .. math:: \log\operatorname{softmax}(z)_i = z_i - m - \log\sum_j e^{z_j - m},
@@ -93,7 +101,7 @@ def log_softmax(logits: ArrayLike) -> Numbers:
     >>> log_softmax([0.0, -2000.0])
     array([    0., -2000.])
     """
-    z = np.atleast_1d(real("logits", logits))
+    z = np.atleast_1d(logits)
     shifted = z - z.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
@@ -305,7 +313,7 @@ def kl_divergence(p: Any, q: Any, base: float = math.e) -> Any:
 
 
 @checked(infinite="return")
-def perplexity(probabilities: ArrayLike) -> float:
+def perplexity(probabilities: Vector) -> float:
     r"""Compute among how many equally likely tokens the model seemed to choose.
 
     .. math:: \mathrm{PP} = \Big(\prod_{t=1}^{T} q_t\Big)^{-1/T}
@@ -335,7 +343,7 @@ def perplexity(probabilities: ArrayLike) -> float:
     >>> round(perplexity([0.7, 0.5, 0.6]), 4)
     1.6824
     """
-    q = vector("probabilities", probabilities)
+    q = probabilities
     if q.min() < 0 or q.max() > 1:
         wrong = q.min() if q.min() < 0 else q.max()
         raise ValueError(f"probabilities lie between 0 and 1, got {wrong:g}")
@@ -344,7 +352,7 @@ def perplexity(probabilities: ArrayLike) -> float:
 
 
 @checked
-def bits_per_character(nats_per_token: float, tokens: int, characters: int) -> float:
+def bits_per_character(nats_per_token: NotNegative, tokens: Count, characters: Count) -> float:
     r"""Spread a loss over the characters of the text: then any two tokenizers can be compared.
 
     .. math:: \mathrm{bpc} = \frac{N\,\mathcal L}{C\log 2}
@@ -371,12 +379,11 @@ def bits_per_character(nats_per_token: float, tokens: int, characters: int) -> f
     >>> bits_per_character(math.log(4), tokens=10, characters=20)  # 2 bits for two characters
     1.0
     """
-    loss = not_negative("nats_per_token", nats_per_token)
-    return loss * count("tokens", tokens) / (math.log(2) * count("characters", characters))
+    return nats_per_token * tokens / (math.log(2) * characters)
 
 
 @checked
-def perplexity_per(unit: int, characters: int, bits: float) -> float:
+def perplexity_per(unit: Count, characters: Count, bits: NotNegative) -> float:
     r"""Convert bits per character to a perplexity per token, word or any other unit.
 
     .. math:: \mathrm{PP} = 2^{\,\mathrm{bpc}\cdot C/N}
@@ -405,5 +412,5 @@ def perplexity_per(unit: int, characters: int, bits: float) -> float:
     >>> perplexity_per(unit=10, characters=50, bits=2.0)  # five characters a word: 10 bits
     1024.0
     """
-    per_unit = not_negative("bits", bits) * count("characters", characters) / count("unit", unit)
+    per_unit = bits * characters / unit
     return 2.0**per_unit

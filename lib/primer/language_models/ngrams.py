@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from primer.inputs import checked, count, not_negative
+from primer.inputs import Count, NotNegative, checked, not_negative
 from primer.inputs import tokens as token_ids
 from primer.language_models.counting import (
     BOUNDARY,
@@ -138,7 +138,7 @@ class NGramModel(abc.ABC):
         return self.distributions(np.array([key]))[0]
 
     @checked
-    def sample(self, length: int, rng: np.random.Generator, prompt: Text = ()) -> list[int]:
+    def sample(self, length: Count, rng: np.random.Generator, prompt: Text = ()) -> list[int]:
         """Write a text, symbol by symbol, until its end or until it is long enough.
 
         Parameters
@@ -162,7 +162,7 @@ class NGramModel(abc.ABC):
         """
         text = checked_codes(prompt, self.vocab_size).tolist()
         start = len(text)
-        for _ in range(count("length", length)):
+        for _ in range(length):
             p = self.distribution(text[max(0, len(text) - self.order) :])
             symbol = int(rng.choice(self.vocab_size, p=p / p.sum()))
             if symbol == BOUNDARY:
@@ -204,9 +204,9 @@ class AddK(NGramModel):
     """
 
     @checked
-    def __init__(self, counts: Counts, vocab_size: int, order: int, k: float = 0.0) -> None:
+    def __init__(self, counts: Counts, vocab_size: int, order: int, k: NotNegative = 0.0) -> None:
         super().__init__(order, vocab_size)
-        self.counts, self.k = counts, not_negative("k", k)
+        self.counts, self.k = counts, k
         self.contexts = distinct(counts.keys // vocab_size, counts.values)
 
     @classmethod

@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, positive
+from primer.inputs import Count, Natural, Positive, checked, count
 from primer.inputs import tokens as token_ids
 from primer.language_models.counting import BOUNDARY, Alphabet, checked_codes
 from primer.saving import write_whole
@@ -117,7 +117,7 @@ def count_window_parameters(vocab_size: int, window: int, d_embed: int, d_hidden
 
 @checked
 def window_rows(
-    text: Sequence[Any] | np.ndarray, vocab_size: int, window: int
+    text: Sequence[Any] | np.ndarray, vocab_size: int, window: Count
 ) -> Int[Tensor, "targets columns"]:
     """Cut a text into contexts, each with the symbol that follows.
 
@@ -147,7 +147,7 @@ def window_rows(
     """
     enough = torch.int16 if vocab_size <= 2**15 else torch.int32
     codes = torch.from_numpy(checked_codes(text, vocab_size)).to(enough)
-    padding = codes.new_full((count("window", window),), BOUNDARY)
+    padding = codes.new_full((window,), BOUNDARY)
     return torch.cat([padding, codes, codes.new_full((1,), BOUNDARY)]).unfold(0, window + 1, 1)
 
 
@@ -187,10 +187,10 @@ def window_log_probabilities(
 def train_window_model(
     model: WindowModel,
     rows: Int[Tensor, "targets columns"],
-    steps: int,
+    steps: Count,
     batch_size: int = 512,
-    learning_rate: float = 1e-2,
-    seed: int = 0,
+    learning_rate: Positive = 1e-2,
+    seed: Natural = 0,
 ) -> Float[np.ndarray, " steps"]:
     """Train a window model with AdamW and one cycle of the learning rate.
 
@@ -220,13 +220,12 @@ def train_window_model(
     if not len(rows):
         raise ValueError("there are no rows to learn from; cut a text with window_rows")
     rows = token_ids("rows", rows, model.sizes["vocab_size"])
-    if count("seed", seed, at_least=0) >= 1 << 63:
+    if seed >= 1 << 63:
         raise ValueError(f"seed must be below 2^63, got {seed}")
-    positive("learning_rate", learning_rate)
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, learning_rate, total_steps=count("steps", steps), pct_start=0.1
+        optimizer, learning_rate, total_steps=steps, pct_start=0.1
     )
     losses = []
     for _ in range(steps):

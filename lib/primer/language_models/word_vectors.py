@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import as_array, checked, count, positive
+from primer.inputs import Count, Positive, as_array, checked, count
 from primer.inputs import tokens as token_ids
 
 
@@ -121,7 +121,7 @@ def skip_gram_loss(
 
 @checked
 def positive_pmi(
-    pairs: Int[np.ndarray, "pairs 2"], vocab_size: int, power: float = 1.0
+    pairs: Int[np.ndarray, "pairs 2"], vocab_size: Count, power: Positive = 1.0
 ) -> sparse.csr_array:
     r"""Tabulate how much more often words meet than they would by chance.
 
@@ -156,11 +156,13 @@ def positive_pmi(
     >>> table.toarray().round(3).tolist()  # 0 and 1 meet four times as often as by chance
     [[0.0, 1.386, 0.0], [1.386, 0.0, 0.0], [0.0, 0.0, 0.693]]
     """
-    size, alpha = count("vocab_size", vocab_size), positive("power", power)
-    if len(pairs) == 0 or pairs.min() < 0 or pairs.max() >= size:
-        raise ValueError(f"pairs must hold words 0 to {size - 1}, at least one pair")
+    alpha = power
+    if len(pairs) == 0 or pairs.min() < 0 or pairs.max() >= vocab_size:
+        raise ValueError(f"pairs must hold words 0 to {vocab_size - 1}, at least one pair")
     ones = np.ones(len(pairs))
-    counts = sparse.coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(size, size)).tocsr()
+    counts = sparse.coo_array(
+        (ones, (pairs[:, 0], pairs[:, 1])), shape=(vocab_size, vocab_size)
+    ).tocsr()
     counts.sum_duplicates()
     with np.errstate(divide="ignore"):  # words that never come have no place in the table
         center, outside = np.log(counts.sum(axis=1)), alpha * np.log(counts.sum(axis=0))
@@ -172,7 +174,7 @@ def positive_pmi(
 
 
 @checked
-def spectral_vectors(table: sparse.csr_array, dim: int) -> Float[np.ndarray, "vocab dim"]:
+def spectral_vectors(table: sparse.csr_array, dim: Count) -> Float[np.ndarray, "vocab dim"]:
     r"""Compress a table of words to a short vector for each, by its largest singular values.
 
     .. math:: M \approx U_d\,\Sigma_d V_d^\top, \qquad \text{vectors} = U_d\,\Sigma_d^{1/2}
@@ -198,7 +200,7 @@ def spectral_vectors(table: sparse.csr_array, dim: int) -> Float[np.ndarray, "vo
     ----------
     Deerwester et al. (1990); Levy and Goldberg (2014) for the root.
     """
-    if count("dim", dim) >= min(table.shape):
+    if dim >= min(table.shape):
         raise ValueError(f"dim must be less than the {min(table.shape)} words, got {dim}")
     start = np.random.default_rng(0).standard_normal(min(table.shape))  # the same every time
     left, values, _ = svds(table.astype(float), k=dim, v0=start)
@@ -207,7 +209,7 @@ def spectral_vectors(table: sparse.csr_array, dim: int) -> Float[np.ndarray, "vo
 
 
 @checked
-def nearest(vectors: Float[np.ndarray, "vocab dim"], word: int, n: int) -> Int[np.ndarray, " n"]:
+def nearest(vectors: Float[np.ndarray, "vocab dim"], word: int, n: Count) -> Int[np.ndarray, " n"]:
     """Find the words whose vectors point most nearly the same way.
 
     Parameters
@@ -236,7 +238,7 @@ def nearest(vectors: Float[np.ndarray, "vocab dim"], word: int, n: int) -> Int[n
     """
     if not 0 <= word < len(vectors):
         raise ValueError(f"words are 0 to {len(vectors) - 1}, got {word}")
-    if count("n", n) >= len(vectors):
+    if n >= len(vectors):
         raise ValueError(f"{len(vectors)} words have at most {len(vectors) - 1} others, got n={n}")
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     scaled = vectors / np.where(

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
-from primer.inputs import checked, not_negative, real
+from primer.inputs import NotNegative, Reals, checked
 from primer.inputs.fields import checked_fields
 
 Curve = Callable[[np.ndarray], np.ndarray]
@@ -51,13 +50,15 @@ class Activation:
     value: Curve
     slope: Curve
 
-    def __call__(self, z: ArrayLike) -> Float[np.ndarray, "*shape"]:
+    @checked(infinite="return")
+    def __call__(self, z: Reals) -> Float[np.ndarray, "*shape"]:
         """Compute the value at each entry."""
-        return np.asarray(self.value(real("z", z)))
+        return np.asarray(self.value(z))
 
-    def derivative(self, z: ArrayLike) -> Float[np.ndarray, "*shape"]:
+    @checked(infinite="return")
+    def derivative(self, z: Reals) -> Float[np.ndarray, "*shape"]:
         """Compute the derivative at each entry."""
-        return np.asarray(self.slope(real("z", z)))
+        return np.asarray(self.slope(z))
 
     def __repr__(self) -> str:
         """Name it."""
@@ -88,7 +89,7 @@ r""":math:`z\,\sigma(z)`, also called Swish (Ramachandran et al., 2017)."""
 
 
 @checked
-def leaky_relu(slope: float = 0.01) -> Activation:
+def leaky_relu(slope: NotNegative = 0.01) -> Activation:
     r"""Make a ReLU that lets a little through below 0.
 
     .. math:: f(z) = \max(\alpha z, z)
@@ -118,7 +119,7 @@ def leaky_relu(slope: float = 0.01) -> Activation:
     >>> leaky_relu(0.1)([-2.0, 3.0]), leaky_relu(0.1).derivative([-2.0, 3.0])
     (array([-0.2,  3. ]), array([0.1, 1. ]))
     """
-    alpha = not_negative("slope", slope)
+    alpha = slope
     if alpha >= 1:
         raise ValueError(f"slope must be less than 1, got {slope}; 1 is the identity")
     return Activation(

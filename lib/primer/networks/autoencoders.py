@@ -12,7 +12,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, matrix, not_negative, positive
+from primer.inputs import (
+    Count,
+    Matrix,
+    Natural,
+    NotNegative,
+    Positive,
+    checked,
+    matrix,
+)
 
 
 class Autoencoder(NamedTuple):
@@ -22,16 +30,15 @@ class Autoencoder(NamedTuple):
     decoder: Float[np.ndarray, "units inputs"]
 
     @checked
-    def reconstruct(self, X: ArrayLike) -> Float[np.ndarray, "n inputs"]:
+    def reconstruct(self, X: Matrix) -> Float[np.ndarray, "n inputs"]:
         """Send rows through both."""
-        table = matrix("X", X)
-        if table.shape[1] != len(self.encoder):
-            raise ValueError(f"X must have {len(self.encoder)} columns, got {table.shape[1]}")
-        return table @ self.encoder @ self.decoder
+        if X.shape[1] != len(self.encoder):
+            raise ValueError(f"X must have {len(self.encoder)} columns, got {X.shape[1]}")
+        return X @ self.encoder @ self.decoder
 
 
 @checked
-def autoencoder_loss(X: ArrayLike, model: Autoencoder, penalty: float = 0.0) -> float:
+def autoencoder_loss(X: ArrayLike, model: Autoencoder, penalty: NotNegative = 0.0) -> float:
     r"""Compute the squared error of the reconstruction, and a penalty.
 
     .. math:: \lVert X-XED\rVert_F^2 + \lambda\bigl(\lVert E\rVert_F^2+\lVert D\rVert_F^2\bigr)
@@ -67,11 +74,13 @@ def autoencoder_loss(X: ArrayLike, model: Autoencoder, penalty: float = 0.0) -> 
     """
     table, E, D = _parts(X, model)
     size = (E**2).sum() + (D**2).sum()
-    return float(((table - table @ E @ D) ** 2).sum() + not_negative("penalty", penalty) * size)
+    return float(((table - table @ E @ D) ** 2).sum() + penalty * size)
 
 
 @checked
-def autoencoder_gradients(X: ArrayLike, model: Autoencoder, penalty: float = 0.0) -> Autoencoder:
+def autoencoder_gradients(
+    X: ArrayLike, model: Autoencoder, penalty: NotNegative = 0.0
+) -> Autoencoder:
     r"""Compute the gradients of :func:`autoencoder_loss`.
 
     .. math::
@@ -96,13 +105,13 @@ def autoencoder_gradients(X: ArrayLike, model: Autoencoder, penalty: float = 0.0
     array([[  0., -24.]])
     """
     table, E, D = _parts(X, model)
-    lam = not_negative("penalty", penalty)
+    lam = penalty
     gap = table.T @ table @ (E @ D - np.eye(len(E)))
     return Autoencoder(2 * gap @ D.T + 2 * lam * E, 2 * E.T @ gap + 2 * lam * D)
 
 
 @checked
-def best_autoencoder(X: ArrayLike, units: int, penalty: float = 0.0) -> Autoencoder:
+def best_autoencoder(X: Matrix, units: Count, penalty: NotNegative = 0.0) -> Autoencoder:
     r"""Compute an autoencoder of lowest loss from the singular value decomposition.
 
     .. math::
@@ -141,12 +150,11 @@ def best_autoencoder(X: ArrayLike, units: int, penalty: float = 0.0) -> Autoenco
     >>> model.reconstruct([[5.0, 7.0]]) + 0.0
     array([[5., 0.]])
     """
-    table = matrix("X", X)
-    k = count("units", units)
-    if k > min(table.shape):
-        raise ValueError(f"units must be at most {min(table.shape)}, the rank X can have, got {k}")
-    _, sigma, Vt = np.linalg.svd(table, full_matrices=False)
-    lam = not_negative("penalty", penalty)
+    k = units
+    if k > min(X.shape):
+        raise ValueError(f"units must be at most {min(X.shape)}, the rank X can have, got {k}")
+    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
+    lam = penalty
     strength = sigma[:k] ** 2
     kept = np.divide(np.maximum(strength - lam, 0), strength, out=np.zeros(k), where=strength > 0)
     E = Vt[:k].T * np.sqrt(kept)
@@ -173,11 +181,11 @@ class Training(NamedTuple):
 
 @checked
 def train_autoencoder(
-    second_moments: ArrayLike,
+    second_moments: Matrix,
     start: Autoencoder,
-    step: float,
-    steps: int,
-    penalty: float = 0.0,
+    step: Positive,
+    steps: Natural,
+    penalty: NotNegative = 0.0,
 ) -> Training:
     r"""Train a linear autoencoder by gradient descent and watch each principal component.
 
@@ -216,14 +224,14 @@ def train_autoencoder(
     >>> train_autoencoder(np.diag([4.0, 1.0]), start, step=0.02, steps=400).learned[-1].round(4) + 0
     array([1., 0.])
     """
-    S = matrix("second_moments", second_moments)
+    S = second_moments
     if S.shape[0] != S.shape[1] or not np.allclose(S, S.T):
         raise ValueError(f"second_moments must be a symmetric matrix, got shape {S.shape}")
     _, E, D = _parts(S, start)
-    eta, lam = positive("step", step), not_negative("penalty", penalty)
+    eta, lam = step, penalty
     V = np.linalg.eigh(S)[1][:, ::-1]
     learned, loss = [], []
-    for t in range(count("steps", steps, at_least=0) + 1):
+    for t in range(steps + 1):
         gap = E @ D - np.eye(len(S))
         pull = S @ gap
         learned.append(1 + ((gap @ V) * V).sum(axis=0))
@@ -237,7 +245,7 @@ def train_autoencoder(
 
 
 @checked
-def purify(X: ArrayLike, penalty: float) -> Float[np.ndarray, "inputs inputs"]:
+def purify(X: Matrix, penalty: Positive) -> Float[np.ndarray, "inputs inputs"]:
     r"""Compute the linear map that leaves data as they are, at a price on its size.
 
     .. math::
@@ -270,9 +278,8 @@ def purify(X: ArrayLike, penalty: float) -> Float[np.ndarray, "inputs inputs"]:
     array([[0.9, 0. ],
            [0. , 0.5]])
     """
-    table = matrix("X", X)
-    S = table.T @ table
-    return np.linalg.solve(S + positive("penalty", penalty) * np.eye(len(S)), S)
+    S = X.T @ X
+    return np.linalg.solve(S + penalty * np.eye(len(S)), S)
 
 
 def _parts(X: ArrayLike, model: Autoencoder) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

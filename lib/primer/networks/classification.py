@@ -14,7 +14,17 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import expit, log_softmax, softmax
 
-from primer.inputs import as_array, checked, count, matrix, not_negative, positive, vector
+from primer.inputs import (
+    Count,
+    Matrix,
+    NotNegative,
+    Positive,
+    Vector,
+    as_array,
+    checked,
+    matrix,
+    vector,
+)
 
 Loss = Callable[[np.ndarray], float]
 Slope = Callable[[np.ndarray], np.ndarray]
@@ -27,17 +37,16 @@ class LinearClassifier(NamedTuple):
     bias: Float[np.ndarray, "*classes"]
 
     @checked
-    def scores(self, X: ArrayLike) -> Float[np.ndarray, "n *classes"]:
+    def scores(self, X: Matrix) -> Float[np.ndarray, "n *classes"]:
         """Compute the logits, the scores before they become probabilities."""
-        table = matrix("X", X)
-        if table.shape[1] != len(self.weights):
-            raise ValueError(f"X must have {len(self.weights)} columns, got {table.shape[1]}")
-        return table @ self.weights + self.bias
+        if X.shape[1] != len(self.weights):
+            raise ValueError(f"X must have {len(self.weights)} columns, got {X.shape[1]}")
+        return X @ self.weights + self.bias
 
 
 @checked
 def logistic_loss(
-    weights: ArrayLike, X: ArrayLike, labels: ArrayLike, penalty: float = 0.0
+    weights: ArrayLike, X: ArrayLike, labels: ArrayLike, penalty: NotNegative = 0.0
 ) -> float:
     r"""Compute the negative log-likelihood of logistic regression.
 
@@ -78,12 +87,12 @@ def logistic_loss(
     table, y = _binary(X, labels)
     w = vector("weights", weights, table.shape[1])
     s = table @ w
-    return float((np.logaddexp(0, s) - y * s).sum() + not_negative("penalty", penalty) / 2 * w @ w)
+    return float((np.logaddexp(0, s) - y * s).sum() + penalty / 2 * w @ w)
 
 
 @checked
 def logistic_gradient(
-    weights: ArrayLike, X: ArrayLike, labels: ArrayLike, penalty: float = 0.0
+    weights: ArrayLike, X: ArrayLike, labels: ArrayLike, penalty: NotNegative = 0.0
 ) -> Float[np.ndarray, " p"]:
     r"""Compute the gradient of :func:`logistic_loss`: features weighted by the errors.
 
@@ -102,12 +111,12 @@ def logistic_gradient(
     """
     table, y = _binary(X, labels)
     w = vector("weights", weights, table.shape[1])
-    return table.T @ (expit(table @ w) - y) + not_negative("penalty", penalty) * w
+    return table.T @ (expit(table @ w) - y) + penalty * w
 
 
 @checked
 def logistic_hessian(
-    weights: ArrayLike, X: ArrayLike, penalty: float = 0.0
+    weights: ArrayLike, X: Matrix, penalty: NotNegative = 0.0
 ) -> Float[np.ndarray, "p p"]:
     r"""Compute the curvature of :func:`logistic_loss`; no eigenvalue is negative.
 
@@ -124,15 +133,14 @@ def logistic_hessian(
     >>> logistic_hessian([0.0], [[1.0], [2.0]])
     array([[1.25]])
     """
-    table = matrix("X", X)
-    s = table @ vector("weights", weights, table.shape[1])
+    s = X @ vector("weights", weights, X.shape[1])
     curved = expit(s) * expit(-s)
-    penalty_part = not_negative("penalty", penalty) * np.eye(table.shape[1])
-    return (table.T * curved) @ table + penalty_part
+    penalty_part = penalty * np.eye(X.shape[1])
+    return (X.T * curved) @ X + penalty_part
 
 
 @checked
-def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: float) -> LinearClassifier:
+def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: Positive) -> LinearClassifier:
     r"""Fit logistic regression by Newton's method.
 
     Parameters
@@ -162,7 +170,7 @@ def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: float) -> Line
     (array([1.007]), 0.0)
     """
     table, y = _binary(X, labels)
-    lam = positive("penalty", penalty)
+    lam = penalty
     if y.min() == y.max():
         raise ValueError(f"only the label {y[0]:g} occurs; two are needed to tell them apart")
     wide = np.column_stack([table, np.ones(len(table))])
@@ -177,7 +185,7 @@ def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: float) -> Line
 
 
 @checked
-def softmax_regression(X: ArrayLike, classes: ArrayLike, penalty: float) -> LinearClassifier:
+def softmax_regression(X: ArrayLike, classes: ArrayLike, penalty: Positive) -> LinearClassifier:
     r"""Fit softmax regression by Newton's method.
 
     .. math::
@@ -214,7 +222,7 @@ def softmax_regression(X: ArrayLike, classes: ArrayLike, penalty: float) -> Line
     array([[-0.671,  0.671]])
     """
     table, y, k = _classes(X, classes)
-    lam = positive("penalty", penalty)
+    lam = penalty
     n, p = table.shape
     wide = np.column_stack([table, np.ones(n)])
     truth = np.eye(k)[y]
@@ -265,7 +273,7 @@ class Reliability(NamedTuple):
 
 @checked
 def reliability(
-    confidence: ArrayLike, correct: Bool[np.ndarray, " n"], bins: int = 10
+    confidence: Vector, correct: Bool[np.ndarray, " n"], bins: Count = 10
 ) -> Reliability:
     r"""Compare how sure a classifier was with how often it was right.
 
@@ -299,11 +307,11 @@ def reliability(
     >>> reliability([0.9, 0.9, 0.9, 0.9], np.array([True, True, True, False])).error.__round__(6)
     0.15
     """
-    p = vector("confidence", confidence)
+    p = confidence
     right = vector("correct", np.asarray(correct, dtype=float), len(p))
     if p.min() < 0 or p.max() > 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {p.min():g} … {p.max():g}")
-    place = np.minimum((p * count("bins", bins)).astype(int), bins - 1)
+    place = np.minimum((p * bins).astype(int), bins - 1)
     counts = np.bincount(place, minlength=bins)
     used = counts > 0
     n = counts[used]

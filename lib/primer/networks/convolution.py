@@ -13,11 +13,11 @@ from jaxtyping import Float
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, real, vector
+from primer.inputs import Count, Natural, checked, count, real, vector
 
 
 @checked
-def convolution_size(size: int, kernel: int, stride: int = 1, padding: int = 0) -> int:
+def convolution_size(size: Count, kernel: Count, stride: Count = 1, padding: Natural = 0) -> int:
     r"""Compute the side of a convolution's output.
 
     .. math:: \Bigl\lfloor\frac{W-K+2P}{S}\Bigr\rfloor+1
@@ -54,8 +54,8 @@ def convolution_size(size: int, kernel: int, stride: int = 1, padding: int = 0) 
     >>> convolution_size(28, kernel=5), convolution_size(7, kernel=2, stride=2)
     (24, 3)
     """
-    W, K = count("size", size), count("kernel", kernel)
-    S, P = count("stride", stride), count("padding", padding, at_least=0)
+    W, K = size, kernel
+    S, P = stride, padding
     if K > W + 2 * P:
         raise ValueError(
             f"the kernel, {K}, is larger than the image, {W}"
@@ -66,7 +66,7 @@ def convolution_size(size: int, kernel: int, stride: int = 1, padding: int = 0) 
 
 
 @checked
-def receptive_field(layers: int, kernel: int) -> int:
+def receptive_field(layers: Count, kernel: Count) -> int:
     r"""Compute how many pixels in a row one output of a stack of convolutions sees.
 
     .. math:: L(K-1)+1
@@ -98,7 +98,7 @@ def receptive_field(layers: int, kernel: int) -> int:
     >>> receptive_field(3, kernel=3)
     7
     """
-    return count("layers", layers) * (count("kernel", kernel) - 1) + 1
+    return layers * (kernel - 1) + 1
 
 
 @checked

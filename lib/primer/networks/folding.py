@@ -8,7 +8,16 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, number, probability, real, vector
+from primer.inputs import (
+    Count,
+    Number,
+    Probability,
+    Reals,
+    Vector,
+    checked,
+    count,
+    vector,
+)
 from primer.networks.activations import relu
 from primer.networks.layers import Layer, forward
 
@@ -17,7 +26,7 @@ MOST_PLACES = 4_000_000
 
 
 @checked
-def tent(x: ArrayLike, folds: int, crease: float = 0.5) -> Float[np.ndarray, "*shape"]:
+def tent(x: Reals, folds: int, crease: Probability = 0.5) -> Float[np.ndarray, "*shape"]:
     r"""Fold the interval from 0 to 1 over itself, again and again.
 
     .. math::
@@ -52,17 +61,17 @@ def tent(x: ArrayLike, folds: int, crease: float = 0.5) -> Float[np.ndarray, "*s
     >>> tent([0.0, 0.25, 0.5, 1.0], folds=1), tent(0.25, folds=2).item()
     (array([0. , 0.5, 1. , 0. ]), 1.0)
     """
-    values = real("x", x)
+    values = x
     if values.min() < 0 or values.max() > 1:
         raise ValueError("x must lie between 0 and 1, the interval that is folded")
-    a = probability("crease", crease)
+    a = crease
     for _ in range(_folds(folds, at_least=0)):
         values = np.minimum(values / a, (1 - values) / (1 - a))
     return np.asarray(values)
 
 
 @checked
-def tent_network(folds: int, crease: float = 0.5) -> list[Layer]:
+def tent_network(folds: int, crease: Probability = 0.5) -> list[Layer]:
     r"""Write the folds as a ReLU network with two units in each hidden layer.
 
     .. math:: t(x) = \tfrac1a\max(0,x) - \tfrac{1}{a(1-a)}\max(0,x-a)
@@ -94,14 +103,14 @@ def tent_network(folds: int, crease: float = 0.5) -> list[Layer]:
     >>> forward([[0.125], [0.25]], tent_network(3), relu).sums[-1].ravel()
     array([1., 0.])
     """
-    a = probability("crease", crease)
+    a = crease
     after = np.array([[1 / a], [-1 / (a * (1 - a))]])  # one fold from its two units
     bias = np.array([0.0, -a])
     return _composed(after, bias, _folds(folds))
 
 
 @checked
-def zigzag_network(depth: int, width: int) -> list[Layer]:
+def zigzag_network(depth: int, width: Count) -> list[Layer]:
     r"""Write a zigzag of several legs, composed with itself, as a ReLU network.
 
     .. math::
@@ -136,7 +145,7 @@ def zigzag_network(depth: int, width: int) -> list[Layer]:
     >>> len(corners(zigzag_network(depth=2, width=3))) - 1
     9
     """
-    w = count("width", width)
+    w = width
     after = 2.0 * w * (-1.0) ** np.arange(w)[:, None]  # one zigzag from its units
     after[0] = w
     bias = -np.arange(w) / w
@@ -145,7 +154,7 @@ def zigzag_network(depth: int, width: int) -> list[Layer]:
 
 @checked
 def corners(
-    layers: Sequence[Layer], low: float = 0.0, high: float = 1.0
+    layers: Sequence[Layer], low: Number = 0.0, high: Number = 1.0
 ) -> Float[np.ndarray, " points"]:
     r"""Find every place between two numbers where a ReLU unit of a network switches.
 
@@ -176,7 +185,7 @@ def corners(
     """
     if len(layers) == 0 or layers[0].weights.shape[0] != 1:
         raise ValueError("the network must have a layer and take one number")
-    a, b = number("low", low), number("high", high)
+    a, b = low, high
     if not a < b:
         raise ValueError(f"low must be less than high, got {low} and {high}")
     grid = np.array([a, b])
@@ -192,7 +201,7 @@ def corners(
 
 
 @checked
-def count_pieces(x: ArrayLike, y: ArrayLike, tolerance: float = 1e-9) -> int:
+def count_pieces(x: Vector, y: ArrayLike, tolerance: float = 1e-9) -> int:
     """Count the straight pieces of a function that is known at all its corners.
 
     Parameters
@@ -220,11 +229,10 @@ def count_pieces(x: ArrayLike, y: ArrayLike, tolerance: float = 1e-9) -> int:
     >>> count_pieces(x, abs(x)), count_pieces(x, 3 * x)
     (2, 1)
     """
-    grid = vector("x", x)
-    values = vector("y", y, len(grid))
-    if len(grid) < 2 or np.diff(grid).min() <= 0:
+    values = vector("y", y, len(x))
+    if len(x) < 2 or np.diff(x).min() <= 0:
         raise ValueError("x must be two or more increasing numbers")
-    slopes = np.diff(values) / np.diff(grid)
+    slopes = np.diff(values) / np.diff(x)
     return 1 + int((abs(np.diff(slopes)) > tolerance * abs(slopes).max()).sum())
 
 

@@ -6,20 +6,20 @@ listens to node :math:`j`.  States of nodes are rows.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, matrix, one_of, vector
+from primer.inputs import Matrix, Natural, Vector, checked, matrix, one_of, vector
 
 Reduce = Literal["sum", "mean", "max"]
 
 
 @checked
 def message_passing(
-    adjacency: ArrayLike, states: ArrayLike, reduce: Reduce = "sum"
+    adjacency: ArrayLike, states: Matrix, reduce: Reduce = "sum"
 ) -> Float[np.ndarray, "nodes features"]:
     r"""Let every node collect the states of its neighbors once.
 
@@ -54,7 +54,7 @@ def message_passing(
     >>> message_passing(path, [[1.0], [10.0], [100.0]]).ravel()
     array([ 10., 101.,  10.])
     """
-    A, v = _adjacency(adjacency), matrix("states", states)
+    A, v = _adjacency(adjacency), states
     if len(v) != len(A):
         raise ValueError(
             f"the graph has {len(A)} nodes, so states needs as many rows: got {len(v)}"
@@ -71,7 +71,7 @@ def message_passing(
 
 
 @checked
-def count_walks(adjacency: ArrayLike, length: int) -> Int[np.ndarray, "nodes nodes"]:
+def count_walks(adjacency: ArrayLike, length: Natural) -> Int[np.ndarray, "nodes nodes"]:
     r"""Count the walks of exactly so many edges between every two nodes.
 
     A walk may return to a node and use an edge again.
@@ -110,7 +110,7 @@ def count_walks(adjacency: ArrayLike, length: int) -> Int[np.ndarray, "nodes nod
     A = _adjacency(adjacency)
     if (A < 0).any() or (np.round(A) != A).any():
         raise ValueError("adjacency must count edges: whole numbers, 0 or larger")
-    k = count("length", length, at_least=0)
+    k = length
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.linalg.matrix_power(A, k).max()
     if not size < 2.0**62:
@@ -120,7 +120,10 @@ def count_walks(adjacency: ArrayLike, length: int) -> Int[np.ndarray, "nodes nod
 
 @checked
 def residual_layer(
-    adjacency: ArrayLike, states: ArrayLike, inner: ArrayLike, outer: ArrayLike
+    adjacency: ArrayLike,
+    states: Annotated[Matrix, "nodes features"],
+    inner: Annotated[Matrix, "features hidden"],
+    outer: Annotated[Matrix, "hidden features"],
 ) -> Float[np.ndarray, "nodes features"]:
     r"""Add to each node the mean of what its neighbors say.
 
@@ -152,18 +155,13 @@ def residual_layer(
     >>> residual_layer([[0, 1], [1, 0]], [[0.0], [5.0]], [[0.0]], [[1.0]]).ravel()
     array([0., 5.])
     """
-    s, W2, W1 = matrix("states", states), matrix("inner", inner), matrix("outer", outer)
-    if W2.shape[0] != s.shape[1] or W1.shape != W2.shape[::-1]:
-        raise ValueError(
-            f"states of {s.shape[1]} features need inner of shape ({s.shape[1]}, hidden) and outer "
-            f"of shape (hidden, {s.shape[1]}), got {W2.shape} and {W1.shape}"
-        )
+    s = states
     edges = (_adjacency(adjacency) != 0).astype(float)
-    return s + message_passing(edges, np.tanh(s @ W2), "mean") @ W1
+    return s + message_passing(edges, np.tanh(s @ inner), "mean") @ outer
 
 
 @checked
-def binary_cross_entropy(labels: ArrayLike, probabilities: ArrayLike) -> float:
+def binary_cross_entropy(labels: Vector, probabilities: ArrayLike) -> float:
     r"""Compute the mean surprise of yes-or-no predictions, one for each node.
 
     .. math:: -\frac1n\sum_i \bigl[y_i\log\hat y_i+(1-y_i)\log(1-\hat y_i)\bigr]
@@ -190,7 +188,7 @@ def binary_cross_entropy(labels: ArrayLike, probabilities: ArrayLike) -> float:
     >>> round(binary_cross_entropy([1, 0], [0.5, 0.5]), 6)
     0.693147
     """
-    y = vector("labels", labels)
+    y = labels
     p = vector("probabilities", probabilities, len(y))
     if not np.isin(y, (0, 1)).all():
         raise ValueError("labels must be 0 or 1")

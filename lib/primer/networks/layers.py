@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, matrix, not_negative, vector
+from primer.inputs import Matrix, NotNegative, checked, count, matrix, vector
 from primer.networks.activations import Activation
 
 
@@ -70,7 +69,9 @@ def count_parameters(sizes: Sequence[int]) -> int:
 
 
 @checked
-def initialize(sizes: Sequence[int], rng: np.random.Generator, gain: float = 2.0) -> list[Layer]:
+def initialize(
+    sizes: Sequence[int], rng: np.random.Generator, gain: NotNegative = 2.0
+) -> list[Layer]:
     r"""Draw the weights of a fully connected network; biases are 0.
 
     .. math:: W_{ij} \sim N(0, g/d_{\text{in}})
@@ -103,15 +104,14 @@ def initialize(sizes: Sequence[int], rng: np.random.Generator, gain: float = 2.0
     >>> [layer.weights.shape for layer in initialize([3, 5, 2], np.random.default_rng(0))]
     [(3, 5), (5, 2)]
     """
-    variance = not_negative("gain", gain)
     return [
-        Layer(rng.normal(size=(a, b)) * np.sqrt(variance / a), np.zeros(b))
+        Layer(rng.normal(size=(a, b)) * np.sqrt(gain / a), np.zeros(b))
         for a, b in itertools.pairwise(_sizes(sizes))
     ]
 
 
 @checked
-def forward(x: ArrayLike, layers: Sequence[Layer], activation: Activation) -> Pass:
+def forward(x: Matrix, layers: Sequence[Layer], activation: Activation) -> Pass:
     r"""Send a batch through a network and keep what each layer made.
 
     .. math:: h_0 = x, \qquad z_\ell = h_{\ell-1}W_\ell + b_\ell, \qquad h_\ell = f(z_\ell)
@@ -142,7 +142,7 @@ def forward(x: ArrayLike, layers: Sequence[Layer], activation: Activation) -> Pa
     >>> forward([[-3.0], [2.0]], stack, relu).sums[-1].ravel()  # relu(x) + relu(-x) = |x|
     array([3., 2.])
     """
-    h = matrix("x", x)
+    h = x
     if not layers:
         raise ValueError("layers is empty; a network has at least one layer")
     inputs, sums = [], []
@@ -164,7 +164,7 @@ def backward(
     passed: Pass,
     layers: Sequence[Layer],
     activation: Activation,
-    output_gradient: ArrayLike,
+    output_gradient: Matrix,
 ) -> list[Layer]:
     r"""Compute the gradient of every parameter by the chain rule, from the output to the input.
 
@@ -205,7 +205,7 @@ def backward(
     >>> [g.weights.item() for g in backward(forward([[5.0]], layers, relu), layers, relu, [[1.0]])]
     [10.0, 15.0]
     """
-    delta = matrix("output_gradient", output_gradient)
+    delta = output_gradient
     if len(layers) != len(passed.sums):
         raise ValueError(f"the pass has {len(passed.sums)} layers, got {len(layers)}")
     if delta.shape != passed.sums[-1].shape:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, not_negative, probability, real, vector
+from primer.inputs import Probability, Reals, checked, not_negative, real, vector
 
 EPSILON = 1e-5
 
@@ -67,7 +67,7 @@ class BatchNormGradients(NamedTuple):
 
 @checked
 def batch_norm_gradients(
-    x: ArrayLike, gain: ArrayLike, output_gradient: ArrayLike, epsilon: float = EPSILON
+    x: ArrayLike, gain: ArrayLike, output_gradient: Reals, epsilon: float = EPSILON
 ) -> BatchNormGradients:
     r"""Take a gradient backward through :func:`batch_norm`.
 
@@ -103,23 +103,27 @@ def batch_norm_gradients(
     array([-1.])
     """
     parts = _normalize(x, gain, epsilon)
-    dy = real("output_gradient", output_gradient)
-    if dy.shape != parts.centered.shape:
+    if output_gradient.shape != parts.centered.shape:
         raise ValueError(
-            f"output_gradient must have the shape of x, {parts.centered.shape}, got {dy.shape}"
+            f"output_gradient must have the shape of x, {parts.centered.shape}, "
+            f"got {output_gradient.shape}"
         )
     over = parts.over
-    along_x = (dy * parts.normalized).mean(axis=over, keepdims=True)
-    bracket = dy - dy.mean(axis=over, keepdims=True) - parts.normalized * along_x
+    along_x = (output_gradient * parts.normalized).mean(axis=over, keepdims=True)
+    bracket = (
+        output_gradient
+        - output_gradient.mean(axis=over, keepdims=True)
+        - parts.normalized * along_x
+    )
     return BatchNormGradients(
-        _along(parts.gain, dy) / parts.deviation * bracket,
-        (dy * parts.normalized).sum(axis=over),
-        dy.sum(axis=over),
+        _along(parts.gain, output_gradient) / parts.deviation * bracket,
+        (output_gradient * parts.normalized).sum(axis=over),
+        output_gradient.sum(axis=over),
     )
 
 
 @checked
-def dropout(x: ArrayLike, keep: float, rng: np.random.Generator) -> Float[np.ndarray, "*shape"]:
+def dropout(x: Reals, keep: Probability, rng: np.random.Generator) -> Float[np.ndarray, "*shape"]:
     r"""Erase entries at random and enlarge the rest, so that each keeps its mean.
 
     .. math:: y = \frac{r\circ x}{p}, \qquad r_i \sim \operatorname{Bernoulli}(p)
@@ -154,9 +158,8 @@ def dropout(x: ArrayLike, keep: float, rng: np.random.Generator) -> Float[np.nda
     >>> sorted(set(dropout([1.0] * 100, keep=0.25, rng=np.random.default_rng(0)).tolist()))
     [0.0, 4.0]
     """
-    p = probability("keep", keep)
-    array = real("x", x)
-    return array * (rng.random(array.shape) < p) / p
+    p = keep
+    return x * (rng.random(x.shape) < p) / p
 
 
 class _Parts(NamedTuple):

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, matrix, not_negative, positive, vector
+from primer.inputs import (
+    Count,
+    Matrix,
+    Natural,
+    NotNegative,
+    Positive,
+    Vector,
+    at_least,
+    checked,
+    not_negative,
+    vector,
+)
 from primer.regression.inputs import observations
 
 CUT = 1e-10
@@ -32,7 +43,7 @@ class Fit(NamedTuple):
 
 @checked
 def minimum_norm_fit(
-    features: ArrayLike, y: ArrayLike, penalty: float = 0.0, cut: float = CUT
+    features: ArrayLike, y: ArrayLike, penalty: NotNegative = 0.0, cut: NotNegative = CUT
 ) -> Fit:
     r"""Fit linear weights to any number of features, the shortest where many fit alike.
 
@@ -73,9 +84,9 @@ def minimum_norm_fit(
     array([1., 1.])
     """
     table, response = observations(features, y)
-    lam = not_negative("penalty", penalty)
+    lam = penalty
     U, sigma, Vt = np.linalg.svd(table, full_matrices=False)
-    kept = sigma > not_negative("cut", cut) * sigma[0]
+    kept = sigma > cut * sigma[0]
     factor = _inverses(sigma, lam, kept)
     return Fit(Vt.T @ (factor.reshape(-1, *[1] * (response.ndim - 1)) * (U.T @ response)), sigma)
 
@@ -88,7 +99,7 @@ def _inverses(sigma: np.ndarray, penalty: float, kept: np.ndarray) -> Float[np.n
 
 @checked
 def relu_features(
-    X: ArrayLike, width: int, rng: np.random.Generator
+    X: Matrix, width: Count, rng: np.random.Generator
 ) -> Float[np.ndarray, "n width"]:
     r"""Compute a layer of random ReLU units that is never trained.
 
@@ -122,13 +133,12 @@ def relu_features(
     >>> relu_features([[0.0, 0.0]], 3, np.random.default_rng(0))
     array([[0., 0., 0.]])
     """
-    table = matrix("X", X)
-    p = count("width", width)
-    return np.maximum(table @ rng.normal(size=(table.shape[1], p)), 0) / np.sqrt(p)
+    p = width
+    return np.maximum(X @ rng.normal(size=(X.shape[1], p)), 0) / np.sqrt(p)
 
 
 @checked
-def legendre_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+1"]:
+def legendre_features(x: Vector, degree: Natural) -> Float[np.ndarray, "n {degree}+1"]:
     r"""Evaluate the Legendre polynomials, orthogonal on :math:`[-1,1]`, up to a degree.
 
     .. math:: (k+1)P_{k+1}(x) = (2k+1)\,x\,P_k(x) - k\,P_{k-1}(x)
@@ -159,14 +169,13 @@ def legendre_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree
     >>> legendre_features([0.5], 2)
     array([[ 1.   ,  0.5  , -0.125]])
     """
-    points = vector("x", x)
-    if abs(points).max() > 1:
-        raise ValueError(f"x must lie between -1 and 1, got {points[abs(points).argmax()]:g}")
-    return legendre.legvander(points, count("degree", degree, at_least=0))
+    if abs(x).max() > 1:
+        raise ValueError(f"x must lie between -1 and 1, got {x[abs(x).argmax()]:g}")
+    return legendre.legvander(x, degree)
 
 
 @checked
-def cosine_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+1"]:
+def cosine_features(x: Vector, degree: Natural) -> Float[np.ndarray, "n {degree}+1"]:
     r"""Evaluate cosines of rising frequency on :math:`[-1,1]`.
 
     .. math:: \cos\bigl(k\pi(x+1)/2\bigr), \qquad k = 0, \dots, \text{degree}
@@ -194,11 +203,10 @@ def cosine_features(x: ArrayLike, degree: int) -> Float[np.ndarray, "n {degree}+
     array([[ 1.,  1.],
            [ 1., -1.]])
     """
-    points = vector("x", x)
-    if abs(points).max() > 1:
-        raise ValueError(f"x must lie between -1 and 1, got {points[abs(points).argmax()]:g}")
-    k = np.arange(count("degree", degree, at_least=0) + 1)
-    return np.cos(np.pi / 2 * (points[:, None] + 1) * k)
+    if abs(x).max() > 1:
+        raise ValueError(f"x must lie between -1 and 1, got {x[abs(x).argmax()]:g}")
+    k = np.arange(degree + 1)
+    return np.cos(np.pi / 2 * (x[:, None] + 1) * k)
 
 
 class FewDigits(NamedTuple):
@@ -211,7 +219,9 @@ class FewDigits(NamedTuple):
 
 
 @checked
-def few_digits(n_train: int, rng: np.random.Generator, wrong: float = 0.0) -> FewDigits:
+def few_digits(
+    n_train: Annotated[int, at_least(2)], rng: np.random.Generator, wrong: NotNegative = 0.0
+) -> FewDigits:
     """Split scikit-learn's 1797 digits, and give some of the training labels another class.
 
     Parameters
@@ -242,10 +252,10 @@ def few_digits(n_train: int, rng: np.random.Generator, wrong: float = 0.0) -> Fe
     from sklearn.datasets import load_digits  # here, for it takes half a second
 
     images, classes = load_digits(return_X_y=True)
-    n = count("n_train", n_train, at_least=2)
+    n = n_train
     if n >= len(images):
         raise ValueError(f"n_train must leave digits to test: at most {len(images) - 1}, got {n}")
-    if not 0 <= not_negative("wrong", wrong) <= 1:
+    if not 0 <= wrong <= 1:
         raise ValueError(f"wrong must be a part of all labels, at most 1, got {wrong}")
     order = rng.permutation(len(images))
     train, test = order[:n], order[n:]
@@ -361,7 +371,7 @@ def double_descent(
 
 @checked
 def descend_from(
-    features: ArrayLike, y: ArrayLike, start: ArrayLike, step: float, steps: int
+    features: Matrix, y: ArrayLike, start: ArrayLike, step: Positive, steps: Natural
 ) -> Float[np.ndarray, " p"]:
     r"""Minimize half the squared error by plain gradient descent.
 
@@ -395,12 +405,11 @@ def descend_from(
     >>> descend_from([[1.0, 1.0]], [2.0], start=[3.0, 0.0], step=0.5, steps=20).round(9)
     array([ 2.5, -0.5])
     """
-    table = matrix("features", features)
-    response = vector("y", y, len(table))
-    w = vector("start", start, table.shape[1])
-    limit = 2 / np.linalg.norm(table, 2) ** 2
-    if positive("step", step) >= limit:
+    response = vector("y", y, len(features))
+    w = vector("start", start, features.shape[1])
+    limit = 2 / np.linalg.norm(features, 2) ** 2
+    if step >= limit:
         raise ValueError(f"step must be below 2/σ²max = {limit:.4g} to converge, got {step}")
-    for _ in range(count("steps", steps, at_least=0)):
-        w = w - step * table.T @ (table @ w - response)
+    for _ in range(steps):
+        w = w - step * features.T @ (features @ w - response)
     return w

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array, checked, real
+from primer.inputs import Reals, as_array, checked, real
 from primer.networks.activations import Activation, relu, sigmoid, tanh
 
 Pull = Callable[[np.ndarray], np.ndarray]
@@ -63,8 +63,8 @@ class Variable:
     __array_ufunc__ = None  # array + variable asks the variable, not the array
 
     @checked
-    def __init__(self, value: ArrayLike) -> None:
-        self.value: Float[np.ndarray, "..."] = real("value", value)
+    def __init__(self, value: Reals) -> None:
+        self.value: Float[np.ndarray, "..."] = value
         self.gradient: Float[np.ndarray, "..."] = np.zeros_like(self.value)
         self.links: list[tuple[Variable, Pull]] = []
         self.work = 0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from primer.inputs import checked, positive, real
+from primer.inputs import Positive, Reals, checked
 from primer.inputs.magnitude import scaled
 
 
 @checked
-def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
+def clip_by_norm(gradient: Reals, limit: Positive) -> np.ndarray:
     r"""Shorten a gradient that is longer than a limit, and leave every other one alone.
 
     .. math:: g \leftarrow g\cdot\min\Bigl(1, \frac c{\lVert g\rVert_2}\Bigr)
@@ -43,8 +42,7 @@ def clip_by_norm(gradient: ArrayLike, limit: float) -> np.ndarray:
     >>> clip_by_norm([3.0, -4.0], 10.0)
     array([ 3., -4.])
     """
-    g = real("gradient", gradient)
-    longest = positive("limit", limit)
+    g = gradient
     parts, scale = scaled(g)  # no square overflows
     length = float(np.linalg.norm(parts))
-    return parts * (longest / length) if length > longest / scale else g
+    return parts * (limit / length) if length > limit / scale else g

@@ -14,11 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import checked, fraction, positive
+from primer.inputs import Fraction, Positive, checked
 
 
 @checked
-def momentum_matrix(curvature: float, step: float, momentum: float) -> Float[np.ndarray, "2 2"]:
+def momentum_matrix(
+    curvature: Positive, step: Positive, momentum: Fraction
+) -> Float[np.ndarray, "2 2"]:
     r"""Write one step of the heavy ball as a matrix.
 
     .. math:: \begin{pmatrix}w_{t+1}\\w_t\end{pmatrix} =
@@ -54,8 +56,8 @@ def momentum_matrix(curvature: float, step: float, momentum: float) -> Float[np.
     array([[ 1. , -0.5],
            [ 1. ,  0. ]])
     """
-    pull = positive("step", step) * positive("curvature", curvature)
-    beta = fraction("momentum", momentum)
+    pull = step * curvature
+    beta = momentum
     return np.array([[1 + beta - pull, -beta], [1.0, 0.0]])
 
 
@@ -96,7 +98,7 @@ def momentum_factor(curvature: float, step: float, momentum: float) -> float:
 
 
 @checked
-def momentum_limit(curvature: float, momentum: float) -> float:
+def momentum_limit(curvature: Positive, momentum: Fraction) -> float:
     r"""Compute the step size at which the heavy ball stops converging.
 
     .. math:: \eta < \frac{2(1+\beta)}h
@@ -127,7 +129,7 @@ def momentum_limit(curvature: float, momentum: float) -> float:
     >>> momentum_limit(curvature=2.0, momentum=0.0), momentum_limit(curvature=2.0, momentum=0.5)
     (1.0, 1.5)
     """
-    return 2 * (1 + fraction("momentum", momentum)) / positive("curvature", curvature)
+    return 2 * (1 + momentum) / curvature
 
 
 class BestMomentum(NamedTuple):
@@ -139,7 +141,7 @@ class BestMomentum(NamedTuple):
 
 
 @checked
-def best_momentum(lowest: float, highest: float) -> BestMomentum:
+def best_momentum(lowest: Positive, highest: Positive) -> BestMomentum:
     r"""Compute the best constant step and momentum for curvatures between two ends.
 
     .. math:: \eta = \Bigl(\frac2{\sqrt{h_{\max}}+\sqrt{h_{\min}}}\Bigr)^2, \qquad
@@ -170,7 +172,7 @@ def best_momentum(lowest: float, highest: float) -> BestMomentum:
     >>> best_momentum(1.0, 9.0)
     BestMomentum(step=0.25, momentum=0.25, factor=0.5)
     """
-    low, high = math.sqrt(positive("lowest", lowest)), math.sqrt(positive("highest", highest))
+    low, high = math.sqrt(lowest), math.sqrt(highest)
     if low > high:
         raise ValueError(f"lowest {lowest:g} is above highest {highest:g}")
     factor = (high - low) / (high + low)
@@ -178,7 +180,7 @@ def best_momentum(lowest: float, highest: float) -> BestMomentum:
 
 
 @checked
-def adam_edge(step: float, beta1: float) -> float:
+def adam_edge(step: Positive, beta1: Fraction) -> float:
     r"""Compute the curvature, in Adam's own units, at which Adam starts to oscillate.
 
     With a slowly changing scale :math:`s = \sqrt{v}+\epsilon`, Adam is the heavy ball with step
@@ -214,5 +216,4 @@ def adam_edge(step: float, beta1: float) -> float:
     >>> round(adam_edge(step=1.0, beta1=0.9), 9)
     38.0
     """
-    kept = fraction("beta1", beta1)
-    return 2 * (1 + kept) / ((1 - kept) * positive("step", step))
+    return 2 * (1 + beta1) / ((1 - beta1) * step)

@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, one_of, positive, tensor
+from primer.inputs import Count, Natural, Positive, Seed, checked, one_of, tensor
 from primer.inputs.seeds import seed_number
 
 Parametrization = Literal["standard", "mup", "rates", "start", "root"]
@@ -94,10 +94,10 @@ class Mlp(nn.Module):
     """
 
     @checked
-    def __init__(self, width: int, parametrization: Parametrization) -> None:
+    def __init__(self, width: Count, parametrization: Parametrization) -> None:
         super().__init__()
         one_of("parametrization", parametrization, get_args(Parametrization))
-        self.width = count("width", width)
+        self.width = width
         self.parametrization = parametrization
         sizes = [PIXELS, *[width] * HIDDEN_LAYERS, CLASSES]
         layers = [nn.Linear(*shape, bias=False) for shape in itertools.pairwise(sizes)]
@@ -127,7 +127,7 @@ class Mlp(nn.Module):
         return logits
 
     @checked
-    def rates(self, rate: float) -> list[dict[str, object]]:
+    def rates(self, rate: Positive) -> list[dict[str, object]]:
         """Give each layer its learning rate, as parameter groups for an optimizer.
 
         Examples
@@ -135,7 +135,6 @@ class Mlp(nn.Module):
         >>> [group["lr"] for group in Mlp(128, "mup").rates(0.01)]
         [0.01, 0.0025, 0.0025, 0.0025]
         """
-        positive("rate", rate)
         scale = (BASE_WIDTH / self.width) ** RATE_POWER.get(self.parametrization, 0.0)
         return [
             {"params": [layer.weight], "lr": rate if i == 0 else rate * scale}
@@ -145,7 +144,7 @@ class Mlp(nn.Module):
 
 @checked
 def train(
-    model: Mlp, optimizer: torch.optim.Optimizer, data: Digits, steps: int, seed: int
+    model: Mlp, optimizer: torch.optim.Optimizer, data: Digits, steps: Natural, seed: Seed
 ) -> list[float]:
     """Train on mini-batches of 64 digits.
 
@@ -173,9 +172,9 @@ def train(
     >>> len(train(model, torch.optim.Adam(model.rates(0.01)), digits(), steps=3, seed=0))
     3
     """
-    order = torch.Generator().manual_seed(seed_number("seed", seed))
+    order = torch.Generator().manual_seed(seed)
     losses = []
-    for _ in range(count("steps", steps, at_least=0)):
+    for _ in range(steps):
         batch = torch.randint(len(data.train_x), (64,), generator=order)
         loss = cross_entropy(model(data.train_x[batch]), data.train_y[batch])
         optimizer.zero_grad()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import checked, count, number, positive
+from primer.inputs import Natural, Number, Positive, checked
 from primer.optimization.rules import Divergence
 
 
@@ -30,7 +30,7 @@ class InputMoments(NamedTuple):
 
 
 @checked
-def input_moments(x: float, deviation: float) -> InputMoments:
+def input_moments(x: float, deviation: Positive) -> InputMoments:
     r"""Compute :math:`EZ, \dots, EZ^4` of :math:`Z\sim\mathcal N(x,\sigma^2)`.
 
     .. math:: EZ^2 = x^2+\sigma^2, \quad EZ^3 = x^3+3x\sigma^2, \quad
@@ -58,7 +58,7 @@ def input_moments(x: float, deviation: float) -> InputMoments:
     >>> input_moments(1.0, 1.0)
     InputMoments(first=1.0, second=2.0, third=4.0, fourth=10.0)
     """
-    v = positive("deviation", deviation) ** 2
+    v = deviation**2
     return InputMoments(x, x**2 + v, x**3 + 3 * x * v, x**4 + 6 * x**2 * v + 3 * v**2)
 
 
@@ -102,7 +102,7 @@ def noisy_step_limits(x: float, deviation: float) -> StepLimits:
 
 @checked
 def noisy_moments(
-    x: float, y: float, deviation: float, step: float, steps: int, start: float = 0.0
+    x: float, y: float, deviation: float, step: Positive, steps: Natural, start: Number = 0.0
 ) -> Float[np.ndarray, "times 2"]:
     r"""Compute :math:`E W_t` and :math:`E W_t^2` exactly.
 
@@ -142,9 +142,9 @@ def noisy_moments(
            [0.375   , 0.203125]])
     """
     m = input_moments(x, deviation)
-    eta = positive("step", step)
-    moments = np.empty((count("steps", steps, at_least=0) + 1, 2))
-    moments[0] = number("start", start), start**2
+    eta = step
+    moments = np.empty((steps + 1, 2))
+    moments[0] = start, start**2
     for t in range(steps):
         mean, square = moments[t]
         moments[t + 1] = (

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, matrix, one_of, positive, real
+from primer.inputs import Matrix, Positive, Reals, checked, matrix, one_of
 from primer.inputs.magnitude import length, scaled
 
 Norm = Literal["l1", "l2", "linf", "spectral"]
@@ -23,7 +23,7 @@ NORMS: tuple[Norm, ...] = get_args(Norm)
 
 
 @checked
-def norm(values: ArrayLike, kind: Norm) -> float:
+def norm(values: Reals, kind: Norm) -> float:
     r"""Compute the length of a step.
 
     .. math:: \lVert\Delta\rVert_1 = \sum_i|\Delta_i|, \quad
@@ -58,7 +58,7 @@ def norm(values: ArrayLike, kind: Norm) -> float:
     one_of("norm", kind, NORMS)
     if kind == "spectral":
         return float(np.linalg.norm(matrix("values", values), 2))
-    flat = real("values", values).ravel()
+    flat = values.ravel()
     if kind == "l2":
         return length(flat)
     return float(np.linalg.norm(flat, {"l1": 1, "linf": np.inf}[kind]))
@@ -109,7 +109,7 @@ def dual_norm(gradient: ArrayLike, kind: Norm) -> float:
 
 
 @checked
-def orthogonal_factor(gradient: ArrayLike) -> np.ndarray:
+def orthogonal_factor(gradient: Matrix) -> np.ndarray:
     r"""Replace every singular value that is not 0 by 1.
 
     .. math:: G = U\Sigma V^\top \quad\mapsto\quad UV^\top
@@ -139,14 +139,14 @@ def orthogonal_factor(gradient: ArrayLike) -> np.ndarray:
     array([[ 1.,  0.],
            [ 0., -1.]])
     """
-    G = matrix("gradient", gradient)
+    G = gradient
     U, sigma, Vt = np.linalg.svd(G, full_matrices=False)
     present = sigma > sigma[0] * max(G.shape) * np.finfo(float).eps
     return U[:, present] @ Vt[present]
 
 
 @checked
-def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
+def steepest_step(gradient: Reals, radius: Positive, kind: Norm) -> np.ndarray:
     r"""Find the step of bounded length that lowers the loss most.
 
     .. math:: \arg\min_{\lVert\Delta\rVert\le\eta}\langle g,\Delta\rangle =
@@ -186,8 +186,8 @@ def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
     [[0.0, 1.0], [-0.6, 0.8], [-1.0, 1.0]]
     """
     one_of("norm", kind, NORMS)
-    g = real("gradient", gradient)
-    eta = positive("radius", radius)
+    g = gradient
+    eta = radius
     if kind == "spectral":
         return -eta * orthogonal_factor(g)
     if kind == "linf":
@@ -203,7 +203,7 @@ def steepest_step(gradient: ArrayLike, radius: float, kind: Norm) -> np.ndarray:
 
 
 @checked
-def penalized_step(gradient: ArrayLike, alpha: float, kind: Norm) -> np.ndarray:
+def penalized_step(gradient: Reals, alpha: Positive, kind: Norm) -> np.ndarray:
     r"""Find the best step when length is not bounded but paid for by its square.
 
     .. math:: \arg\min_\Delta\; \langle g,\Delta\rangle + \frac1\alpha\lVert\Delta\rVert^2
@@ -240,6 +240,6 @@ def penalized_step(gradient: ArrayLike, alpha: float, kind: Norm) -> np.ndarray:
     >>> penalized_step([0.5, -2.0, 0.5], 1, "linf")  # −‖g‖₁/2 · sign(g)
     array([-1.5,  1.5, -1.5])
     """
-    g = real("gradient", gradient)
-    radius = positive("alpha", alpha) / 2 * dual_norm(g, kind)
+    g = gradient
+    radius = alpha / 2 * dual_norm(g, kind)
     return steepest_step(g, radius, kind) if radius else np.zeros_like(g)

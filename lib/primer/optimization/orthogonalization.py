@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import checked, count, one_of
+from primer.inputs import Count, Natural, checked, one_of
 
 Coefficients = tuple[float, float, float]
 
@@ -85,7 +85,7 @@ def odd_polynomial(
 @checked
 def newton_schulz(
     W: Float[Tensor, "rows columns"],
-    steps: int,
+    steps: Natural,
     coefficients: Coefficients = CUBIC,
     normalize: bool = True,
 ) -> Float[Tensor, "rows columns"]:
@@ -129,7 +129,6 @@ def newton_schulz(
         ...
     ArithmeticError: Newton–Schulz diverged at step 4: a singular value of 3 is too large; normalize
     """
-    count("steps", steps, at_least=0)
     if not torch.isfinite(_matrix(W)).all():
         raise ValueError("W must be finite, got NaN or infinity")
     size = W.norm()
@@ -148,7 +147,7 @@ def newton_schulz(
 
 
 @checked
-def step_cost(rows: int, columns: int, side: Side) -> int:
+def step_cost(rows: Count, columns: Count, side: Side) -> int:
     r"""Count the operations of the matrix products in one step of Newton–Schulz.
 
     .. math:: \tfrac12(3I-WW^\top)W:\; 4\,d_{\text{out}}^2d_{\text{in}}, \qquad
@@ -179,8 +178,6 @@ def step_cost(rows: int, columns: int, side: Side) -> int:
     >>> step_cost(4096, 1024, "left") / step_cost(4096, 1024, "right")
     4.0
     """
-    count("rows", rows)
-    count("columns", columns)
     one_of("side", side, get_args(Side))
     inner = rows if side == "left" else columns
     return 2 * (2 * inner * rows * columns)  # the Gram matrix, then its product with W

@@ -8,18 +8,29 @@ each of them the error is multiplied by :math:`1-2\eta\sigma^2` at every step.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, matrix, positive, real, vector
+from primer.inputs import (
+    Like,
+    Matrix,
+    Natural,
+    Positive,
+    Reals,
+    Vector,
+    checked,
+    vector,
+)
 from primer.optimization.rules import Divergence, GradientDescent, descend
 
 
 @checked
-def least_squares_gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> Float[np.ndarray, " d"]:
+def least_squares_gradient(
+    X: Annotated[Matrix, "n d"], y: Annotated[Vector, "n"], w: Annotated[Vector, "d"]
+) -> Float[np.ndarray, " d"]:
     r"""Compute :math:`\nabla L(w) = 2X^\top(Xw - y)`.
 
     Parameters
@@ -46,21 +57,16 @@ def least_squares_gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> Float[np
     >>> least_squares_gradient([[2.0], [1.0]], [4.0, 4.0], [1.0])
     array([-14.])
     """
-    table, target, weights = _problem(X, y, w)
-    return 2 * table.T @ (table @ weights - target)
-
-
-def _problem(
-    X: ArrayLike, y: ArrayLike, w: ArrayLike
-) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"], Float[np.ndarray, " d"]]:
-    """Check the three parts of a least-squares problem against each other."""
-    table = matrix("X", X)
-    return table, vector("y", y, len(table)), vector("w", w, table.shape[1])
+    return 2 * X.T @ (X @ w - y)
 
 
 @checked
 def gradient_descent(
-    X: ArrayLike, y: ArrayLike, step: float, steps: int, start: ArrayLike | None = None
+    X: Annotated[Matrix, "n d"],
+    y: Annotated[Vector, "n"],
+    step: Positive,
+    steps: int,
+    start: Annotated[Vector, "d"] | None = None,
 ) -> Float[np.ndarray, "times d"]:
     r"""Run gradient descent on :math:`\lVert Xw-y\rVert^2`.
 
@@ -102,14 +108,12 @@ def gradient_descent(
         ...
     primer.optimization.rules.Divergence: diverged after 39 steps: the largest weight is ...
     """
-    table = matrix("X", X)
-    first = np.zeros(table.shape[1]) if start is None else start
-    table, target, weights = _problem(table, y, first)
-    rule = GradientDescent(positive("step", step))
+    first = np.zeros(X.shape[1]) if start is None else start
+    rule = GradientDescent(step)
     try:
-        return descend(rule, lambda w: 2 * table.T @ (table @ w - target), weights, steps)
+        return descend(rule, lambda w: 2 * X.T @ (X @ w - y), first, steps)
     except Divergence as error:
-        largest = np.linalg.norm(table, 2)
+        largest = np.linalg.norm(X, 2)
         raise Divergence(
             error.steps,
             error.size,
@@ -118,16 +122,20 @@ def gradient_descent(
         ) from None
 
 
-def _spectrum(singular_values: ArrayLike) -> Float[np.ndarray, " n"]:
+def spectrum(name: str, values: ArrayLike) -> Float[np.ndarray, " n"]:
     """Check singular values: where one is 0, the loss is flat and nothing moves."""
-    sigma = vector("singular_values", singular_values)
+    sigma = vector(name, values)
     if sigma.min() <= 0:
-        raise ValueError(f"singular_values must be above 0, got {sigma.min():g}")
+        raise ValueError(f"{name} must be above 0, got {sigma.min():g}")
     return sigma
 
 
+Spectrum = Annotated[Like, spectrum]
+"""Singular values, all above 0."""
+
+
 @checked
-def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
+def contraction(singular_values: Spectrum, step: Reals) -> np.ndarray:
     r"""Compute the factor by which one step multiplies the error along each singular direction.
 
     .. math:: w_{t+1} - w^* = (1 - 2\eta\sigma^2)\,(w_t - w^*)
@@ -158,12 +166,12 @@ def contraction(singular_values: ArrayLike, step: ArrayLike) -> np.ndarray:
     >>> contraction([1.0, 0.5], 0.75)
     array([-0.5  ,  0.625])
     """
-    return 1 - 2 * real("step", step)[..., None] * _spectrum(singular_values) ** 2
+    return 1 - 2 * step[..., None] * singular_values**2
 
 
 @checked
 def closed_form(
-    singular_values: ArrayLike, target: ArrayLike, start: ArrayLike, step: float, time: int
+    singular_values: Spectrum, target: ArrayLike, start: ArrayLike, step: float, time: Natural
 ) -> Float[np.ndarray, " k"]:
     r"""Compute the weights after ``time`` steps on the diagonal problem :math:`\Sigma w = y`.
 
@@ -197,10 +205,10 @@ def closed_form(
     >>> closed_form([1.0], [2.0], [0.0], step=0.25, time=3)
     array([1.75])
     """
-    sigma = _spectrum(singular_values)
+    sigma = singular_values
     solution = vector("target", target, len(sigma)) / sigma
     error = vector("start", start, len(sigma)) - solution
-    return solution + contraction(sigma, step) ** count("time", time, at_least=0) * error
+    return solution + contraction(sigma, step) ** time * error
 
 
 class BestStep(NamedTuple):
@@ -211,7 +219,7 @@ class BestStep(NamedTuple):
 
 
 @checked
-def best_step(singular_values: ArrayLike) -> BestStep:
+def best_step(singular_values: Spectrum) -> BestStep:
     r"""Compute the constant step size that makes the slowest direction as fast as possible.
 
     .. math:: \eta' = \arg\min_\eta \max_i |1-2\eta\sigma_i^2|
@@ -243,7 +251,7 @@ def best_step(singular_values: ArrayLike) -> BestStep:
     >>> best_step([3.0, 2.0, 1.0])
     BestStep(step=0.1, factor=0.8)
     """
-    curvature = _spectrum(singular_values) ** 2
+    curvature = singular_values**2
     high, low = float(curvature.max()), float(curvature.min())
     return BestStep(step=1 / (high + low), factor=(high - low) / (high + low))
 

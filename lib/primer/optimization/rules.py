@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, fraction, not_negative, positive, real
+from primer.inputs import Natural, Reals, checked, fraction, not_negative, positive, real
 from primer.inputs.fields import checked_fields
 from primer.optimization.norms import Norm, steepest_step
 
@@ -275,7 +275,7 @@ class SteepestDescent:
 
 @checked
 def descend(
-    rule: Rule, gradient: Callable[[np.ndarray], ArrayLike], start: ArrayLike, steps: int
+    rule: Rule, gradient: Callable[[np.ndarray], ArrayLike], start: Reals, steps: Natural
 ) -> Float[np.ndarray, "times *shape"]:
     r"""Follow a rule and keep the path.
 
@@ -309,8 +309,8 @@ def descend(
         ...
     primer.optimization.rules.Divergence: diverged after 40 steps: the largest weight is ...
     """
-    w = real("start", start)
-    path = np.empty((count("steps", steps, at_least=0) + 1, *w.shape))
+    w = start
+    path = np.empty((steps + 1, *w.shape))
     path[0] = w
     bound = TOO_LARGE * max(1.0, float(abs(w).max()))
     memory = rule.start(w)

@@ -8,17 +8,30 @@ a constant factor, and the constants are known.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array, checked, count, matrix, positive, vector
+from primer.inputs import (
+    Count,
+    Like,
+    Matrix,
+    Positive,
+    Vector,
+    as_array,
+    checked,
+    count,
+    matrix,
+    vector,
+)
 
 
 @checked
-def minimum_norm_solution(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, " d"]:
+def minimum_norm_solution(
+    X: Annotated[Independent, "n d"], y: Annotated[Vector, "n"]
+) -> Float[np.ndarray, " d"]:
     r"""Compute the shortest weights that meet every observation.
 
     .. math:: w^* = X^\top(XX^\top)^{-1}y
@@ -49,20 +62,23 @@ def minimum_norm_solution(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, " d"]
     >>> minimum_norm_solution([[1.0, 1.0]], [2.0])
     array([1., 1.])
     """
-    table = _full_row_rank(X)
-    return table.T @ np.linalg.solve(table @ table.T, vector("y", y, len(table)))
+    return X.T @ np.linalg.solve(X @ X.T, y)
 
 
-def _full_row_rank(X: ArrayLike) -> Float[np.ndarray, "n d"]:
+def full_row_rank(name: str, values: ArrayLike) -> Float[np.ndarray, "n d"]:
     """Return a matrix whose rows are independent."""
-    table = matrix("X", X)
+    table = matrix(name, values)
     rank = int(np.linalg.matrix_rank(table))
     if rank < len(table):
         raise ValueError(
-            f"the {len(table)} rows of X have rank {rank}; they must be independent, so that every "
-            "observation can be met exactly"
+            f"the {len(table)} rows of {name} have rank {rank}; they must be independent, so that "
+            "every observation can be met exactly"
         )
     return table
+
+
+Independent = Annotated[Like, full_row_rank]
+"""A matrix whose rows are independent."""
 
 
 class Coordinates(NamedTuple):
@@ -84,7 +100,7 @@ class Coordinates(NamedTuple):
 
 
 @checked
-def active_coordinates(X: ArrayLike, y: ArrayLike) -> Coordinates:
+def active_coordinates(X: Independent, y: ArrayLike) -> Coordinates:
     r"""Shift the solution to 0 and turn to the right singular vectors.
 
     .. math:: \tilde w = V_1^\top(w - w^*), \qquad Xw - y = \tilde X\tilde w, \qquad
@@ -110,14 +126,13 @@ def active_coordinates(X: ArrayLike, y: ArrayLike) -> Coordinates:
     >>> abs(active_coordinates([[3.0, 4.0]], [5.0]).X)
     array([[5.]])
     """
-    table = _full_row_rank(X)
-    U, sigma, Vt = np.linalg.svd(table, full_matrices=False)
-    return Coordinates(X=U * sigma, basis=Vt.T, solution=minimum_norm_solution(table, y))
+    U, sigma, Vt = np.linalg.svd(X, full_matrices=False)
+    return Coordinates(X=U * sigma, basis=Vt.T, solution=minimum_norm_solution(X, y))
 
 
 @checked
 def stochastic_gradient(
-    X: ArrayLike, y: ArrayLike, w: ArrayLike, batch: Iterable[int]
+    X: Matrix, y: ArrayLike, w: ArrayLike, batch: Iterable[int]
 ) -> Float[np.ndarray, " d"]:
     r"""Compute the mean gradient over a mini-batch of observations.
 
@@ -149,21 +164,20 @@ def stochastic_gradient(
     >>> stochastic_gradient([[1.0], [3.0]], [0.0, 0.0], [1.0], batch=[1])
     array([18.])
     """
-    table = matrix("X", X)
-    target, weights = vector("y", y, len(table)), vector("w", w, table.shape[1])
+    target, weights = vector("y", y, len(X)), vector("w", w, X.shape[1])
     rows = np.asarray([count("a row of the batch", row, at_least=0) for row in batch], dtype=int)
     if rows.size == 0:
         raise ValueError("the batch is empty: name at least one row")
-    if rows.min() < 0 or rows.max() >= len(table):
-        raise ValueError(f"rows must lie between 0 and {len(table) - 1}, got {rows.tolist()}")
-    return 2 * table[rows].T @ (table[rows] @ weights - target[rows]) / len(rows)
+    if rows.min() < 0 or rows.max() >= len(X):
+        raise ValueError(f"rows must lie between 0 and {len(X) - 1}, got {rows.tolist()}")
+    return 2 * X[rows].T @ (X[rows] @ weights - target[rows]) / len(rows)
 
 
 @checked
 def sgd(
-    X: ArrayLike,
+    X: Matrix,
     y: ArrayLike,
-    step: float,
+    step: Positive,
     rows: ArrayLike,
     start: ArrayLike | None = None,
 ) -> Float[np.ndarray, "times *runs d"]:
@@ -201,20 +215,19 @@ def sgd(
     >>> sgd([[1.0], [2.0]], [1.0, 2.0], step=0.125, rows=[0, 1]).ravel()
     array([0.  , 0.25, 1.  ])
     """
-    table = matrix("X", X)
-    target = vector("y", y, len(table))
+    target = vector("y", y, len(X))
     chosen = as_array("rows", rows)
     if chosen.ndim == 0 or (chosen.size and chosen.dtype.kind not in "iu"):
         raise ValueError(f"rows must be a sequence of whole numbers, got {rows!r}")
-    if chosen.size and (chosen.min() < 0 or chosen.max() >= len(table)):
-        raise ValueError(f"rows must lie between 0 and {len(table) - 1}")
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= len(X)):
+        raise ValueError(f"rows must lie between 0 and {len(X) - 1}")
     chosen = chosen.astype(int)
-    eta = positive("step", step)
-    first = np.zeros(table.shape[1]) if start is None else vector("start", start, table.shape[1])
-    path = np.empty((len(chosen) + 1, *chosen.shape[1:], table.shape[1]))
+    eta = step
+    first = np.zeros(X.shape[1]) if start is None else vector("start", start, X.shape[1])
+    path = np.empty((len(chosen) + 1, *chosen.shape[1:], X.shape[1]))
     path[0] = first
     for t, i in enumerate(chosen):
-        x, w = table[i], path[t]  # (*runs, d)
+        x, w = X[i], path[t]  # (*runs, d)
         residual = (x * w).sum(axis=-1) - target[i]
         path[t + 1] = w - 2 * eta * residual[..., None] * x
     return path
@@ -240,7 +253,7 @@ class Contraction(NamedTuple):
 
 
 @checked
-def sgd_contraction(X: ArrayLike) -> Contraction:
+def sgd_contraction(X: Independent) -> Contraction:
     r"""Compute the constants by which SGD's expected loss is bounded.
 
     .. math:: C_1 = \frac{4\sigma_{\min}^2}n, \qquad C_2 = \frac{4\sigma_{\max}^2\rho^2}n, \qquad
@@ -266,16 +279,15 @@ def sgd_contraction(X: ArrayLike) -> Contraction:
     >>> sgd_contraction([[1.0, 0.0], [0.0, 2.0]])
     Contraction(c1=2.0, c2=32.0, limit=0.0625, best=0.03125)
     """
-    table = _full_row_rank(X)
-    sigma = np.linalg.svd(table, compute_uv=False)
-    longest = float((table**2).sum(axis=1).max())  # ρ²
-    c1 = float(4 * sigma[-1] ** 2 / len(table))
-    c2 = float(4 * sigma[0] ** 2 * longest / len(table))
+    sigma = np.linalg.svd(X, compute_uv=False)
+    longest = float((X**2).sum(axis=1).max())  # ρ²
+    c1 = float(4 * sigma[-1] ** 2 / len(X))
+    c2 = float(4 * sigma[0] ** 2 * longest / len(X))
     return Contraction(c1, c2, limit=c1 / c2, best=c1 / (2 * c2))
 
 
 @checked
-def worst_expected_factor(X: ArrayLike, step: float) -> float:
+def worst_expected_factor(X: ArrayLike, step: Positive) -> float:
     r"""Compute the exact worst factor of the expected loss in one step of SGD.
 
     .. math:: \max_w \frac{E\lVert\tilde Xw'\rVert^2}{\lVert\tilde Xw\rVert^2}, \qquad
@@ -307,15 +319,15 @@ def worst_expected_factor(X: ArrayLike, step: float) -> float:
     >>> worst_expected_factor([[1.0, 0.0], [0.0, 2.0]], step=0.125)
     0.78125
     """
-    table = _full_row_rank(X)
-    eta, n = positive("step", step), len(table)
+    table = full_row_rank("X", X)
+    eta, n = step, len(table)
     K = table @ table.T
     M = np.eye(n) - 4 * eta / n * K + 4 * eta**2 / n * np.diag((K**2).sum(axis=1))
     return float(np.linalg.eigvalsh(M)[-1])
 
 
 @checked
-def noise_floor(step: float, noise_variance: float, batch: int = 1) -> float:
+def noise_floor(step: Positive, noise_variance: Positive, batch: Count = 1) -> float:
     r"""Compute where SGD stops improving when the observations contradict each other.
 
     For the mean of noisy numbers, the loss :math:`E(w - y)^2` with :math:`\mathrm{Var}(y)=s^2`,
@@ -347,7 +359,7 @@ def noise_floor(step: float, noise_variance: float, batch: int = 1) -> float:
     >>> noise_floor(0.5, 1.0), noise_floor(0.2, 1.0), noise_floor(0.2, 1.0, batch=25)
     (1.0, 0.25, 0.01)
     """
-    eta = positive("step", step)
+    eta = step
     if eta >= 1:
         raise ValueError(f"step must be below 1, where the iteration stops converging, got {step}")
-    return eta / (1 - eta) * positive("noise_variance", noise_variance) / count("batch", batch)
+    return eta / (1 - eta) * noise_variance / batch

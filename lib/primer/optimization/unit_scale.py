@@ -14,11 +14,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 
 
 @checked
-def unit_multiplier(d_in: int) -> float:
+def unit_multiplier(d_in: Count) -> float:
     r"""Compute the multiplier that gives :math:`y = cWx` the size of :math:`x`.
 
     .. math:: \mathrm{Var}(y_i) = c^2\,d_{\text{in}}\,\mathrm{Var}(x_i)
@@ -48,11 +48,11 @@ def unit_multiplier(d_in: int) -> float:
     >>> unit_multiplier(1024)
     0.03125
     """
-    return 1 / math.sqrt(count("d_in", d_in))
+    return 1 / math.sqrt(d_in)
 
 
 @checked
-def unit_update_limit(d_out: int) -> float:
+def unit_update_limit(d_out: Count) -> float:
     r"""Compute how large an update of unit-scale weights may be.
 
     .. math:: \lVert\Delta y\rVert_{\mathrm{RMS}}
@@ -82,11 +82,11 @@ def unit_update_limit(d_out: int) -> float:
     >>> unit_update_limit(256)
     16.0
     """
-    return math.sqrt(count("d_out", d_out))
+    return math.sqrt(d_out)
 
 
 @checked
-def unit_sign_step(d_in: int) -> float:
+def unit_sign_step(d_in: Count) -> float:
     r"""Compute the step of sign descent that reaches :func:`unit_update_limit`.
 
     .. math:: \alpha\,\lVert\mathrm{sign}(g)\,\mathrm{sign}(x)^\top\rVert_2
@@ -113,7 +113,7 @@ def unit_sign_step(d_in: int) -> float:
     >>> unit_sign_step(1024)
     0.03125
     """
-    return 1 / math.sqrt(count("d_in", d_in))
+    return 1 / math.sqrt(d_in)
 
 
 @checked

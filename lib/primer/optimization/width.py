@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, matrix, real
+from primer.inputs import Count, Matrix, Reals, checked
 from primer.inputs.magnitude import scaled
 
 
 @checked
-def rms(values: ArrayLike) -> float:
+def rms(values: Reals) -> float:
     r"""Compute the root mean square of the entries.
 
     .. math:: \lVert y\rVert_{\mathrm{RMS}} = \sqrt{\frac1d\sum_{i=1}^dy_i^2}
@@ -42,12 +41,12 @@ def rms(values: ArrayLike) -> float:
     >>> rms([3.0, -3.0, 3.0, -3.0])
     3.0
     """
-    parts, scale = scaled(real("values", values))  # no square overflows
+    parts, scale = scaled(values)  # no square overflows
     return scale * float(np.sqrt(np.mean(parts**2)))
 
 
 @checked
-def rms_operator_norm(W: ArrayLike) -> float:
+def rms_operator_norm(W: Matrix) -> float:
     r"""Compute by how much a layer can enlarge the root mean square of its input.
 
     .. math:: \lVert W\rVert_{\mathrm{RMS}\to\mathrm{RMS}}
@@ -78,13 +77,12 @@ def rms_operator_norm(W: ArrayLike) -> float:
     >>> rms_operator_norm([[1.0, 1.0, 1.0, 1.0]])  # adds up four equal entries
     4.0
     """
-    table = matrix("W", W)
-    d_out, d_in = table.shape
-    return float(math.sqrt(d_in / d_out) * np.linalg.norm(table, 2))
+    d_out, d_in = W.shape
+    return float(math.sqrt(d_in / d_out) * np.linalg.norm(W, 2))
 
 
 @checked
-def sign_feature_change(d_in: int) -> float:
+def sign_feature_change(d_in: Count) -> float:
     r"""Compute the expected squared change of a feature when a sign update meets its own input.
 
     .. math:: E\Bigl(\sum_{i=1}^{d}|x_i|\Bigr)^2 = d + d(d-1)\,\frac2\pi, \qquad
@@ -115,5 +113,5 @@ def sign_feature_change(d_in: int) -> float:
     >>> round(sign_feature_change(1000))
     636983
     """
-    d = count("d_in", d_in)
+    d = d_in
     return d + d * (d - 1) * 2 / math.pi

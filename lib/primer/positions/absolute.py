@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from primer.attention.masks import LARGEST
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 from primer.positions.frequencies import Positions, as_positions, check_pairs, rope_angles
 
 
@@ -92,24 +92,32 @@ class LearnedPositions(nn.Module):
     """
 
     @checked
-    def __init__(self, max_length: int, dim: int) -> None:
+    def __init__(self, max_length: Count, dim: Count) -> None:
         super().__init__()
-        count("max_length", max_length)
-        if max_length * count("dim", dim) > LARGEST:
-            raise ValueError(
-                f"a table of {max_length:,} positions with {dim:,} numbers each fits no memory; "
-                f"it may have {LARGEST:,} numbers"
-            )
+        _check_size(max_length, dim)
         self.weight = nn.Parameter(torch.empty(max_length, dim))
         nn.init.normal_(self.weight, std=0.02)  # as in Hugging Face; OpenAI took 0.01
 
     def forward(self, positions: Positions) -> Float[Tensor, "*positions dim"]:
         """Look up the vectors of the given positions; refuse positions outside the table."""
-        rows = as_positions(positions)
-        length = self.weight.shape[0]
-        if rows.numel() and rows.max() >= length:
-            raise ValueError(
-                f"position {int(rows.max())} has no vector: "
-                f"the table was built for positions 0 … {length - 1}"
-            )
-        return self.weight[rows]
+        return self.weight[_rows(positions, len(self.weight))]
+
+
+def _check_size(max_length: int, dim: int) -> None:
+    """Raise a ``ValueError`` when a table is larger than any memory."""
+    if max_length * dim > LARGEST:
+        raise ValueError(
+            f"a table of {max_length:,} positions with {dim:,} numbers each fits no memory; "
+            f"it may have {LARGEST:,} numbers"
+        )
+
+
+def _rows(positions: Positions, length: int) -> Int[Tensor, "*positions"]:
+    """Return positions as rows of a table that has so many, or refuse those outside it."""
+    rows = as_positions(positions)
+    if rows.numel() and rows.max() >= length:
+        raise ValueError(
+            f"position {int(rows.max())} has no vector: "
+            f"the table was built for positions 0 … {length - 1}"
+        )
+    return rows

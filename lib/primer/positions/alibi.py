@@ -7,10 +7,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from primer.attention.masks import LARGEST, query_offsets
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 
 
-def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
+@checked
+def alibi_slopes(n_heads: Count) -> Float[Tensor, " heads"]:
     r"""Compute the slope of each head.
 
     For :math:`H` heads, :math:`H` a power of two, head :math:`h = 1, \dots, H` has
@@ -47,7 +48,6 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
     >>> alibi_slopes(3)
     tensor([0.0625, 0.0039, 0.2500], dtype=torch.float64)
     """
-    n_heads = count("n_heads", n_heads)
     if n_heads > LARGEST:
         raise ValueError(f"n_heads must be at most {LARGEST:,}, got {n_heads:,}")
     power = 2 ** (n_heads.bit_length() - 1)  # the largest power of two that is not above H
@@ -99,9 +99,14 @@ def alibi_bias(
             [-1.0000, -0.5000, -0.0000]], dtype=torch.float64)
     """
     distance = query_offsets(n_queries, n_keys).abs()
-    if n_heads * distance.numel() > LARGEST:
+    _check_size(n_heads, distance.numel())
+    return -alibi_slopes(n_heads)[:, None, None] * distance
+
+
+def _check_size(n_heads: int, pairs: int) -> None:
+    """Raise a ``ValueError`` when a bias is larger than any memory."""
+    if n_heads * pairs > LARGEST:
         raise ValueError(
-            f"{n_heads:,} heads with {distance.numel():,} pairs of query and key are more numbers "
+            f"{n_heads:,} heads with {pairs:,} pairs of query and key are more numbers "
             f"than the {LARGEST:,} that a bias holds; take fewer"
         )
-    return -alibi_slopes(n_heads)[:, None, None] * distance

@@ -10,19 +10,41 @@ They differ in which pairs pay for it.  The result goes into
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import checked, count
-from primer.positions.frequencies import rope_frequencies
+from primer.inputs import Count, checked, number
+from primer.positions.frequencies import Base, check_pairs, rope_frequencies
 
 
-def _check_factor(factor: float) -> None:
-    """Raise a ``ValueError`` unless the context is to be kept or lengthened."""
-    if not 1 <= factor < math.inf:
-        raise ValueError(f"factor is new length / trained length, at least 1; got {factor}")
+def longer(name: str, value: object) -> float:
+    """Return by what a context is made longer.
+
+    Examples
+    --------
+    >>> longer("factor", 0.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: factor is new length / trained length, at least 1; got 0.5
+    """
+    factor = number(name, value)
+    if factor < 1:
+        raise ValueError(f"{name} is new length / trained length, at least 1; got {factor}")
+    return factor
+
+
+Factor = Annotated[float, longer]
+"""New length / trained length, at least 1."""
+
+
+def _check_two_pairs(dim: int) -> None:
+    """Raise a ``ValueError`` unless there is a pair beside the first."""
+    check_pairs(dim, "ntk_base")
+    if dim < 4:
+        raise ValueError(f"a single pair has no slower one beside it: dim must be ≥ 4, got {dim}")
 
 
 def _check_ramp(fast_turns: float, slow_turns: float) -> None:
@@ -33,7 +55,7 @@ def _check_ramp(fast_turns: float, slow_turns: float) -> None:
 
 @checked
 def interpolated_frequencies(
-    dim: int, factor: float, base: float = 10_000.0
+    dim: int, factor: Factor, base: Base = 10_000.0
 ) -> Float[Tensor, " pairs"]:
     r"""Compute position interpolation: every pair turns ``factor`` times more slowly.
 
@@ -70,12 +92,11 @@ def interpolated_frequencies(
     >>> interpolated_frequencies(4, factor=2.0)
     tensor([0.5000, 0.0050], dtype=torch.float64)
     """
-    _check_factor(factor)
     return rope_frequencies(dim, base) / factor
 
 
 @checked
-def ntk_base(dim: int, factor: float, base: float = 10_000.0) -> float:
+def ntk_base(dim: int, factor: Factor, base: Base = 10_000.0) -> float:
     r"""Compute the larger base that slows the last pair by ``factor`` and the first not at all.
 
     .. math:: b' = b\, s^{d/(d-2)}
@@ -111,19 +132,16 @@ def ntk_base(dim: int, factor: float, base: float = 10_000.0) -> float:
     >>> rope_frequencies(4, new) / rope_frequencies(4)
     tensor([1.0000, 0.5000], dtype=torch.float64)
     """
-    _check_factor(factor)
-    rope_frequencies(dim, base)  # refuses an odd dim and a bad base
-    if dim < 4:
-        raise ValueError(f"a single pair has no slower one beside it: dim must be ≥ 4, got {dim}")
+    _check_two_pairs(dim)
     return float(base * factor ** (dim / (dim - 2)))
 
 
 @checked
 def yarn_frequencies(
     dim: int,
-    factor: float,
-    trained_length: int,
-    base: float = 10_000.0,
+    factor: Factor,
+    trained_length: Count,
+    base: Base = 10_000.0,
     fast_turns: float = 32.0,
     slow_turns: float = 1.0,
 ) -> Float[Tensor, " pairs"]:
@@ -170,8 +188,6 @@ def yarn_frequencies(
     >>> kept[[0, 12, 31]]
     tensor([1.0000, 0.7692, 0.2500], dtype=torch.float64)
     """
-    _check_factor(factor)
-    count("trained_length", trained_length)
     _check_ramp(fast_turns, slow_turns)
     frequencies = rope_frequencies(dim, base)
 
@@ -189,9 +205,9 @@ def yarn_frequencies(
 @checked
 def llama3_frequencies(
     dim: int,
-    factor: float,
-    trained_length: int,
-    base: float = 10_000.0,
+    factor: Factor,
+    trained_length: Count,
+    base: Base = 10_000.0,
     slow_turns: float = 1.0,
     fast_turns: float = 4.0,
 ) -> Float[Tensor, " pairs"]:
@@ -241,8 +257,6 @@ def llama3_frequencies(
     >>> (slowed / rope_frequencies(128, 5e5))[[0, 30, 63]]
     tensor([1.0000, 0.6437, 0.1250], dtype=torch.float64)
     """
-    _check_factor(factor)
-    count("trained_length", trained_length)
     _check_ramp(fast_turns, slow_turns)
     frequencies = rope_frequencies(dim, base)
     turns = trained_length * frequencies / (2 * math.pi)
@@ -251,7 +265,7 @@ def llama3_frequencies(
 
 
 @checked
-def yarn_temperature(factor: float) -> float:
+def yarn_temperature(factor: Factor) -> float:
     r"""Compute the factor by which YaRN scales rotated queries and keys.
 
     .. math:: \sqrt{1/t} = 0.1 \ln s + 1
@@ -285,5 +299,4 @@ def yarn_temperature(factor: float) -> float:
     >>> round(yarn_temperature(8.0), 4)
     1.2079
     """
-    _check_factor(factor)
     return 0.1 * math.log(factor) + 1.0

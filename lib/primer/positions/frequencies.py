@@ -7,13 +7,14 @@ for each step of the position: the first pair fast, the last pair hardly.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import checked
+from primer.inputs import checked, number
 
 WIDEST = 1 << 24
 """How many coordinates a vector may have; no model's have a thousandth of them."""
@@ -76,8 +77,28 @@ def check_pairs(dim: int, what: str) -> None:
         raise ValueError(f"{what} takes at most {WIDEST:,} coordinates, got dim = {dim:,}")
 
 
+def above_one(name: str, value: object) -> float:
+    """Return a base, of whose powers each is larger than the one before.
+
+    Examples
+    --------
+    >>> above_one("base", 1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: base must be a finite number above 1, got 1.0
+    """
+    base = number(name, value)
+    if base <= 1:
+        raise ValueError(f"{name} must be a finite number above 1, got {base}")
+    return base
+
+
+Base = Annotated[float, above_one]
+"""Of RoPE's frequencies: a finite number above 1."""
+
+
 @checked
-def rope_frequencies(dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
+def rope_frequencies(dim: int, base: Base = 10_000.0) -> Float[Tensor, " pairs"]:
     r"""Compute the angular frequency of each pair of coordinates.
 
     .. math:: \omega_i = b^{-2i/d}, \qquad i = 0, \dots, d/2 - 1
@@ -110,8 +131,6 @@ def rope_frequencies(dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"
     tensor([1.0000, 0.0100], dtype=torch.float64)
     """
     check_pairs(dim, "rope_frequencies")
-    if not 1 < base < float("inf"):  # a NaN fails this comparison too
-        raise ValueError(f"base must be a finite number above 1, got {base}")
     exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim  # 2i / d
     return torch.as_tensor(base, dtype=torch.float64) ** -exponents
 

@@ -17,12 +17,14 @@ from torch import Tensor, nn
 from primer.attention.dot_product import check_attention, dot_products
 from primer.attention.masks import query_offsets
 from primer.attention.multi_head import check_heads, merge_heads, split_heads
-from primer.inputs import checked, count, tensor
+from primer.inputs import Count, checked, tensor
 from primer.inputs.tensors import check_finite
 
 
 @checked
-def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tensor, "queries keys"]:
+def clipped_offsets(
+    n_queries: int, n_keys: int, max_distance: Count
+) -> Int[Tensor, "queries keys"]:
     r"""Compute the offset from each query to each key, clipped to a window.
 
     .. math:: \operatorname{clip}(j - i, k) = \max(-k, \min(k, j - i))
@@ -57,7 +59,7 @@ def clipped_offsets(n_queries: int, n_keys: int, max_distance: int) -> Int[Tenso
             [-2, -1,  0,  1],
             [-2, -2, -1,  0]])
     """
-    max_distance = min(count("max_distance", max_distance), n_keys)  # none is farther away
+    max_distance = min(max_distance, n_keys)  # none is farther away
     offsets = -query_offsets(n_queries, n_keys)  # j - i
     return offsets.clamp(-max_distance, max_distance)
 
@@ -209,10 +211,11 @@ class ShawRelativeAttention(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: int, n_heads: int, max_distance: int, causal: bool = False) -> None:
+    def __init__(
+        self, d_model: int, n_heads: int, max_distance: Count, causal: bool = False
+    ) -> None:
         super().__init__()
         check_heads(d_model, n_heads)
-        count("max_distance", max_distance)
         self.n_heads, self.causal = n_heads, causal
         d_head = d_model // n_heads
         self.to_qkv = nn.Linear(d_model, 3 * d_model, bias=False)

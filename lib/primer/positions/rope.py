@@ -8,11 +8,13 @@ arithmetic that models run (:func:`apply_rope`), in both orders in which coordin
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.inputs import checked, number, one_of, tensor
+from primer.inputs import Number, among, checked, one_of, tensor
 from primer.inputs.tensors import all_finite, check_finite
 from primer.positions.frequencies import (
     Positions,
@@ -80,6 +82,27 @@ def rotation_matrix(angle: Tensor | float) -> Float[Tensor, "*angle 2 2"]:
     return torch.stack([first_row, second_row], dim=-2)
 
 
+def _check_pairs_and_angles(x: Tensor, angles: Tensor, layout: str) -> None:
+    """Raise a ``ValueError`` unless there is one finite angle for each pair of coordinates."""
+    one_of("layout", layout, LAYOUTS)
+    tensor("angles", angles, axes=1)
+    check_pairs(tensor("x", x, axes=1).shape[-1], "rotate_pairs")
+    check_finite("x", x)
+    if angles.shape[-1] != x.shape[-1] // 2:
+        raise ValueError(
+            f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "
+            f"got {angles.shape[-1]} angles"
+        )
+    if not all_finite(angles):
+        raise ValueError("angles must be finite, got NaN or infinity")
+    tokens = zip(angles.shape[-2::-1], x.shape[-2::-1], strict=False)
+    if angles.ndim > x.ndim or any(a not in (1, n) for a, n in tokens):
+        raise ValueError(
+            f"there must be one angle for each pair of x, whose shape is {tuple(x.shape)}, "
+            f"got angles of shape {tuple(angles.shape)}"
+        )
+
+
 def rotate_pairs(
     x: Float[Tensor, "... dim"], angles: Float[Tensor, "... pairs"], layout: str = "interleaved"
 ) -> Float[Tensor, "... dim"]:
@@ -119,23 +142,7 @@ def rotate_pairs(
     >>> rotate_pairs(torch.tensor([1.0, 0.0, 0.0, 2.0]), torch.tensor([torch.pi / 2, 0.0])).round()
     tensor([-0., 1., 0., 2.])
     """
-    one_of("layout", layout, LAYOUTS)
-    tensor("angles", angles, axes=1)
-    check_pairs(tensor("x", x, axes=1).shape[-1], "rotate_pairs")
-    check_finite("x", x)
-    if angles.shape[-1] != x.shape[-1] // 2:
-        raise ValueError(
-            f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "
-            f"got {angles.shape[-1]} angles"
-        )
-    if not all_finite(angles):
-        raise ValueError("angles must be finite, got NaN or infinity")
-    tokens = zip(angles.shape[-2::-1], x.shape[-2::-1], strict=False)
-    if angles.ndim > x.ndim or any(a not in (1, n) for a, n in tokens):
-        raise ValueError(
-            f"there must be one angle for each pair of x, whose shape is {tuple(x.shape)}, "
-            f"got angles of shape {tuple(angles.shape)}"
-        )
+    _check_pairs_and_angles(x, angles, layout)
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     if layout == "interleaved":
         a, b = x[..., 0::2], x[..., 1::2]
@@ -248,7 +255,10 @@ def rope_complex(
 
 @checked
 def rope_matrix(
-    offset: int | float, dim: int, base: float = 10_000.0, layout: str = "interleaved"
+    offset: Number,
+    dim: int,
+    base: float = 10_000.0,
+    layout: Annotated[str, among(LAYOUTS)] = "interleaved",
 ) -> Float[Tensor, "dim dim"]:
     r"""Compute the matrix :math:`R_t` of the rotation by ``offset`` positions.
 
@@ -289,8 +299,7 @@ def rope_matrix(
             [ 0.0000,  0.0000,  0.8776, -0.4794],
             [ 0.0000,  0.0000,  0.4794,  0.8776]], dtype=torch.float64)
     """
-    one_of("layout", layout, LAYOUTS)
-    if number("offset", offset) % 1:
+    if offset % 1:
         raise ValueError(f"offset must be a whole number, got {offset}")
     blocks = rotation_matrix(offset * rope_frequencies(dim, base))
     matrix: Tensor = torch.block_diag(*blocks)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, tensor, vector, whole
+from primer.inputs import Count, Vector, checked, count, tensor, vector, whole
 from primer.inputs import tokens as token_ids
 
 
@@ -32,7 +32,7 @@ class AnswerSpan(NamedTuple):
 
 
 @checked
-def best_span(start: ArrayLike, end: ArrayLike, limit: int) -> AnswerSpan:
+def best_span(start: Vector, end: ArrayLike, limit: Count) -> AnswerSpan:
     r"""Find the span with the largest sum of scores, in one pass.
 
     .. math:: \max_{i \le j < i + L} (S\,t_i^\top + E\,t_j^\top)
@@ -66,9 +66,8 @@ def best_span(start: ArrayLike, end: ArrayLike, limit: int) -> AnswerSpan:
     >>> best_span([0.0, 2.0, 1.0], [3.0, 0.0, 1.0], limit=2)  # start 1 and end 0 make no span
     AnswerSpan(start=0, end=0, score=3.0)
     """
-    S = vector("start", start)
+    S = start
     E = vector("end", end, len(S))
-    limit = count("limit", limit)
     best = AnswerSpan(0, 0, -np.inf)
     candidates: deque[int] = deque()
     for j in range(len(S)):

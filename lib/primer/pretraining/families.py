@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from primer.inputs import checked, count, one_of
+from primer.inputs import Count, Natural, among, checked
 
 FAMILIES = ("encoder", "decoder", "prefix")
 
 
 @checked
-def family_mask(family: str, n_tokens: int, prefix: int = 0) -> Bool[Tensor, "n n"]:
+def family_mask(
+    family: Annotated[str, among(FAMILIES)], n_tokens: Count, prefix: Natural = 0
+) -> Bool[Tensor, "n n"]:
     r"""Allow each place the places that its family of models lets it see.
 
     An encoder sees everything, a decoder what came before, and a prefix model both:
@@ -47,9 +51,8 @@ def family_mask(family: str, n_tokens: int, prefix: int = 0) -> Bool[Tensor, "n 
     >>> family_mask("prefix", 3, prefix=2).int().tolist()
     [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
     """
-    one_of("family", family, FAMILIES)
-    n = count("n_tokens", n_tokens)
-    if count("prefix", prefix, at_least=0) > n:
+    n = n_tokens
+    if prefix > n:
         raise ValueError(f"a prefix of {prefix} tokens is longer than the text of {n}")
     row, column = torch.arange(n)[:, None], torch.arange(n)
     if family == "encoder":

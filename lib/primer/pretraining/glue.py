@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, vector
+from primer.inputs import Vector, checked, vector
 
 
 class Task(NamedTuple):
@@ -43,7 +43,7 @@ GLUE = (
 
 
 @checked
-def matthews(truth: ArrayLike, guess: ArrayLike) -> float:
+def matthews(truth: Vector, guess: Vector) -> float:
     r"""Correlate two rows of yes and no.
 
     .. math::
@@ -81,7 +81,7 @@ def matthews(truth: ArrayLike, guess: ArrayLike) -> float:
 
 
 @checked
-def f1(truth: ArrayLike, guess: ArrayLike) -> float:
+def f1(truth: Vector, guess: Vector) -> float:
     r"""Compute the harmonic mean of precision and recall of the class 1.
 
     .. math:: \frac{2TP}{2TP + FP + FN}
@@ -115,7 +115,7 @@ def f1(truth: ArrayLike, guess: ArrayLike) -> float:
 
 
 @checked
-def spearman(first: ArrayLike, second: ArrayLike) -> float:
+def spearman(first: Vector, second: ArrayLike) -> float:
     r"""Correlate two rows of numbers by their ranks; equal numbers share the mean of theirs.
 
     Parameters
@@ -142,9 +142,8 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float:
     >>> spearman([1, 2, 3, 4], [1, 10, 100, 1000]).__round__(12)  # only the order counts
     1.0
     """
-    one = vector("first", first)
-    two = vector("second", second, len(one))
-    ranks = np.array([_ranks(one), _ranks(two)])
+    two = vector("second", second, len(first))
+    ranks = np.array([_ranks(first), _ranks(two)])
     ranks -= ranks.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(ranks, axis=1)
     if not lengths.all():

@@ -12,13 +12,22 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import nn
 
-from primer.inputs import checked, count, matrix, not_negative, tensor, vector
+from primer.inputs import (
+    Count,
+    Natural,
+    NotNegative,
+    checked,
+    count,
+    matrix,
+    tensor,
+    vector,
+)
 
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def gradient_steps(
-    x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: float, steps: int
+    x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: NotNegative, steps: Count
 ) -> Float[np.ndarray, " steps"]:
     r"""Fit a line by gradient descent from 0 and predict after each step.
 
@@ -53,8 +62,8 @@ def gradient_steps(
     array([3. , 4.5])
     """
     X, Y, q = _examples(x, y, query)
-    rate, w, said = not_negative("rate", rate), np.zeros(X.shape[1]), []
-    for _ in range(count("steps", steps)):
+    w, said = np.zeros(X.shape[1]), []
+    for _ in range(steps):
         w = w + rate / len(X) * (Y - X @ w) @ X
         said.append(q @ w)
     return np.array(said)
@@ -63,7 +72,7 @@ def gradient_steps(
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def attention_layers(
-    x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: float, layers: int
+    x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: NotNegative, layers: Count
 ) -> Float[np.ndarray, " layers"]:
     r"""Predict by layers of linear attention over the examples; no weight is ever changed.
 
@@ -101,10 +110,9 @@ def attention_layers(
     array([3. , 4.5])
     """
     X, Y, q = _examples(x, y, query)
-    rate = not_negative("rate", rate)
     tokens, residual = np.vstack([X, q]), np.append(Y, 0.0)  # (n + 1, d), (n + 1,)
     said = []
-    for _ in range(count("layers", layers)):
+    for _ in range(layers):
         heard = tokens @ X.T @ residual[:-1]  # all attend to the examples
         residual = residual - rate / len(X) * heard
         said.append(-residual[-1])
@@ -136,6 +144,16 @@ def best_rate(n: int, d: int) -> float:
     return count("n", n) / (n + count("d", d) + 1)
 
 
+def _check_tokens(examples: torch.Tensor, query: torch.Tensor, A: torch.Tensor) -> None:
+    """Raise a ``ValueError`` unless each task has examples and a query of as many numbers as A."""
+    tensor("examples", examples, axes=3), tensor("query", query, axes=2)
+    if query.shape != (len(examples), len(A)) or examples.shape[2] != len(A):
+        raise ValueError(
+            f"examples and query must hold tokens of {len(A)} numbers for as many tasks, "
+            f"got shapes {tuple(examples.shape)} and {tuple(query.shape)}"
+        )
+
+
 class LinearAttentionLayer(nn.Module):
     r"""One layer of linear attention with all its weights free, to be trained.
 
@@ -160,9 +178,8 @@ class LinearAttentionLayer(nn.Module):
     """
 
     @checked
-    def __init__(self, d: int) -> None:
+    def __init__(self, d: Count) -> None:
         super().__init__()
-        count("d", d)
         # a start at 0 would be a saddle: each factor's gradient holds the other
         self.A = nn.Parameter(0.1 * torch.randn(d + 1, d + 1))
         self.u = nn.Parameter(0.1 * torch.randn(d + 1))
@@ -173,12 +190,7 @@ class LinearAttentionLayer(nn.Module):
         query: Float[torch.Tensor, "batch tokens"],
     ) -> Float[torch.Tensor, " batch"]:
         """Predict the query's output from the examples."""
-        tensor("examples", examples, axes=3), tensor("query", query, axes=2)
-        if query.shape != (len(examples), len(self.A)) or examples.shape[2] != len(self.A):
-            raise ValueError(
-                f"examples and query must hold tokens of {len(self.A)} numbers for as many tasks, "
-                f"got shapes {tuple(examples.shape)} and {tuple(query.shape)}"
-            )
+        _check_tokens(examples, query, self.A)
         scores = torch.einsum("bi,ij,bnj->bn", query, self.A, examples)
         return (scores * (examples @ self.u)).mean(dim=1)
 
@@ -220,7 +232,9 @@ def linear_tasks(
 
 
 @checked
-def train_layer(d: int, n: int, *, seed: int, steps: int, batch: int = 512) -> LinearAttentionLayer:
+def train_layer(
+    d: int, n: int, *, seed: Natural, steps: Count, batch: int = 512
+) -> LinearAttentionLayer:
     """Train one layer of linear attention on random regressions with Adam.
 
     Parameters
@@ -243,13 +257,13 @@ def train_layer(d: int, n: int, *, seed: int, steps: int, batch: int = 512) -> L
     >>> layer.A.shape
     torch.Size([3, 3])
     """
-    if count("seed", seed, at_least=0) >= 1 << 63:
+    if seed >= 1 << 63:
         raise ValueError(f"seed must be below 2^63, got {seed}")
     draw = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     layer = LinearAttentionLayer(d)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.01)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, count("steps", steps))
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
         examples, query, answer = linear_tasks(batch, n, d, draw)
         loss = (layer(examples, query) - answer).square().mean()

@@ -2,13 +2,15 @@ r"""What a model knows by heart, and what a test is worth whose answers it has r
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import as_array, checked, count
+from primer.inputs import Count, Like, as_array, checked, count
 from primer.inputs import tokens as token_ids
 from primer.transformers import Transformer
 
@@ -49,8 +51,20 @@ def right_guesses(
     return torch.cat(guesses) == rows[:, 1:]
 
 
+def truth_values(name: str, values: ArrayLike) -> Bool[np.ndarray, "*batch n"]:
+    """Return truth values, which 0 and 1 are too."""
+    flags = as_array(name, values)
+    if flags.ndim == 0 or (flags.dtype != bool and not np.isin(flags, (0, 1)).all()):
+        raise ValueError(f"{name} must hold True or False for each place, got {values!r}")
+    return flags.astype(bool)
+
+
+Flags = Annotated[Like, truth_values]
+"""Truth values along the last axis."""
+
+
 @checked
-def run_lengths(right: ArrayLike) -> Int[np.ndarray, "*batch n"]:
+def run_lengths(right: Flags) -> Int[np.ndarray, "*batch n"]:
     """Count from each place how many in a row are right.
 
     Parameters
@@ -68,10 +82,7 @@ def run_lengths(right: ArrayLike) -> Int[np.ndarray, "*batch n"]:
     >>> run_lengths([True, True, False, True])
     array([2, 1, 0, 1])
     """
-    flags = as_array("right", right)
-    if flags.ndim == 0 or (flags.dtype != bool and not np.isin(flags, (0, 1)).all()):
-        raise ValueError(f"right must hold True or False for each place, got {right!r}")
-    flags = flags.astype(bool)
+    flags = right
     runs = np.zeros(flags.shape, dtype=int)
     following = np.zeros(flags.shape[:-1], dtype=int)
     for place in reversed(range(flags.shape[-1])):
@@ -81,7 +92,7 @@ def run_lengths(right: ArrayLike) -> Int[np.ndarray, "*batch n"]:
 
 
 @checked
-def occurrences(text: ArrayLike, length: int, vocab_size: int) -> Int[np.ndarray, " starts"]:
+def occurrences(text: ArrayLike, length: Count, vocab_size: Count) -> Int[np.ndarray, " starts"]:
     """Count for each stretch of a text how often it stands in the whole of it.
 
     Parameters
@@ -108,8 +119,8 @@ def occurrences(text: ArrayLike, length: int, vocab_size: int) -> Int[np.ndarray
     >>> occurrences([1, 2, 1, 2, 3], 2, vocab_size=4)
     array([2, 1, 2, 1])
     """
-    tokens = _text("text", text, count("vocab_size", vocab_size))
-    if count("length", length) > len(tokens):
+    tokens = _text("text", text, vocab_size)
+    if length > len(tokens):
         raise ValueError(f"stretches of {length} tokens do not fit into a text of {len(tokens)}")
     _, tokens = np.unique(tokens, return_inverse=True)  # no number is larger than the text is long
     names = tokens

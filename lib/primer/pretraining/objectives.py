@@ -10,7 +10,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, distribution, probability, vector
+from primer.inputs import (
+    Count,
+    Natural,
+    Probability,
+    checked,
+    distribution,
+    vector,
+)
 from primer.inputs import tokens as token_ids
 
 BERT_SPLIT = (0.8, 0.1, 0.1)
@@ -40,9 +47,9 @@ def mask_tokens(
     tokens: Int[Tensor, "*batch seq"],
     generator: torch.Generator,
     *,
-    mask_id: int,
-    vocab_size: int,
-    rate: float = 0.15,
+    mask_id: Natural,
+    vocab_size: Count,
+    rate: Probability = 0.15,
     split: Sequence[float] = BERT_SPLIT,
     special: Collection[int] = (),
     unigram: Float[Tensor, " vocab"] | None = None,
@@ -93,9 +100,7 @@ def mask_tokens(
     >>> torch.equal(seen.inputs, torch.where(seen.counted, 99, text))
     True
     """
-    rate = probability("rate", rate)
     masked, random, _ = shares(split)
-    count("vocab_size", vocab_size), count("mask_id", mask_id, at_least=0)
     text = whole_tokens(tokens)
     ordinary = ~torch.isin(text, torch.tensor(sorted(special), dtype=text.dtype))
     if not ordinary.any():
@@ -143,7 +148,7 @@ def next_token(tokens: Int[Tensor, "*batch seq"]) -> Corruption:
 
 
 @checked
-def prefix(tokens: Int[Tensor, "*batch seq"], length: int) -> Corruption:
+def prefix(tokens: Int[Tensor, "*batch seq"], length: Count) -> Corruption:
     """Prepare a text for prefix language modeling: given the beginning, predict the rest.
 
     The prefix may be read in both directions, see :func:`~primer.pretraining.family_mask`, and
@@ -172,12 +177,29 @@ def prefix(tokens: Int[Tensor, "*batch seq"], length: int) -> Corruption:
     tensor([False,  True,  True])
     """
     seen = next_token(tokens)
-    if count("length", length) > seen.targets.shape[-1]:
+    if length > seen.targets.shape[-1]:
         raise ValueError(
             f"a prefix of {length} tokens leaves nothing to predict in {tokens.shape[-1]}"
         )
     seen.counted[..., : length - 1] = False
     return seen
+
+
+def _check_places(logits: Tensor, corruption: Corruption) -> None:
+    """Raise a ``ValueError`` unless every place has logits and a target, and some place counts."""
+    if logits.shape[:-1] != corruption.targets.shape:
+        raise ValueError(
+            f"logits for places {tuple(logits.shape[:-1])} and targets for "
+            f"{tuple(corruption.targets.shape)} do not fit"
+        )
+    counted = corruption.counted
+    if counted.shape != corruption.targets.shape or counted.dtype != torch.bool:
+        raise ValueError(
+            f"counted must hold truth values of the targets' shape, "
+            f"{tuple(corruption.targets.shape)}, got {counted.dtype} and {tuple(counted.shape)}"
+        )
+    if not counted.any():
+        raise ValueError("no place counts: the text is short for this rate, take a longer batch")
 
 
 @checked
@@ -217,19 +239,8 @@ def masked_cross_entropy(
     >>> round(masked_cross_entropy(torch.zeros(2, 4), seen).item(), 4)  # ln 4
     1.3863
     """
-    if logits.shape[:-1] != corruption.targets.shape:
-        raise ValueError(
-            f"logits for places {tuple(logits.shape[:-1])} and targets for "
-            f"{tuple(corruption.targets.shape)} do not fit"
-        )
+    _check_places(logits, corruption)
     counted = corruption.counted
-    if counted.shape != corruption.targets.shape or counted.dtype != torch.bool:
-        raise ValueError(
-            f"counted must hold truth values of the targets' shape, "
-            f"{tuple(corruption.targets.shape)}, got {counted.dtype} and {tuple(counted.shape)}"
-        )
-    if not counted.any():
-        raise ValueError("no place counts: the text is short for this rate, take a longer batch")
     targets = token_ids("targets", corruption.targets.where(counted, 0), logits.shape[-1])
     return cross_entropy(logits[counted], targets[counted])
 

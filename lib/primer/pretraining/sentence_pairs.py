@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 
 
 class Pair(NamedTuple):
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
 @checked
 def next_sentence_pairs(
-    documents: Sequence[Sequence[Sequence[int]]], n_pairs: int, rng: np.random.Generator
+    documents: Sequence[Sequence[Sequence[int]]], n_pairs: Count, rng: np.random.Generator
 ) -> list[Pair]:
     """Draw pairs, half of which (in the mean) are neighbors and half from two documents.
 
@@ -68,7 +68,7 @@ def next_sentence_pairs(
     if not long or min(map(len, documents)) == 0:
         raise ValueError("documents need sentences, and one of them at least two neighbors")
     pairs = []
-    for _ in range(count("n_pairs", n_pairs)):
+    for _ in range(n_pairs):
         number = int(rng.choice(long))
         place = int(rng.integers(len(documents[number]) - 1))
         first, second = documents[number][place], documents[number][place + 1]

@@ -10,7 +10,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from primer.inputs import checked, count, positive, probability
+from primer.inputs import (
+    Count,
+    Natural,
+    Positive,
+    Probability,
+    checked,
+    count,
+    positive,
+    probability,
+)
 from primer.pretraining.objectives import BERT_SPLIT, Corruption, shares, whole_tokens
 
 
@@ -83,9 +92,9 @@ def mask_spans(
     tokens: Int[Tensor, " seq"],
     generator: torch.Generator,
     *,
-    mask_id: int,
-    vocab_size: int,
-    rate: float = 0.15,
+    mask_id: Natural,
+    vocab_size: Count,
+    rate: Probability = 0.15,
     split: Sequence[float] = BERT_SPLIT,
     p: float = 0.2,
     longest: int = 10,
@@ -129,9 +138,8 @@ def mask_spans(
     """
     masked, random, _ = shares(split)
     text = whole_tokens(tokens)
-    count("vocab_size", vocab_size), count("mask_id", mask_id, at_least=0)
     chances = torch.tensor(span_length_probabilities(p, longest))
-    n, rate = len(text), probability("rate", rate)
+    n = len(text)
     if longest > n:
         raise ValueError(
             f"spans of up to {longest} tokens do not fit into a text of {n}: "
@@ -327,9 +335,9 @@ def infill(
     tokens: Int[Tensor, " seq"],
     generator: torch.Generator,
     *,
-    mask_id: int,
-    rate: float = 0.3,
-    mean_span: float = 3.0,
+    mask_id: Natural,
+    rate: Probability = 0.3,
+    mean_span: Positive = 3.0,
 ) -> SpanCorruption:
     r"""Replace spans, empty ones too, by one mask each: how much is missing is left to the model.
 
@@ -368,15 +376,14 @@ def infill(
     >>> int((seen.inputs < 999).sum()), len(seen.targets)
     (70, 100)
     """
-    text, rate = whole_tokens(tokens), probability("rate", rate)
-    if positive("mean_span", mean_span) > len(text):
+    text = whole_tokens(tokens)
+    if mean_span > len(text):
         raise ValueError(f"spans of {mean_span:g} tokens are longer than the text of {len(text)}")
     if mean_span < rate:
         raise ValueError(
             f"mean_span = {mean_span:g} is less than the rate of {rate:g}: most spans would hide "
             "nothing, and more masks than the text has tokens would be needed; take a longer mean"
         )
-    count("mask_id", mask_id, at_least=0)
     left, lengths = max(1, round(rate * len(text))), []
     while left:
         drawn = int(torch.poisson(torch.tensor(float(mean_span)), generator=generator))

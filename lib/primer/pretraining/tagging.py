@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from primer.inputs import checked, count, whole
+from primer.inputs import Count, checked, whole
 
 
 class Span(NamedTuple):
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 @checked
-def encode_bio(spans: Sequence[Span], n_words: int) -> list[str]:
+def encode_bio(spans: Sequence[Span], n_words: Count) -> list[str]:
     """Tag each word: B for the first of a span, I for the others in it, O for those in none.
 
     Parameters
@@ -56,7 +56,7 @@ def encode_bio(spans: Sequence[Span], n_words: int) -> list[str]:
     >>> encode_bio([Span(0, 2, "LOC")], 4)
     ['B-LOC', 'I-LOC', 'O', 'O']
     """
-    tags = ["O"] * count("n_words", n_words)
+    tags = ["O"] * n_words
     for start, end, kind in spans:
         if not 0 <= whole("start", start) < whole("end", end) <= n_words:
             raise ValueError(f"a span from {start} to {end} does not fit into {n_words} words")

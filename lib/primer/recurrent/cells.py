@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, number, tensor
+from primer.inputs import Number, checked, count, tensor
 
 State = tuple[Tensor, ...]
 """What a cell hands to its next step: ``(h,)``, or ``(h, c)`` for an LSTM."""
@@ -233,9 +233,9 @@ class LSTMCell(Cell):
     from_torch_order = (1, 0, 3, 2)
 
     @checked
-    def __init__(self, input_size: int, hidden_size: int, forget_bias: float = 1.0) -> None:
+    def __init__(self, input_size: int, hidden_size: int, forget_bias: Number = 1.0) -> None:
         super().__init__(input_size, hidden_size)
-        self.bias.data[:hidden_size] = number("forget_bias", forget_bias)
+        self.bias.data[:hidden_size] = forget_bias
 
     def step(self, projected: Float[Tensor, "... four_hidden"], state: State) -> State:
         """Compute the formula."""
@@ -301,7 +301,7 @@ CELLS: dict[str, type[Cell]] = {"rnn": ElmanCell, "lstm": LSTMCell, "gru": GRUCe
 
 
 @checked
-def half_life(forget_bias: float) -> float:
+def half_life(forget_bias: Number) -> float:
     r"""Say after how many steps half of a memory is left when only the bias opens the gate.
 
     .. math:: \sigma(b)^n = \tfrac12 \quad\Longrightarrow\quad n = \frac{\ln 2}{-\ln\sigma(b)}
@@ -330,4 +330,4 @@ def half_life(forget_bias: float) -> float:
     >>> half_life(0), round(half_life(1), 2), round(half_life(5), 1)
     (1.0, 2.21, 103.2)
     """
-    return math.log(2) / float(np.logaddexp(0, -number("forget_bias", forget_bias)))
+    return math.log(2) / float(np.logaddexp(0, -forget_bias))

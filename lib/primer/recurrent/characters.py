@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked, count
 from primer.inputs import tokens as token_ids
 from primer.recurrent.cells import LSTMCell, State
 from primer.recurrent.layers import Recurrent
@@ -65,7 +65,7 @@ class RecurrentLanguageModel(nn.Module):
         alphabet: str,
         cell: str,
         hidden_size: int,
-        embedding_size: int = 16,
+        embedding_size: Count = 16,
         forget_bias: float | None = None,
     ) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class RecurrentLanguageModel(nn.Module):
         self.alphabet, self.cell = alphabet, cell
         self.places = {character: place for place, character in enumerate(alphabet)}
         self.config = Limits(len(alphabet), 1_000_000)  # a state has no longest text
-        self.embed = nn.Embedding(len(alphabet), count("embedding_size", embedding_size))
+        self.embed = nn.Embedding(len(alphabet), embedding_size)
         self.layer = Recurrent(cell, embedding_size, hidden_size)
         self.head = nn.Linear(hidden_size, len(alphabet))
         if forget_bias is not None:
@@ -156,7 +156,7 @@ class RecurrentLanguageModel(nn.Module):
     @checked
     @torch.no_grad()
     def bits_by_character(
-        self, text: str, warm_up: int = 256, piece: int | None = None
+        self, text: str, warm_up: Count = 256, piece: int | None = None
     ) -> Float[np.ndarray, " characters"]:
         r"""Compute what each character of a text costs.
 
@@ -201,7 +201,7 @@ class RecurrentLanguageModel(nn.Module):
                 f"a text is read after line breaks, which the model's alphabet {self.alphabet!r} "
                 "does not hold: add one"
             )
-        tokens = self.encode("\n" * count("warm_up", warm_up) + text)
+        tokens = self.encode("\n" * warm_up + text)
         nats: list[Tensor] = []
         if piece is None:
             state: State | None = None

@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import checked, count, finite, matrix
-from primer.inputs.seeds import seed_number
+from primer.inputs import Matrix, Natural, Seed, checked, finite
 from primer.recurrent.cells import Cell, ElmanCell, State
 from primer.recurrent.layers import check_sequences, run
 
@@ -216,7 +214,7 @@ def jacobian_product(
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")
-def power_norms(weight: ArrayLike, steps: int) -> Float[np.ndarray, " powers"]:
+def power_norms(weight: Matrix, steps: Natural) -> Float[np.ndarray, " powers"]:
     r"""Compute the norms of the powers of a matrix: what a linear recurrence does to a gradient.
 
     .. math:: \lVert W^0\rVert_2, \lVert W^1\rVert_2, \dots, \lVert W^k\rVert_2
@@ -245,17 +243,16 @@ def power_norms(weight: ArrayLike, steps: int) -> Float[np.ndarray, " powers"]:
     >>> power_norms([[0.9, 10.0], [0.0, 0.9]], 20)[[1, 5, 9, 20]].round(1)
     array([10.1, 32.8, 38.7, 27. ])
     """
-    weight = matrix("weight", weight)
     if len(set(weight.shape)) > 1:
         raise ValueError(f"only a square matrix has powers, got shape {weight.shape}")
     powers = [np.eye(len(weight))]
-    for _ in range(count("steps", steps, at_least=0)):
+    for _ in range(steps):
         powers.append(powers[-1] @ weight)
     return np.array([np.linalg.norm(finite("a power", power), 2) for power in powers])
 
 
 @checked
-def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: int = 0) -> float:
+def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: Seed = 0) -> float:
     r"""Compare what the end of a sequence tells its first input with what it tells its last.
 
     .. math:: \frac{\lVert\partial L/\partial x_0\rVert}{\lVert\partial L/\partial x_{n-1}\rVert},
@@ -292,7 +289,7 @@ def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: int =
     """
     given = x.detach().requires_grad_()
     outputs, _ = run(cell, given)
-    draw = torch.Generator().manual_seed(seed_number("seed", seed))
+    draw = torch.Generator().manual_seed(seed)
     readout = torch.randn(cell.hidden_size, generator=draw, dtype=x.dtype)
     [gradient] = torch.autograd.grad((outputs[:, -1] @ readout).sum(), given)
     first, last = gradient[:, 0].norm(), gradient[:, -1].norm()

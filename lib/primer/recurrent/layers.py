@@ -3,14 +3,14 @@ r"""A cell run over sequences: layers above each other, both directions, sequenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Annotated, cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from primer.inputs import checked, count, one_of, tensor
+from primer.inputs import Count, among, checked, tensor
 from primer.recurrent.cells import CELLS, Cell, State
 
 
@@ -166,16 +166,16 @@ class Recurrent(nn.Module):
     @checked
     def __init__(
         self,
-        cell: str,
+        cell: Annotated[str, among(CELLS)],
         input_size: int,
         hidden_size: int,
-        n_layers: int = 1,
+        n_layers: Count = 1,
         *,
         bidirectional: bool = False,
     ) -> None:
         super().__init__()
-        kind = CELLS[one_of("cell", cell, CELLS)]
-        self.n_layers = count("n_layers", n_layers)
+        kind = CELLS[cell]
+        self.n_layers = n_layers
         self.n_directions = 2 if bidirectional else 1
         sizes = [input_size] + [self.n_directions * hidden_size] * (n_layers - 1)
         self.cells = nn.ModuleList(

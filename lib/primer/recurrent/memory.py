@@ -16,8 +16,16 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, matrix, probability, vector
-from primer.inputs.seeds import seed_number
+from primer.inputs import (
+    Count,
+    Matrix,
+    Natural,
+    Probability,
+    Seed,
+    checked,
+    count,
+    vector,
+)
 from primer.recurrent.characters import RecurrentLanguageModel
 
 
@@ -75,7 +83,7 @@ def input_gradients(
 @checked
 @torch.no_grad()
 def loss_with_erased_past(
-    model: RecurrentLanguageModel, tokens: Int[Tensor, "batch time"], keep: int
+    model: RecurrentLanguageModel, tokens: Int[Tensor, "batch time"], keep: Natural
 ) -> Float[Tensor, " batch"]:
     r"""Replace all but the last ``keep`` characters by those of another text, and predict.
 
@@ -113,7 +121,7 @@ def loss_with_erased_past(
     True
     """
     batch, length = tokens.shape
-    if count("keep", keep, at_least=0) > length - 1 or batch < 2:
+    if keep > length - 1 or batch < 2:
         raise ValueError(
             f"keep must lie between 0 and {length - 1} in a batch of at least two texts, "
             f"got keep = {keep} and {batch} text(s)"
@@ -128,7 +136,7 @@ def loss_with_erased_past(
 
 @checked
 def text_windows(
-    tokens: Int[Tensor, " n"], length: int, number: int, seed: int = 0
+    tokens: Int[Tensor, " n"], length: Count, number: Count, seed: Seed = 0
 ) -> Int[Tensor, "number length"]:
     """Draw pieces of a text at random places.
 
@@ -142,10 +150,9 @@ def text_windows(
     >>> text_windows(torch.arange(10), length=3, number=2).diff(dim=1).tolist()
     [[1, 1], [1, 1]]
     """
-    count("length", length), count("number", number)
     if len(tokens) < length:
         raise ValueError(f"a text of {len(tokens)} tokens has no piece of {length}")
-    draw = torch.Generator().manual_seed(seed_number("seed", seed))
+    draw = torch.Generator().manual_seed(seed)
     places = torch.randint(len(tokens) - length + 1, (number, 1), generator=draw)
     return tokens[places + torch.arange(length)]
 
@@ -153,10 +160,10 @@ def text_windows(
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def memory_capacity(
-    states: Float[np.ndarray, "time hidden"],
+    states: Matrix,
     inputs: Float[np.ndarray, " time"],
     delays: Sequence[int],
-    split: float = 0.75,
+    split: Probability = 0.75,
 ) -> Float[np.ndarray, " delays"]:
     r"""Say how well earlier inputs can be read out of the state by a linear map.
 
@@ -201,12 +208,11 @@ def memory_capacity(
     >>> memory_capacity(h, u, [0, 1, 2]).round(1) + 0.0
     array([1., 1., 0.])
     """
-    states = matrix("states", states)
     inputs = vector("inputs", inputs, length=len(states))
     if not len(delays):
         raise ValueError("delays is empty: give at least one number of steps to look back")
     start = max(count("a delay", delay, at_least=0) for delay in delays)
-    middle = int(probability("split", split) * len(states))
+    middle = int(split * len(states))
     if middle - start <= states.shape[1] + 1 or len(states) - middle < 2:
         raise ValueError(
             f"{len(states)} steps are too few for {states.shape[1]} units and a delay of {start}; "

@@ -6,12 +6,14 @@ takes their mean with the weights that the softmax of the scores gives.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count, one_of
+from primer.inputs import Count, among, checked, count, one_of
 from primer.inputs import tokens as token_ids
 from primer.recurrent.cells import GRUCell
 from primer.recurrent.layers import Recurrent, run
@@ -41,11 +43,6 @@ def dot_score(query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> 
     tensor([0.5000, 0.2000, 0.7000])
     """
     check_keys(query, keys)
-    if query.shape[-1] != keys.shape[-1]:
-        raise ValueError(
-            f"a dot product needs vectors of one length, got a query of {query.shape[-1]} and "
-            f"keys of {keys.shape[-1]}; the bilinear score allows both"
-        )
     return (keys @ query[..., None])[..., 0]
 
 
@@ -73,11 +70,6 @@ def bilinear_score(
     tensor([1., 2.])
     """
     check_keys(query, keys)
-    if weight.shape != (query.shape[-1], keys.shape[-1]):
-        raise ValueError(
-            f"the matrix must have shape {(query.shape[-1], keys.shape[-1])}, "
-            f"got {tuple(weight.shape)}"
-        )
     return dot_score(query @ weight, keys)
 
 
@@ -86,7 +78,7 @@ def mlp_score(
     query: Float[Tensor, "... d"],
     keys: Float[Tensor, "... n k"],
     weight: Float[Tensor, "d_plus_k hidden"],
-    readout: Float[Tensor, " hidden"],
+    readout: Float[Tensor, " columns"],
 ) -> Scores:
     r"""Score each key by a small network that reads it beside the query.
 
@@ -107,13 +99,8 @@ def mlp_score(
     >>> mlp_score(torch.tensor([0.5]), torch.tensor([[0.0], [-0.5]]), weight, torch.tensor([2.0]))
     tensor([0.9242, 0.0000])
     """
-    check_keys(query, keys)
-    d, k = query.shape[-1], keys.shape[-1]
-    if weight.shape[0] != d + k or readout.shape != weight.shape[1:]:
-        raise ValueError(
-            f"the matrix needs {d} + {k} rows and a column for each entry of the readout, "
-            f"got {tuple(weight.shape)} and {tuple(readout.shape)}"
-        )
+    check_matrix(query, keys, weight, readout)
+    d = query.shape[-1]
     hidden = (query @ weight[:d])[..., None, :] + keys @ weight[d:]  # (..., n, hidden)
     return hidden.tanh() @ readout
 
@@ -149,11 +136,7 @@ def attend(
     >>> weights, context
     (tensor([0.3376, 0.2501, 0.4123]), tensor([0.7499, 0.6624]))
     """
-    if scores.shape != keys.shape[:-1] or scores.shape[-1] == 0:
-        raise ValueError(
-            f"each key needs a score, got scores of shape {tuple(scores.shape)} and keys of shape "
-            f"{tuple(keys.shape)}"
-        )
+    check_scores(scores, keys)
     weights = scores.softmax(dim=-1)
     return (weights[..., None, :] @ keys)[..., 0, :], weights
 
@@ -164,6 +147,26 @@ def check_keys(query: Tensor, keys: Tensor) -> None:
         raise ValueError(
             f"query (..., d) and keys (..., n, d) need the same leading axes, got "
             f"{tuple(query.shape)} and {tuple(keys.shape)}; write keys.expand(…) to share them"
+        )
+
+
+def check_matrix(query: Tensor, keys: Tensor, weight: Tensor, readout: Tensor) -> None:
+    """Raise a ``ValueError`` unless a matrix reads each query beside each of its keys."""
+    check_keys(query, keys)
+    d, k = query.shape[-1], keys.shape[-1]
+    if weight.shape[0] != d + k or readout.shape != weight.shape[1:]:
+        raise ValueError(
+            f"the matrix needs {d} + {k} rows and a column for each entry of the readout, "
+            f"got {tuple(weight.shape)} and {tuple(readout.shape)}"
+        )
+
+
+def check_scores(scores: Tensor, keys: Tensor) -> None:
+    """Raise a ``ValueError`` unless each key has a score, and there is one at least."""
+    if scores.shape != keys.shape[:-1] or scores.shape[-1] == 0:
+        raise ValueError(
+            f"each key needs a score, got scores of shape {tuple(scores.shape)} and keys of shape "
+            f"{tuple(keys.shape)}"
         )
 
 
@@ -211,17 +214,17 @@ class EncoderDecoder(nn.Module):
     @checked
     def __init__(
         self,
-        n_letters: int,
-        hidden_size: int,
+        n_letters: Count,
+        hidden_size: Count,
         score: str | None = "bilinear",
-        query: str = "current",
+        query: Annotated[str, among(QUERIES)] = "current",
     ) -> None:
         super().__init__()
-        self.mark = count("n_letters", n_letters)
-        self.score, self.query = score, one_of("query", query, QUERIES)
+        self.mark = n_letters
+        self.score, self.query = score, query
         if score is not None:
             one_of("score", score, SCORES)
-        d = count("hidden_size", hidden_size)
+        d = hidden_size
         self.embed = nn.Embedding(n_letters + 1, d)
         self.encoder = Recurrent("gru", d, d)
         self.context_enters = score is None or query == "previous"

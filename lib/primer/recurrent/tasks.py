@@ -2,11 +2,13 @@ r"""Small tasks that need a memory, each of them drawn anew for every batch."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import checked, count
+from primer.inputs import Count, Natural, at_least, checked
 
 NOUNS = 10
 """In :func:`agreement`: tokens 0–9 are singular nouns, 10–19 plural ones, 20 is "of the"."""
@@ -15,7 +17,7 @@ OF = 2 * NOUNS
 
 @checked
 def parity(
-    batch: int, length: int, generator: torch.Generator
+    batch: Count, length: Count, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     r"""Draw bits; the answer at each step is whether the ones so far are odd in number.
 
@@ -37,14 +39,14 @@ def parity(
     >>> bits.tolist(), answers.tolist()
     ([[0, 1, 1, 0, 1, 1]], [[0, 1, 0, 0, 1, 0]])
     """
-    shape = count("batch", batch), count("length", length)
+    shape = batch, length
     bits = torch.randint(2, shape, generator=generator)
     return bits, bits.cumsum(dim=1) % 2
 
 
 @checked
 def adding_problem(
-    batch: int, length: int, generator: torch.Generator
+    batch: Count, length: Annotated[int, at_least(2)], generator: torch.Generator
 ) -> tuple[Float[Tensor, "batch length 2"], Float[Tensor, " batch"]]:
     r"""Draw numbers of which two are marked, one in each half; the answer is their sum.
 
@@ -81,7 +83,6 @@ def adding_problem(
     >>> inputs[..., 1].sum(1), torch.equal((inputs[..., 0] * inputs[..., 1]).sum(1), sums)
     (tensor([2., 2., 2., 2.]), True)
     """
-    count("batch", batch), count("length", length, at_least=2)
     numbers, marks = torch.rand(batch, length, generator=generator), torch.zeros(batch, length)
     rows, half = torch.arange(batch), length // 2
     marks[rows, torch.randint(half, (batch,), generator=generator)] = 1
@@ -91,7 +92,7 @@ def adding_problem(
 
 @checked
 def reversal(
-    batch: int, length: int, n_letters: int, generator: torch.Generator
+    batch: Count, length: Count, n_letters: Count, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     """Draw strings of letters; the answer is the string backwards.
 
@@ -106,14 +107,14 @@ def reversal(
     >>> source.tolist(), target.tolist()
     ([[4, 9, 3, 0]], [[0, 3, 9, 4]])
     """
-    shape = count("batch", batch), count("length", length)
-    source = torch.randint(count("n_letters", n_letters), shape, generator=generator)
+    shape = batch, length
+    source = torch.randint(n_letters, shape, generator=generator)
     return source, source.flip(1)
 
 
 @checked
 def agreement(
-    batch: int, phrases: int, generator: torch.Generator, agree: float = 0.0
+    batch: Count, phrases: Natural, generator: torch.Generator, agree: float = 0.0
 ) -> tuple[Int[Tensor, "batch words"], Int[Tensor, " batch"]]:
     """Draw sentences like "the keys of the cabinet of the lady …"; the answer is the verb's number.
 
@@ -154,7 +155,6 @@ def agreement(
     >>> (words // 10).tolist(), plural.tolist()  # a plural noun, then two singular ones
     ([[1, 2, 0, 2, 0]], [1])
     """
-    count("batch", batch), count("phrases", phrases, at_least=0)
     if not 0 <= agree <= 1:
         raise ValueError(f"agree must be a probability between 0 and 1, got {agree}")
     plural = torch.randint(2, (batch,), generator=generator)

@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.linalg import solve_triangular
 
 from primer.inputs import checked
 from primer.inputs.magnitude import lengths, scaled
 from primer.regression.inference import Fit, ols
-from primer.regression.inputs import design
+from primer.regression.inputs import Design
 
 
 @checked
@@ -231,7 +230,7 @@ def cooks_distance(fit: Fit) -> Float[np.ndarray, " n"]:
 
 
 @checked
-def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
+def variance_inflation(X: Design) -> Float[np.ndarray, " p"]:
     r"""Compute by how much the other features inflate the variance of each coefficient.
 
     .. math:: \mathrm{VIF}_j = \frac{\lVert x_j-\bar x_j\rVert^2}{\lVert\tilde x_j\rVert^2}
@@ -264,10 +263,9 @@ def variance_inflation(X: ArrayLike) -> Float[np.ndarray, " p"]:
     >>> variance_inflation([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]]).round(4)
     array([1.5625, 1.5625])
     """
-    table = design(X)
-    R = ols(table, np.zeros(len(table))).R  # refuses dependent columns
+    R = ols(X, np.zeros(len(X))).R  # refuses dependent columns
     inverse = solve_triangular(R, np.eye(len(R)))[1:]  # of length 1/‖x̃ⱼ‖ are its rows
-    return (lengths(table - table.mean(axis=0)) * lengths(inverse.T)) ** 2
+    return (lengths(X - X.mean(axis=0)) * lengths(inverse.T)) ** 2
 
 
 class ChiSquaredTest(NamedTuple):

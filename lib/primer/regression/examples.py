@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import checked
-
 COMMON_X = (10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0)
 FOURTH_X = (8.0,) * 7 + (19.0,) + (8.0,) * 3
 RESPONSES = {
@@ -17,7 +15,6 @@ RESPONSES = {
 }
 
 
-@checked
 def anscombe_quartet() -> dict[str, tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]]:
     """Return four sets of eleven points with one regression line, one R² and four shapes.
 

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, matrix, positive, vector
+from primer.inputs import Matrix, Positive, Vector, checked, matrix, vector
 from primer.inputs.magnitude import sum_of_squares
-from primer.regression.inputs import design, single_response, solve
+from primer.regression.inputs import Design, single_response, solve
 
 
 class Gaussian(NamedTuple):
@@ -22,7 +22,7 @@ class Gaussian(NamedTuple):
 
 @checked
 def decorrelating_matrix(
-    cross_covariance: ArrayLike, covariance: ArrayLike
+    cross_covariance: Matrix, covariance: ArrayLike
 ) -> Float[np.ndarray, "w y"]:
     r"""Compute the matrix that leaves nothing of :math:`W` correlated with :math:`Y`.
 
@@ -51,11 +51,10 @@ def decorrelating_matrix(
     >>> decorrelating_matrix([[1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0]])
     array([[0.5, 0. ]])
     """
-    cross = matrix("cross_covariance", cross_covariance)
     sigma = _positive_definite("covariance", covariance)
-    if cross.shape[1] != len(sigma):
-        raise ValueError(f"shapes {cross.shape} and {sigma.shape} do not match")
-    return solve(sigma, cross.T).T
+    if cross_covariance.shape[1] != len(sigma):
+        raise ValueError(f"shapes {cross_covariance.shape} and {sigma.shape} do not match")
+    return solve(sigma, cross_covariance.T).T
 
 
 def _symmetric(name: str, values: ArrayLike) -> Float[np.ndarray, "d d"]:
@@ -64,6 +63,19 @@ def _symmetric(name: str, values: ArrayLike) -> Float[np.ndarray, "d d"]:
     square = sigma.shape[0] == sigma.shape[1]
     if not square or np.abs(sigma - sigma.T).max() > 1e-8 * np.abs(sigma).max():
         raise ValueError(f"{name} must be a symmetric matrix, got shape {sigma.shape}")
+    return sigma
+
+
+def _joint_covariance(covariance: ArrayLike, size: int, known: int) -> Float[np.ndarray, "d d"]:
+    """Return the covariance of so many coordinates, of which some but not all are known."""
+    sigma = _symmetric("covariance", covariance)
+    if known >= size or sigma.shape != (size, size):
+        raise ValueError(
+            f"a mean of {size} coordinates needs a covariance of shape ({size}, {size}) "
+            f"and fewer than {size} values, got {sigma.shape} and {known}"
+        )
+    if np.linalg.eigvalsh(sigma)[0] < -1e-9 * np.abs(sigma).max():
+        raise ValueError("covariance must be positive semidefinite: no variance is negative")
     return sigma
 
 
@@ -76,7 +88,7 @@ def _positive_definite(name: str, values: ArrayLike) -> Float[np.ndarray, "d d"]
 
 
 @checked
-def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaussian:
+def condition(mean: Vector, covariance: ArrayLike, values: Vector) -> Gaussian:
     r"""Condition a joint normal distribution on its last coordinates.
 
     .. math::
@@ -111,23 +123,16 @@ def condition(mean: ArrayLike, covariance: ArrayLike, values: ArrayLike) -> Gaus
     >>> condition([1.0, 5.0], [[2.0, 1.0], [1.0, 4.0]], [7.0])
     Gaussian(mean=array([1.5]), covariance=array([[1.75]]))
     """
-    mu, y = vector("mean", mean), vector("values", values)
-    sigma = _symmetric("covariance", covariance)
+    mu, y = mean, values
+    sigma = _joint_covariance(covariance, len(mu), len(y))
     hidden = len(mu) - len(y)
-    if hidden < 1 or sigma.shape != (len(mu), len(mu)):
-        raise ValueError(
-            f"a mean of {len(mu)} coordinates needs a covariance of shape ({len(mu)}, {len(mu)}) "
-            f"and fewer than {len(mu)} values, got {sigma.shape} and {len(y)}"
-        )
-    if np.linalg.eigvalsh(sigma)[0] < -1e-9 * np.abs(sigma).max():
-        raise ValueError("covariance must be positive semidefinite: no variance is negative")
     cross = sigma[:hidden, hidden:]
     A = decorrelating_matrix(cross, sigma[hidden:, hidden:])
     return Gaussian(mu[:hidden] + A @ (y - mu[hidden:]), sigma[:hidden, :hidden] - A @ cross.T)
 
 
 @checked
-def ridge_joint(X: ArrayLike, penalty: float) -> Gaussian:
+def ridge_joint(X: Design, penalty: Positive) -> Gaussian:
     r"""Write down the joint distribution of the weights and the response that ridge believes in.
 
     .. math::
@@ -158,15 +163,14 @@ def ridge_joint(X: ArrayLike, penalty: float) -> Gaussian:
     array([[1., 2.],
            [2., 7.]])
     """
-    table = design(X)
-    n, p = table.shape
-    response = table @ table.T + positive("penalty", penalty) * np.eye(n)
-    return Gaussian(np.zeros(p + n), np.block([[np.eye(p), table.T], [table, response]]))
+    n, p = X.shape
+    response = X @ X.T + penalty * np.eye(n)
+    return Gaussian(np.zeros(p + n), np.block([[np.eye(p), X.T], [X, response]]))
 
 
 @checked
 def ridge_posterior(
-    X: ArrayLike, y: ArrayLike, noise_variance: float, prior_variance: float = 1.0
+    X: ArrayLike, y: ArrayLike, noise_variance: Positive, prior_variance: Positive = 1.0
 ) -> Gaussian:
     r"""Compute what the data leave to believe about the weights.
 
@@ -205,17 +209,17 @@ def ridge_posterior(
     Gaussian(mean=array([1.3]), covariance=array([[0.5]]))
     """
     table, response = single_response(X, y)
-    noise = positive("noise_variance", noise_variance)
-    penalty = noise / positive("prior_variance", prior_variance)
+    penalty = noise_variance / prior_variance
     precision = table.T @ table + penalty * np.eye(table.shape[1])
     return Gaussian(
-        solve(precision, table.T @ response), noise * solve(precision, np.eye(len(precision)))
+        solve(precision, table.T @ response),
+        noise_variance * solve(precision, np.eye(len(precision))),
     )
 
 
 @checked
 def ridge_log_posterior(
-    X: ArrayLike, y: ArrayLike, weights: ArrayLike, noise_variance: float
+    X: ArrayLike, y: ArrayLike, weights: ArrayLike, noise_variance: Positive
 ) -> float:
     r"""Compute the log posterior density of weights under a standard normal prior.
 
@@ -253,5 +257,5 @@ def ridge_log_posterior(
     table, response = single_response(X, y)
     w = vector("weights", weights, table.shape[1])
     residual = response - table @ w
-    noise = np.sqrt(positive("noise_variance", noise_variance))
+    noise = np.sqrt(noise_variance)
     return -sum_of_squares("the log density", w, residual / noise) / 2

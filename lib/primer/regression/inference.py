@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.linalg import solve_triangular
 
-from primer.inputs import checked, matrix, one_of, probability
+from primer.inputs import Probability, checked, matrix, one_of
 from primer.inputs.fields import checked_fields
 from primer.inputs.magnitude import length, lengths, rescaled, scaled
-from primer.regression.inputs import column, column_names, design, single_response
+from primer.regression.inputs import Design, column, column_names, design, single_response
 from primer.regression.projection import add_intercept
 from primer.regression.qr import independent_qr
 from primer.regression.variation import adjusted, share_explained
@@ -247,7 +247,7 @@ class Coefficients(NamedTuple):
 
 @checked
 def coefficient_tests(
-    fit: Fit, covariance: ArrayLike | None = None, level: float = 0.95
+    fit: Fit, covariance: ArrayLike | None = None, level: Probability = 0.95
 ) -> Coefficients:
     r"""Test whether each coefficient is zero, and give its confidence interval.
 
@@ -301,7 +301,7 @@ def coefficient_tests(
         errors = np.sqrt(np.diag(spread))
     law = stats.t(fit.df_residual)
     t = fit.coefficients / errors
-    reach = -law.ppf((1 - probability("level", level)) / 2) * errors  # of a level near 1, too
+    reach = -law.ppf((1 - level) / 2) * errors  # of a level near 1, too
     return Coefficients(
         fit.names, fit.coefficients, errors, t, 2 * law.sf(np.abs(t)),
         fit.coefficients - reach, fit.coefficients + reach,
@@ -383,7 +383,9 @@ class Prediction(NamedTuple):
 
 
 @checked
-def predict(fit: Fit, X: ArrayLike, level: float = 0.95, *, of: str = "observation") -> Prediction:
+def predict(
+    fit: Fit, X: ArrayLike, level: Probability = 0.95, *, of: str = "observation"
+) -> Prediction:
     r"""Predict with an interval for a new observation, or for its mean.
 
     .. math::
@@ -421,7 +423,7 @@ def predict(fit: Fit, X: ArrayLike, level: float = 0.95, *, of: str = "observati
     [2.5, 0.459, 4.541]
     """
     one_of("of", of, ("observation", "mean"))
-    table = add_intercept(X) if fit.has_intercept else design(X)
+    table = add_intercept(X) if fit.has_intercept else design("X", X)
     if table.shape[1] != fit.X.shape[1]:
         raise ValueError(
             f"the fit has {fit.X.shape[1] - fit.has_intercept} features, "
@@ -430,13 +432,13 @@ def predict(fit: Fit, X: ArrayLike, level: float = 0.95, *, of: str = "observati
     parts = solve_triangular(fit.R, table.T, trans="T").T  # x = Rᵀz, so that xᵀβ = zᵀQᵀy
     mean = parts @ fit.moments + fit.level * (parts @ fit.Q.sum(axis=0))
     spread = np.sum(parts**2, axis=1) + (of == "observation")
-    quantile = -stats.t(fit.df_residual).ppf((1 - probability("level", level)) / 2)
+    quantile = -stats.t(fit.df_residual).ppf((1 - level) / 2)
     reach = quantile * fit.deviation * np.sqrt(spread)
     return Prediction(mean, mean - reach, mean + reach)
 
 
 @checked
-def partial_out(x: ArrayLike, others: ArrayLike) -> Float[np.ndarray, " n"]:
+def partial_out(x: ArrayLike, others: Design) -> Float[np.ndarray, " n"]:
     r"""Return what is left of ``x`` when all that ``others`` explain is taken away.
 
     The coefficient of ``x`` in a regression on ``x`` and ``others`` is the slope of ``y`` on this
@@ -472,8 +474,7 @@ def partial_out(x: ArrayLike, others: ArrayLike) -> Float[np.ndarray, " n"]:
     >>> partial_out([1.0, 2.0, 6.0], [[1.0], [1.0], [1.0]]).round(12)
     array([-2., -1.,  3.])
     """
-    table = design(others, "others")
-    feature = column("x", x, len(table))
-    Q, _ = independent_qr(table)
+    feature = column("x", x, len(others))
+    Q, _ = independent_qr(others)
     left = feature - Q @ (Q.T @ feature)
     return left - Q @ (Q.T @ left)  # the first leaves rounding, which the others explain

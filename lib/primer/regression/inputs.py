@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import real, vector
+from primer.inputs import Like, real, vector
 
 INCOMPLETE = "remove or fill incomplete observations first"
 
 
-def design(X: ArrayLike, name: str = "X") -> Float[np.ndarray, "n p"]:
+def design(name: str, X: ArrayLike) -> Float[np.ndarray, "n p"]:
     """Return a design matrix: one row for each observation, one column for each feature.
 
     Raises
@@ -41,6 +42,12 @@ def column(name: str, values: ArrayLike, length: int | None = None) -> Float[np.
     return vector(name, values, length, INCOMPLETE)
 
 
+Design = Annotated[Like, design]
+"""A table with one row for each observation, one column for each feature."""
+Column = Annotated[Like, column]
+"""One number for each observation."""
+
+
 def observations(
     X: ArrayLike, y: ArrayLike
 ) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, "n *responses"]]:
@@ -51,7 +58,7 @@ def observations(
     ValueError
         When either is not finite or they differ in the number of observations.
     """
-    table, response = design(X), real("y", y, INCOMPLETE)
+    table, response = design("X", X), real("y", y, INCOMPLETE)
     if response.ndim not in (1, 2) or len(response) != len(table):
         raise ValueError(
             f"X has {len(table)} observations, so y must have shape ({len(table)},), or "
@@ -70,7 +77,7 @@ def single_response(
     ValueError
         When either is not finite, or their shapes do not match.
     """
-    table = design(X)
+    table = design("X", X)
     return table, column("y", y, len(table))
 
 

@@ -10,15 +10,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, not_negative, probability, vector
+from primer.inputs import NotNegative, Probability, checked, vector
 from primer.inputs.magnitude import lengths, sum_of_squares
-from primer.regression.inputs import design, single_response
+from primer.regression.inputs import Design, single_response
 from primer.regression.shrinkage import tikhonov
 
 
 @checked
 def expected_loss_with_noise(
-    X: ArrayLike, y: ArrayLike, weights: ArrayLike, deviation: float
+    X: ArrayLike, y: ArrayLike, weights: ArrayLike, deviation: NotNegative
 ) -> float:
     r"""Compute the expected squared error when normal noise is added to every feature.
 
@@ -59,12 +59,12 @@ def expected_loss_with_noise(
     table, response = single_response(X, y)
     w = vector("weights", weights, table.shape[1])
     residual = table @ w - response
-    shaken = not_negative("deviation", deviation) * np.sqrt(len(response)) * w
+    shaken = deviation * np.sqrt(len(response)) * w
     return sum_of_squares("the expected loss", residual, shaken)
 
 
 @checked
-def dropout_matrix(X: ArrayLike, keep: float) -> Float[np.ndarray, "p p"]:
+def dropout_matrix(X: Design, keep: Probability) -> Float[np.ndarray, "p p"]:
     r"""Compute the penalty matrix of dropout.
 
     .. math:: \Gamma = \sqrt{p(1-p)}\,\operatorname{diag}\bigl(\lVert x_{\cdot1}\rVert, \dots\bigr)
@@ -96,13 +96,13 @@ def dropout_matrix(X: ArrayLike, keep: float) -> Float[np.ndarray, "p p"]:
     array([[2.5, 0. ],
            [0. , 1. ]])
     """
-    p = probability("keep", keep)
-    return np.sqrt(p * (1 - p)) * np.diag(lengths(design(X)))
+    p = keep
+    return np.sqrt(p * (1 - p)) * np.diag(lengths(X))
 
 
 @checked
 def expected_loss_with_dropout(
-    X: ArrayLike, y: ArrayLike, weights: ArrayLike, keep: float
+    X: ArrayLike, y: ArrayLike, weights: ArrayLike, keep: Probability
 ) -> float:
     r"""Compute the expected squared error when each entry of ``X`` is erased at random.
 
@@ -139,13 +139,13 @@ def expected_loss_with_dropout(
     """
     table, response = single_response(X, y)
     w = vector("weights", weights, table.shape[1])
-    residual = response - probability("keep", keep) * table @ w
+    residual = response - keep * table @ w
     penalty = dropout_matrix(table, keep) @ w
     return sum_of_squares("the expected loss", residual, penalty)
 
 
 @checked
-def dropout_regression(X: ArrayLike, y: ArrayLike, keep: float) -> Float[np.ndarray, " p"]:
+def dropout_regression(X: ArrayLike, y: ArrayLike, keep: Probability) -> Float[np.ndarray, " p"]:
     r"""Compute the weights that dropout training would reach after infinitely many masks.
 
     .. math:: \arg\min_w \lVert y - pXw\rVert^2 + \lVert\Gamma w\rVert^2
@@ -177,4 +177,4 @@ def dropout_regression(X: ArrayLike, y: ArrayLike, keep: float) -> Float[np.ndar
     array([2.6])
     """
     table, response = single_response(X, y)
-    return tikhonov(probability("keep", keep) * table, response, dropout_matrix(table, keep))
+    return tikhonov(keep * table, response, dropout_matrix(table, keep))

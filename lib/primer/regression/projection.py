@@ -3,21 +3,27 @@ r"""Least squares three ways: the zero of the gradient, a projection, and a slop
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from primer.inputs import checked, vector
+from primer.inputs import Vector, checked
 from primer.inputs.magnitude import rescaled, scaled
-from primer.regression.inputs import column, design, observations, single_response, solve
+from primer.regression.inputs import (
+    Column,
+    Design,
+    column,
+    observations,
+    solve,
+)
 from primer.regression.qr import independent_qr
 
 
 @checked
-def add_intercept(X: ArrayLike) -> Float[np.ndarray, "n columns"]:
+def add_intercept(X: Design) -> Float[np.ndarray, "n columns"]:
     r"""Put a column of ones before the features, so that :math:`\beta_0` is a coefficient too.
 
     Parameters
@@ -36,13 +42,12 @@ def add_intercept(X: ArrayLike) -> Float[np.ndarray, "n columns"]:
     array([[1., 5.],
            [1., 7.]])
     """
-    table = design(X)
-    return np.column_stack([np.ones(len(table)), table])
+    return np.column_stack([np.ones(len(X)), X])
 
 
 @checked
 def mean_squared_error_gradient(
-    X: ArrayLike, y: ArrayLike, coefficients: ArrayLike
+    X: Annotated[Design, "n p"], y: Annotated[Column, "n"], coefficients: Annotated[Vector, "p"]
 ) -> Float[np.ndarray, " p"]:
     r"""Compute the gradient of the mean squared error.
 
@@ -73,9 +78,7 @@ def mean_squared_error_gradient(
     >>> mean_squared_error_gradient([[1.0], [2.0]], [3.0, 5.0], [2.0])
     array([-3.])
     """
-    table, response = single_response(X, y)
-    beta = vector("coefficients", coefficients, table.shape[1])
-    return -2 / len(response) * table.T @ (response - table @ beta)
+    return -2 / len(y) * X.T @ (y - X @ coefficients)
 
 
 @checked
@@ -165,7 +168,7 @@ def least_squares(
 
 
 @checked
-def project(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, "n *responses"]:
+def project(X: Design, y: ArrayLike) -> Float[np.ndarray, "n *responses"]:
     r"""Project ``y`` onto the column space of ``X``: the fitted values of least squares.
 
     .. math:: \hat y = QQ^\top y = X\hat\beta
@@ -196,7 +199,7 @@ def project(X: ArrayLike, y: ArrayLike) -> Float[np.ndarray, "n *responses"]:
 
 
 @checked
-def hat_matrix(X: ArrayLike) -> Float[np.ndarray, "n n"]:
+def hat_matrix(X: Design) -> Float[np.ndarray, "n n"]:
     r"""Compute the matrix that puts the hat on ``y``.
 
     .. math:: H = X(X^\top X)^{-1}X^\top = QQ^\top, \qquad \hat y = Hy
@@ -226,7 +229,7 @@ def hat_matrix(X: ArrayLike) -> Float[np.ndarray, "n n"]:
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    Q, _ = independent_qr(design(X))
+    Q, _ = independent_qr(X)
     return Q @ Q.T
 
 
@@ -238,7 +241,7 @@ class Line(NamedTuple):
 
 
 @checked
-def simple_regression(x: ArrayLike, y: ArrayLike) -> Line:
+def simple_regression(x: Column, y: ArrayLike) -> Line:
     r"""Fit a line to points by the formulas one can evaluate by hand.
 
     .. math::
@@ -265,7 +268,6 @@ def simple_regression(x: ArrayLike, y: ArrayLike) -> Line:
     >>> simple_regression([0, 1, 2], [1, 2, 6])
     Line(intercept=0.5, slope=2.5)
     """
-    x = column("x", x)
     y = column("y", y, len(x))
     if np.ptp(x) == 0:
         raise ValueError(f"a slope needs two different x, but all {len(x)} are {x[0]:g}")

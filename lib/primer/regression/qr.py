@@ -6,17 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from primer.inputs import checked
 from primer.inputs.magnitude import lengths, scaled
-from primer.regression.inputs import column_names, design
+from primer.regression.inputs import Design, column_names
 
 
 @checked
 def householder_qr(
-    X: ArrayLike,
+    X: Design,
 ) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, "p p"]]:
     r"""Factor a table into orthonormal columns and an upper triangle, :math:`X = QR`.
 
@@ -57,7 +56,7 @@ def householder_qr(
     array([[-5., -3.],
            [ 0., -1.]])
     """
-    R, scale = scaled(design(X), axis=0)  # columns of size 1: no square overflows
+    R, scale = scaled(X, axis=0)  # columns of size 1: no square overflows
     n, p = R.shape
     if n < p:
         raise ValueError(f"QR needs at least as many rows as columns, got shape {R.shape}")

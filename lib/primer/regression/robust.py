@@ -6,20 +6,21 @@ All are sandwiches: the bread :math:`(X^\top X)^{-1}` on both sides of an estima
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, one_of, real
+from primer.inputs import Natural, Reals, among, checked
 from primer.regression.diagnostics import residual_share
 from primer.regression.inference import Fit
-from primer.regression.inputs import design
+from primer.regression.inputs import Design
 
 KINDS = ("HC0", "HC1", "HC2", "HC3")
 
 
 @checked
-def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k k"]:
+def sandwich(X: Design, error_covariance: Reals) -> Float[np.ndarray, "k k"]:
     r"""Compute the exact covariance of the least-squares coefficients for any errors.
 
     .. math:: \operatorname{Cov}(\hat\beta) = (X^\top X)^{-1}\,X^\top\Omega X\,(X^\top X)^{-1}
@@ -50,20 +51,22 @@ def sandwich(X: ArrayLike, error_covariance: ArrayLike) -> Float[np.ndarray, "k 
     >>> sandwich([[1.0], [1.0]], [1.0, 3.0])
     array([[1.]])
     """
-    table, omega = design(X), real("error_covariance", error_covariance)
-    n = len(table)
+    omega = error_covariance
+    n = len(X)
     if omega.shape not in ((n,), (n, n)):
         raise ValueError(f"error_covariance must be {n} variances or {n}×{n}, got {omega.shape}")
     if (omega if omega.ndim == 1 else np.linalg.eigvalsh(omega)).min() < -1e-9 * np.abs(
         omega
     ).max():
         raise ValueError("error_covariance must be positive semidefinite: no variance is negative")
-    weights = np.linalg.pinv(table)  # (k, n): the rows that make the coefficients from y
+    weights = np.linalg.pinv(X)  # (k, n): the rows that make the coefficients from y
     return weights * omega @ weights.T if omega.ndim == 1 else weights @ omega @ weights.T
 
 
 @checked
-def robust_covariance(fit: Fit, kind: str = "HC3") -> Float[np.ndarray, "k k"]:
+def robust_covariance(
+    fit: Fit, kind: Annotated[str, among(KINDS)] = "HC3"
+) -> Float[np.ndarray, "k k"]:
     r"""Estimate the covariance of the coefficients without assuming one variance for all errors.
 
     .. math:: (X^\top X)^{-1}\Bigl(\sum_i \omega_i x_i x_i^\top\Bigr)(X^\top X)^{-1}
@@ -100,7 +103,6 @@ def robust_covariance(fit: Fit, kind: str = "HC3") -> Float[np.ndarray, "k k"]:
     >>> np.sqrt(np.diag(robust_covariance(fit, "HC0"))).round(4)
     array([0.4306, 0.18  ])
     """
-    one_of("kind", kind, KINDS)
     if fit.df_residual < 1:
         raise ValueError("no degree of freedom is left: all residuals are 0")
     weights = fit.residuals**2
@@ -114,7 +116,7 @@ def robust_covariance(fit: Fit, kind: str = "HC3") -> Float[np.ndarray, "k k"]:
 
 
 @checked
-def newey_west_covariance(fit: Fit, lags: int) -> Float[np.ndarray, "k k"]:
+def newey_west_covariance(fit: Fit, lags: Natural) -> Float[np.ndarray, "k k"]:
     r"""Estimate the covariance of the coefficients when neighboring errors are correlated.
 
     .. math:: \hat S = \Gamma_0 + \sum_{\ell=1}^{L}\Bigl(1-\frac{\ell}{L+1}\Bigr)
@@ -151,7 +153,7 @@ def newey_west_covariance(fit: Fit, lags: int) -> Float[np.ndarray, "k k"]:
     >>> np.sqrt(np.diag(newey_west_covariance(fit, lags=1))).round(4)
     array([0.2877, 0.1559])
     """
-    if count("lags", lags, at_least=0) >= len(fit.y):
+    if lags >= len(fit.y):
         raise ValueError(f"lags must lie between 0 and {len(fit.y) - 1}, got {lags}")
     scores = fit.X * fit.residuals[:, None]  # (n, k): e_i x_i
     total = scores.T @ scores

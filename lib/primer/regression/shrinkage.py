@@ -13,13 +13,20 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, not_negative, positive, real, vector
-from primer.regression.inputs import column, design, observations, solve
+from primer.inputs import (
+    NotNegative,
+    Positive,
+    Reals,
+    Vector,
+    checked,
+    vector,
+)
+from primer.regression.inputs import Design, column, observations, solve
 from primer.regression.projection import least_squares
 
 
 @checked
-def ridge(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, "p *responses"]:
+def ridge(X: ArrayLike, y: ArrayLike, penalty: NotNegative) -> Float[np.ndarray, "p *responses"]:
     r"""Solve ridge regression by :math:`p` equations, one for each feature (the primal form).
 
     .. math:: \hat w = \arg\min_w \lVert y - Xw\rVert^2 + \lambda\lVert w\rVert^2
@@ -57,14 +64,14 @@ def ridge(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, "p *r
     array([1., 1.])
     """
     table, response = observations(X, y)
-    if not_negative("penalty", penalty) == 0:
+    if penalty == 0:
         return least_squares(table, response)
     gram = table.T @ table + penalty * np.eye(table.shape[1])
     return solve(gram, table.T @ response)
 
 
 @checked
-def ridge_dual(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, "p *responses"]:
+def ridge_dual(X: ArrayLike, y: ArrayLike, penalty: Positive) -> Float[np.ndarray, "p *responses"]:
     r"""Solve ridge regression by :math:`n` equations, one for each observation (the dual form).
 
     .. math:: \hat w = X^\top\alpha, \qquad \alpha = (XX^\top + \lambda I)^{-1}y
@@ -99,14 +106,12 @@ def ridge_dual(X: ArrayLike, y: ArrayLike, penalty: float) -> Float[np.ndarray, 
     array([1.3])
     """
     table, response = observations(X, y)
-    inner = table @ table.T + positive("penalty", penalty) * np.eye(len(table))
+    inner = table @ table.T + penalty * np.eye(len(table))
     return table.T @ solve(inner, response)
 
 
 @checked
-def filter_factors(
-    singular_values: ArrayLike, penalties: ArrayLike
-) -> Float[np.ndarray, "*penalties r"]:
+def filter_factors(singular_values: Vector, penalties: Reals) -> Float[np.ndarray, "*penalties r"]:
     r"""Compute what ridge keeps of each direction of the data.
 
     .. math:: f_i(\lambda) = \frac{\sigma_i^2}{\sigma_i^2 + \lambda}, \qquad
@@ -141,8 +146,8 @@ def filter_factors(
            [0.9, 0.5],
            [0.5, 0.1]])
     """
-    strength = vector("singular_values", singular_values) ** 2
-    lam = real("penalties", penalties)
+    strength = singular_values**2
+    lam = penalties
     if np.min(singular_values) < 0 or lam.min() < 0:
         raise ValueError("singular values and penalties must be 0 or larger")
     total = strength + lam[..., None]
@@ -150,7 +155,7 @@ def filter_factors(
 
 
 @checked
-def ridge_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.ndarray, "m p"]:
+def ridge_path(X: ArrayLike, y: ArrayLike, penalties: Vector) -> Float[np.ndarray, "m p"]:
     r"""Solve ridge regression for many penalties from one singular value decomposition.
 
     .. math:: X = U\Sigma V^\top, \qquad
@@ -186,7 +191,7 @@ def ridge_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.nda
            [0.65]])
     """
     table, response = observations(X, y)
-    lam = vector("penalties", penalties)
+    lam = penalties
     if lam.min() <= 0:
         raise ValueError(f"each penalty must be above 0, got {lam.min():g}")
     U, sigma, Vt = np.linalg.svd(table, full_matrices=False)
@@ -195,7 +200,7 @@ def ridge_path(X: ArrayLike, y: ArrayLike, penalties: ArrayLike) -> Float[np.nda
 
 
 @checked
-def tikhonov(X: ArrayLike, y: ArrayLike, matrix: ArrayLike) -> Float[np.ndarray, "p *responses"]:
+def tikhonov(X: ArrayLike, y: ArrayLike, matrix: Reals) -> Float[np.ndarray, "p *responses"]:
     r"""Solve ridge regression with a general quadratic penalty.
 
     .. math:: \hat w = \arg\min_w \lVert y - Xw\rVert^2 + \lVert\Gamma w\rVert^2
@@ -232,7 +237,7 @@ def tikhonov(X: ArrayLike, y: ArrayLike, matrix: ArrayLike) -> Float[np.ndarray,
     array([1.3])
     """
     table, response = observations(X, y)
-    gamma = real("matrix", matrix)
+    gamma = matrix
     if gamma.ndim != 2 or gamma.shape[1] != table.shape[1]:
         raise ValueError(f"matrix must have {table.shape[1]} columns, got shape {gamma.shape}")
     zeros = np.zeros((len(gamma), *response.shape[1:]))
@@ -248,7 +253,7 @@ class Risk(NamedTuple):
 
 @checked
 def ridge_risk(
-    X: ArrayLike, coefficients: ArrayLike, noise_variance: float, penalties: ArrayLike
+    X: Design, coefficients: ArrayLike, noise_variance: NotNegative, penalties: Vector
 ) -> Risk:
     r"""Compute the exact squared bias and variance of ridge for a known truth.
 
@@ -287,14 +292,13 @@ def ridge_risk(
     >>> ridge_risk([[1.0], [1.0]], [3.0], noise_variance=2.0, penalties=[0.0, 2.0])
     Risk(squared_bias=array([0.  , 2.25]), variance=array([1.  , 0.25]))
     """
-    table = design(X)
-    w = vector("coefficients", coefficients, table.shape[1])
-    lam = vector("penalties", penalties)
-    _, sigma, Vt = np.linalg.svd(table, full_matrices=False)
-    if len(sigma) < table.shape[1] or sigma[-1] <= len(table) * np.finfo(float).eps * sigma[0]:
+    w = vector("coefficients", coefficients, X.shape[1])
+    lam = penalties
+    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
+    if len(sigma) < X.shape[1] or sigma[-1] <= len(X) * np.finfo(float).eps * sigma[0]:
         raise ValueError("the columns of X are dependent: least squares has no finite variance")
     kept = filter_factors(sigma, lam)  # (m, p)
     return Risk(
         squared_bias=((1 - kept) ** 2) @ (Vt @ w) ** 2,
-        variance=not_negative("noise_variance", noise_variance) * (kept**2 @ sigma**-2),
+        variance=noise_variance * (kept**2 @ sigma**-2),
     )

@@ -5,18 +5,27 @@ The objective is :math:`\frac1{2n}\lVert y - Xw\rVert^2 + \lambda\lVert w\rVert_
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, not_negative, positive, real, vector
-from primer.regression.inputs import single_response
+from primer.inputs import (
+    NotNegative,
+    Positive,
+    Reals,
+    Vector,
+    checked,
+    vector,
+)
+from primer.regression.inputs import Column, Design, single_response
 
 MAX_SWEEPS = 10_000
 
 
 @checked
-def soft_threshold(values: ArrayLike, threshold: float) -> Float[np.ndarray, "*shape"]:
+def soft_threshold(values: Reals, threshold: NotNegative) -> Float[np.ndarray, "*shape"]:
     r"""Move numbers towards 0 by a threshold, and stop there.
 
     .. math:: S(a, t) = \operatorname{sign}(a)\,\max(|a| - t,\, 0)
@@ -48,12 +57,12 @@ def soft_threshold(values: ArrayLike, threshold: float) -> Float[np.ndarray, "*s
     >>> soft_threshold([-3.0, 0.5, 2.0], 1.0) + 0.0
     array([-2.,  0.,  1.])
     """
-    a = real("values", values)
-    return np.sign(a) * np.maximum(np.abs(a) - not_negative("threshold", threshold), 0)
+    a = values
+    return np.sign(a) * np.maximum(np.abs(a) - threshold, 0)
 
 
 @checked
-def lasso_largest_penalty(X: ArrayLike, y: ArrayLike) -> float:
+def lasso_largest_penalty(X: Annotated[Design, "n p"], y: Annotated[Column, "n"]) -> float:
     r"""Compute the smallest penalty at which every coefficient is 0.
 
     .. math:: \lambda_{\max} = \frac1n\max_j |x_{\cdot j}^\top y|
@@ -77,18 +86,17 @@ def lasso_largest_penalty(X: ArrayLike, y: ArrayLike) -> float:
     >>> lasso_largest_penalty([[1.0, 0.0], [0.0, 2.0]], [3.0, 5.0])
     5.0
     """
-    table, response = single_response(X, y)
-    return float(np.abs(table.T @ response).max() / len(response))
+    return float(np.abs(X.T @ y).max() / len(y))
 
 
 @checked
 def lasso(
     X: ArrayLike,
     y: ArrayLike,
-    penalty: float,
+    penalty: Positive,
     *,
     start: ArrayLike | None = None,
-    tolerance: float = 1e-8,
+    tolerance: Positive = 1e-8,
 ) -> Float[np.ndarray, " p"]:
     r"""Solve the lasso, one coordinate at a time.
 
@@ -136,14 +144,14 @@ def lasso(
     array([2., 0.])
     """
     table, response = single_response(X, y)
-    lam = positive("penalty", penalty)
+    lam = penalty
     n, p = table.shape
     w = np.zeros(p) if start is None else vector("start", start, p).copy()
     gram, moments = table.T @ table / n, table.T @ response / n
     scales = np.diag(gram).tolist()  # (p,): each column's mean square
     energy = float(response @ response) / (2 * n)
     pull = moments - gram @ w  # (p,): each feature's inner product with the residual, over n
-    allowed = positive("tolerance", tolerance) * energy
+    allowed = tolerance * energy
     for _ in range(MAX_SWEEPS):
         for j, scale in enumerate(scales):
             reach = pull[j] + scale * w[j]
@@ -209,7 +217,7 @@ def duality_gap(
 
 @checked
 def lasso_path(
-    X: ArrayLike, y: ArrayLike, penalties: ArrayLike, *, tolerance: float = 1e-8
+    X: ArrayLike, y: ArrayLike, penalties: Vector, *, tolerance: float = 1e-8
 ) -> Float[np.ndarray, "m p"]:
     r"""Solve the lasso for many penalties, each from the solution of the next larger one.
 
@@ -239,7 +247,7 @@ def lasso_path(
            [2. , 0. ]])
     """
     table, response = single_response(X, y)
-    lam = vector("penalties", penalties)
+    lam = penalties
     path = np.zeros((len(lam), table.shape[1]))
     w = np.zeros(table.shape[1])
     for at in np.argsort(-lam):

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array, checked, count, matrix, vector
+from primer.inputs import Count, as_array, checked, matrix, vector
 from primer.inputs.magnitude import scaled
-from primer.regression.inputs import design, single_response
+from primer.regression.inputs import Design, single_response
 
 Solver = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Takes standardized features (n, p) and a centered response (n,), returns coefficients (p,)."""
@@ -27,12 +27,12 @@ class Linear(NamedTuple):
     coefficients: Float[np.ndarray, " p"]
 
     @checked
-    def predict(self, X: ArrayLike) -> Float[np.ndarray, " n"]:
+    def predict(self, X: Design) -> Float[np.ndarray, " n"]:
         """Return the predictions for rows of features."""
-        table, weights = design(X), vector("coefficients", self.coefficients)
-        if table.shape[1] != len(weights):
-            raise ValueError(f"X must have {len(weights)} columns, got {table.shape[1]}")
-        return self.intercept + table @ weights
+        weights = vector("coefficients", self.coefficients)
+        if X.shape[1] != len(weights):
+            raise ValueError(f"X must have {len(weights)} columns, got {X.shape[1]}")
+        return self.intercept + X @ weights
 
 
 def _scaled(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -85,7 +85,7 @@ def fit_standardized(solver: Solver, X: ArrayLike, y: ArrayLike) -> Linear:
 
 
 @checked
-def k_folds(n: int, k: int, rng: np.random.Generator) -> list[Int[np.ndarray, " fold"]]:
+def k_folds(n: Count, k: Count, rng: np.random.Generator) -> list[Int[np.ndarray, " fold"]]:
     r"""Deal observations at random into ``k`` parts whose sizes differ by at most one.
 
     Parameters
@@ -110,7 +110,7 @@ def k_folds(n: int, k: int, rng: np.random.Generator) -> list[Int[np.ndarray, " 
     >>> [len(fold) for fold in k_folds(10, 3, np.random.default_rng(0))]
     [4, 3, 3]
     """
-    if not 2 <= count("k", k) <= count("n", n):
+    if not 2 <= k <= n:
         raise ValueError(f"k must lie between 2 and the {n} observations, got {k}")
     return [np.sort(fold) for fold in np.array_split(rng.permutation(n), k)]
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count
+from primer.inputs import Natural, checked
 from primer.inputs.magnitude import scaled, sum_of_squares
-from primer.regression.inputs import column
+from primer.regression.inputs import Column, column
 
 
 class SumsOfSquares(NamedTuple):
@@ -24,7 +24,7 @@ class SumsOfSquares(NamedTuple):
 
 
 @checked
-def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
+def sums_of_squares(y: Column, fitted: ArrayLike) -> SumsOfSquares:
     r"""Compute the three sums of squares of a fit.
 
     .. math::
@@ -52,7 +52,6 @@ def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
     >>> sums_of_squares([1, 2, 6], [0.5, 3.0, 5.5])
     SumsOfSquares(residual=1.5, explained=12.5, total=14.0)
     """
-    y = column("y", y)
     fitted = column("fitted", fitted, len(y))
     center = y.mean()
     return SumsOfSquares(
@@ -63,7 +62,7 @@ def sums_of_squares(y: ArrayLike, fitted: ArrayLike) -> SumsOfSquares:
 
 
 @checked
-def r_squared(y: ArrayLike, fitted: ArrayLike, *, centered: bool = True) -> float:
+def r_squared(y: Column, fitted: ArrayLike, *, centered: bool = True) -> float:
     r"""Compute the coefficient of determination.
 
     .. math:: R^2 = 1 - \frac{\mathrm{RSS}}{\mathrm{TSS}}
@@ -99,7 +98,6 @@ def r_squared(y: ArrayLike, fitted: ArrayLike, *, centered: bool = True) -> floa
     >>> round(r_squared([1, 2, 6], [0.5, 3.0, 5.5], centered=False), 4)  # 1 − 1.5/41
     0.9634
     """
-    y = column("y", y)
     residuals = y - column("fitted", fitted, len(y))
     center = (y[0] if np.ptp(y) == 0 else y.mean()) if centered else 0.0
     return share_explained(residuals, y - center)
@@ -116,7 +114,7 @@ def share_explained(residuals: np.ndarray, variation: np.ndarray) -> float:
 
 
 @checked
-def adjusted_r_squared(y: ArrayLike, fitted: ArrayLike, n_features: int) -> float:
+def adjusted_r_squared(y: Column, fitted: ArrayLike, n_features: Natural) -> float:
     r"""Compute :math:`R^2` with each sum of squares divided by its degrees of freedom.
 
     .. math:: \bar R^2 = 1 - \frac{\mathrm{RSS}/(n-p-1)}{\mathrm{TSS}/(n-1)}
@@ -147,7 +145,7 @@ def adjusted_r_squared(y: ArrayLike, fitted: ArrayLike, n_features: int) -> floa
     >>> round(adjusted_r_squared([1, 2, 6], [0.5, 3.0, 5.5], n_features=1), 4)
     0.7857
     """
-    n, p = len(column("y", y)), count("n_features", n_features, at_least=0)
+    n, p = len(y), n_features
     return adjusted(r_squared(y, fitted), n, p)
 
 

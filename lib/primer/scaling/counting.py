@@ -2,12 +2,12 @@ r"""What a training costs: operations from parameters and tokens, days from oper
 
 from __future__ import annotations
 
-from primer.inputs import checked, count, positive
+from primer.inputs import Count, Positive, checked, count
 from primer.transformers import TransformerConfig, flops_per_token
 
 
 @checked
-def kaplan_forward_flops(parameters: float, n_layers: int, n_tokens: int, d_attn: int) -> float:
+def kaplan_forward_flops(parameters: Positive, n_layers: int, n_tokens: int, d_attn: int) -> float:
     r"""Count the operations of the forward pass for one token, by the short formula.
 
     .. math:: C_{\text{forward}} = 2N + 2\,n\,n_{\text{layer}}\,d_{\text{attn}}
@@ -44,11 +44,11 @@ def kaplan_forward_flops(parameters: float, n_layers: int, n_tokens: int, d_attn
     counts = {"n_layers": n_layers, "n_tokens": n_tokens, "d_attn": d_attn}
     for name, value in counts.items():
         count(name, value)
-    return 2 * positive("parameters", parameters) + 2.0 * n_tokens * n_layers * d_attn
+    return 2 * parameters + 2.0 * n_tokens * n_layers * d_attn
 
 
 @checked
-def attention_share(n_tokens: int, d_model: int) -> float:
+def attention_share(n_tokens: Count, d_model: Count) -> float:
     r"""Say how large the attention term is against the matrices of the blocks.
 
     .. math:: \frac{2\,n\,L\,d}{2\cdot 12\,L\,d^2} = \frac{n}{12\,d}
@@ -81,12 +81,12 @@ def attention_share(n_tokens: int, d_model: int) -> float:
     >>> round(attention_share(2048, 12288), 4), round(attention_share(8192, 4096), 4)
     (0.0139, 0.1667)
     """
-    return count("n_tokens", n_tokens) / (12 * count("d_model", d_model))
+    return n_tokens / (12 * d_model)
 
 
 @checked
 def training_flops(
-    parameters: float | TransformerConfig, tokens: float, n_tokens: int | None = None
+    parameters: Positive | TransformerConfig, tokens: Positive, n_tokens: int | None = None
 ) -> float:
     r"""Count the operations of a training.
 
@@ -129,15 +129,14 @@ def training_flops(
     >>> f"{training_flops(GPT3, 300e9):.2e}"
     '3.23e+23'
     """
-    positive("tokens", tokens)
     if isinstance(parameters, TransformerConfig):
         length = parameters.context_length if n_tokens is None else n_tokens
         return 3.0 * flops_per_token(parameters, length) * tokens
-    return 6.0 * positive("parameters", parameters) * tokens
+    return 6.0 * parameters * tokens
 
 
 @checked
-def training_days(flops: float, devices: int, peak: float, utilization: float) -> float:
+def training_days(flops: Positive, devices: Count, peak: Positive, utilization: Positive) -> float:
     r"""Say how long a training takes.
 
     .. math::
@@ -172,7 +171,7 @@ def training_days(flops: float, devices: int, peak: float, utilization: float) -
     >>> round(training_days(3.15e23, 1024, 312e12, 0.4), 1)
     28.5
     """
-    if positive("utilization", utilization) > 1:
+    if utilization > 1:
         raise ValueError(f"utilization is a part of the peak, at most 1, got {utilization}")
-    rate = count("devices", devices) * positive("peak", peak) * utilization
-    return positive("flops", flops) / rate / 86_400
+    rate = devices * peak * utilization
+    return flops / rate / 86_400

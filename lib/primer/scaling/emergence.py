@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, one_of, positive, real
-from primer.inputs.seeds import seed_number
+from primer.inputs import (
+    Count,
+    Like,
+    Positive,
+    Reals,
+    Seed,
+    among,
+    checked,
+    real,
+)
 
 
-def _chances(p: ArrayLike) -> Float[np.ndarray, "..."]:
+def chances(name: str, values: ArrayLike) -> Float[np.ndarray, "..."]:
     """Return probabilities, or say which number is none."""
-    numbers = real("p", p)
+    numbers = real(name, values)
     if not ((numbers >= 0) & (numbers <= 1)).all():
-        raise ValueError("p must hold probabilities, from 0 to 1")
+        raise ValueError(f"{name} must hold probabilities, from 0 to 1")
     return numbers
+
+
+Chances = Annotated[Like, chances]
+"""Probabilities of any shape, 0 and 1 too."""
 
 
 @checked
 def token_probability(
-    parameters: ArrayLike, scale: float = 1e8, exponent: float = 0.3
+    parameters: Reals, scale: Positive = 1e8, exponent: Positive = 0.3
 ) -> Float[np.ndarray, "..."]:
     r"""Compute the chance of a right token of a model whose loss is a power law.
 
@@ -47,15 +61,14 @@ def token_probability(
     >>> token_probability([1e6, 1e8, 1e11]).round(3)
     array([0.137, 0.607, 0.939])
     """
-    sizes = real("parameters", parameters)
-    if not (sizes > 0).all():
-        raise ValueError(f"parameters must be above 0, got {sizes.min():g}")
-    power = -positive("exponent", exponent)
-    return np.asarray(np.exp(-0.5 * (sizes / positive("scale", scale)) ** power))
+    if not (parameters > 0).all():
+        raise ValueError(f"parameters must be above 0, got {parameters.min():g}")
+    power = -exponent
+    return np.asarray(np.exp(-0.5 * (parameters / scale) ** power))
 
 
 @checked
-def exact_match(p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
+def exact_match(p: Chances, k: Count) -> Float[np.ndarray, "..."]:
     r"""Compute the chance that all of ``k`` tokens are right, if they are independent: :math:`p^k`.
 
     Examples
@@ -63,11 +76,11 @@ def exact_match(p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     >>> exact_match([0.5, 0.9], k=4)
     array([0.0625, 0.6561])
     """
-    return np.asarray(_chances(p) ** count("k", k))
+    return np.asarray(p**k)
 
 
 @checked
-def brier_score(p: ArrayLike) -> Float[np.ndarray, "..."]:
+def brier_score(p: Chances) -> Float[np.ndarray, "..."]:
     r"""Compute the Brier score of a token that is right or wrong: :math:`(1-p)^2`, best 0.
 
     Parameters
@@ -85,14 +98,14 @@ def brier_score(p: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> brier_score([0.0, 0.5, 1.0])
     array([1.  , 0.25, 0.  ])
     """
-    return np.asarray((1 - _chances(p)) ** 2)
+    return np.asarray((1 - p) ** 2)
 
 
 METRICS = ("exact match", "tokens right", "log likelihood", "Brier score")
 
 
 @checked(infinite="return")
-def score(metric: str, p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
+def score(metric: Annotated[str, among(METRICS)], p: Chances, k: Count) -> Float[np.ndarray, "..."]:
     """Score answers of ``k`` tokens by one of ``METRICS``, per answer or per token.
 
     Examples
@@ -100,19 +113,17 @@ def score(metric: str, p: ArrayLike, k: int) -> Float[np.ndarray, "..."]:
     >>> [float(score(metric, 0.5, 2).round(3)) for metric in METRICS]
     [0.25, 0.5, -1.386, 0.25]
     """
-    one_of("metric", metric, METRICS)
-    chances = _chances(p)
     if metric == "exact match":
-        return exact_match(chances, k)
+        return exact_match(p, k)
     if metric == "tokens right":
-        return chances
+        return p
     if metric == "Brier score":
-        return brier_score(chances)
-    return np.asarray(count("k", k) * np.log(chances))
+        return brier_score(p)
+    return np.asarray(k * np.log(p))
 
 
 @checked
-def measured_matches(p: ArrayLike, k: int, items: int, seed: int) -> Float[np.ndarray, " models"]:
+def measured_matches(p: Chances, k: int, items: Count, seed: Seed) -> Float[np.ndarray, " models"]:
     """Draw how many of some questions each model gets right, as a share.
 
     Parameters
@@ -134,5 +145,5 @@ def measured_matches(p: ArrayLike, k: int, items: int, seed: int) -> Float[np.nd
     >>> measured_matches([0.0, 1.0], k=3, items=10, seed=0)
     array([0., 1.])
     """
-    rng = np.random.default_rng(seed_number("seed", seed))
-    return np.asarray(rng.binomial(count("items", items), exact_match(p, k)) / items)
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.binomial(items, exact_match(p, k)) / items)

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import least_squares, minimize
 from scipy.special import logsumexp
 
-from primer.inputs import as_array, checked, count, positive, vector
-from primer.inputs.seeds import seed_number
+from primer.inputs import Count, Positive, Seed, as_array, checked, vector
 from primer.scaling.laws import ChinchillaLaw, PowerLaw
 
 Law = TypeVar("Law")
@@ -162,7 +161,7 @@ def fit_chinchilla(
     tokens: ArrayLike,
     loss: ArrayLike,
     *,
-    delta: float = 1e-3,
+    delta: Positive = 1e-3,
     start: ChinchillaLaw | None = None,
 ) -> ChinchillaLaw:
     r"""Fit :math:`L = E + A/N^\alpha + B/D^\beta` to runs.
@@ -202,7 +201,6 @@ def fit_chinchilla(
     (0.3, 0.4, 1.0)
     """
     sizes, texts, losses = _columns(5, parameters=parameters, tokens=tokens, loss=loss)
-    positive("delta", delta)
     if np.ptp(sizes) == 0 or np.ptp(texts) == 0:
         raise ValueError(
             "the runs must differ in parameters and in tokens: with one of them fixed "
@@ -248,7 +246,7 @@ def fit_chinchilla(
 
 @checked
 def bootstrap(
-    fit: Callable[..., Law], *columns: ArrayLike, resamples: int = 200, seed: int = 0
+    fit: Callable[..., Law], *columns: ArrayLike, resamples: Count = 200, seed: Seed = 0
 ) -> list[Law]:
     """Fit again and again, each time to runs drawn from the runs with replacement.
 
@@ -286,10 +284,10 @@ def bootstrap(
         raise ValueError("bootstrap needs columns with an entry for each run, got none")
     if len({len(array) for array in arrays}) != 1:
         raise ValueError(f"columns must have one length, got {[len(a) for a in arrays]}")
-    rng = np.random.default_rng(seed_number("seed", seed))
+    rng = np.random.default_rng(seed)
     fits: list[Law] = []
     failed: ValueError | None = None
-    for _ in range(3 * count("resamples", resamples)):
+    for _ in range(3 * resamples):
         chosen = rng.integers(len(arrays[0]), size=len(arrays[0]))
         try:
             fits.append(fit(*(array[chosen] for array in arrays)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from primer.inputs import checked, not_negative, positive, real
+from primer.inputs import Like, NotNegative, Positive, checked, not_negative, positive, real
 from primer.inputs.fields import checked_fields
 
 
@@ -35,7 +35,7 @@ class Split(NamedTuple):
         return self.tokens / self.parameters
 
 
-def _all_positive(name: str, values: ArrayLike) -> Float[np.ndarray, "..."]:
+def amounts(name: str, values: ArrayLike) -> Float[np.ndarray, "..."]:
     """Return numbers of any shape, all of them above 0."""
     numbers = real(name, values)
     if not (numbers > 0).all():
@@ -43,11 +43,15 @@ def _all_positive(name: str, values: ArrayLike) -> Float[np.ndarray, "..."]:
     return numbers
 
 
+Amounts = Annotated[Like, amounts]
+"""Numbers of any shape, all of them above 0."""
+
+
 def _together(
     parameters: ArrayLike, tokens: ArrayLike
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
     """Return sizes and tokens, one of each or as many as of the other."""
-    sizes, texts = _all_positive("parameters", parameters), _all_positive("tokens", tokens)
+    sizes, texts = amounts("parameters", parameters), amounts("tokens", tokens)
     try:
         np.broadcast_shapes(sizes.shape, texts.shape)
     except ValueError:
@@ -62,7 +66,7 @@ def _isoflop(
     law: ChinchillaLaw | JointLaw, flops: float, parameters: ArrayLike, inference_tokens: float
 ) -> Float[np.ndarray, "..."]:
     """Compute the loss of sizes that share a budget with their later use."""
-    sizes = _all_positive("parameters", parameters)
+    sizes = amounts("parameters", parameters)
     use = not_negative("inference_tokens", inference_tokens)
     tokens = positive("flops", flops) / (6 * sizes) - use / 3
     return np.where(tokens > 0, law.loss(sizes, np.where(tokens > 0, tokens, 1.0)), np.inf)
@@ -107,17 +111,17 @@ class PowerLaw:
             raise ValueError("exponent must not be 0, or the loss does not depend on x")
 
     @checked
-    def loss(self, x: ArrayLike) -> Float[np.ndarray, "..."]:
+    def loss(self, x: Amounts) -> Float[np.ndarray, "..."]:
         """Compute the loss for numbers ``x`` above 0."""
-        return np.asarray(self.floor + (self.scale / _all_positive("x", x)) ** self.exponent)
+        return np.asarray(self.floor + (self.scale / x) ** self.exponent)
 
     @checked
-    def factor_to_multiply_loss(self, ratio: float) -> float:
+    def factor_to_multiply_loss(self, ratio: Positive) -> float:
         r"""Say how much larger :math:`x` must be for ``ratio`` times the loss above the floor.
 
         .. math:: \text{ratio}^{-1/\alpha}
         """
-        return positive("ratio", ratio) ** (-1 / self.exponent)
+        return ratio ** (-1 / self.exponent)
 
 
 @checked_fields
@@ -168,7 +172,7 @@ class ChinchillaLaw:
         return self.beta / (self.alpha + self.beta)
 
     @checked
-    def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
+    def loss(self, parameters: Amounts, tokens: Amounts) -> Float[np.ndarray, "..."]:
         """Compute the loss; sizes and tokens may be arrays."""
         sizes, texts = _together(parameters, tokens)
         by_size, by_text = self.A / sizes**self.alpha, self.B / texts**self.beta
@@ -186,7 +190,7 @@ class ChinchillaLaw:
         return _isoflop(self, flops, parameters, inference_tokens)
 
     @checked
-    def optimum(self, flops: float) -> Split:
+    def optimum(self, flops: Positive) -> Split:
         r"""Split a budget where the loss is lowest.
 
         .. math::
@@ -209,17 +213,17 @@ class ChinchillaLaw:
         Hoffmann et al. (2022), equation 4.
         """
         scale = (self.alpha * self.A / (self.beta * self.B)) ** (1 / (self.alpha + self.beta))
-        parameters = scale * (positive("flops", flops) / 6) ** self.exponent
+        parameters = scale * (flops / 6) ** self.exponent
         return Split(parameters, flops / 6 / parameters)
 
     @checked(infinite="return")
-    def tokens_to_reach(self, loss: float, parameters: float) -> float:
+    def tokens_to_reach(self, loss: float, parameters: Positive) -> float:
         """Say how many tokens a size needs for a loss; infinity where no number suffices."""
-        left = loss - self.E - self.A / positive("parameters", parameters) ** self.alpha
+        left = loss - self.E - self.A / parameters**self.alpha
         return math.inf if left <= 0 else (self.B / left) ** (1 / self.beta)
 
     @checked
-    def optimum_with_inference(self, loss: float, inference_tokens: float) -> Split:
+    def optimum_with_inference(self, loss: float, inference_tokens: NotNegative) -> Split:
         r"""Find the cheapest way to a loss for a model that will read and write later on.
 
         .. math:: \min_{N, D}\; 6ND + 2N D_{\text{inference}} \quad\text{where}\quad L(N, D) = L
@@ -252,7 +256,6 @@ class ChinchillaLaw:
         >>> [round(law.optimum_with_inference(loss, d).ratio, 1) for d in (0, 1e12, 1e13)]
         [18.4, 30.1, 108.6]
         """
-        not_negative("inference_tokens", inference_tokens)
         if not loss > self.E:
             raise ValueError(f"loss must be above the floor E = {self.E}, got {loss}")
         smallest = math.log((self.A / (loss - self.E)) ** (1 / self.alpha))
@@ -316,7 +319,7 @@ class JointLaw:
 
     @checked
     def bottlenecks(
-        self, parameters: ArrayLike, tokens: ArrayLike
+        self, parameters: Amounts, tokens: Amounts
     ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
         """Compute the two terms in the bracket; the larger one limits."""
         sizes, texts = _together(parameters, tokens)
@@ -324,7 +327,7 @@ class JointLaw:
         return np.asarray(by_size), np.asarray(self.D_c / texts)
 
     @checked
-    def loss(self, parameters: ArrayLike, tokens: ArrayLike) -> Float[np.ndarray, "..."]:
+    def loss(self, parameters: Amounts, tokens: Amounts) -> Float[np.ndarray, "..."]:
         """Compute the loss; sizes and tokens may be arrays."""
         by_size, by_tokens = self.bottlenecks(parameters, tokens)
         return np.asarray((by_size + by_tokens) ** self.alpha_D)
@@ -351,10 +354,10 @@ class JointLaw:
         return ChinchillaLaw(0.0, self.N_c**ratio, self.D_c, ratio, 1.0).optimum(flops)
 
     @checked(infinite="return")
-    def tokens_to_reach(self, loss: float, parameters: float) -> float:
+    def tokens_to_reach(self, loss: Positive, parameters: float) -> float:
         """Say how many tokens a size needs for a loss; infinity where no number suffices."""
         by_size, _ = self.bottlenecks(parameters, 1.0)
-        left = positive("loss", loss) ** (1 / self.alpha_D) - float(by_size)
+        left = loss ** (1 / self.alpha_D) - float(by_size)
         return math.inf if left <= 0 else self.D_c / left
 
 

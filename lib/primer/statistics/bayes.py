@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import betaln
 
-from primer.inputs import as_array, checked, count, evaluated, number, positive, probability, real
+from primer.inputs import (
+    Count,
+    Like,
+    Natural,
+    Positive,
+    Probability,
+    Reals,
+    as_array,
+    checked,
+    evaluated,
+    number,
+    positive,
+)
 from primer.inputs.fields import checked_fields
 from primer.inputs.magnitude import scaled
 from primer.statistics.binomial import log_beta_binomial
-from primer.statistics.inputs import sample
+from primer.statistics.inputs import Sample, sample
 
 
 @checked_fields
@@ -49,38 +62,39 @@ class GridPosterior:
         r"""Compute :math:`E(g(\theta) \mid x)` for a function of arrays."""
         return float(self.masses @ evaluated("function", function, self.grid))
 
-    @checked
     def mean(self) -> float:
         r"""Compute the posterior mean."""
         return self.expect(lambda theta: theta)
 
     @checked
-    def quantile(self, p: float) -> float:
+    def quantile(self, p: Probability) -> float:
         """Compute the value below which the parameter lies with probability ``p``."""
         step = self.grid[1] - self.grid[0]
         rises = (self.density[1:] + self.density[:-1]) / 2 * step
         cumulative = np.concatenate([[0.0], rises.cumsum()])
-        return float(np.interp(probability("p", p), cumulative, self.grid))
+        return float(np.interp(p, cumulative, self.grid))
 
     @checked
-    def central_interval(self, level: float = 0.95) -> tuple[float, float]:
+    def central_interval(self, level: Probability = 0.95) -> tuple[float, float]:
         """Return the credible interval that leaves the same probability on both sides."""
-        outside = (1 - probability("level", level)) / 2
+        outside = (1 - level) / 2
         return self.quantile(outside), self.quantile(1 - outside)
 
     @checked
-    def highest_density_set(self, level: float = 0.95) -> Float[np.ndarray, " k"]:
+    def highest_density_set(self, level: Probability = 0.95) -> Float[np.ndarray, " k"]:
         """Return the fewest grid points, the densest ones, that hold the probability ``level``."""
         order = np.argsort(-self.density)
         held = self.masses[order].cumsum()
-        needed = int(np.searchsorted(held, probability("level", level))) + 1
+        needed = int(np.searchsorted(held, level)) + 1
         return np.sort(self.grid[order[:needed]])
 
 
+Grid = Annotated[Like, partial(sample, at_least=3)]
+"""Three numbers or more."""
+
+
 @checked
-def grid_posterior(
-    grid: ArrayLike, log_likelihood: ArrayLike, log_prior: ArrayLike
-) -> GridPosterior:
+def grid_posterior(grid: Grid, log_likelihood: ArrayLike, log_prior: ArrayLike) -> GridPosterior:
     r"""Compute a posterior density on a grid: likelihood times prior, divided by its integral.
 
     .. math:: \pi(\theta \mid x) = \frac{f(x \mid \theta)\, \pi(\theta)}
@@ -116,7 +130,7 @@ def grid_posterior(
     >>> round(grid_posterior(grid, seven_of_ten, np.zeros(1001)).mean(), 6)  # (7 + 1)/(10 + 2)
     0.666667
     """
-    points = sample("grid", grid, at_least=3)
+    points = grid
     steps = np.diff(points)
     rounding = 4 * np.finfo(float).eps * np.abs(points).max()
     if not (steps > 0).all() or not np.allclose(steps, steps[0], rtol=1e-5, atol=rounding):
@@ -152,7 +166,7 @@ class Beta(NamedTuple):
     b: float
 
     @checked
-    def update(self, successes: int, trials: int) -> Beta:
+    def update(self, successes: Natural, trials: Natural) -> Beta:
         r"""Return the posterior after some trials: :math:`\mathrm{Beta}(a + k,\ b + n - k)`.
 
         Examples
@@ -161,12 +175,11 @@ class Beta(NamedTuple):
         Beta(a=8.0, b=4.0)
         """
         self._check()
-        n, k = count("trials", trials, at_least=0), count("successes", successes, at_least=0)
+        n, k = trials, successes
         if k > n:
             raise ValueError(f"{k} successes in {n} trials")
         return Beta(float(self.a + k), float(self.b + n - k))
 
-    @checked
     def mean(self) -> float:
         r"""Compute :math:`a/(a+b)`, which is also the probability that the next trial succeeds."""
         self._check()
@@ -174,10 +187,10 @@ class Beta(NamedTuple):
         return float(a / (a + b))
 
     @checked
-    def log_density(self, theta: ArrayLike) -> Float[np.ndarray, "..."]:
+    def log_density(self, theta: Reals) -> Float[np.ndarray, "..."]:
         """Compute the log-density at probabilities strictly between 0 and 1."""
         self._check()
-        p = real("theta", theta)
+        p = theta
         if ((p <= 0) | (p >= 1)).any():
             raise ValueError("theta must lie strictly between 0 and 1")
         kernel = (self.a - 1) * np.log(p) + (self.b - 1) * np.log1p(-p)
@@ -216,7 +229,7 @@ class Normal(NamedTuple):
     sd: float
 
     @checked
-    def update(self, x: ArrayLike, noise: float) -> Normal:
+    def update(self, x: Sample, noise: Positive) -> Normal:
         r"""Return the posterior after a sample with known standard deviation :math:`\sigma`.
 
         Precisions add, and the posterior mean weighs prior mean and sample mean by them:
@@ -233,12 +246,12 @@ class Normal(NamedTuple):
         >>> Normal(mean=0.0, sd=1.0).update([3.0, 3.0, 3.0], noise=1.0)
         Normal(mean=2.25, sd=0.5)
         """
-        values, center = sample("x", x), number("mean", self.mean)
-        sd, sigma = positive("sd", self.sd), positive("noise", noise)
+        center = number("mean", self.mean)
+        sd, sigma = positive("sd", self.sd), noise
         _, unit = scaled(np.array([min(sd, sigma)]))  # no square overflows
-        prior, data = (unit / sd) ** 2, len(values) * (unit / sigma) ** 2
+        prior, data = (unit / sd) ** 2, len(x) * (unit / sigma) ** 2
         total = prior + data
-        parts, scale = scaled(values)
+        parts, scale = scaled(x)
         mean = prior / total * center + data / total * float(parts.mean()) * scale
         return Normal(mean, unit * total**-0.5)
 
@@ -255,9 +268,9 @@ class Chain(NamedTuple):
 @checked
 def metropolis(
     log_density: Callable[[np.ndarray], float],
-    start: ArrayLike,
-    step: float,
-    n_draws: int,
+    start: Reals,
+    step: Positive,
+    n_draws: Count,
     rng: np.random.Generator,
 ) -> Chain:
     r"""Draw from a density known up to a factor by Metropolis's random walk.
@@ -303,11 +316,11 @@ def metropolis(
     >>> chain.draws.shape, 0.3 < chain.acceptance < 0.6
     ((2000,), True)
     """
-    state, h = real("start", start), positive("step", step)
-    n = count("n_draws", n_draws)
+    state, h = start, step
+    n = n_draws
     height = _height(log_density, state)
     if height == -np.inf:
-        raise ValueError(f"the density at start = {start!r} must be above 0 and finite")
+        raise ValueError(f"the density at start = {start.tolist()} must be above 0 and finite")
     moves = h * rng.standard_normal((n, *state.shape))
     thresholds = np.log(rng.random(n))
     draws = np.empty((n, *state.shape))
@@ -334,7 +347,7 @@ def _height(log_density: Callable[..., float], state: np.ndarray | float) -> flo
 
 
 @checked
-def effective_sample_size(draws: ArrayLike) -> float:
+def effective_sample_size(draws: Annotated[Like, partial(sample, at_least=4)]) -> float:
     r"""Estimate how many independent draws a chain is worth for its mean.
 
     .. math:: n_{\mathrm{eff}} = \frac{n}{1 + 2\sum_{k \ge 1} \rho_k}
@@ -371,7 +384,7 @@ def effective_sample_size(draws: ArrayLike) -> float:
     >>> 3500 < effective_sample_size(np.random.default_rng(0).normal(size=4000)) < 4500
     True
     """
-    values = sample("draws", draws, at_least=4)
+    values = draws
     n = len(values)
     if np.ptp(values) == 0:
         raise ValueError("the chain never moved; take smaller steps")

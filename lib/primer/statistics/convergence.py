@@ -8,12 +8,12 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array, checked, count, evaluated, real
-from primer.statistics.inputs import sample
+from primer.inputs import Count, Reals, as_array, checked, evaluated
+from primer.statistics.inputs import Sample
 
 
 @checked
-def typewriter_interval(n: int) -> tuple[float, float]:
+def typewriter_interval(n: Count) -> tuple[float, float]:
     r"""Return where the head of the typewriter stands at step :math:`n`.
 
     Write :math:`n = 2^m + j` with :math:`0 \le j < 2^m`: the interval is the :math:`j`-th of the
@@ -41,13 +41,12 @@ def typewriter_interval(n: int) -> tuple[float, float]:
     >>> [typewriter_interval(n) for n in (1, 2, 3, 4)]
     [(0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (0.0, 0.25)]
     """
-    step = count("n", n)
-    pieces = 1 << (step.bit_length() - 1)
-    return (step - pieces) / pieces, (step - pieces + 1) / pieces
+    pieces = 1 << (n.bit_length() - 1)
+    return (n - pieces) / pieces, (n - pieces + 1) / pieces
 
 
 @checked
-def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
+def typewriter(n: ArrayLike, u: Reals) -> Int[np.ndarray, "..."]:
     r"""Compute the typewriter sequence :math:`X_n(u) = 1` if :math:`u \in A_n`, else 0.
 
     With :math:`u` uniform on :math:`[0, 1)` and :math:`n = 2^m + j`, :math:`P(X_n \ne 0) = 2^{-m}`;
@@ -76,17 +75,17 @@ def typewriter(n: ArrayLike, u: ArrayLike) -> Int[np.ndarray, "..."]:
     >>> typewriter(range(1, 8), 0.3).tolist()
     [1, 1, 0, 0, 1, 0, 0]
     """
-    steps, points = _steps(n), real("u", u)
-    if ((points < 0) | (points >= 1)).any():
+    steps = _steps(n)
+    if ((u < 0) | (u >= 1)).any():
         raise ValueError("u must lie in [0, 1)")
     exponents = np.frexp(steps)[1].astype(np.int64) - 1  # n = mantissa · 2^exponent
     exponents -= (1 << np.minimum(exponents, 62)) > steps  # where rounding made n a power of two
     pieces = 1 << np.minimum(exponents, 62)
     try:
-        return np.asarray(np.floor(points * pieces).astype(np.int64) == steps - pieces, dtype=int)
+        return np.asarray(np.floor(u * pieces).astype(np.int64) == steps - pieces, dtype=int)
     except ValueError:
         raise ValueError(
-            f"n and u must have shapes that go together, got {steps.shape} and {points.shape}"
+            f"n and u must have shapes that go together, got {steps.shape} and {u.shape}"
         ) from None
 
 
@@ -102,7 +101,7 @@ def _steps(n: ArrayLike) -> Int[np.ndarray, "..."]:
 
 @checked
 def kolmogorov_distance(
-    x: ArrayLike, cdf: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
+    x: Sample, cdf: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
 ) -> float:
     r"""Measure the largest gap between the empirical distribution of a sample and a continuous law.
 
@@ -138,7 +137,7 @@ def kolmogorov_distance(
     >>> kolmogorov_distance([0.5], lambda t: t)  # one step at 0.5 against the uniform law
     0.5
     """
-    ordered = np.sort(sample("x", x))
+    ordered = np.sort(x)
     theoretical = evaluated("cdf", cdf, ordered)
     if theoretical[0] < 0 or theoretical[-1] > 1 or (np.diff(theoretical) < 0).any():
         raise ValueError("cdf must be a distribution function: from 0 to 1, and never falling")

@@ -6,13 +6,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, positive, real
+from primer.inputs import Positive, Reals, checked, real
 from primer.inputs.magnitude import TINY
 
 
 @checked
 def cramer_rao_bound(
-    information: ArrayLike, slope: ArrayLike | None = None
+    information: Reals, slope: ArrayLike | None = None
 ) -> Float[np.ndarray, "..."]:
     r"""Compute the Cramér–Rao bound on the variance or covariance of an estimator.
 
@@ -53,23 +53,24 @@ def cramer_rao_bound(
     >>> cramer_rao_bound([[2, 0], [0, 4]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    matrix = real("information", information)
-    size = 1 if matrix.ndim == 0 else len(matrix)
+    size = 1 if information.ndim == 0 else len(information)
     jacobian = np.eye(size) if slope is None else real("slope", slope)
-    square = matrix.reshape(1, 1) if matrix.ndim == 0 else matrix
+    square = information.reshape(1, 1) if information.ndim == 0 else information
     if square.shape != (size, size) or not np.allclose(square, square.T):
-        raise ValueError(f"information must be a number or a symmetric matrix, got {information!r}")
+        raise ValueError(
+            f"information must be a number or a symmetric matrix, got {information.tolist()}"
+        )
     if (np.linalg.eigvalsh(square) <= 0).any():
         raise ValueError("information must be positive (definite): it bounds nothing otherwise")
     rows = np.atleast_2d(jacobian)
     if rows.ndim > 2 or rows.shape[-1] != size:
         raise ValueError(f"slope must have {size} columns, got the shape {jacobian.shape}")
     bound = rows @ np.linalg.solve(square, rows.T)
-    return bound.reshape(()) if matrix.ndim == 0 else bound
+    return bound.reshape(()) if information.ndim == 0 else bound
 
 
 @checked
-def efficiency(variance: float, information: float) -> float:
+def efficiency(variance: Positive, information: Positive) -> float:
     r"""Compute the efficiency of an unbiased estimator.
 
     .. math:: e(T) = \frac{1/I(\theta)}{\mathrm{Var}(T)} \le 1
@@ -100,7 +101,7 @@ def efficiency(variance: float, information: float) -> float:
     >>> efficiency(variance=0.5, information=4.0)
     0.5
     """
-    share = 1 / positive("information", information) / positive("variance", variance)
+    share = 1 / information / variance
     if share < TINY:
         raise ValueError(f"the efficiency of {variance:g} and {information:g} is below {TINY:g}")
     return share

@@ -10,13 +10,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, count, number
+from primer.inputs import Natural, Number, checked
 from primer.inputs.magnitude import rescaled, scaled
-from primer.statistics.inputs import samples
+from primer.statistics.inputs import Samples, samples
 
 
 @checked
-def sample_mean(x: ArrayLike) -> Float[np.ndarray, "..."]:
+def sample_mean(x: Samples) -> Float[np.ndarray, "..."]:
     r"""Compute the sample mean.
 
     .. math:: \bar X = \frac1n \sum_{i=1}^n X_i, \qquad E\bar X = \mu, \qquad
@@ -42,12 +42,12 @@ def sample_mean(x: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> float(sample_mean([1, 2, 6]))
     3.0
     """
-    parts, scale = scaled(samples("x", x), axis=-1)  # no sum overflows
+    parts, scale = scaled(x, axis=-1)  # no sum overflows
     return rescaled("the mean", parts.mean(axis=-1), scale)
 
 
 @checked
-def sample_variance(x: ArrayLike, ddof: int = 1) -> Float[np.ndarray, "..."]:
+def sample_variance(x: ArrayLike, ddof: Natural = 1) -> Float[np.ndarray, "..."]:
     r"""Compute the sample variance with the divisor :math:`n - \mathrm{ddof}`.
 
     .. math:: S^2 = \frac{1}{n-1} \sum_{i=1}^n (X_i - \bar X)^2, \qquad E S^2 = \sigma^2
@@ -78,13 +78,12 @@ def sample_variance(x: ArrayLike, ddof: int = 1) -> Float[np.ndarray, "..."]:
     >>> float(sample_variance([1, 2, 6])), float(sample_variance([1, 2, 6], ddof=0))
     (7.0, 4.666666666666667)
     """
-    off = count("ddof", ddof, at_least=0)
-    parts, scale = scaled(samples("x", x, at_least=off + 1), axis=-1)  # no square overflows
-    return rescaled("the variance", parts.var(axis=-1, ddof=off), scale, scale)
+    parts, scale = scaled(samples("x", x, at_least=ddof + 1), axis=-1)  # no square overflows
+    return rescaled("the variance", parts.var(axis=-1, ddof=ddof), scale, scale)
 
 
 @checked
-def sample_median(x: ArrayLike) -> Float[np.ndarray, "..."]:
+def sample_median(x: Samples) -> Float[np.ndarray, "..."]:
     r"""Compute the sample median, the middle of the ordered sample.
 
     Its large-sample variance is :math:`1/\bigl(4 n f(m)^2\bigr)`, with :math:`f(m)` the density at
@@ -110,12 +109,12 @@ def sample_median(x: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> float(sample_median([1, 2, 600]))
     2.0
     """
-    parts, scale = scaled(samples("x", x), axis=-1)
+    parts, scale = scaled(x, axis=-1)
     return rescaled("the median", np.median(parts, axis=-1), scale)
 
 
 @checked
-def trimmed_mean(x: ArrayLike, share: float = 0.25) -> Float[np.ndarray, "..."]:
+def trimmed_mean(x: Samples, share: Number = 0.25) -> Float[np.ndarray, "..."]:
     r"""Compute the mean of what is left after cutting a share off each end of the ordered sample.
 
     Parameters
@@ -141,16 +140,16 @@ def trimmed_mean(x: ArrayLike, share: float = 0.25) -> Float[np.ndarray, "..."]:
     >>> float(trimmed_mean([1, 2, 4, 600]))
     3.0
     """
-    if not 0 <= number("share", share) < 0.5:
+    if not 0 <= share < 0.5:
         raise ValueError(f"share must be at least 0 and below ½, got {share:g}")
-    parts, scale = scaled(np.sort(samples("x", x), axis=-1), axis=-1)
+    parts, scale = scaled(np.sort(x, axis=-1), axis=-1)
     n = parts.shape[-1]
     cut = int(n * share)
     return rescaled("the trimmed mean", parts[..., cut : n - cut].mean(axis=-1), scale)
 
 
 @checked
-def midrange(x: ArrayLike) -> Float[np.ndarray, "..."]:
+def midrange(x: Samples) -> Float[np.ndarray, "..."]:
     r"""Compute the middle between the smallest and the largest observation.
 
     Parameters
@@ -173,5 +172,5 @@ def midrange(x: ArrayLike) -> Float[np.ndarray, "..."]:
     >>> float(midrange([1, 2, 6]))
     3.5
     """
-    parts, scale = scaled(samples("x", x), axis=-1)
+    parts, scale = scaled(x, axis=-1)
     return rescaled("the midrange", (parts.min(axis=-1) + parts.max(axis=-1)) / 2, scale)

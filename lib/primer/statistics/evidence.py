@@ -6,13 +6,19 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, gammaln
 
-from primer.inputs import checked, count, number, positive, probability
+from primer.inputs import (
+    Count,
+    Natural,
+    Number,
+    Positive,
+    Probability,
+    checked,
+)
 from primer.inputs.magnitude import TINY, scaled
 from primer.statistics.binomial import log_beta_binomial, log_binomial
-from primer.statistics.inputs import sample
+from primer.statistics.inputs import Sample
 from primer.statistics.quadrature import integral
 
 
@@ -63,7 +69,7 @@ def marginal_likelihood(
 
 
 @checked
-def posterior_probability(bayes_factor: float, prior: float = 0.5) -> float:
+def posterior_probability(bayes_factor: Positive, prior: Probability = 0.5) -> float:
     r"""Turn a Bayes factor into the posterior probability of the first hypothesis.
 
     .. math:: \frac{P(H_0 \mid x)}{P(H_1 \mid x)} = B_{01}\, \frac{P(H_0)}{P(H_1)}
@@ -94,14 +100,18 @@ def posterior_probability(bayes_factor: float, prior: float = 0.5) -> float:
     >>> posterior_probability(3.0), posterior_probability(3.0, prior=0.25)
     (0.75, 0.5)
     """
-    p = probability("prior", prior)
-    for_it = positive("bayes_factor", bayes_factor) * p
+    p = prior
+    for_it = bayes_factor * p
     return for_it / (for_it + (1 - p))
 
 
 @checked
 def coin_bayes_factor(
-    successes: int, trials: int, null: float = 0.5, a: float = 1.0, b: float = 1.0
+    successes: Natural,
+    trials: Natural,
+    null: Probability = 0.5,
+    a: Positive = 1.0,
+    b: Positive = 1.0,
 ) -> float:
     r"""Compute the Bayes factor of a known against an unknown probability of success.
 
@@ -137,11 +147,11 @@ def coin_bayes_factor(
     >>> round(coin_bayes_factor(successes=5, trials=10), 6)  # 11 · C(10, 5) / 2¹⁰
     2.707031
     """
-    n, k = count("trials", trials, at_least=0), count("successes", successes, at_least=0)
+    n, k = trials, successes
     if k > n:
         raise ValueError(f"{k} successes in {n} trials")
-    known = log_binomial(k, n, probability("null", null))
-    return _factor(known - log_beta_binomial(k, n, positive("a", a), positive("b", b)))
+    known = log_binomial(k, n, null)
+    return _factor(known - log_beta_binomial(k, n, a, b))
 
 
 def _factor(logarithm: float) -> float:
@@ -155,7 +165,7 @@ def _factor(logarithm: float) -> float:
 
 
 @checked
-def normal_bayes_factor(z: float, n: int, prior_scale: float = 1.0) -> float:
+def normal_bayes_factor(z: Number, n: Count, prior_scale: Positive = 1.0) -> float:
     r"""Compute the Bayes factor of a mean of zero against an unknown mean, from a z statistic.
 
     :math:`H_0`: :math:`\mu = 0`; :math:`H_1`: :math:`\mu \sim \mathcal N(0, \tau^2)`; the
@@ -196,14 +206,14 @@ def normal_bayes_factor(z: float, n: int, prior_scale: float = 1.0) -> float:
     >>> round(normal_bayes_factor(1.96, n=10), 3), round(normal_bayes_factor(1.96, n=10_000), 3)
     (0.579, 14.653)
     """
-    log_r = math.log(count("n", n)) + 2 * math.log(positive("prior_scale", prior_scale))
-    distance = number("z", z) * math.sqrt(expit(log_r))  # expit(log r) = r/(1 + r)
+    log_r = math.log(n) + 2 * math.log(prior_scale)
+    distance = z * math.sqrt(expit(log_r))  # expit(log r) = r/(1 + r)
     return _factor(float(np.logaddexp(0, log_r)) / 2 - distance * distance / 2)
 
 
 @checked
 def normal_log_evidence(
-    x: ArrayLike, mean: float, strength: float, shape: float, scale: float
+    x: Sample, mean: Number, strength: Positive, shape: Positive, scale: Positive
 ) -> float:
     r"""Compute the log marginal likelihood of a normal sample with unknown mean and variance.
 
@@ -247,10 +257,10 @@ def normal_log_evidence(
     >>> round(normal_log_evidence([0.0], mean=0, strength=1, shape=0.5, scale=0.5), 6)
     -1.491303
     """
-    parts, unit = scaled(np.append(sample("x", x), number("mean", mean)))  # no square overflows
+    parts, unit = scaled(np.append(x, mean))  # no square overflows
     values, m = parts[:-1], parts[-1]
-    kappa, a = positive("strength", strength), positive("shape", shape)
-    b, n = positive("scale", scale), len(values)
+    kappa, a = strength, shape
+    b, n = scale, len(values)
     squares = float(((values - values.mean()) ** 2).sum())
     a_n, kappa_n = a + n / 2, kappa + n
     added = squares / 2 + kappa * n * (float(values.mean()) - m) ** 2 / (2 * kappa_n)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from primer.inputs import checked, number, positive, probability, real, tensor
 from primer.statistics.estimators import sample_mean, sample_median
-from primer.statistics.inputs import sample
+from primer.statistics.inputs import Sample
 from primer.statistics.likelihood import maximize_likelihood
 
 Size = int | tuple[int, ...]
@@ -138,9 +138,9 @@ class Bernoulli(Family):
         p = probability("theta", theta)
         return 1 / (p * (1 - p))
 
-    def estimate(self, x: ArrayLike) -> float:
+    def estimate(self, x: Sample) -> float:
         """Return the share of ones."""
-        return float(self.observations(sample("x", x)).mean())
+        return float(self.observations(x).mean())
 
 
 class Poisson(Family):
@@ -181,9 +181,9 @@ class Poisson(Family):
         """Return 1/θ."""
         return 1 / positive("theta", theta)
 
-    def estimate(self, x: ArrayLike) -> float:
+    def estimate(self, x: Sample) -> float:
         """Return the mean count."""
-        return float(sample_mean(self.observations(sample("x", x))))
+        return float(sample_mean(self.observations(x)))
 
 
 class Exponential(Family):
@@ -214,12 +214,11 @@ class Exponential(Family):
         """Return 1/θ²."""
         return 1 / positive("theta", theta) ** 2
 
-    def estimate(self, x: ArrayLike) -> float:
+    def estimate(self, x: Sample) -> float:
         """Return the number of events per time waited."""
-        times = sample("x", x)
-        if (times < 0).any() or not times.any():
+        if (x < 0).any() or not x.any():
             raise ValueError("an exponential sample holds waiting times ≥ 0, not all of them 0")
-        return 1 / float(sample_mean(times))
+        return 1 / float(sample_mean(x))
 
 
 class NormalMean(Family):
@@ -246,9 +245,9 @@ class NormalMean(Family):
         """Return 1, whatever θ is."""
         return 1.0 + 0 * number("theta", theta)
 
-    def estimate(self, x: ArrayLike) -> float:
+    def estimate(self, x: Sample) -> float:
         """Return the mean."""
-        return float(sample_mean(sample("x", x)))
+        return float(sample_mean(x))
 
 
 class Laplace(Family):
@@ -279,9 +278,9 @@ class Laplace(Family):
         """Return 1, whatever θ is."""
         return 1.0 + 0 * number("theta", theta)
 
-    def estimate(self, x: ArrayLike) -> float:
+    def estimate(self, x: Sample) -> float:
         """Return the median."""
-        return float(sample_median(sample("x", x)))
+        return float(sample_median(x))
 
 
 class Cauchy(Family):
@@ -314,9 +313,9 @@ class Cauchy(Family):
         """Return ½, whatever θ is."""
         return 0.5 + 0 * number("theta", theta)
 
-    def estimate(self, x: ArrayLike) -> float:
+    def estimate(self, x: Sample) -> float:
         """Return the maximum above the observation with the highest likelihood."""
-        values = sample("x", x)
+        values = x
         gaps = np.hypot(1, values - values[:, None])  # at each observation; no square overflows
         heights = -np.log(gaps).sum(axis=-1)
         start = float(values[heights.argmax()])
@@ -357,9 +356,8 @@ class Uniform(Family):
         """Return 1/θ², which bounds nothing here."""
         return 1 / positive("theta", theta) ** 2
 
-    def estimate(self, x: ArrayLike) -> float:
+    def estimate(self, x: Sample) -> float:
         """Return the largest observation."""
-        values = sample("x", x)
-        if (values < 0).any() or not values.any():
+        if (x < 0).any() or not x.any():
             raise ValueError("a sample from [0, θ] holds numbers ≥ 0, not all of them 0")
-        return float(values.max())
+        return float(x.max())

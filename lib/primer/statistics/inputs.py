@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import real
+from primer.inputs import Like, real
 
 
 def samples(name: str, x: ArrayLike, *, at_least: int = 1) -> Float[np.ndarray, "... n"]:
@@ -39,3 +41,9 @@ def sample(name: str, x: ArrayLike, *, at_least: int = 1) -> Float[np.ndarray, "
     if array.ndim != 1:
         raise ValueError(f"{name} must be one sample, got an array of shape {array.shape}")
     return array
+
+
+Samples = Annotated[Like, samples]
+"""Samples along the last axis."""
+Sample = Annotated[Like, sample]
+"""One sample."""

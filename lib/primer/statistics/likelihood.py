@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import checked, count, positive, real
+from primer.inputs import Count, Positive, checked, real
 from primer.statistics.inputs import sample
 
 LogDensity = Callable[[Tensor, Tensor], Tensor]
@@ -215,7 +215,7 @@ def observed_information(
 
 @checked
 def numerical_information(
-    log_density: LogDensity, x: ArrayLike, theta: ArrayLike, step: float = 1e-4
+    log_density: LogDensity, x: ArrayLike, theta: ArrayLike, step: Positive = 1e-4
 ) -> Float[np.ndarray, "..."]:
     r"""Compute the observed information by second differences, as a check on the automatic one.
 
@@ -247,7 +247,7 @@ def numerical_information(
     2.0
     """
     observations, at = _tensors(log_density, x, theta)
-    h, total = positive("step", step), _total(log_density, observations)
+    h, total = step, _total(log_density, observations)
     moves = h * torch.eye(at.numel(), dtype=at.dtype).reshape(-1, *at.shape)
     bends = [
         total(at + a + b) - total(at + a - b) - total(at - a + b) + total(at - a - b)
@@ -259,7 +259,7 @@ def numerical_information(
 
 @checked
 def maximize_likelihood(
-    log_density: LogDensity, x: ArrayLike, start: ArrayLike, *, max_steps: int = 100
+    log_density: LogDensity, x: ArrayLike, start: ArrayLike, *, max_steps: Count = 100
 ) -> Float[np.ndarray, "..."]:
     r"""Find a maximum of the likelihood by Newton's method.
 
@@ -304,7 +304,7 @@ def maximize_likelihood(
     total = _total(log_density, observations)
     slope, bend = torch.func.grad(total), _hessian(total)
     height = total(at)
-    for _ in range(count("max_steps", max_steps)):
+    for _ in range(max_steps):
         move = _uphill(slope(at).reshape(-1), -bend(at).reshape(at.numel(), -1)).reshape(at.shape)
         if not torch.isfinite(move).all():
             raise ValueError(f"the likelihood has no slope at {at.tolist()}; begin elsewhere")

@@ -3,15 +3,22 @@ r"""How often a t test finds what is there: power, and the sample size for a wan
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
-from primer.inputs import checked, count, number, positive, probability
+from primer.inputs import (
+    Number,
+    Probability,
+    at_least,
+    checked,
+    positive,
+)
 from primer.statistics.student import noncentral_t_cdf, t_quantile
 from primer.statistics.testing import Alternative
 
 
 @checked(infinite="return")
 def t_critical_values(
-    df: float, alpha: float = 0.05, alternative: Alternative = "two-sided"
+    df: float, alpha: Probability = 0.05, alternative: Alternative = "two-sided"
 ) -> tuple[float, float]:
     r"""Compute where the critical region of a t test begins.
 
@@ -42,7 +49,7 @@ def t_critical_values(
     >>> [round(c, 3) for c in t_critical_values(15, alternative="greater")]
     [-inf, 1.753]
     """
-    size = probability("alpha", alpha) / (2 if alternative == "two-sided" else 1)
+    size = alpha / (2 if alternative == "two-sided" else 1)
     bound = -t_quantile(size, df)  # not of 1 − size, which may round to 1
     if alternative == "two-sided":
         return -bound, bound
@@ -53,7 +60,10 @@ def t_critical_values(
 
 @checked
 def t_power(
-    effect: float, n: int, alpha: float = 0.05, alternative: Alternative = "two-sided"
+    effect: Number,
+    n: Annotated[int, at_least(2)],
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
 ) -> float:
     r"""Compute the power of the one-sample t test.
 
@@ -95,8 +105,8 @@ def t_power(
     >>> round(t_power(effect=0.0, n=16), 10)
     0.05
     """
-    df = count("n", n, at_least=2) - 1
-    delta = number("effect", effect) * math.sqrt(n)
+    df = n - 1
+    delta = effect * math.sqrt(n)
     low, high = t_critical_values(df, alpha, alternative)
     below = float(noncentral_t_cdf(low, df, delta)) if math.isfinite(low) else 0.0
     above = float(noncentral_t_cdf(-high, df, -delta)) if math.isfinite(high) else 0.0
@@ -105,9 +115,9 @@ def t_power(
 
 @checked
 def t_sample_size(
-    effect: float,
-    power: float = 0.8,
-    alpha: float = 0.05,
+    effect: Number,
+    power: Probability = 0.8,
+    alpha: Probability = 0.05,
     alternative: Alternative = "two-sided",
 ) -> int:
     r"""Find the smallest sample with which the one-sample t test reaches a power.
@@ -144,11 +154,11 @@ def t_sample_size(
     >>> round(t_power(0.5, 33), 4), round(t_power(0.5, 34), 4)
     (0.7954, 0.8078)
     """
-    shift = number("effect", effect) * (-1 if alternative == "less" else 1)
+    shift = effect * (-1 if alternative == "less" else 1)
     positive(
         "effect in the direction of the test", abs(shift) if alternative == "two-sided" else shift
     )
-    if probability("power", power) <= probability("alpha", alpha):
+    if power <= alpha:
         raise ValueError(f"power must be above alpha, got {power:g} and {alpha:g}")
     if abs(shift) < 1e-6:  # more than 10¹² observations
         raise ValueError(f"effect must be at least 1e-6, got {effect:g}: too small for any sample")

@@ -13,10 +13,17 @@ import math
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtr, ndtri, stdtr
 
-from primer.inputs import checked, number, positive, probability, real
+from primer.inputs import (
+    Number,
+    Positive,
+    Probability,
+    Reals,
+    checked,
+    number,
+    positive,
+)
 from primer.inputs.magnitude import TINY
 
 NEGLIGIBLE = 36.0
@@ -28,7 +35,7 @@ VANISHED = 750.0
 
 @checked
 def scale_mixture(
-    df: float, noncentrality: float = 0.0, depth: float = NEGLIGIBLE
+    df: Positive, noncentrality: Number = 0.0, depth: Positive = NEGLIGIBLE
 ) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
     r"""Return scales :math:`s_j` and weights :math:`w_j` that stand for :math:`s = \sqrt{V/\nu}`.
 
@@ -68,8 +75,8 @@ def scale_mixture(
     >>> round(float(weights.sum()), 12), round(float(weights @ scales**2), 12)  # E(V/ν) = 1
     (1.0, 1.0)
     """
-    nu, delta = positive("df", df), number("noncentrality", noncentrality)
-    width = positive("depth", depth) / nu
+    nu, delta = df, noncentrality
+    width = depth / nu
     low = -(width + 1.1 * math.sqrt(width))
     high = 0.5 * math.log1p(2 * width + 3 * math.sqrt(width))
     step = 0.35 / (abs(delta) + max(math.sqrt(nu), 3.0))
@@ -94,7 +101,7 @@ def _depth(t: np.ndarray, df: float, noncentrality: float) -> float:
 
 @checked
 def noncentral_t_density(
-    t: ArrayLike, df: float, noncentrality: float = 0.0
+    t: Reals, df: float, noncentrality: float = 0.0
 ) -> Float[np.ndarray, "..."]:
     r"""Compute the density of the noncentral t distribution.
 
@@ -129,16 +136,13 @@ def noncentral_t_density(
     >>> round(float(noncentral_t_density(0.0, df=1)), 10), round(1 / np.pi, 10)  # Cauchy's
     (0.3183098862, 0.3183098862)
     """
-    at = real("t", t)
-    scales, weights = scale_mixture(df, noncentrality, _depth(at, df, noncentrality))
-    gaps = np.clip(at[..., None] * scales - noncentrality, -40, 40)  # e⁻⁸⁰⁰ is 0; (..., nodes)
+    scales, weights = scale_mixture(df, noncentrality, _depth(t, df, noncentrality))
+    gaps = np.clip(t[..., None] * scales - noncentrality, -40, 40)  # e⁻⁸⁰⁰ is 0; (..., nodes)
     return np.asarray(np.exp(-(gaps**2) / 2) @ (weights * scales) / math.sqrt(2 * math.pi))
 
 
 @checked
-def noncentral_t_cdf(
-    t: ArrayLike, df: float, noncentrality: float = 0.0
-) -> Float[np.ndarray, "..."]:
+def noncentral_t_cdf(t: Reals, df: float, noncentrality: float = 0.0) -> Float[np.ndarray, "..."]:
     r"""Compute the distribution function of the noncentral t distribution.
 
     .. math:: P(T \le t) \approx \sum_j w_j\, \Phi(t s_j - \delta)
@@ -171,13 +175,12 @@ def noncentral_t_cdf(
     >>> round(float(noncentral_t_cdf(1.0, df=1)), 10)  # ½ + arctan(1)/π
     0.75
     """
-    at = real("t", t)
-    scales, weights = scale_mixture(df, noncentrality, _depth(at, df, noncentrality))
-    return np.asarray(ndtr(at[..., None] * scales - noncentrality) @ weights)
+    scales, weights = scale_mixture(df, noncentrality, _depth(t, df, noncentrality))
+    return np.asarray(ndtr(t[..., None] * scales - noncentrality) @ weights)
 
 
 @checked
-def t_density(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
+def t_density(t: Reals, df: Positive) -> Float[np.ndarray, "..."]:
     r"""Compute the density of Student's t distribution in closed form.
 
     .. math:: f(t) = \frac{\Gamma\left(\frac{\nu+1}2\right)}{\sqrt{\nu\pi}\,
@@ -209,7 +212,7 @@ def t_density(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     >>> round(float(t_density(1.0, df=1)) * np.pi, 10)
     0.5
     """
-    return np.asarray(np.exp(_log_t_density(real("t", t), positive("df", df))))
+    return np.asarray(np.exp(_log_t_density(t, df)))
 
 
 def _log_t_density(t: np.ndarray, nu: float) -> np.ndarray:
@@ -219,7 +222,7 @@ def _log_t_density(t: np.ndarray, nu: float) -> np.ndarray:
 
 
 @checked
-def t_cdf(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
+def t_cdf(t: Reals, df: Positive) -> Float[np.ndarray, "..."]:
     r"""Compute the distribution function of Student's t distribution.
 
     It is an incomplete Beta function, of which SciPy keeps all digits in the far tail too:
@@ -253,15 +256,15 @@ def t_cdf(t: ArrayLike, df: float) -> Float[np.ndarray, "..."]:
     >>> round(float(t_cdf(2.131, df=15)), 3)
     0.975
     """
-    nu, at = positive("df", df), real("t", t)
-    far = at < -1e150  # where squares overflow the tail is a power: t f(t)/ν
-    beyond = np.where(far, at, -1.0)
+    nu = df
+    far = t < -1e150  # where squares overflow the tail is a power: t f(t)/ν
+    beyond = np.where(far, t, -1.0)
     tail = np.exp(_log_t_density(beyond, nu) + np.log(-beyond)) / nu
-    return np.asarray(np.where(far, tail, stdtr(nu, np.maximum(at, -1e150))))
+    return np.asarray(np.where(far, tail, stdtr(nu, np.maximum(t, -1e150))))
 
 
 @checked
-def t_quantile(p: float, df: float) -> float:
+def t_quantile(p: Probability, df: float) -> float:
     r"""Compute the point below which Student's t distribution has the probability ``p``.
 
     Newton's method for the logarithm of the tail against that of :math:`t`, from the normal
@@ -290,7 +293,7 @@ def t_quantile(p: float, df: float) -> float:
     >>> round(t_quantile(0.975, df=15), 4)
     2.1314
     """
-    tail = min(probability("p", p), 1 - p)
+    tail = min(p, 1 - p)
     t = near = -float(ndtri(tail))
     for _ in range(500 if t > 0 else 0):
         above = float(t_cdf(-t, df))

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from primer.datasets import corpus_hash, split_plays
-from primer.inputs import checked, count
+from primer.inputs import Count, checked, count
 from primer.language_models import BytePairEncoding
 from primer.language_models.byte_pairs import END
 
@@ -171,9 +171,8 @@ class Batches:
 
     @checked
     def __init__(
-        self, tokens: Int[Tensor, " tokens"], context_length: int, batch_size: int, seed: int
+        self, tokens: Int[Tensor, " tokens"], context_length: Count, batch_size: Count, seed: int
     ) -> None:
-        count("context_length", context_length), count("batch_size", batch_size)
         if not 0 <= seed < 1 << 32:  # its product with a million and the epoch fits into 64 bits
             raise ValueError(f"seed must lie between 0 and {(1 << 32) - 1}, got {seed}")
         self.sequences = len(tokens) // context_length - 1

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked, count
 from primer.inputs import tokens as token_ids
 from primer.language_models import BytePairEncoding
 from primer.transformers import MixtureOfExperts, Transformer
@@ -102,7 +102,7 @@ def held_out_loss(
 
 @checked
 def cut_windows(
-    stream: Int[Tensor, " tokens"], length: int, windows: int | None = None
+    stream: Int[Tensor, " tokens"], length: Count, windows: int | None = None
 ) -> Int[Tensor, "windows targets"]:
     """Cut a text into windows of ``length`` tokens, each with the token after its last.
 
@@ -117,7 +117,7 @@ def cut_windows(
     tensor([[0, 1, 2, 3],
             [6, 7, 8, 9]])
     """
-    available = (len(stream) - 1) // count("length", length)
+    available = (len(stream) - 1) // length
     if available < 1:
         raise ValueError(
             f"{len(stream)} held-out tokens do not fill one window of {length} and its targets; "

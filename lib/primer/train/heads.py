@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.attention import head_scores
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 from primer.language_models import entropy
 from primer.transformers import Transformer
 
@@ -80,7 +80,7 @@ def named_scores(
 
 @checked
 def cut_passages(
-    stream: Int[Tensor, " tokens"], length: int, passages: int
+    stream: Int[Tensor, " tokens"], length: Count, passages: int
 ) -> Int[Tensor, "passages length"]:
     """Cut the first so many passages from a text, one after the other.
 
@@ -96,7 +96,7 @@ def cut_passages(
             [3, 4, 5],
             [6, 7, 8]])
     """
-    available = min(len(stream) // count("length", length), passages)
+    available = min(len(stream) // length, passages)
     if available < 2:
         raise ValueError(
             f"{len(stream)} tokens hold no two passages of {length}; add text or shorten them"

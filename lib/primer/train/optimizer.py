@@ -5,12 +5,12 @@ from __future__ import annotations
 from torch import nn
 from torch.optim import AdamW
 
-from primer.inputs import checked, fraction, not_negative
+from primer.inputs import NotNegative, checked, fraction
 
 
 @checked
 def make_optimizer(
-    model: nn.Module, *, betas: tuple[float, float] = (0.9, 0.95), weight_decay: float = 0.1
+    model: nn.Module, *, betas: tuple[float, float] = (0.9, 0.95), weight_decay: NotNegative = 0.1
 ) -> AdamW:
     r"""Prepare AdamW for a model: matrices decay, gains and biases do not.
 
@@ -44,7 +44,6 @@ def make_optimizer(
     >>> [(group["weight_decay"], [tuple(p.shape) for p in group["params"]]) for group in groups]
     [(0.1, [(2, 3)]), (0.0, [(2,)])]
     """
-    not_negative("weight_decay", weight_decay)
     for beta in betas:
         fraction("each of betas", beta)
     parameters = [p for p in model.parameters() if p.requires_grad]

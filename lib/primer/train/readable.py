@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.optim import AdamW
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 from primer.train.configuration import Configuration
 from primer.train.data import Batches, Corpus
 from primer.train.initialization import initialize
@@ -21,7 +21,7 @@ from primer.transformers import Transformer
 
 @checked
 def train_plainly(
-    configuration: Configuration, corpus: Corpus, steps: int
+    configuration: Configuration, corpus: Corpus, steps: Count
 ) -> tuple[Transformer, list[float]]:
     r"""Train a model for the first steps of a configuration, in as few lines as it takes.
 
@@ -88,7 +88,7 @@ def train_plainly(
 
     text = Batches(corpus.training, phase.context_length, phase.batch_size, settings.seed)
     losses = []
-    for step in range(count("steps", steps)):
+    for step in range(steps):
         rate = learning_rate(
             step,
             peak=phase.learning_rate,

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from primer.inputs import checked, count, number
+from primer.inputs import Count, checked, number
 from primer.train.data import Batches
 
 Repeats = Literal["text", "random", "both"]
@@ -51,10 +51,10 @@ class RepeatingBatches:
     """
 
     @checked
-    def __init__(self, batches: Batches, share: float, repeats: Repeats, vocab_size: int) -> None:
+    def __init__(self, batches: Batches, share: float, repeats: Repeats, vocab_size: Count) -> None:
         check_repetition(share, batches.context_length)
         self.batches, self.share, self.repeats = batches, share, repeats
-        self.vocab_size = count("vocab_size", vocab_size)
+        self.vocab_size = vocab_size
 
     def at(self, step: int) -> Int[Tensor, "batch length"]:
         """Return the batch of a step, of shape ``(batch_size, context_length + 1)``."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 from primer.transformers.config import TransformerConfig
 
 
@@ -153,7 +153,7 @@ def count_parameters(config: TransformerConfig, active: bool = False) -> int:
 
 
 @checked
-def flops_by_part(config: TransformerConfig, n_tokens: int) -> dict[str, int]:
+def flops_by_part(config: TransformerConfig, n_tokens: Count) -> dict[str, int]:
     r"""Count the floating-point operations of the forward pass, for one token of a text.
 
     A matrix of :math:`P` numbers costs :math:`2P` operations.  Attention adds the scores and the
@@ -194,7 +194,6 @@ def flops_by_part(config: TransformerConfig, n_tokens: int) -> dict[str, int]:
     >>> parts["scores"] == parts["projections"] + parts["feed-forward"]
     True
     """
-    count("n_tokens", n_tokens)
     table = weights(config)
     return {
         "projections": sum(weight.flops for weight in table if weight.part == "attention"),
@@ -244,7 +243,7 @@ def flops_per_token(config: TransformerConfig, n_tokens: int) -> int:
 
 
 @checked
-def cache_bytes(config: TransformerConfig, n_tokens: int, bytes_per_number: int = 2) -> int:
+def cache_bytes(config: TransformerConfig, n_tokens: Count, bytes_per_number: Count = 2) -> int:
     r"""Count the bytes of the keys and values kept for a text of ``n_tokens``.
 
     .. math:: 2\cdot L\cdot H_{kv}\cdot d_k\cdot n\cdot b
@@ -278,7 +277,5 @@ def cache_bytes(config: TransformerConfig, n_tokens: int, bytes_per_number: int 
     >>> cache_bytes(GPT3, 2048) / 1e9
     9.663676416
     """
-    count("n_tokens", n_tokens)
-    count("bytes_per_number", bytes_per_number)
     per_token = 2 * config.n_layers * config.kv_heads * config.d_head
     return per_token * n_tokens * bytes_per_number

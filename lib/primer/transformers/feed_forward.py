@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Annotated
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
-from primer.inputs import checked, count, one_of, tensor
-from primer.inputs.tensors import check_finite
+from primer.inputs import among, checked, count, one_of, tensor
+from primer.inputs.tensors import check_finite, is_trusted
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu,
@@ -60,11 +61,14 @@ class FeedForward(nn.Module):
 
     @checked
     def __init__(
-        self, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True
+        self,
+        d_model: int,
+        d_ff: int,
+        activation: Annotated[str, among(ACTIVATIONS)] = "relu",
+        bias: bool = True,
     ) -> None:
         super().__init__()
         _check_widths(d_model, d_ff)
-        one_of("activation", activation, ACTIVATIONS)
         self.up = nn.Linear(d_model, d_ff, bias=bias)
         self.activation = ACTIVATIONS[activation]
         self.down = nn.Linear(d_ff, d_model, bias=bias)
@@ -156,6 +160,8 @@ def _check_widths(d_model: int, d_ff: int) -> None:
 
 def _check_tokens(x: Tensor, up: nn.Linear) -> None:
     """Raise a ``ValueError`` unless these are tokens that the network can read."""
+    if is_trusted():
+        return
     weight = getattr(up, "weight", None)  # none where fine-tuning wraps it
     if tensor("x", x, axes=1).shape[-1] != up.in_features:
         raise ValueError(

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, tensor
+from primer.inputs import Count, checked, tensor
 
 
 class Routing(NamedTuple):
@@ -183,12 +183,11 @@ class MixtureOfExperts(nn.Module):
     def __init__(
         self,
         make_expert: Callable[[], nn.Module],
-        d_model: int,
+        d_model: Count,
         n_experts: int,
         experts_per_token: int = 2,
     ) -> None:
         super().__init__()
-        count("d_model", d_model)
         if not 1 <= experts_per_token <= n_experts:
             raise ValueError(
                 f"experts_per_token must lie between 1 and n_experts = {n_experts}, "

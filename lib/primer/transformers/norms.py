@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked, count, tensor
-from primer.inputs.tensors import all_finite
+from primer.inputs import Count, checked, tensor
+from primer.inputs.tensors import holds_finite
 
 
 def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
@@ -28,6 +28,12 @@ def _check(x: Tensor, weight: Tensor | None, eps: float) -> None:
         )
     if not eps >= 0:
         raise ValueError(f"eps must be 0 or larger, got {eps}")
+
+
+def _check_above_zero(size: Tensor, eps: float, why: str) -> None:
+    """Raise a ``ValueError`` where a vector has no size to be divided by."""
+    if eps == 0 and (size == 0).any():
+        raise ValueError(f"all features of x are {why}")
 
 
 def in_own_unit(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
@@ -99,10 +105,7 @@ def layer_norm(
     wide = x.double()
     centered, own_eps = in_own_unit(wide - wide.mean(-1, keepdim=True), eps)
     variance = centered.square().mean(-1, keepdim=True) + own_eps
-    if eps == 0 and (variance == 0).any():
-        raise ValueError(
-            "all features of x are equal: without eps nothing brings them to variance 1"
-        )
+    _check_above_zero(variance, eps, "equal: without eps nothing brings them to variance 1")
     normalized = (centered * torch.rsqrt(variance)).to(x.dtype)
     if weight is not None:
         normalized = normalized * weight
@@ -151,10 +154,7 @@ def rms_norm(
     _check(x, weight, eps)
     small, own_eps = in_own_unit(x, eps)
     mean_square = small.square().mean(-1, keepdim=True) + own_eps
-    if eps == 0 and (mean_square == 0).any():
-        raise ValueError(
-            "all features of x are 0: without eps nothing brings them to mean square 1"
-        )
+    _check_above_zero(mean_square, eps, "0: without eps nothing brings them to mean square 1")
     normalized = (small * torch.rsqrt(mean_square)).to(x.dtype)
     return normalized if weight is None else normalized * weight
 
@@ -184,9 +184,8 @@ class RMSNorm(nn.Module):
     """
 
     @checked
-    def __init__(self, dim: int, eps: float = 1e-5) -> None:
+    def __init__(self, dim: Count, eps: float = 1e-5) -> None:
         super().__init__()
-        count("dim", dim)
         if not eps >= 0:
             raise ValueError(f"eps must be 0 or larger, got {eps}")
         self.weight = nn.Parameter(torch.ones(dim))
@@ -197,7 +196,7 @@ class RMSNorm(nn.Module):
         weight = self.weight
         if tensor("x", x, axes=1).shape[-1:] != weight.shape:
             raise ValueError(f"x has {x.shape[-1]} features, the norm {len(weight)}")
-        if self.eps == 0 or not all_finite(torch.linalg.vector_norm(x.detach())):
+        if self.eps == 0 or not holds_finite(torch.linalg.vector_norm(x.detach())):
             return rms_norm(x, weight, self.eps)
         return nn.functional.rms_norm(x, weight.shape, weight, self.eps)
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from primer.attention.dot_product import check_attention, dot_products
-from primer.inputs import checked, count
+from primer.inputs import Count, checked
 
 
 class Running(NamedTuple):
@@ -76,7 +76,7 @@ def blockwise_attention(
     query: Float[Tensor, "... queries d_key"],
     key: Float[Tensor, "... keys d_key"],
     value: Float[Tensor, "... keys d_value"],
-    block_size: int = 128,
+    block_size: Count = 128,
     causal: bool = False,
 ) -> Float[Tensor, "... queries d_value"]:
     r"""Compute attention exactly, with room for one block of scores at a time.
@@ -115,7 +115,6 @@ def blockwise_attention(
     >>> blockwise_attention(x, x, x, block_size=2, causal=True)[0]
     tensor([1., 0., 0.])
     """
-    count("block_size", block_size)
     check_attention(query, key, value)
     if query.shape[:-2] != key.shape[:-2]:
         raise ValueError(

@@ -1,0 +1,28 @@
+"""What was given, in a few words, for the end of a sentence."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+
+def given(value: Any) -> str:
+    """Say briefly what was given.
+
+    Examples
+    --------
+    >>> given(2.5), given([1, 2]), given(np.ones(3))
+    ('2.5', 'a list', 'an array of shape (3,)')
+    """
+    if hasattr(value, "detach"):  # a tensor; torch is not imported to ask
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, list | tuple | dict | set):
+        return f"a {type(value).__name__}"
+    if inspect.isfunction(value):
+        return f"{value.__name__}{inspect.signature(value)}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"a {type(value).__name__}"

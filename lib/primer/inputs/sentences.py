@@ -1,0 +1,173 @@
+"""Say in a sentence where a value differs from its hint: given, allowed, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+import numpy as np
+from jaxtyping import jaxtyped
+
+from primer.inputs.given import given
+from primer.inputs.hints import (
+    CONTAINERS,
+    container,
+    fits,
+    is_array,
+    is_tensor,
+    not_finite,
+    parts_of,
+)
+
+# By name, so that topics which need no torch do not wait for it.
+ADVICE = {
+    "numpy.random._generator.Generator": "NumPy's random generator, numpy.random.default_rng(seed)",
+    "torch._C.Generator": "torch's random generator, torch.Generator().manual_seed(seed)",
+    "torch.nn.modules.module.Module": "a model, a torch.nn.Module",
+    "torch.Tensor": "a tensor",
+    "numpy.ndarray": "a NumPy array",
+    "builtins.int": "a whole number",
+    "builtins.float": "one finite number",
+    "builtins.str": "a text",
+    "builtins.bytes": "bytes",
+    "builtins.bool": "True or False",
+    "builtins.NoneType": "None",
+}
+TOO_LARGE = (
+    *("allocate memory", "Storage size calculation overflowed", "multiplication overflow"),
+    *("Maximum allowed dimension", "Maximum allowed size", "array is too big"),
+)
+"""What torch and NumPy say of what fits into no memory."""
+
+
+def problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str]) -> str:
+    """Say what is wrong with the first argument that differs from its hint."""
+    with jaxtyped("context"):  # axes of one name are equally long
+        for name, (value, hint) in arguments.items():
+            if not fits(value, hint):
+                return difference(name, value, parts_of(hint), arguments)
+            if broken := not_finite(value, infinite=name in unbounded):
+                single = "one finite number" if np.ndim(value) == 0 else "finite"
+                rule = "a number, perhaps infinite" if name in unbounded else single
+                return f"{name} must be {rule}, got {broken}"
+    return ""
+
+
+def difference(
+    name: str, value: Any, parts: Sequence[Any], arguments: Mapping[str, tuple[Any, Any]]
+) -> str:
+    """Say what was given, what is allowed and what to do."""
+    inner = next((part for part in parts if isinstance(value, container(part))), None)
+    if inner is not None:
+        kinds = get_args(inner)
+        for place, entry in enumerate(value):
+            kind = kinds[min(place, len(kinds) - 1)]
+            kind = kinds[0] if kind is Ellipsis else kind
+            if not fits(entry, kind):
+                return difference(f"entry {place} of {name}", entry, parts_of(kind), {})
+        return f"{name} must be {_words(inner)}, got {len(value)} entries"
+    array = next((part for part in parts if is_array(part)), None)
+    if array is not None and isinstance(value, array.array_type):
+        return _array_difference(name, value, array, arguments)
+    if array is not None:
+        words = _words(array)
+        make = "numpy.array" if array.array_type is np.ndarray else "torch.tensor"
+        advice = f"; write {make}({name})" if isinstance(value, list | tuple | np.ndarray) else ""
+    else:
+        words, advice = " or ".join(map(_words, parts)), ""
+    return f"{name} must be {words}, got {given(value)}{advice}"
+
+
+def _array_difference(
+    name: str, value: Any, hint: Any, arguments: Mapping[str, tuple[Any, Any]]
+) -> str:
+    """Say how a tensor or array differs from what its hint says of kind and axes."""
+    kind = _kind(hint)
+    if kind and str(value.dtype).removeprefix("torch.") not in hint.dtypes:
+        words, way = kind
+        cast = f"; write {name}{way}" if way and is_tensor(value) else ""
+        return f"{name} must hold {words}, got {value.dtype}{cast}"
+    beside = [
+        f"{other} {shape_of(part.dim_str)} = {tuple(array.shape)}"
+        for other, (array, parts) in arguments.items()
+        for part in parts_of(parts)
+        if other != name and is_array(part) and isinstance(array, part.array_type)
+    ]
+    return f"{name} must have shape {shape_of(hint.dim_str)}, got {tuple(value.shape)}" + (
+        ", beside " + ", ".join(beside) if beside else ""
+    )
+
+
+def shape_of(axes: str) -> str:
+    """Write the names of axes as a shape: ``(n, p)``, ``(n,)``, ``(..., n)``."""
+    names = axes.split()
+    return f"({', '.join(names)}{',' * (len(names) == 1 and '.' not in names[0])})"
+
+
+def _kind(hint: Any) -> tuple[str, str] | None:
+    """Give the words for the numbers a hint allows, and how a tensor gets them."""
+    if not isinstance(hint.dtypes, tuple):  # any at all
+        return None
+    allowed = {"bool", "int64", "float32", "complex64"} & set(hint.dtypes)
+    kinds = {
+        frozenset({"bool"}): ("truth values", ".bool()"),
+        frozenset({"int64"}): ("whole numbers", ".long()"),
+        frozenset({"float32"}): ("floating-point numbers", ".float()"),
+    }
+    return kinds.get(frozenset(allowed), ("numbers", ""))
+
+
+def _words(hint: Any) -> str:
+    """Say in words what a hint allows."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if is_array(hint):
+        kind = "a NumPy array" if hint.array_type is np.ndarray else "a tensor"
+        return f"{kind} of shape {shape_of(hint.dim_str)}"
+    if origin is Literal:
+        return "one of " + ", ".join(map(repr, parts))
+    if origin is Callable:
+        n = len(parts[0]) if parts and parts[0] is not Ellipsis else None
+        return "a function" if n is None else f"a function of {n} argument{'s' * (n != 1)}"
+    if origin in CONTAINERS:
+        kind = f"a {origin.__name__.lower()}".replace("a iter", "an iter")
+        entries = [
+            " or ".join(map(_words, parts_of(part))) for part in parts if part is not Ellipsis
+        ]
+        if "anything" in entries[0]:
+            return kind
+        return (
+            f"{kind} from {' to '.join(entries)}"
+            if origin is Mapping
+            else (f"{kind}, its entries {', '.join(entries)}")
+        )
+    if hint is Any or isinstance(hint, TypeVar):
+        return "anything"
+    name = getattr(hint, "__name__", str(hint))
+    own = f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
+    return ADVICE.get(f"{getattr(hint, '__module__', '')}.{name}", own)
+
+
+def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
+    """Say what an error of Python's or torch's means for whoever called, if it is one of a kind."""
+    owner, _, name = name.rpartition(".")
+    name = owner.rpartition(".")[2] if name == "__init__" else name  # a class is called by its name
+    if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
+        return f"{name} needs more memory than there is; make its arguments smaller"
+    domain = str(error) == "math domain error"
+    if isinstance(error, ValueError) and not domain:  # a sentence of the function's own
+        return ""
+    if domain or isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
+        return (
+            f"{name} cannot be computed for these arguments, {error}: a number is too large or too "
+            f"small for floating-point numbers"
+        )
+    precisions = {}  # torch multiplies no matrices of two precisions
+    for argument, value in arguments.items():
+        one: Any = next(iter(value.parameters()), None) if hasattr(value, "parameters") else value
+        if is_tensor(one) and one.is_floating_point():
+            kind = str(one.dtype).removeprefix("torch.")
+            precisions["the model" if argument == "self" else argument] = kind
+    if len(set(precisions.values())) < 2:
+        return ""
+    words = ", ".join(f"{argument} in {kind}" for argument, kind in precisions.items())
+    return f"all tensors need one precision, got {words}"
