@@ -11,6 +11,8 @@ SITE   := _build/html
 HOST   := packages/sphinx-widget-host
 KATEX  := packages/sphinx-katex-prerender
 TORCH  := packages/torch-in-page
+# What lets the cells of the pages run.
+RUN    := packages/sphinx-run-in-page
 
 READY   := $(VENV)/.ready
 MODULES := node_modules/.ready
@@ -39,7 +41,7 @@ help:  ## print this list
 
 $(READY): requirements.txt requirements-hashed.txt pyproject.toml lib/press/pyproject.toml \
   $(HOST)/pyproject.toml $(KATEX)/pyproject.toml $(TORCH)/pyproject.toml \
-  binder/ipython_kernel_config.py
+  $(RUN)/pyproject.toml binder/ipython_kernel_config.py
 	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON) here; name a Python" \
 	  "with 'make book PYTHON=/path/to/python3.12'."; exit 1; }
 	@$(PYTHON) tests/tools/interpreter.py
@@ -51,7 +53,7 @@ $(READY): requirements.txt requirements-hashed.txt pyproject.toml lib/press/pypr
 	$(UV) $(PINNED) -r requirements-hashed.txt || $(PIP) $(PINNED) -r requirements-hashed.txt
 	@# torch alone may come from an index of its own; what it needs is there by now, but for CUDA
 	$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.txt)
-	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) -e $(TORCH) lib/press
+	$(PIP) --quiet --no-deps --no-build-isolation -e . -e $(HOST) -e $(KATEX) -e $(TORCH) -e $(RUN) lib/press
 	@mkdir -p $(VENV)/etc/ipython && cp binder/ipython_kernel_config.py $(VENV)/etc/ipython/
 	@touch $@
 
@@ -114,6 +116,7 @@ packages-own: $(READY)
 	$(BIN)/python -m pytest $(HOST)
 	$(BIN)/python -m pytest $(KATEX)
 	$(BIN)/python -m pytest $(TORCH)
+	$(BIN)/python -m pytest $(RUN)
 
 typed: $(READY)  # the docstrings' examples and the wrong calls, each call held against its hints
 	PYTHONPATH=tests/tools $(BIN)/python -m pytest -p typed --doctest-modules lib tests/library/test_hints.py
@@ -135,6 +138,7 @@ soak: $(READY) browser  ## move every control of every widget for two minutes: m
 packages-test: $(READY)  ## build the packages' example books in environments of their own, without torch
 	$(BIN)/python $(HOST)/tests/fresh.py
 	$(BIN)/python $(KATEX)/tests/fresh.py
+	$(BIN)/python $(RUN)/tests/fresh.py
 
 lint: $(READY) $(MODULES)  ## formatting, style, docstrings and types, of notebooks and JavaScript too
 	$(BIN)/ruff format --check .

@@ -42,6 +42,14 @@ def test_a_policy_names_the_scripts_in_the_page_and_no_data() -> None:
     assert "unsafe-inline" not in said.partition("script-src")[2].partition(";")[0]
 
 
+def test_only_a_page_whose_cells_run_may_compile_webassembly() -> None:
+    runs = PAGE.replace("<p id", '<div class="run-place" data-cell="0"></div><p id')
+    scripts = [policy(page).partition("script-src")[2].partition(";")[0] for page in (PAGE, runs)]
+    assert "'wasm-unsafe-eval'" not in scripts[0]
+    assert scripts[1] == scripts[0].replace(" blob:", " blob: 'wasm-unsafe-eval'")
+    assert "connect-src 'none'" in policy(runs)
+
+
 def test_it_stands_behind_the_character_set_and_is_written_once() -> None:
     once = with_policy(PAGE, "page")
     assert once.index("charset") < once.index("Content-Security-Policy") < once.index("<title>")

@@ -57,6 +57,7 @@ def write_book(
     config["execute"]["execute_notebooks"] = "off"
     extensions = config["sphinx"]["config"]["extensions"]
     extensions.remove("press.pages.appendix")  # it reads the data of the whole book
+    config["sphinx"]["config"]["run_runtime"] = "no-pyodide"  # else it packs the whole library
     (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     names = [CHAPTER, *(pages or {})]
     part = {"caption": "Part", "numbered": 2, "chapters": [{"file": name} for name in names]}

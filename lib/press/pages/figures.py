@@ -26,6 +26,7 @@ from docutils import nodes
 from matplotlib.colors import to_rgb
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 from primer.palette import DARK, LIGHT
 
@@ -177,7 +178,14 @@ class ThemedFigure:
         return [themed("", *both, readable=width_to_read(str(data.content)))]
 
 
+def name_dark_colors(app: Sphinx, config: Config) -> None:
+    """Tell what draws in the page, too, which color stands for which on dark paper."""
+    if "run_dark" in config:  # where cells run in their page
+        config.run_dark = _DARK_OF
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register what a figure is on a page; the renderer is an entry point."""
+    app.connect("config-inited", name_dark_colors)
     app.add_node(themed, html=(visit_themed, None))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

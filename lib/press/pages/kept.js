@@ -10,7 +10,9 @@
     "This browser keeps nothing for this page: its storage is switched off or full. The book works all " +
     "the same. To be remembered, allow this site to store data, leave the private window, or make room.";
   const chapters = JSON.parse(place.dataset.chapters);
-  const names = ["progress", "guesses", "answers"];
+  const LONGEST = 20_000; // characters of a cell that a reader changed
+  const names = ["progress", "guesses", "answers", "cells"];
+  const needed = ["progress", "guesses", "answers"]; // cells are kept only since they run in the page
   const memories = Object.fromEntries(names.map((name) => [name, window.memoryOf(name)]));
   const isObject = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
 
@@ -24,10 +26,12 @@
       );
     const isChoice = (value) => Number.isInteger(value) && value >= 0 && value < MOST_CHOICES;
     const isAnswer = (value) => window.keptText(value) !== "";
+    const isCode = (value) => typeof value === "string" && value.length <= LONGEST;
     return {
       progress: only(found.progress, isObject, window.readProgress),
       guesses: only(found.guesses, isChoice, Number),
       answers: only(found.answers, isAnswer, window.keptText),
+      cells: only(found.cells, isCode, String),
     };
   };
   const recall = () => sorted(Object.fromEntries(names.map((name) => [name, memories[name].recall()])));
@@ -99,6 +103,7 @@
       progress,
       guesses: { ...file.guesses, ...here.guesses },
       answers: { ...file.answers, ...here.answers },
+      cells: { ...file.cells, ...here.cells },
     };
   };
   const readFile = async (file) => {
@@ -106,7 +111,7 @@
     if (file.size > LARGEST) return refused("is larger than anything that this page saves");
     try {
       const found = JSON.parse(await file.text());
-      if (!isObject(found) || found.book !== BOOK || !names.every((name) => isObject(found[name])))
+      if (!isObject(found) || found.book !== BOOK || !needed.every((name) => isObject(found[name])))
         return refused("is not a file that this page has saved");
       if (!replace(joined(recall(), sorted(found)))) return `${refused("found no room")} ${NOTHING_KEPT}`;
     } catch {
@@ -130,7 +135,7 @@
       return;
     }
     remove.textContent = ASK;
-    const gone = replace({ progress: {}, guesses: {}, answers: {} });
+    const gone = replace({ progress: {}, guesses: {}, answers: {}, cells: {} });
     told.textContent = gone ? "Deleted. This browser keeps nothing of the book any more." : NOTHING_KEPT;
     show();
   });

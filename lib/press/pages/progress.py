@@ -19,8 +19,10 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
+from press.pages.folds import cells_of
 from press.pages.guesses import choices_of, guesses_of
 from press.registry import REGISTRY, read_book
+from sphinx_run_in_page.cells import run_place
 
 PAGE = "chapters/appendix/kept"
 _TIME = re.compile(
@@ -28,6 +30,7 @@ _TIME = re.compile(
     r"(?P<time>an?\s+hour(?:\s+and\s+a\s+(?:half|quarter))?|\w+\s+(?:minutes|hours))"
 )
 _DATA = re.compile(r'class="page-answer" data-exercise="([^"]*)"')
+_WAITS = re.compile(r"Exercise ([\d.]+) waits")
 
 
 class kept_table(nodes.General, nodes.Element):  # type: ignore[misc]
@@ -80,6 +83,10 @@ def contents(document: nodes.document) -> dict[str, Any]:
                 guesses.append(made)
     forms = [_DATA.search(node.astext()) for node in document.findall(nodes.raw)]
     exercises = [json.loads(html.unescape(data[1]))["number"] for data in forms if data]
+    for cell in cells_of(document, "exercise"):  # those that are solved in their cell, on the page
+        found = _WAITS.search(cell.astext())
+        if found and found[1] not in exercises and any(True for _ in cell.findall(run_place)):
+            exercises.append(found[1])
     sections = {one["ids"][0]: one[0].astext() for one in sections_of(document)}
     return {"sections": sections, "guesses": guesses, "exercises": exercises}
 
@@ -173,10 +180,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(go_on_line)
     app.add_directive("go-on", GoOn)
     app.add_directive("kept", Kept)
-    app.connect("doctree-read", note)
+    app.connect("doctree-read", note, priority=850)  # behind the places of cells that run
     app.connect("doctree-resolved", fill)
     app.add_css_file("kept.css", priority=910)
     app.add_js_file("memory.js", priority=490, defer="defer")
     app.add_js_file("progress.js", defer="defer")
     app.add_js_file("kept.js", defer="defer")
+    app.add_js_file("solved.js", priority=900, defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

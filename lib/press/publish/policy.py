@@ -7,7 +7,9 @@ library, neither runs nor tells anybody.  What came in while the book was built 
 that: a script that nobody knows (:mod:`press.publish.scripts`), or anything that leads away by
 itself (:mod:`press.audit.markup`), stops the build, and its page is taken back.  ``file:`` lets the
 same page live when it is opened from disk, and ``blob:`` lets the widget host start the modules
-that the page carries.
+that the page carries.  A page whose code cells run may compile WebAssembly
+(``'wasm-unsafe-eval'``), which is no ``eval`` of JavaScript; the worker that runs them is held to
+the page's policy.
 
 What an element does when it is pressed is a script too.  The theme's two buttons of this kind are
 told by name (``data-press``) what they do; ``book.js`` does it.
@@ -49,6 +51,9 @@ RULES = {
 ASKS = {"404.html": {"connect-src": "'self'", "base-uri": "'self' file:"}}
 """The page of addresses that lead nowhere asks its own site how deep it stands."""
 
+RUNS = 'class="run-place"'
+"""What a page has on which code cells run; WebAssembly, which Python is there, is allowed to it."""
+
 PRESSED = {"window.print()": "print", "toggleFullScreen()": "full-screen"}
 """What the theme writes into ``onclick``, and the name of it that ``book.js`` knows."""
 
@@ -84,11 +89,9 @@ def policy(page: str, name: str = "") -> str:
         kind = _TYPE.search(attributes)
         if (kind[1] if kind else "") in _RUNS:
             sums.append(checksum(script.replace("\r\n", "\n")))
-    rules = (
-        RULES
-        | ASKS.get(name, {})
-        | {"script-src": " ".join([RULES["script-src"], *dict.fromkeys(sums)])}
-    )
+    python = ["'wasm-unsafe-eval'"] if RUNS in page else []
+    scripts = [RULES["script-src"], *python, *dict.fromkeys(sums)]
+    rules = RULES | ASKS.get(name, {}) | {"script-src": " ".join(scripts)}
     return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 

@@ -1,7 +1,8 @@
 """What the cells of a chapter use: to check, to measure, to draw and to quote the library."""
 
+from typing import TYPE_CHECKING, Any
+
 from primer.notebook.exercises import Mistake, exercise
-from primer.notebook.figures import show, use_book_style
 from primer.notebook.page_answers import ChoiceExercise, NumberExercise
 from primer.notebook.simulate import (
     Estimate,
@@ -18,6 +19,9 @@ from primer.notebook.verify import (
     verify_raises,
     verify_that,
 )
+
+if TYPE_CHECKING:
+    from primer.notebook.figures import show, use_book_style
 
 __all__ = [
     "ChoiceExercise",
@@ -38,3 +42,12 @@ __all__ = [
     "verify_simulated",
     "verify_that",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what draws when it is asked for: matplotlib takes its time, and few checks need it."""
+    if name in {"show", "use_book_style"}:
+        from primer.notebook import figures
+
+        return getattr(figures, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

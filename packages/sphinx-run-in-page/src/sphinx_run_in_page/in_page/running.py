@@ -1,0 +1,239 @@
+"""Runs the cells of a page: first, quietly, what a cell needs of earlier ones, then the cell."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import importlib
+import json
+import linecache
+import os
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from sphinx_run_in_page.in_page.absent import Absent, Awaited, Finder, sentence
+from sphinx_run_in_page.in_page.names import names_of, objects_of, without_magics
+from sphinx_run_in_page.in_page.outputs import Printed, Screen, Tell
+from sphinx_run_in_page.in_page.reading import packs_of_code
+from sphinx_run_in_page.in_page.slices import Memory, Unit, needed, with_calls
+
+
+def file_of(cell: int) -> str:
+    """Return the name under which tracebacks know a cell."""
+    return f"<cell {cell}>"
+
+
+def explained(error: BaseException) -> str:
+    """Say in a sentence what a reader cannot know about an error in the page, ``""`` if nothing.
+
+    Examples
+    --------
+    >>> explained(EOFError())
+    'Nobody can answer input() here: write the value into the cell.'
+    >>> explained(KeyError("x"))
+    ''
+    """
+    if isinstance(error, Absent):
+        return f"{error} Take the whole book: “Run this chapter”."
+    if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
+        return f"{sentence(error.name)} Take the whole book: “Run this chapter”."
+    if isinstance(error, EOFError):
+        return "Nobody can answer input() here: write the value into the cell."
+    if isinstance(error, MemoryError):
+        return "The page has 2 GB of memory at most: ask for less, or start again."
+    if isinstance(error, FileNotFoundError):
+        return "The page has no files of yours."
+    if isinstance(error, OverflowError) and "C long" in str(error):
+        return "NumPy's default integer has 32 bits in the page: say dtype=np.int64."
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "The page has one thread."
+    return ""
+
+
+def report(error: BaseException) -> str:
+    """Return an error as the reader sees it: the lines of cells, no other frames, the sentence.
+
+    An exception that writes itself for notebooks, by ``_render_traceback_``, is heard.
+    """
+    rendered = getattr(error, "_render_traceback_", None)
+    if rendered is not None:
+        return "\n".join(rendered())
+    lines = []
+    if isinstance(error, SyntaxError) and error.lineno and str(error.filename).startswith("<cell"):
+        lines.append(f"line {error.lineno}: {(error.text or '').strip()}")
+    else:
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename.startswith("<cell"):
+                lines.append(f"line {frame.lineno}: {frame.line}")
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    lines.append(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+    return "\n".join([*lines[-4:], *filter(None, [explained(error)])])
+
+
+class Runner:
+    """The Python of a page.
+
+    Parameters
+    ----------
+    data : mapping
+        What the build knows: ``units`` of the page, ``modules`` (the pack of each module that one
+        brings), ``own`` (the packs that each of the book's own modules needs), ``absent``
+        (libraries that are not to be had), ``tells``.
+    tell : callable
+        What takes the outputs.
+    """
+
+    def __init__(self, data: Mapping[str, Any], tell: Tell) -> None:
+        self.units = [Unit.from_data(one) for one in data["units"]]
+        self.printed_units = list(self.units)
+        self.modules: dict[str, str] = data["modules"]
+        self.own: dict[str, list[str]] = data["own"]
+        self.tells: str = data["tells"]
+        self.tell = tell
+        self.screen = Screen(tell)
+        self.screen.install()
+        self.finder = Finder(data["absent"], self.modules)
+        sys.meta_path.append(self.finder)
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.memory = Memory()
+        builtins.input = _no_input
+        os.environ |= {"MPLBACKEND": "agg", **data.get("environment", {})}
+
+    def arrived(self, pack: str) -> None:
+        """Note that a pack was loaded."""
+        self.finder.arrived(pack)
+        importlib.invalidate_caches()
+
+    def warm(self) -> None:
+        """Import what most cells need, while nobody waits."""
+        with contextlib.suppress(ImportError):
+            importlib.import_module("numpy")
+
+    def _read(self, cell: int, code: str) -> Unit:
+        """Read a cell as it stands in its field."""
+        known = [objects_of(unit.source) for unit in self.units]
+        sources = set().union(*(one for one, _ in known))
+        others = set().union(*(one for _, one in known))
+        names = names_of(code, sources, others, self.tells)
+        sets, changes, uses = names.sets, names.changes, names.uses
+        packs = packs_of_code(code, self.modules, self.own)
+        unit = Unit(cell, code, sets, changes, uses, packs=packs, later=names.later)
+        before = [one for one in self.units if one.cell < cell]
+        return with_calls([*before, unit], set())[0][-1]
+
+    def packs(self, cell: int, code: str) -> str:
+        """Name what must be loaded before a cell can run, as JSON: a list."""
+        with contextlib.suppress(SyntaxError):
+            unit = self._read(cell, without_magics(code))
+            wanted = needed(self.units, cell, unit.uses, unit.packs)
+            return json.dumps(sorted(unit.packs.union(*(one.packs for one in wanted))))
+        return "[]"
+
+    def _execute(self, unit: Unit, printed: Printed) -> None:
+        """Run a unit; the value of its last expression is shown, as in a notebook."""
+        file = file_of(unit.cell)
+        linecache.cache[file] = (len(unit.source), None, unit.source.splitlines(True), file)
+        tree = ast.parse(unit.source, file)
+        last = None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                exec(compile(tree, file, "exec", dont_inherit=True), self.names)
+                if last is not None:
+                    value = eval(compile(last, file, "eval", dont_inherit=True), self.names)
+                    if value is not None and not unit.source.rstrip().endswith(";"):
+                        self.names["_"] = value
+                        self._show(value, printed)
+        except BaseException:
+            self.memory.forget(unit)
+            raise
+        self.memory.ran(unit)
+
+    def _show(self, value: Any, printed: Printed) -> None:
+        """Show the value of a cell's last line: a picture as one, all else as text."""
+        if hasattr(value, "savefig") or hasattr(value, "_repr_mimebundle_"):
+            self.screen.display(value)
+        else:
+            printed.write(f"{value!r}\n")
+
+    def run(self, cell: int, code: str) -> str:
+        """Run a cell, after what it needs.
+
+        Returns
+        -------
+        str
+            JSON: ``printed`` and ``error``, ``before`` (the cells that ran first), ``seconds`` and
+            ``seconds_before``; or ``awaited``, a pack without which it cannot go on.
+        """
+        printed, ran, began = Printed(self.tell), [], time.perf_counter()
+        spent = 0.0
+        error, full, inside = None, False, cell
+        try:
+            unit = self._read(cell, without_magics(code))
+            wanted = needed(self.units, cell, unit.uses, unit.packs)
+            self.screen.quiet = True
+            for one in self.memory.to_run(wanted):
+                inside = one.cell
+                self._execute(one, Printed(None))
+                ran.append(one.cell)
+            self.screen.quiet, inside = False, cell
+            spent = time.perf_counter() - began
+            self._execute(unit, printed)
+            self._replace(unit)
+        except Awaited as awaited:
+            return json.dumps({"awaited": awaited.pack})
+        except BaseException as stopped:
+            missing = _awaited(stopped)
+            if missing:
+                return json.dumps({"awaited": missing})
+            error = report(stopped)
+            full = isinstance(stopped, MemoryError)
+        finally:
+            self.screen.quiet = False
+        return json.dumps(
+            {
+                "printed": printed.text,
+                "error": error,
+                "inside": inside if error else None,
+                "before": list(dict.fromkeys(ran)),
+                "seconds_before": spent,
+                "seconds": time.perf_counter() - began - spent,
+                "full": full,
+            }
+        )
+
+    def _replace(self, unit: Unit) -> None:
+        """Let later cells find what the reader wrote in the place of what is printed."""
+        self.units = [
+            unit if one.cell == unit.cell and not one.setting else one for one in self.units
+        ]
+
+    def restore(self, cell: int) -> None:
+        """Let later cells find a cell as it is printed."""
+        printed = {one.cell: one for one in self.printed_units}
+        self.units = [
+            printed[cell] if one.cell == cell and not one.setting else one for one in self.units
+        ]
+
+
+def _awaited(error: BaseException | None) -> str:
+    """Return the pack for want of which something failed, ``""`` when that was not the cause."""
+    while error is not None:
+        if isinstance(error, Awaited):
+            return error.pack
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def _no_input(prompt: object = "") -> str:
+    raise EOFError
+
+
+def begin(data: str, tell: Tell) -> Runner:
+    """Begin with a page; called by the worker."""
+    return Runner(json.loads(data), tell)

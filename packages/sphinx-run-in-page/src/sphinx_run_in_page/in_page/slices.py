@@ -1,0 +1,265 @@
+"""Which earlier cells a cell needs, and which of them must run again.
+
+A cell needs the cells before it that make or change a name that it uses, and what those need.  So a
+reader may run any cell first.  What has run is remembered by its code and by the code of all that
+it came from: a cell that has run is not run again, unless something that it depends on was edited,
+or something that it made was changed since.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sphinx_run_in_page.in_page.names import names_of, objects_of, without_magics
+
+
+@dataclass
+class Unit:
+    """What runs as a whole: a cell, or one statement of a setup.
+
+    Parameters
+    ----------
+    cell : int
+        The number of the cell on its page.
+    source : str
+        Its code.
+    sets, changes, uses : set of str
+        Names, as :class:`~sphinx_run_in_page.in_page.names.Names` reads them.
+    setting : bool
+        Whether it makes no name, and was written for all that follows.
+    packs : set of str
+        What must be loaded for it, as far as its code says.
+    later : dict
+        For each function that it defines, the names that this looks up when it is called.
+    """
+
+    cell: int
+    source: str
+    sets: set[str]
+    changes: set[str]
+    uses: set[str]
+    setting: bool = False
+    packs: set[str] = field(default_factory=set)
+    later: dict[str, set[str]] = field(default_factory=dict)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        data = {
+            name: sorted(value) if isinstance(value, set) else value
+            for name, value in vars(self).items()
+        }
+        return data | {"later": {name: sorted(uses) for name, uses in self.later.items()}}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Unit:
+        """Read what :meth:`as_data` wrote."""
+        given = {name: set(v) if isinstance(v, list) else v for name, v in data.items()}
+        later = {name: set(uses) for name, uses in data["later"].items()}
+        return cls(**given | {"later": later})
+
+
+def statements(source: str) -> Iterator[str]:
+    r"""Split a setup into what can run alone, import by import.
+
+    Examples
+    --------
+    >>> list(statements("from a import b, c\nimport d as e\nstyle()"))
+    ['from a import b', 'from a import c', 'import d as e', 'style()']
+    """
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import):
+            yield from (ast.unparse(ast.Import([alias])) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
+        else:
+            yield ast.unparse(node)
+
+
+def units_of(
+    cells: Sequence[tuple[str, str]], setup: str = "setup", tells: str = "print"
+) -> list[Unit]:
+    """Read the cells of a page.
+
+    Parameters
+    ----------
+    cells : sequence of (str, str)
+        The kind and the code of each.  A cell that is no Python is left out.
+    setup : str
+        The kind of the cells that are split into statements.
+    tells : str
+        A pattern of the functions that only tell something about their arguments.
+
+    Examples
+    --------
+    >>> cells = [("setup", "import numpy as np"), ("", "x = np.ones(2)"), ("", "x[0] = 3")]
+    >>> units = units_of(cells)
+    >>> [(unit.cell, sorted(unit.uses), sorted(unit.sets | unit.changes)) for unit in units]
+    [(0, [], ['np']), (1, ['np'], ['x']), (2, ['x'], ['x'])]
+    """
+    read: list[tuple[int, str, bool]] = []
+    sources, others = set(), set()
+    for number, (kind, code) in enumerate(cells):
+        source = without_magics(code)
+        try:
+            parts = list(statements(source)) if kind == setup else [source]
+            own_sources, own_others = objects_of(source)
+        except SyntaxError:
+            continue
+        sources |= own_sources
+        others |= own_others
+        read += [(number, part, kind == setup) for part in parts]
+    units = []
+    for number, part, in_setup in read:
+        names = names_of(part, sources, others, tells)
+        setting = in_setup and not names.sets - {"_"}
+        unit = Unit(number, part, names.sets, names.changes, names.uses, setting, later=names.later)
+        units.append(unit)
+    return units
+
+
+def with_calls(units: Sequence[Unit], uses: set[str]) -> tuple[list[Unit], set[str]]:
+    r"""Add to what units use, and to some names after them, what functions that are used look up.
+
+    A function looks a name up when it is called, not when it is defined.
+
+    Examples
+    --------
+    >>> units = units_of([("", "def f():\n    return a"), ("", "a = 2"), ("", "b = f()")])
+    >>> _, uses = with_calls(units, {"f"})
+    >>> sorted(uses)
+    ['a', 'f']
+    """
+    later: dict[str, set[str]] = {}
+
+    def reached(names: set[str]) -> set[str]:
+        found, todo = set(names), list(names)
+        while todo:
+            more = later.get(todo.pop(), set()) - found
+            found |= more
+            todo += more
+        return found
+
+    full = []
+    for unit in units:
+        full.append(replace(unit, uses=reached(unit.uses)))
+        later = {name: one for name, one in later.items() if name not in unit.sets} | unit.later
+    return full, reached(uses)
+
+
+def needed(units: Sequence[Unit], cell: int, uses: set[str], packs: set[str]) -> list[Unit]:
+    """Return the units before a cell that it needs, in their order.
+
+    A setting, which makes no name, is needed when all packs that it needs are loaded anyway.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+        Those of the page.
+    cell : int
+        The cell.
+    uses : set of str
+        The names that its code takes from before.
+    packs : set of str
+        The packs that its code asks for itself.
+
+    Examples
+    --------
+    >>> units = units_of([("", "a = 1"), ("", "b = 2"), ("", "a += 1")])
+    >>> [unit.cell for unit in needed(units, 3, {"a"}, set())]
+    [0, 2]
+    """
+    before, uses = with_calls([unit for unit in units if unit.cell < cell], uses)
+
+    def chosen(wanted: set[str], settings: Sequence[Unit]) -> list[Unit]:
+        found = []
+        for unit in reversed(before):
+            made = unit.sets | unit.changes
+            if unit in settings or (made & wanted and not unit.setting):
+                found.append(unit)
+                wanted = (wanted - (unit.sets - unit.changes)) | unit.uses
+        return found[::-1]
+
+    plain = chosen(set(uses), [])
+    loaded = packs.union(*(unit.packs for unit in plain))
+    settings = [
+        unit
+        for unit in before
+        if unit.setting
+        and unit.packs.union(*(one.packs for one in chosen(set(unit.uses), []))) <= loaded
+    ]
+    return chosen(set(uses), settings)
+
+
+class Memory:
+    """Which code made what the names hold now.
+
+    ``made`` keeps for each name the keys of the units that made and changed it.
+    """
+
+    def __init__(self) -> None:
+        self.made: dict[str, tuple[object, ...]] = {}
+
+    @staticmethod
+    def _apply(made: dict[str, tuple[object, ...]], unit: Unit) -> None:
+        """Note that a unit has run."""
+        key = hash((unit.source, *((name, made.get(name)) for name in sorted(unit.uses))))
+        for name in unit.sets - unit.changes:
+            made[name] = (key,)
+        for name in unit.changes:
+            made[name] = (*made.get(name, ()), key)
+
+    def ran(self, unit: Unit) -> None:
+        """Remember what a unit made; one that only set something is remembered by itself."""
+        self._apply(self.made, unit)
+        if unit.setting:
+            self.made[unit.source] = (unit.cell,)
+
+    def forget(self, unit: Unit) -> None:
+        """Note that a unit stopped half-way: nobody knows what its names hold."""
+        for name in unit.sets | unit.changes:
+            self.made[name] = (object(),)
+
+    def to_run(self, wanted: Sequence[Unit]) -> list[Unit]:
+        """Return those of the units that a cell needs which must run now.
+
+        Examples
+        --------
+        >>> units = units_of([("", "a = 1"), ("", "b = a"), ("", "a += 1")])
+        >>> memory = Memory()
+        >>> for unit in units:
+        ...     memory.ran(unit)
+        >>> memory.to_run(units)
+        []
+        >>> [unit.cell for unit in memory.to_run(units[:2])]  # `a` was changed since
+        [0]
+        """
+        goal: dict[str, tuple[object, ...]] = {}
+        before: list[dict[str, tuple[object, ...]]] = []
+        for unit in wanted:
+            before.append({name: goal.get(name, ()) for name in unit.uses | unit.changes})
+            self._apply(goal, unit)
+        stale = {name for name, keys in goal.items() if self.made.get(name) != keys}
+        todo: set[int] = set()
+        while True:
+            found = {
+                place
+                for place, unit in enumerate(wanted)
+                if (unit.sets | unit.changes) & stale
+                or (unit.setting and unit.source not in self.made)
+            }
+            # what runs again finds its names as they were then, or they are made again, too
+            more = {
+                name
+                for place in found
+                for name, keys in before[place].items()
+                if keys and self.made.get(name) != keys
+            }
+            # and all that it makes is made again from there on
+            more = more.union(*(wanted[place].sets | wanted[place].changes for place in found))
+            if found == todo and more <= stale:
+                return [wanted[place] for place in sorted(todo)]
+            todo, stale = found, stale | more
