@@ -71,7 +71,7 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
         *pkgutil.walk_packages(primer.__path__, "primer."),
         *pkgutil.walk_packages(studies.__path__, "studies."),
     ):
-        if found.name.startswith(LEFT_OUT) or found.ispkg or found.name.endswith("__main__"):
+        if found.name.startswith(LEFT_OUT) or found.name.endswith("__main__"):
             continue
         module = importlib.import_module(found.name)
         short = found.name.removeprefix("primer.")
@@ -293,7 +293,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
         run.bits for run in train_typed("one layer", 0.01, s, steps=2)
     ],
     "train.data.Batches": lambda s: train.Batches(TEXT, 8, 4, s).at(2),
-    "widgets.mulberry.mulberry": lambda s: [next(mulberry(s)) for _ in range(2)],
+    "widgets.shared.mulberry.mulberry": lambda s: [next(mulberry(s)) for _ in range(2)],
     "widgets.rope.default_vectors": default_vectors,
     "widgets.small_network.normals": normals,
 }  # fmt: skip
@@ -320,7 +320,6 @@ ELSEWHERE = {
     "networks.vision.train_on_line": ("test_networks_trials.py", "`seeds` is a number"),
     "statistics.families.Family.draw": ("test_randomness.py", "abstract; each family's is called"),
     "studies.alignment.overoptimization.train_run": ("test_randomness.py", "hands it to trained"),
-    "studies.alignment.overoptimization.own_pairs": ("test_randomness.py", "hands it to compare"),
     "studies.fine_tuning.race.judge": ("test_fine_tuning_race.py", "hands the seed on"),
     "studies.fine_tuning.race.train_way": ("test_fine_tuning_race.py", "from its seed"),
     "studies.networks.trials.kink_trial": ("test_networks_trials.py", "finds it stored"),

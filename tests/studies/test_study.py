@@ -428,7 +428,9 @@ def test_a_table_with_another_header_is_no_empty_table(name: str, tmp_path: Path
     assert study.read() == []
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize(
+    "name", sorted(n for n, s in STUDIES.items() if s.kind._fields[-1] != "replies")
+)
 def test_a_line_that_is_no_result_is_named(name: str, tmp_path: Path) -> None:
     study = dataclasses.replace(STUDIES[name], table=tmp_path / "table.csv")
     header, line, *_ = STUDIES[name].table.read_text(encoding="utf-8").splitlines()
