@@ -146,8 +146,8 @@ def test_casts_are_torchs(numbers: np.ndarray) -> None:
 def test_tensors_of_lists_are_torchs_and_so_are_refusals(data: object) -> None:
     try:
         expected = torch.tensor(data)
-    except (TypeError, ValueError, RuntimeError) as error:
-        with pytest.raises(type(error)):
+    except (TypeError, ValueError, RuntimeError):
+        with pytest.raises((TypeError, ValueError, RuntimeError)):
             ours.tensor(data)
         return
     same(ours.tensor(data), expected, repr(data), 0.0)

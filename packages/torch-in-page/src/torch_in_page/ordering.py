@@ -272,7 +272,7 @@ def cov(
     x = input if input._a.ndim > 1 else input[None]
     x = x - x.mean(1, keepdim=True)
     out = x @ x.conj().mT / (x._a.shape[1] - correction)
-    return out if input._a.ndim > 1 else out.squeeze()
+    return out.squeeze()
 
 
 @only_function

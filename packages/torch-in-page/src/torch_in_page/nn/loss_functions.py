@@ -132,12 +132,10 @@ def cross_entropy(
         wanted = (
             target if not label_smoothing else target * (1 - label_smoothing) + label_smoothing / n
         )
-        each = -(wanted * logs if weight is None else wanted * logs * weight.reshape(shape)).sum(
-            dim
-        )
+        parts = wanted * logs if weight is None else wanted * logs * weight.reshape(shape)
         if reduction == "mean":
-            return each.sum() / max(each.numel(), 1)
-        return reduced(each, reduction)
+            return -parts.sum() / max(parts.numel() // n, 1)
+        return reduced(-parts.sum(dim), reduction)
     plain = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
         return plain
