@@ -36,7 +36,7 @@ def _kind_of(x: Any) -> dtype | None:
     if isinstance(x, (np.ndarray, np.generic)):
         return dtypes.of_array(np.asarray(x))
     if isinstance(x, (list, tuple, range)):
-        found: dtype | None = None
+        found: dtype | None = None if len(x) else dtypes.get_default_dtype()
         for part in x:
             kind = _kind_of(part)
             if kind is not None:
@@ -67,10 +67,10 @@ def _checked(x: Any, shape: tuple[int, ...], dim: int = 0) -> None:
         if isinstance(x, (list, tuple)):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
         return
+    if 0 in shape:
+        return
     if not isinstance(x, (list, tuple, range, Tensor, np.ndarray)) or len(_shape(x)) == 0:
         raise TypeError("not a sequence")
-    if shape[0] == 0:
-        return
     if len(x) != shape[0]:
         raise ValueError(f"expected sequence of length {shape[0]} at dim {dim} (got {len(x)})")
     if isinstance(x, (list, tuple)):
