@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -23,7 +24,10 @@ from typing import (
 from primer.saving import write_whole
 
 Row = TypeVar("Row")
-Record = TypeVar("Record", bound=NamedTuple)
+if TYPE_CHECKING:
+    Record = TypeVar("Record", bound=NamedTuple)
+else:  # to Python `NamedTuple` is a function, which no value can be held against
+    Record = TypeVar("Record")
 
 
 class Quoted(str):
