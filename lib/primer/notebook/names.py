@@ -101,7 +101,12 @@ def name_tips(
 
 
 def _best(
-    tip: Point, start: Point, size: Point, lines: list[np.ndarray], taken: list[Bbox], frame: Bbox
+    tip: np.ndarray,
+    start: np.ndarray,
+    size: tuple[float, float],
+    lines: list[np.ndarray],
+    taken: list[Bbox],
+    frame: Bbox,
 ) -> Bbox:
     """Return the box near a tip that touches least, outwards if it may."""
     outwards = math.atan2(tip[1] - start[1], tip[0] - start[0])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Real
 
 
 class Mean(NamedTuple):
@@ -38,7 +38,7 @@ class Mean(NamedTuple):
 
 def mean_by_scene(
     bits: Sequence[float] | Float[np.ndarray, " scenes"],
-    characters: Sequence[int] | Int[np.ndarray, " scenes"],
+    characters: Sequence[float] | Real[np.ndarray, " scenes"],
 ) -> Mean:
     r"""Compute bits per character and their error, with scenes as what is independent.
 

@@ -186,8 +186,15 @@ class BeTheRater(Widget):
         reach = 1.96 * np.sqrt(np.diag(found.covariance))
         chapters = BeTheRater(answers=the_chapters_rater()).fit()
         other = 1.96 * np.sqrt(np.diag(chapters.covariance))
-        look = {"height": 0.5, "fill": False, "edgecolor": LIGHT["muted"], "linestyle": "--"}
-        axes.barh(places, 2 * other, left=chapters.weights - other, **look)
+        axes.barh(
+            places,
+            2 * other,
+            left=chapters.weights - other,
+            height=0.5,
+            fill=False,
+            edgecolor=LIGHT["muted"],
+            linestyle="--",
+        )
         axes.errorbar(found.weights, places, xerr=reach, fmt="o", color=LIGHT["blue"], capsize=4)
         axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
         axes.set_yticks(places, NAMES)
