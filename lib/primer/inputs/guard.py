@@ -17,9 +17,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from primer.inputs import quick
 from primer.inputs.arrays import unmasked
 from primer.inputs.hints import is_open, not_finite, parts_of
+from primer.inputs.quick import Axes, finite, quick_test, shape_test
 from primer.inputs.sentences import problem, reason_of, shape_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -108,7 +108,7 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
             if not (reason := reason_of(error, function.__qualname__, plan.given(args, named))):
                 raise
             raise ValueError(reason) from error
-        if plan.finite_result and not quick.finite(result):
+        if plan.finite_result and not finite(result):
             plan.refuse(result)
         return result
 
@@ -143,7 +143,7 @@ def axes_of(hint: Any) -> str:
 
 def _unless(others: list[Any], rule: Rule) -> Rule:
     """Let what the other hints of a union allow be as it is."""
-    tests = [quick.quick_test(other) for other in others]
+    tests = [quick_test(other) for other in others]
 
     def either(name: str, value: Any) -> Any:
         return value if any(test(value, {}) for test in tests) else rule(name, value)
@@ -177,13 +177,12 @@ class _Plan:
         hints = {name: found[name] for name in _names(function) if name in found}
         self.rules = {name: rule for name, hint in hints.items() if (rule := rule_of(hint))}
         self.axes = {name: axes for name in self.rules if (axes := axes_of(hints[name]))}
-        self.shapes = {name: quick.shape_test(axes) for name, axes in self.axes.items()}
+        self.shapes = {name: shape_test(axes) for name, axes in self.axes.items()}
         if strange := [self.axes[name] for name, fits in self.shapes.items() if fits is None]:
             raise ValueError(f"{self.name} has axes that nobody can read: {', '.join(strange)}")
         self.plain = {n: h for n, h in hints.items() if n not in self.rules and not is_open(h)}
         self.tests = {
-            name: quick.quick_test(hint, infinite=name in unbounded)
-            for name, hint in self.plain.items()
+            name: quick_test(hint, infinite=name in unbounded) for name, hint in self.plain.items()
         }
         self.defaults = {  # what is no number, such as a pair of frequencies, is converted too
             name: rule(name, parameters[name].default)
@@ -199,7 +198,7 @@ class _Plan:
         self, args: tuple[Any, ...], named: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments of a call as the function shall get them, or raise."""
-        axes: quick.Axes = {}
+        axes: Axes = {}
         doubt = False
         values = self.given(args, named)
         if len(values) < min(len(args), len(self.places)) + len(named):
@@ -239,7 +238,7 @@ class _Plan:
                 f"for floating-point numbers, or the result has no finite value there"
             )
 
-    def refuse_shape(self, name: str, values: dict[str, Any], axes: quick.Axes) -> None:
+    def refuse_shape(self, name: str, values: dict[str, Any], axes: Axes) -> None:
         """Raise a sentence where an array does not go together with those before it."""
         shape, names = np.shape(values[name]), self.axes[name]
         if len(shape) == 1 and isinstance(length := axes.get(names), int):
