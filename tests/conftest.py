@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from primer.widgets.base import Widget
 
 # These ask what the plugin of `typed.py` checks.
-collect_ignore = [] if "typed" in sys.modules else ["test_hints.py"]
+collect_ignore = [] if "typed" in sys.modules else ["library/test_hints.py"]
 
 # Tests run in more processes than there are cores, and small models gain nothing from threads; a
 # second thread in each would only wait, and NumPy's threads wait by counting on the spot: on a busy

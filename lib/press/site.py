@@ -13,7 +13,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-SITE = Path(__file__).parents[3] / "_build" / "html"
+SITE = Path(__file__).parents[2] / "_build" / "html"
 """Where ``make book`` puts the site."""
 
 

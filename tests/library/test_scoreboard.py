@@ -31,13 +31,13 @@ from primer.scoreboard import (
     read_scoreboard,
     sorted_rows,
     table,
-    window,
 )
 from primer.scoreboard.entries import ENTRIES, Entry
 from primer.scoreboard.rules import READINGS, Score
 from primer.scoreboard.scenes import scene_starts
 from primer.scoreboard.transformer import score, token_bits
 from primer.transformers import Transformer, TransformerConfig, load_pretrained
+from studies.scoreboard import window as training
 
 BOARD = read_scoreboard()
 CHARACTERS, BITS = read_scenes()
@@ -243,20 +243,20 @@ def test_a_recurrent_model_shares_with_the_end_what_ends_have_among_all_that_com
 
 
 def test_the_window_model_is_charged_for_every_character_and_the_end():
-    training, text = split_plays()[0], "To be, or not to be."
+    plays, text = split_plays()[0], "To be, or not to be."
     model, alphabet, about = load_window_model()
     assert about["sizes"] == {
         "vocab_size": alphabet.vocab_size,
-        "window": window.WINDOW,
-        "d_embed": window.D_EMBED,
-        "d_hidden": window.D_HIDDEN,
+        "window": training.WINDOW,
+        "d_embed": training.D_EMBED,
+        "d_hidden": training.D_HIDDEN,
     }
-    given, codes, nats = [0] * window.WINDOW, [*alphabet.encode(text).tolist(), 0], 0.0
+    given, codes, nats = [0] * training.WINDOW, [*alphabet.encode(text).tolist(), 0], 0.0
     for code in codes:
         with torch.no_grad():
-            nats -= float(model(torch.tensor([given[-window.WINDOW :]])).log_softmax(-1)[0, code])
+            nats -= float(model(torch.tensor([given[-training.WINDOW :]])).log_softmax(-1)[0, code])
         given.append(code)
-    found = ENTRIES["fixed window"].measure(training, {"a": text})
+    found = ENTRIES["fixed window"].measure(plays, {"a": text})
     assert found.bits["a"].sum() == pytest.approx(nats / math.log(2), rel=1e-5)
     with pytest.raises(ValueError, match="trained on other plays"):
         ENTRIES["fixed window"].measure({"a": text}, {"a": text})

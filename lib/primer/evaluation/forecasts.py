@@ -36,7 +36,6 @@ class BrierParts(NamedTuple):
         return self.reliability - self.resolution + self.uncertainty
 
 
-@checked
 def brier_parts(forecasts: ArrayLike, came_true: ArrayLike) -> BrierParts:
     r"""Take the Brier score apart, as Murphy did.
 
@@ -133,7 +132,6 @@ def calibration_noise(confidence: ArrayLike, bins: int = 15) -> float:
     return float(math.sqrt(2 / math.pi) * np.sqrt(variances).sum() / len(q))
 
 
-@checked
 def best_temperature(logits: ArrayLike, targets: ArrayLike) -> float:
     r"""Find the temperature under which what came true is likeliest.
 

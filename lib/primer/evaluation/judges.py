@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from primer.inputs import as_array, checked, matrix
 
 
-@checked
 def duels(costs: ArrayLike) -> Float[np.ndarray, "models models"]:
     r"""Count on how many passages each model beats each other one.
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import Number, Probability, checked, one_of
+from primer.inputs import Number, Probability, checked, one_of, unmasked
 from primer.inputs.fields import checked_fields
 from primer.inputs.magnitude import scaled
 from primer.statistics.inputs import sample
@@ -59,6 +59,7 @@ class HypothesisTest:
 
     def p_value(self, x: ArrayLike) -> float:
         """Compute the probability, under the null hypothesis, of a statistic at least as large."""
+        unmasked("x", x)
         p = self.tail(self.statistic(x))
         if not 0 <= p <= 1:
             raise ValueError(f"tail must return a probability, got {p!r}")
