@@ -149,7 +149,7 @@ def test_nothing_leaves_the_worker(open_page: Any) -> None:
         page = open_page("chapters/01-statistics")
         page.context.set_offline(False)  # so that only the policy stands in the way
         result = run(page, places(page)[1], ESCAPES.format(port=server.server_port))
-        page.wait_for_timeout(500)
+        page.wait_for_load_state("networkidle")
         server.shutdown()
     said = result["printed"]
     assert "done" in said, result

@@ -11,6 +11,7 @@ import pytest
 from looks import PAGES
 from playwright.sync_api import Browser, Page
 from thorough import a_few
+from widget_page import settle
 
 from press.pages.figures import LEAST, width_to_read
 from press.site import SITE, serve
@@ -70,7 +71,7 @@ def test_code_that_goes_on_has_a_shadow_at_its_edge(telephone: Page, address: st
     blocks = telephone.locator("div.cell_input div.highlight pre")
     block = blocks.nth(blocks.evaluate_all(cut))
     block.evaluate("(e) => e.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    telephone.wait_for_timeout(300)
+    settle(telephone)
     box = block.bounding_box()
     assert box is not None
     button = block.locator("xpath=following-sibling::button")
@@ -78,5 +79,5 @@ def test_code_that_goes_on_has_a_shadow_at_its_edge(telephone: Page, address: st
     button.evaluate("(e) => { e.hidden = true; e.style.display = 'none'; }")
     before = edge(telephone, box)
     block.evaluate("(e) => { e.scrollLeft = e.scrollWidth; }")
-    telephone.wait_for_timeout(100)
+    settle(telephone)
     assert before < edge(telephone, box) - 0.02  # the shadow is gone where the lines end

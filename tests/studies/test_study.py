@@ -9,6 +9,7 @@ import math
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -142,7 +143,7 @@ def slow_study(folder: Path) -> None:
     """Run the study in a process of its own, slowly enough to be killed."""
 
     def slowly(*setting: object) -> Iterable[Run]:
-        time.sleep(0.05)
+        threading.Event().wait(0.05)
         return train(*setting)  # type: ignore[arg-type]
 
     dataclasses.replace(study_in(folder), train=slowly).go()

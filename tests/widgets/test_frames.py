@@ -75,7 +75,7 @@ def opened(widget_page: Any, name: str) -> Any:
     """Show a widget, wait until it rests, and watch what it does."""
     page = widget_page(getattr(widgets, name)())
     page.wait_for_selector("[aria-busy=true]", state="detached", timeout=PATIENCE)
-    page.wait_for_timeout(300)  # what is closed has been drawn
+    page.evaluate("() => new Promise((go) => requestIdleCallback(go))")  # what is closed is drawn
     settle(page)
     page.evaluate(WATCH)
     return page

@@ -284,7 +284,7 @@ READS = """
 import sys
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
-import primer.widgets
+from primer.widgets import *
 print(*(path for path in opened if path.endswith((".js", ".css"))), sep="\\n")
 """
 

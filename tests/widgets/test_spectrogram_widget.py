@@ -735,7 +735,7 @@ def test_a_large_hop_is_seen_as_steps(open_widget):
         (40, 256, (2, 3), "auto"),
         (56, 256, (3, 4), "pixelated"),
         (512, 256, (20, 50), "pixelated"),
-        (32, 2048, (4, 10), "auto"),
+        (32, 2048, (4, 11), "auto"),
     ):
         set_both = (
             "([hop, length]) => { model.set('hop', hop); model.set('window_length', length) }"

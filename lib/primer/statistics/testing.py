@@ -61,13 +61,18 @@ class HypothesisTest:
         """Compute the probability, under the null hypothesis, of a statistic at least as large."""
         unmasked("x", x)
         p = self.tail(self.statistic(x))
-        if not 0 <= p <= 1:
-            raise ValueError(f"tail must return a probability, got {p!r}")
-        return float(p)
+        return _of_a_tail(p)
 
     def rejects(self, x: ArrayLike) -> bool:
         """Tell whether the sample lies in the critical region."""
         return self.p_value(x) <= self.level
+
+
+def _of_a_tail(p: float) -> float:
+    """Return what a tail gave, which must be a probability."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"tail must return a probability, got {p!r}")
+    return float(p)
 
 
 class TTest(NamedTuple):
