@@ -68,7 +68,7 @@ class HypothesisTest:
         return self.p_value(x) <= self.level
 
 
-def _of_a_tail(p: float) -> float:
+def _of_a_tail(p: Any) -> float:
     """Return what a tail gave, which must be a probability."""
     if not 0 <= p <= 1:
         raise ValueError(f"tail must return a probability, got {p!r}")
