@@ -194,7 +194,7 @@ def test_an_exercise_is_solved_on_the_page_and_remembered(open_page: Any) -> Non
     page = open_page("chapters/01-statistics")
     cell, stub = page.evaluate(
         """() => { for (const one of document.querySelectorAll(".tag_exercise > .run-place")) {
-             const code = one.previousElementSibling.textContent;
+             const code = one.previousElementSibling.querySelector("pre").textContent;
              if (code.includes("def best_shrinkage")) return [one.dataset.cell, code.trim()]; } }"""
     )
     assert "waits for your answer" in run(page, cell)["printed"]
