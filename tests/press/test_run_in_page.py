@@ -62,8 +62,9 @@ def run(page: Page, cell: str, code: str | None = None) -> dict[str, Any]:
         page.query_selector(place),
     )
     if code is not None:
-        page.get_by_role("button", name="Change").and_(page.locator(f"{place} button")).click()
         field = page.locator(f"{place} .cm-content")
+        if not field.is_visible():  # it stays open once it was opened
+            page.get_by_role("button", name="Change").and_(page.locator(f"{place} button")).click()
         field.fill(code)
     page.evaluate("cell => { delete window.results[cell]; }", cell)
     page.locator(f"{place} button").first.click()
