@@ -45,9 +45,12 @@ def telephone(chromium: Browser) -> Iterator[Page]:
 @pytest.mark.parametrize("name", a_few(WITH_FIGURES, WITH_FIGURES[:2]))
 def test_letters_of_figures_are_nine_pixels_high(telephone: Page, address: str, name: str) -> None:
     telephone.goto(f"{address}/{name}")
-    drawn = telephone.evaluate("""() => [...document.querySelectorAll("picture > img.figure")]
+    seen = """[...document.querySelectorAll("picture > img.figure")]
       .filter((image) => image.checkVisibility())
-      .map((image) => [image.src.split("/").at(-1), image.getBoundingClientRect().width])""")
+      .map((image) => [image.src.split("/").at(-1), image.getBoundingClientRect().width])"""
+    # sections out of sight are laid out a little later
+    telephone.wait_for_function(f"() => {seen}.every(([, width]) => width > 0)")
+    drawn = telephone.evaluate(f"() => {seen}")
     assert drawn
     small = []
     for file, width in drawn:
