@@ -88,7 +88,7 @@ def test_what_is_in_order_has_no_faults() -> None:
         (check({"POS-01": []}), "by no check"),
         (check({"POS-01": ["one", "one"]}), "twice"),
         (check({"POS-01": ["two"]}), "names the check 'two' for POS-01, which printed no ✓"),
-        (check({}, printed="~ 0.1 s\n"), "a check that printed no ✓"),
+        (check({}, printed="~ 0.1 s\n"), "a check that printed no ✓ and no answer to a question"),
         (markdown("as POS-01 says"), "POS-01 is visible"),
         (code("print('x')", "[ERR-22]\n"), "the output names a row"),
         (code("x = 1  " + "#" * 80), "wider than 79 columns"),

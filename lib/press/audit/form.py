@@ -31,6 +31,8 @@ WHOLE_MODEL = 60
 WHOLE_MODEL_CELL = "whole-model"
 
 AUDIT = re.compile(r"\b(?:STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|ERR)-\d+")
+ANSWER = re.compile(r"→ ([\w-]+): (-?[\d,]+(?:\.\d+)?)(?: (.+))? \(within (\d+(?:\.\d+)?)\)")
+"""What :func:`primer.notebook.answer` prints: name, number, unit, how near counts as right."""
 _CHECKS = re.compile(r"\bverify(?:_\w+)?\(")
 _PLOTTING = re.compile(r"\bplt\.|\balt=|\bshow(?:_source)?\(")
 _OPENING = re.compile(r"(:{3,}|`{3,})\{(\w[\w:-]*)\}[ \t]*(.*)")
@@ -52,6 +54,17 @@ def held_checks(cell: NotebookNode) -> list[str]:
         if output.output_type == "stream"
         for line in output.text.splitlines()
         if line.startswith("✓ ")
+    ]
+
+
+def held_answers(cell: NotebookNode) -> list[str]:
+    """Return the names of the questions whose numbers the ``→`` lines of a stored output give."""
+    return [
+        found[1]
+        for output in cell.get("outputs", [])
+        if output.output_type == "stream"
+        for line in output.text.splitlines()
+        if (found := ANSWER.fullmatch(line))
     ]
 
 
@@ -168,8 +181,8 @@ def faults_of_guess(question: str, answers: list[tuple[str, str]]) -> Iterator[s
 def _faults_of_code(cell: NotebookNode) -> Iterator[str]:
     """Check a code cell."""
     tags, lines = tags_of(cell), cell.source.splitlines()
-    if "check" in tags and not held_checks(cell):
-        yield "a check that printed no ✓"
+    if "check" in tags and not held_checks(cell) and not held_answers(cell):
+        yield "a check that printed no ✓ and no answer to a question"
     if set(tags) & set(FOLDED):
         return
     if any(len(line) > COLUMNS for line in lines):

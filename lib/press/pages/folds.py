@@ -2,8 +2,9 @@
 
 The tag of a code cell (:data:`press.audit.form.FOLDED`) decides: a setup and a solution are closed
 as a whole, a figure shows its picture and closes its code, and the checks of a section become one
-line, "✓ 4 checks", that opens to code and numbers.  A fold is a ``<details>``: it works without a
-script, and a link to what is inside opens it.
+line, "✓ 4 checks", that opens to code and numbers ("→ 1 answer", where a section only computes
+the answer to its question).  A fold is a ``<details>``: it works without a script, and a link to
+what is inside opens it.
 """
 
 from __future__ import annotations
@@ -78,10 +79,10 @@ def closed(kind: str, summary: str, *content: nodes.Node) -> fold:
     return node
 
 
-def count_checks(cells: list[nodes.container]) -> int:
-    """Count the ``✓`` lines in the outputs of cells."""
+def count_lines(cells: list[nodes.container], mark: str) -> int:
+    """Count the lines with a mark, such as ``✓``, in the outputs of cells."""
     return sum(
-        line.startswith("✓ ")
+        line.startswith(f"{mark} ")
         for cell in cells
         for block in cell.findall(nodes.literal_block)
         if "stream" in block["classes"]
@@ -148,8 +149,12 @@ def _fold_checks(app: Sphinx, document: nodes.document) -> None:
                 section = section.parent
             title = section[0].astext() if section is not None else "Check"
             app.env.domains["std"].note_hyperlink_target(label, app.env.docname, label, title)
-        count = count_checks(run)
-        _place(run, closed("check", f"✓ {count} check{'s' if count != 1 else ''}"))
+        checks, answers = count_lines(run, "✓"), count_lines(run, "→")
+        if answers and not checks:
+            summary = f"→ {answers} answer{'s' if answers != 1 else ''}"
+        else:
+            summary = f"✓ {checks} check{'s' if checks != 1 else ''}"
+        _place(run, closed("check", summary))
 
 
 def fold_cells(app: Sphinx, document: nodes.document) -> None:

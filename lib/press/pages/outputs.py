@@ -1,8 +1,8 @@
 """Sphinx extension: the lines that ``primer.notebook`` prints stand out among the outputs.
 
-A line that begins with ✓ is a check that held, ✗ one that did not, ○ an exercise that waits, and
-~ a number that differs between machines.  Measured lines with gaps in them are the rows of a table,
-which must not be broken.
+A line that begins with ✓ is a check that held, ✗ one that did not, ○ an exercise that waits,
+→ the answer to a question, and ~ a number that differs between machines.  Measured lines with gaps
+in them are the rows of a table, which must not be broken.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-KINDS = {"✓": "held", "✗": "failed", "○": "waiting", "~": "measured"}
+KINDS = {"✓": "held", "✗": "failed", "○": "waiting", "→": "answer", "~": "measured"}
 
-_LINE = re.compile(r"(?P<mark>[✓✗○~]) (?P<text>.+)")
+_LINE = re.compile(r"(?P<mark>[✓✗○→~]) (?P<text>.+)")
 
 
 def mark_line(line: str) -> list[nodes.Node]:
