@@ -16,6 +16,7 @@ import nbformat
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from press.publish.citing import CITATION
 from press.registry import REGISTRY
 
 BOOK = Path(__file__).parents[2]
@@ -72,6 +73,7 @@ def write_book(
         (folder / f"{name}.md").parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     shutil.copy(BOOK / "chapters/references.bib", folder / "chapters")
+    shutil.copy(BOOK / CITATION, folder)
     (folder / "lib").mkdir(exist_ok=True)
     for shared in ("lib/press", "node_modules"):
         (folder / shared).symlink_to(BOOK / shared)

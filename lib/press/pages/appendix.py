@@ -131,6 +131,20 @@ def words(text: str) -> nodes.Text:
     return nodes.Text(text)
 
 
+def counts(book: Path) -> dict[str, int]:
+    """Count what the book has, by the words that the role ``{count}`` knows."""
+    chapters = written_chapters(book)
+    proofs = proofs_of(book, chapters)
+    rows, errata = read_rows(book), read_errata(book)
+    return {
+        "rows": len(rows),
+        "rows proved": sum(row.id in proofs for row in rows),
+        "errata": len(errata),
+        "errata proved": sum(erratum.id in proofs for erratum in errata),
+        "chapters": len(chapters),
+    }
+
+
 class Count(SphinxRole):
     """The role ``{count}``: a number of the book, derived, so that no page states an old one.
 
@@ -140,23 +154,14 @@ class Count(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Write the number."""
         book = Path(self.env.srcdir)
-        chapters = written_chapters(book)
-        proofs = proofs_of(book, chapters)
-        rows, errata = read_rows(book), read_errata(book)
-        counts = {
-            "rows": len(rows),
-            "rows proved": sum(row.id in proofs for row in rows),
-            "errata": len(errata),
-            "errata proved": sum(erratum.id in proofs for erratum in errata),
-            "chapters": len(chapters),
-        }
-        note_sources(self.env, chapters)
-        if self.text not in counts:
+        found = counts(book)
+        note_sources(self.env, written_chapters(book))
+        if self.text not in found:
             message = self.inliner.reporter.error(
-                f"count: {self.text!r} is unknown; one of {', '.join(counts)}", line=self.lineno
+                f"count: {self.text!r} is unknown; one of {', '.join(found)}", line=self.lineno
             )
             return [], [message]
-        return [nodes.Text(f"{counts[self.text]:,}")], []
+        return [nodes.Text(f"{found[self.text]:,}")], []
 
 
 class SourceMap(Generated):
