@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import progress
 import pytest
+from asking_book import asking_book
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
 from jaxtyping import config
@@ -261,6 +262,21 @@ def reading_home(reading_site: Path) -> Iterator[str]:
     from press.site import serve
 
     with serve(reading_site) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def asking_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of a tiny site of two chapters that ask in all the ways there are."""
+    return asking_book(tmp_path_factory.mktemp("asking"))
+
+
+@pytest.fixture(scope="session")
+def asking_home(asking_site: Path) -> Iterator[str]:
+    """Serve that site."""
+    from press.site import serve
+
+    with serve(asking_site) as address:
         yield address
 
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from press.audit.form import ANSWER
+from press.audit.form import ANSWERED
 from primer.notebook import answer
 
 
@@ -24,7 +24,7 @@ def test_the_printed_number_is_right_by_the_measure_that_is_printed_with_it(valu
         lines: list[str] = []
         patch.setattr("builtins.print", lines.append)
         answer("try-a-b", value, "m", within=within)
-    name, number, unit, near = ANSWER.fullmatch(lines[0]).groups()
+    name, number, unit, near = ANSWERED.fullmatch(lines[0]).groups()
     assert (name, unit, float(near)) == ("try-a-b", "m", within)
     assert abs(float(number.replace(",", "")) - value) <= 0.51 * within + 1e-9 * abs(value)
 

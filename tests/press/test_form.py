@@ -15,8 +15,9 @@ from nbformat.v4 import (
 )
 from written import BOOK, NOTEBOOKS
 
+from press.audit.asking import guesses
 from press.audit.foreign import faults_of_foreign
-from press.audit.form import faults, faults_of, guesses, main, tags_of
+from press.audit.form import faults, faults_of, main, tags_of
 
 GUESS = """::::{admonition} Guess first
 :class: guess

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 import nbformat
 import pytest
 from axe import SHORTEN, WIDTHS, violations_on
-from by_keyboard import answer_the_exercises, make_the_guesses
+from by_keyboard import answer_the_exercises, answer_the_questions, make_the_guesses
 from looks import OF_EACH_TEMPLATE, PAGES, READ, looks
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from selectolax.lexbor import LexborHTMLParser
@@ -146,6 +146,7 @@ def answer_all(page: Page, name: str) -> None:
     if name in GUESSED:
         page.evaluate(SHORTEN)  # after each key all that is on the page may be drawn anew
         make_the_guesses(page)
+        answer_the_questions(page)
     if name in CHAPTERS:
         answer_the_exercises(page, Path(name).stem)
 

@@ -17,8 +17,9 @@ from nbformat.v4 import new_markdown_cell
 from tiny_book import build, chapter_of, write_book, write_registry
 from written import BOOK, CHAPTERS
 
+from press.audit.asking import guesses
 from press.audit.coverage import gaps, read_entries
-from press.audit.form import faults_of, guesses
+from press.audit.form import faults_of
 from press.execution.normalize import normalize, notebooks, unfinished_cells
 from press.registry import REGISTRY, complaints, read_book, table_of_contents, written_files
 from press.workshop import skeleton

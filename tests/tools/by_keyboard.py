@@ -9,7 +9,8 @@ import nbformat
 from playwright.sync_api import ElementHandle, Locator, Page, TimeoutError
 from written import BOOK
 
-from press.audit.form import is_right, tags_of
+from press.audit.asking import is_right
+from press.audit.form import tags_of
 from press.pages.page_answers import called_checks, imported_names, sentences
 from primer.notebook import ChoiceExercise, NumberExercise
 
@@ -34,23 +35,28 @@ def tab_to(page: Page, place: Locator | ElementHandle) -> None:
 # Handles are found once; a locator would look through all of a chapter's elements for each key.
 
 
+def choose(page: Page, box: ElementHandle) -> int:
+    """Open every choice of a box: each has a reply, one of them is right; return their number."""
+    choices = box.query_selector_all(".choice")
+    for choice in choices:
+        tab_to(page, part_of(choice, "summary"))
+        page.keyboard.press("Enter")
+        kind, seen, text = choice.evaluate("""(choice) => {
+          const reply = choice.querySelector(".reply");
+          return [choice.className, reply.checkVisibility(), reply.innerText];
+        }""")
+        assert seen
+        assert is_right(text) == ("right" in kind)
+        assert len(text.split()) >= 6, f"{text!r} says too little"
+    return len(choices)
+
+
 def make_the_guesses(page: Page) -> None:
-    """Make every guess of a chapter: two at least, each choice with a reply, one of them right."""
+    """Make every guess of a chapter: two at least, each with three choices or more."""
     boxes = page.query_selector_all(".admonition.guess")
     assert len(boxes) >= 2
     for box in boxes:
-        choices = box.query_selector_all(".choice")
-        assert len(choices) >= 3
-        for choice in choices:
-            tab_to(page, part_of(choice, "summary"))
-            page.keyboard.press("Enter")
-            kind, seen, text = choice.evaluate("""(choice) => {
-              const reply = choice.querySelector(".reply");
-              return [choice.className, reply.checkVisibility(), reply.innerText];
-            }""")
-            assert seen
-            assert is_right(text) == ("right" in kind)
-            assert len(text.split()) >= 6, f"{text!r} says too little"
+        assert choose(page, box) >= 3
         page.wait_for_function(
             "(box) => box.querySelectorAll('.choice[open]').length === 1", arg=box
         )
@@ -59,6 +65,29 @@ def make_the_guesses(page: Page) -> None:
             ".includes('First guesses')",
             arg=box,
         )
+
+
+def answer_the_questions(page: Page) -> None:
+    """Answer every question and every task of a chapter, and check every order as it stands."""
+    for box in page.query_selector_all(".admonition:is(.question, .task)"):
+        if form := box.query_selector("form.prediction"):
+            value, unit = form.evaluate("({ dataset }) => [dataset.value, dataset.unit]")
+            tab_to(page, part_of(form, "input"))
+            page.keyboard.insert_text(value)
+            page.keyboard.press("Enter")
+            said = part_of(form, "[role=status]").inner_text()
+            assert said.startswith(f"Right. You said {value}; it is "), said
+            assert said.endswith(f" {unit}." if unit else "."), said
+        elif not choose(page, box):
+            tab_to(page, part_of(box, ".fold-answer > summary"))
+            page.keyboard.press("Enter")
+        if fold := box.query_selector(".fold-answer > .reply"):
+            assert fold.evaluate("(reply) => reply.checkVisibility()")
+    for box in page.query_selector_all(".admonition.order"):
+        tab_to(page, part_of(box, ".check-order"))
+        page.keyboard.press("Enter")
+        said = part_of(box, ".reply").inner_text()
+        assert re.search(r"comes too early|does not belong\.", said), said
 
 
 def part_of(place: ElementHandle, selector: str) -> ElementHandle:

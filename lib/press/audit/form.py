@@ -16,6 +16,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from press.audit.asking import Box, boxes, faults_of_box, faults_of_numbers
 from press.audit.foreign import faults_of_foreign
 from press.notebook import NotANotebook, read_notebook
 from press.pages.questions import faults_of_cards
@@ -31,11 +32,11 @@ WHOLE_MODEL = 60
 WHOLE_MODEL_CELL = "whole-model"
 
 AUDIT = re.compile(r"\b(?:STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|ERR)-\d+")
-ANSWER = re.compile(r"→ ([\w-]+): (-?[\d,]+(?:\.\d+)?)(?: (.+))? \(within (\d+(?:\.\d+)?)\)")
+ANSWERED = re.compile(r"→ ([\w-]+): (-?[\d,]+(?:\.\d+)?)(?: (.+))? \(within (\d+(?:\.\d+)?)\)")
 """What :func:`primer.notebook.answer` prints: name, number, unit, how near counts as right."""
 _CHECKS = re.compile(r"\bverify(?:_\w+)?\(")
+_SECTION = re.compile(r"^(?=## )", re.MULTILINE)  # the label above it says nothing here
 _PLOTTING = re.compile(r"\bplt\.|\balt=|\bshow(?:_source)?\(")
-_OPENING = re.compile(r"(:{3,}|`{3,})\{(\w[\w:-]*)\}[ \t]*(.*)")
 
 
 def tags_of(cell: NotebookNode) -> list[str]:
@@ -64,7 +65,7 @@ def held_answers(cell: NotebookNode) -> list[str]:
         for output in cell.get("outputs", [])
         if output.output_type == "stream"
         for line in output.text.splitlines()
-        if (found := ANSWER.fullmatch(line))
+        if (found := ANSWERED.fullmatch(line))
     ]
 
 
@@ -96,7 +97,7 @@ def faults(notebook: NotebookNode) -> list[str]:
         elif cell.cell_type == "code":
             found += [f"{place}: {sentence}" for sentence in _faults_of_code(cell)]
     found += [f"cell {cell}: {sentence}" for cell, sentence in faults_of_cards(notebook)]
-    return found + _faults_of_order(notebook)
+    return found + _faults_of_order(notebook) + _faults_of_answers(notebook)
 
 
 def faults_of(path: Path) -> list[str]:
@@ -149,33 +150,11 @@ def _faults_of_metadata(cell: NotebookNode) -> Iterator[str]:
 
 
 def _faults_of_text(text: str) -> Iterator[str]:
-    """Check the words of a markdown cell: no names for the auditor, sound guesses."""
+    """Check the words of a markdown cell: no names for the auditor, boxes that ask soundly."""
     if name := AUDIT.search(text):
         yield f"{name[0]} is visible; rows and errata are named in metadata only"
-    for question, answers in guesses(text):
-        yield from faults_of_guess(question, answers)
-
-
-def faults_of_guess(question: str, answers: list[tuple[str, str]]) -> Iterator[str]:
-    """Say what a guess lacks: three choices, a reply to each, exactly one that is right.
-
-    Examples
-    --------
-    >>> answers = [("two.", "Right. Count."), ("three.", "One more."), ("four.", "")]
-    >>> list(faults_of_guess("One and one is …", answers))
-    ["the guess 'One and one is …' does not reply to 'four.'"]
-    """
-    right = [choice for choice, reply in answers if is_right(reply)]
-    if len(answers) < 3:
-        yield f"the guess {question!r} has {len(answers)} choices; three or four are asked for"
-    if len(right) != 1:
-        yield (
-            f"the guess {question!r} has {len(right)} right choices: the reply to exactly one "
-            "begins with 'Right.'"
-        )
-    for choice, reply in answers:
-        if not reply.strip():
-            yield f"the guess {question!r} does not reply to {choice!r}"
+    for box in boxes(text):
+        yield from faults_of_box(box)
 
 
 def _faults_of_code(cell: NotebookNode) -> Iterator[str]:
@@ -221,80 +200,68 @@ def _faults_of_order(notebook: NotebookNode) -> list[str]:
     return found
 
 
-def is_right(reply: str) -> bool:
-    """Say whether the reply to a choice tells the reader that the choice is right.
+def sections(notebook: NotebookNode) -> Iterator[list[tuple[NotebookNode, str]]]:
+    """Give the sections of a notebook, each as its cells with what of their text belongs to it.
 
-    Examples
-    --------
-    >>> is_right("Right. The same five words give the same five keys.")
-    True
-    >>> is_right("That is what we read.")
-    False
+    A section begins at a heading ``##``, and the text of one cell may end one and begin another.
     """
-    return bool(re.match(r"\W*Right\b", reply.strip()))
+    section: list[tuple[NotebookNode, str]] = []
+    for cell in notebook.cells:
+        parts = _SECTION.split(cell.source) if cell.cell_type == "markdown" else [cell.source]
+        for number, part in enumerate(parts):
+            if number:
+                yield section
+                section = []
+            section.append((cell, part))
+    yield section
 
 
-def guesses(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    r"""Read the guesses of a markdown text: the question, and each choice with its reply.
-
-    Examples
-    --------
-    >>> text = '''::::{admonition} Guess first
-    ... :class: guess
-    ... One and one is …
-    ...
-    ... :::{dropdown} two.
-    ... Right. Count.
-    ... :::
-    ... :::{dropdown} three.
-    ... That is one more.
-    ... :::
-    ... ::::'''
-    >>> list(guesses(text))
-    [('One and one is …', [('two.', 'Right. Count.'), ('three.', 'That is one more.')])]
-    """
-    lines = iter(text.splitlines())
-    for line in lines:
-        opened = _OPENING.fullmatch(line)
-        if not (opened and opened[2] == "admonition"):
-            continue
-        body = []
-        for inner in lines:
-            if inner.strip() == opened[1]:
-                break
-            body.append(inner)
-        if any(re.match(r":class:.*\bguess\b", inner) for inner in body[:3]):
-            yield _choices([inner for inner in body if not re.match(r":\w+:", inner)])
+def asking(section: list[tuple[NotebookNode, str]]) -> list[Box]:
+    """Return the boxes of a section that ask."""
+    return [box for cell, text in section if cell.cell_type == "markdown" for box in boxes(text)]
 
 
-def _choices(body: list[str]) -> tuple[str, list[tuple[str, str]]]:
-    """Split the body of a guess into its question and its choices."""
-    question: list[str] = []
-    answers: list[tuple[str, str]] = []
-    fence, title = "", ""
-    reply: list[str] = []
-    for line in body:
-        opened = _OPENING.fullmatch(line)
-        if not fence and opened and opened[2] == "dropdown":
-            fence, title, reply = opened[1], opened[3], []
-        elif fence and line.strip() == fence:
-            answers.append((title, " ".join(reply).strip()))
-            fence = ""
-        elif fence:
-            reply.append(line)
-        elif line.strip():
-            question.append(line.strip())
-    return " ".join(question), answers
+def _faults_of_answers(notebook: NotebookNode) -> list[str]:
+    """Check that names are not used twice, and that numbers and what asks for them belong."""
+    found, seen = [], set()
+    for section in sections(notebook):
+        asked = asking(section)
+        answers = [name for cell, _ in section for name in held_answers(cell)]
+        for name in [name for name in answers if answers.count(name) > 1]:
+            found.append(f"two checks answer {name}")
+        found += faults_of_numbers(asked, dict.fromkeys(answers))
+        for name in [box.name for box in asked if box.name]:
+            if name in seen:
+                found.append(f"the name {name} is used twice")
+            seen.add(name)
+    return list(dict.fromkeys(found))
+
+
+def names_used_twice(paths: list[Path]) -> list[str]:
+    """Say which names stand in more than one notebook."""
+    places: dict[str, list[str]] = {}
+    for path in paths:
+        names = {box.name for section in sections(read_notebook(path)) for box in asking(section)}
+        for name in names - {""}:
+            places.setdefault(name, []).append(path.name)
+    return [
+        f"the name {name} is used in {' and in '.join(files)}"
+        for name, files in sorted(places.items())
+        if len(files) > 1
+    ]
 
 
 def main() -> int:
     """Print the faults of the notebooks named on the command line."""
     sentences = []
-    for name in sys.argv[1:]:
+    sound = []
+    for path in map(Path, sys.argv[1:]):
         try:
-            sentences += faults_of(Path(name))
+            sentences += faults_of(path)
+            sound.append(path)
         except (NotANotebook, OSError) as error:
             sentences.append(str(error))
+    sentences += names_used_twice(sound)
     print(*sentences, f"{len(sentences)} faults of form", sep="\n")
     return int(bool(sentences))
 

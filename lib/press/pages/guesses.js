@@ -64,6 +64,7 @@
         if (!choice.open) return;
         choice.classList.add("tried");
         if (firsts.has(box)) return;
+        window.met(box.id);
         firsts.set(box, choice);
         memory.keep(box.id, number);
         show();

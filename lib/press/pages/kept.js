@@ -6,13 +6,14 @@
   const BOOK = "runnable-primer";
   const LARGEST = 1e6; // bytes of a file; a reader of all chapters has less than a twentieth
   const MOST_CHOICES = 10; // of a guess
+  const MOST_STEPS = 3; // a day, a week, a month
   const NOTHING_KEPT =
     "This browser keeps nothing for this page: its storage is switched off or full. The book works all " +
     "the same. To be remembered, allow this site to store data, leave the private window, or make room.";
   const chapters = JSON.parse(place.dataset.chapters);
   const LONGEST = 20_000; // characters of a cell that a reader changed
-  const names = ["progress", "guesses", "answers", "cells"];
-  const needed = ["progress", "guesses", "answers"]; // cells are kept only since they run in the page
+  const names = ["progress", "guesses", "answers", "cells", "questions", "review"];
+  const needed = ["progress", "guesses", "answers"]; // the others are kept only since a later edition
   const memories = Object.fromEntries(names.map((name) => [name, window.memoryOf(name)]));
   const isObject = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
 
@@ -26,12 +27,18 @@
       );
     const isChoice = (value) => Number.isInteger(value) && value >= 0 && value < MOST_CHOICES;
     const isAnswer = (value) => window.keptText(value) !== "";
+    const isReview = (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isFinite);
     const isCode = (value) => typeof value === "string" && value.length <= LONGEST;
     return {
       progress: only(found.progress, isObject, window.readProgress),
       guesses: only(found.guesses, isChoice, Number),
       answers: only(found.answers, isAnswer, window.keptText),
       cells: only(found.cells, isCode, String),
+      questions: only(found.questions, isAnswer, window.keptText),
+      review: only(found.review, isReview, ([step, at]) => [
+        Math.min(Math.max(0, Math.trunc(step)), MOST_STEPS),
+        Math.min(Math.max(0, at), Date.now()), // a time to come was told by a wrong clock
+      ]),
     };
   };
   const recall = () => sorted(Object.fromEntries(names.map((name) => [name, memories[name].recall()])));
@@ -59,21 +66,24 @@
   told.setAttribute("role", "status");
 
   const body = element("tbody");
-  const heads = ["Chapter", "Sections read", "Guesses right at first", "Exercises answered"];
+  const heads = ["Chapter", "Sections read", "Guesses right at first", "Questions and exercises answered"];
   const headRow = element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text)));
   const of = (some, all, none) => (all ? `${some} of ${all}` : none);
   const show = () => {
-    const { progress, guesses, answers } = recall();
+    const { progress, guesses, answers, questions } = recall();
     const rows = chapters.map((chapter) => {
       const { read } = window.readProgress(progress[chapter.name]);
       const sections = Object.keys(chapter.sections);
       const made = chapter.guesses.filter(({ id, choices }) => guesses[id] < choices);
       const right = made.filter((guess) => guesses[guess.id] === guess.right);
-      const given = chapter.exercises.filter((id) => Object.hasOwn(answers, id));
+      const given = [
+        ...chapter.exercises.filter((id) => Object.hasOwn(answers, id)),
+        ...chapter.questions.filter((id) => Object.hasOwn(questions, id)),
+      ];
       const cells = [
         of(sections.filter((id) => read.includes(id)).length, sections.length, "–"),
         of(right.length, made.length, chapter.guesses.length ? "none" : "–"),
-        of(given.length, chapter.exercises.length, "–"),
+        of(given.length, chapter.exercises.length + chapter.questions.length, "–"),
       ];
       const link = element("a", { href: chapter.href, textContent: chapter.heading });
       const texts = cells.map((text) => element("td", {}, text));
@@ -90,6 +100,9 @@
     told.textContent = `Saved as ${BOOK}-kept.json, among your downloads. Nothing here has changed.`;
   };
 
+  // What was seen later is nearer to what the reader knows now.
+  const later = (one, other) => (other && other[1] > one[1] ? other : one);
+
   // What a file adds. What was guessed and answered in this browser stays as it is.
   const joined = (here, file) => {
     const progress = { ...file.progress, ...here.progress };
@@ -99,11 +112,16 @@
       const read = [...new Set([...one.read, ...other.read])];
       progress[name] = { ...(one.at < other.at ? other : one), read };
     }
+    const review = { ...file.review, ...here.review };
+    for (const name of Object.keys(here.review))
+      if (Object.hasOwn(file.review, name)) review[name] = later(here.review[name], file.review[name]);
     return {
       progress,
+      review,
       guesses: { ...file.guesses, ...here.guesses },
       answers: { ...file.answers, ...here.answers },
       cells: { ...file.cells, ...here.cells },
+      questions: { ...file.questions, ...here.questions },
     };
   };
   const readFile = async (file) => {
@@ -135,7 +153,7 @@
       return;
     }
     remove.textContent = ASK;
-    const gone = replace({ progress: {}, guesses: {}, answers: {}, cells: {} });
+    const gone = replace(Object.fromEntries(names.map((name) => [name, {}])));
     told.textContent = gone ? "Deleted. This browser keeps nothing of the book any more." : NOTHING_KEPT;
     show();
   });

@@ -24,11 +24,8 @@
 
   window.pageAnswers = { replyToNumber, replyToChoice }; // the tests call them
 
-  const forms = document.querySelectorAll("form.page-answer");
-  if (!forms.length) return;
-  const memory = window.memoryOf("answers");
-  const kept = memory.recall();
-  for (const form of forms) {
+  // As `askable` of asking.js wants it. What is no answer yet is kept, so that it is there again, and no more.
+  const begin = (form, before, told) => {
     const exercise = JSON.parse(form.dataset.exercise);
     const line = form.querySelector(".reply");
     const field = form.elements[0].matches("fieldset") ? form.elements[1].name : form.elements[0].name;
@@ -37,21 +34,35 @@
       const reply = exercise.replies ? replyToChoice(exercise, given()) : replyToNumber(exercise, given());
       line.textContent = reply;
       form.dataset.state = reply.startsWith("✓") ? "held" : "failed";
+      return !reply.startsWith(exercise.expected);
     };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      answer();
-      memory.keep(exercise.number, window.keptText(given()));
+      const isAnswer = answer();
+      told(window.keptText(given()), form.dataset.state === "held", isAnswer);
     });
     // What was said of one answer is not said of the next one.
     form.addEventListener("input", () => {
       line.textContent = "";
       delete form.dataset.state;
     });
-    const before = window.keptText(kept[exercise.number]);
     if (before) {
       form.elements[field].value = before;
       if (given()) answer();
     }
+  };
+
+  // Asked anew, an exercise is judged by its first answer that makes sense.
+  window.askable("form.page-answer", (form, before, told) =>
+    begin(form, before, (said, right, isAnswer) => isAnswer && told(said, right)),
+  );
+  const memory = window.memoryOf("answers");
+  const kept = memory.recall();
+  for (const form of document.querySelectorAll("form.page-answer")) {
+    const { number } = JSON.parse(form.dataset.exercise);
+    begin(form, window.keptText(kept[number]), (said, _, isAnswer) => {
+      if (isAnswer) window.met(number);
+      memory.keep(number, said);
+    });
   }
 })();

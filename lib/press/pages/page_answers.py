@@ -182,6 +182,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", add_forms)
     app.add_css_file("page-answers.css", priority=910)
     app.add_js_file("memory.js", priority=490, defer="defer")
+    app.add_js_file("asking.js", priority=492, defer="defer")
     app.add_js_file("numbers.js", defer="defer")
     app.add_js_file("page-answers.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

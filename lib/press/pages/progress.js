@@ -33,6 +33,16 @@
       begin.append("Go on where you stopped: ", linkTo(href, words));
       begin.hidden = false;
     }
+    const records = Object.values(window.memoryOf("review").recall()).filter(Array.isArray);
+    if (begin.dataset.today && records.some((record) => window.schedule.isDue(record, Date.now()))) {
+      const back = [
+        "Today: ",
+        linkTo(begin.dataset.today, "questions from what you have read"),
+        " come back",
+      ];
+      begin.append(...(last ? [" · "] : []), ...back);
+      begin.hidden = false;
+    }
   }
 
   const line = document.querySelector(".reading-line");
@@ -109,6 +119,7 @@
   const ends = whenSeen("-80px 0px 0px 0px", (end) => {
     ends.unobserve(end);
     const { read } = recall(chapter);
+    if (!read.includes(end.parentElement.id)) window.met(`${chapter}#${end.parentElement.id}`); // its cards come back
     keep({ read: [...new Set([...read, end.parentElement.id])] });
   });
   const places = whenSeen("-40% 0px -60% 0px", (section) => keep({ stop: section.id }));

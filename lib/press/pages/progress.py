@@ -2,8 +2,8 @@
 
 Each chapter gets a line below its title with the time that reading takes, to which
 :file:`progress.js` adds how far the reader came.  ``{go-on}`` is the place of a link to where she
-stopped; ``{kept}`` lists the chapters with their sections, guesses and page exercises, of which
-:file:`kept.js` makes the table of what is read, guessed and answered.  Nothing leaves the browser.
+stopped; ``{kept}`` lists the chapters with their sections, guesses, questions and exercises, of
+which :file:`kept.js` makes a table.  Nothing leaves the browser.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from press.pages.folds import cells_of
-from press.pages.guesses import choices_of, guesses_of
+from press.pages.guesses import boxes_of, choices_of
 from press.registry import REGISTRY, read_book
 from sphinx_run_in_page.cells import run_place
 
-PAGE = "chapters/appendix/kept"
+PAGE, TODAY = "chapters/appendix/kept", "chapters/appendix/today"
 _TIME = re.compile(
     r"(?:Reading\s+takes|You\s+need)\s+(?:about\s+)?"
     r"(?P<time>an?\s+hour(?:\s+and\s+a\s+(?:half|quarter))?|\w+\s+(?:minutes|hours))"
@@ -75,7 +75,7 @@ def sections_of(document: nodes.document) -> list[nodes.section]:
 def contents(document: nodes.document) -> dict[str, Any]:
     """Return what of a page can be read, guessed and answered, as the browser names it."""
     guesses: list[dict[str, Any]] = []
-    for guess in guesses_of(document):
+    for guess in boxes_of(document, "guess"):
         choices = choices_of(guess)
         for number, choice in enumerate(choices):
             if "right" in choice.get("container_classes", ()):
@@ -87,8 +87,13 @@ def contents(document: nodes.document) -> dict[str, Any]:
         found = _WAITS.search(cell.astext())
         if found and found[1] not in exercises and any(True for _ in cell.findall(run_place)):
             exercises.append(found[1])
-    sections = {one["ids"][0]: one[0].astext() for one in sections_of(document)}
-    return {"sections": sections, "guesses": guesses, "exercises": exercises}
+    asked = boxes_of(document, "question", "task", "order")
+    return {
+        "sections": {one["ids"][0]: one[0].astext() for one in sections_of(document)},
+        "guesses": guesses,
+        "exercises": exercises,
+        "questions": [box["ids"][-1] for box in asked if box["ids"]],
+    }
 
 
 def note(app: Sphinx, document: nodes.document) -> None:
@@ -155,7 +160,8 @@ def fill(app: Sphinx, document: nodes.document, docname: str) -> None:
     for line in list(document.findall(go_on_line)):
         chapters = [one | {"sections": titled(app, one["name"])} for one in named]
         data = html.escape(json.dumps(chapters, ensure_ascii=False))
-        text = f'<p class="go-on" data-chapters="{data}" hidden></p>'
+        today = f' data-today="{TODAY}.html"' if TODAY in app.env.found_docs else ""
+        text = f'<p class="go-on" data-chapters="{data}"{today} hidden></p>'
         line.replace_self(nodes.raw("", text, format="html"))
     for place in list(document.findall(kept_table)):
         chapters = [
@@ -183,7 +189,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", note, priority=850)  # behind the places of cells that run
     app.connect("doctree-resolved", fill)
     app.add_css_file("kept.css", priority=910)
-    app.add_js_file("memory.js", priority=490, defer="defer")
+    for number, script in enumerate(["memory.js", "schedule.js", "asking.js"]):
+        app.add_js_file(script, priority=490 + number, defer="defer")
     app.add_js_file("progress.js", defer="defer")
     app.add_js_file("kept.js", defer="defer")
     app.add_js_file("solved.js", priority=900, defer="defer")

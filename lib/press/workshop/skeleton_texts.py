@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from primer.TOPIC.averages import mean
-from primer.notebook import show, show_source, use_book_style, verify, verify_raises
+from primer.notebook import answer, show, show_source, use_book_style, verify, verify_raises
 from primer.palette import LIGHT
 
 use_book_style()
@@ -33,8 +33,18 @@ use_book_style()
 (SLUG-picture)=
 ## The whole idea in one picture
 
-Three numbers and the place where they balance. Before you look: if the largest one moves three
-places to the right, how far does the balance move?
+Three numbers and the place where they balance.
+
+::::{admonition} Question
+:class: question
+:name: ask-SLUG-balance
+
+The largest of three numbers moves three places to the right. How far does their balance move?
+
+:::{dropdown} Answer
+One place: the other two stay, and each of the three has a third of the say.
+:::
+::::
 
 %%% code picture-figure figure
 figure, axes = plt.subplots(figsize=(7.2, 1.8))
@@ -48,6 +58,10 @@ show(
     alt="Three dots at 1, 2 and 6 on a line, and a triangle below the place 3, where the distances "
     "to the left, 2 and 1, add up to the distance to the right.",
 )
+
+%%% code picture-check check
+move = mean([1, 2, 9]) - mean([1, 2, 6])
+answer("ask-SLUG-balance", move, unit="places", within=0.1)
 
 %%% markdown first
 (SLUG-first)=
