@@ -21,6 +21,7 @@ from primer.scaling import CHINCHILLA_UNROUNDED
 from primer.transformers import load_pretrained
 
 GATE = 1 / (1 + math.exp(-2))  # σ(2)
+Z_TWO, Z_POWER = 1.959964, 0.841621  # normal quantiles of 97.5 % and of 80 %
 
 
 def ratio_with(**rounded: float) -> float:
@@ -51,6 +52,23 @@ REPLIES = {
         "1 + 64 + 64²": 8 * (1 + 64 + 64**2) * 65,
     },
     "beyond_attention.check_filter": {"share that the filter explains": 2 / 3, "which is 1": 0},
+    "evaluation.check_effective": {
+        "how many there are": 600,
+        "questions of a passage all told the same": 30,
+        "that is the design effect": 1 + 19 * 0.1,
+        "19, not 20": 600 / (1 + 20 * 0.1),
+        "divide by it": 600 * (1 + 19 * 0.1),
+        "its root multiplies the error": 600 / sqrt(1 + 19 * 0.1),
+        "the 1 is missing": 600 / (19 * 0.1),
+    },
+    "evaluation.check_needed": {
+        "two sets of questions": (Z_TWO + Z_POWER) ** 2 * 0.42 / 0.03**2,
+        "you left out δ²": (Z_TWO + Z_POWER) ** 2 * 0.2 / 0.03**2,
+        "every second time": Z_TWO**2 * 0.1991 / 0.03**2,
+        "one-sided test": (1.644854 + Z_POWER) ** 2 * 0.1991 / 0.03**2,
+        "not by δ": (Z_TWO + Z_POWER) ** 2 * 0.1991 / 0.03,
+        "root of n": (Z_TWO + Z_POWER) * sqrt(0.1991) / 0.03,
+    },
     "fine_tuning.check_count": {"that is one block": 58_560 / 4, "rank 4": 58_560 * 4 / 6},
     "fine_tuning.check_bits": {
         "codes alone": 3,

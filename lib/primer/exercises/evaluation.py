@@ -1,0 +1,275 @@
+"""Checks for the exercises of *Evaluation*: each names the mistake it recognizes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from primer.evaluation import conformal_quantile, credits, wilson
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, as_number, explain
+
+check_effective = NumberExercise(
+    "17.1",
+    right=206.9,
+    within=0.6,
+    low=0,
+    high=1e6,
+    expects="a number of questions",
+    wrong={
+        600: "that is how many there are; those of one passage repeat each other in part",
+        30: "that would be right if the questions of a passage all told the same, ρ = 1",
+        2.9: "that is the design effect; divide the number of questions by it",
+        200: "the others of a passage are 19, not 20: the effect is 1 + 19 · 0.1",
+        1740: "the effect makes the variance larger: divide by it",
+        352.3: "the design effect multiplies the variance; its root multiplies the error",
+        315.8: "the 1 is missing: the effect is 1 + 19 · 0.1, not 1.9",
+    },
+    otherwise="the design effect is 1 + (20 − 1) · 0.1, and 600 divided by it is asked for",
+    because="1 + 19 · 0.1 = 2.9, and 600 / 2.9 ≈ 207.",
+)
+
+check_needed = NumberExercise(
+    "17.4",
+    right=1737,
+    within=3,
+    low=0,
+    high=1e7,
+    expects="a whole number of questions",
+    wrong={
+        3663: "that is for two sets of questions, at an accuracy of 0.7; here both models answer "
+        "the same ones",
+        1745: "the variance is p₁₀ + p₀₁ − δ²; you left out δ²",
+        850: "1.96 alone finds it every second time; add 0.84 for a power of 80 %",
+        1368: "1.64 is for a one-sided test; two-sided it is 1.96",
+        52.1: "divide by δ², not by δ",
+        41.7: "that is the root of n: square it",
+    },
+    otherwise="(1.96 + 0.84)² · (0.2 − 0.03²) / 0.03²",
+    because="7.849 · 0.1991 / 0.0009 ≈ 1,736.3, so the 1,737th question does it.",
+)
+
+check_diagnose = ChoiceExercise(
+    "17.5",
+    choices={
+        "a": "It has read the test.",
+        "b": "All its options cost the same, and the right one stands first.",
+        "c": "The options are too easy.",
+        "d": "It is a very good model of lines.",
+    },
+    right="b",
+    replies={
+        "a": "a count of letters remembers no line; look at what all four options cost it",
+        "b": "A model without context has nothing left once the cost alone is subtracted; argmin "
+        "takes the first of four equal numbers.",
+        "c": "the transformer has about half of them; look at the four costs of one question",
+        "d": "it knows how frequent each letter is, and no order; look at the four costs",
+    },
+)
+
+
+@exercise("17.2")
+def check_gain(answer: Answer) -> None:
+    """Check ``answer(first, second, correlation)``: unpaired error over paired error."""
+    for first, second, rho in ((1.0, 1.0, 0.9), (0.5, 2.0, 0.5), (3.0, 1.0, -0.4), (1.0, 1.5, 0.0)):
+        unpaired = math.hypot(first, second)
+        variance = first**2 + second**2 - 2 * rho * first * second
+
+        def ratio(variance: float, unpaired: float = unpaired) -> np.ndarray:
+            return np.asarray(unpaired / math.sqrt(variance))
+
+        mean = (first**2 + second**2) / 2
+        explain(
+            np.asarray(as_number(answer(first, second, rho))),
+            ratio(variance),
+            {
+                "that is the ratio of variances; take the root": ratio(variance) ** 2,
+                "that is paired over unpaired: turn it around": 1 / ratio(variance),
+                "a positive correlation makes a difference surer: Var(A − B) has −2ρσσ": ratio(
+                    first**2 + second**2 + 2 * rho * first * second
+                ),
+                "the covariance is counted twice: −2ρσ₁σ₂": ratio(
+                    first**2 + second**2 - rho * first * second
+                ),
+                "1/√(1 − ρ) holds for equal errors only": np.asarray(1 / math.sqrt(1 - rho)),
+                "the covariance is ρσ₁σ₂, not ρ times the mean of the two variances": ratio(
+                    2 * mean - 2 * rho * mean
+                )
+                if first != second
+                else np.asarray(-1.0),
+            },
+        )
+
+
+@exercise("17.3")
+def check_wilson(answer: Answer) -> None:
+    """Check ``answer(right, n)``: Wilson's interval at 95 %, z = 1.96."""
+    for right, n in ((9, 10), (3, 8), (60, 100), (0, 12), (12, 12)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            got = as_array(answer(right, n), (2,))
+        z, p = 1.96, right / n
+        center, square = p + z * z / (2 * n), z * z / (4 * n * n)
+        spread = p * (1 - p) / n
+        stretch = 1 + z * z / n
+
+        def ends(middle: float, reach: float) -> np.ndarray:
+            return np.array([middle - reach, middle + reach])
+
+        expected = np.clip(ends(center / stretch, z * math.sqrt(spread + square) / stretch), 0, 1)
+        known = {
+            "that is Wald's: the variance must be that of the p you test, not of the share": ends(
+                p, z * math.sqrt(spread)
+            ),
+            "that is Wald's, cut at 0 and 1: the variance must be that of the p you test": np.clip(
+                ends(p, z * math.sqrt(spread)), 0, 1
+            ),
+            "divide by 1 + z²/n": ends(center, z * math.sqrt(spread + square)),
+            "z²/4n² is missing under the root": ends(
+                center / stretch, z * math.sqrt(spread) / stretch
+            ),
+            "under the root stands z²/4n², not z²/4n": ends(
+                center / stretch, z * math.sqrt(spread + z * z / (4 * n)) / stretch
+            ),
+            "the middle is p + z²/2n before the division": ends(
+                p / stretch, z * math.sqrt(spread + square) / stretch
+            ),
+        }
+        if not np.allclose(got, [*wilson(right, n)], atol=1e-7):  # z need not be rounded
+            explain(got, expected, known)
+
+
+@exercise("17.6")
+def check_accuracy(answer: Answer) -> None:
+    """Check ``answer(costs, right)``: mean accuracy with ties shared, the right one anywhere."""
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        costs = random.integers(0, 4, size=(97, 4)).astype(float)
+        costs[:5] = 1.0  # all four alike
+        right = random.integers(0, 4, size=97)
+        rows = np.arange(97)
+        best = costs == costs.min(axis=1, keepdims=True)
+        single = best.sum(axis=1) == 1
+        explain(
+            np.asarray(as_number(answer(costs.copy(), right.copy()))),
+            np.mean([credits(costs[[i]], int(right[i]))[0] for i in rows]),
+            {
+                "argmin gives a tie to whoever stands first: share it among the best": np.mean(
+                    costs.argmin(axis=1) == right
+                ),
+                "the right option is not in the first column: `right` says where": np.mean(
+                    best[:, 0] / best.sum(axis=1)
+                ),
+                "that still takes the first of the best, and the first column for the right one": (
+                    np.mean(costs.argmin(axis=1) == 0)
+                ),
+                "a tie counts as wholly right: share it, 1/2, 1/3 or 1/4": np.mean(
+                    best[rows, right]
+                ),
+                "a tie counts as wrong: share it, 1/2, 1/3 or 1/4": np.mean(
+                    best[rows, right] & single
+                ),
+                "you leave out the questions with a tie: they count with their share": np.mean(
+                    best[rows, right][single]
+                ),
+                "the least cost is best, not the largest": np.mean(
+                    [credits(-costs[[i]], int(right[i]))[0] for i in rows]
+                ),
+            },
+        )
+
+
+@exercise("17.7")
+def check_cut(answer: Answer) -> None:
+    """Check ``answer(scores, level)``: the cut of split conformal prediction."""
+    for n, level in ((53, 0.87), (19, 0.9), (100, 0.9), (40, 0.95)):
+        scores = np.random.default_rng(n).exponential(size=n)
+        ranked = np.sort(scores)
+        explain(
+            np.asarray(as_number(answer(scores.copy(), level))),
+            conformal_quantile(scores, level),
+            {
+                "the rank is ⌈(n + 1) · level⌉: the new case counts, too": ranked[
+                    math.ceil(n * level - 1e-9) - 1
+                ],
+                "that is one too far: the k-th smallest stands at place k − 1": ranked[
+                    min(math.ceil((n + 1) * level - 1e-9), n - 1)
+                ],
+                "round up, not down: the promise is *at least*": ranked[
+                    math.floor((n + 1) * level + 1e-9) - 1
+                ]
+                if (n + 1) * level % 1 > 1e-9
+                else -1.0,
+                "np.quantile mixes two scores; take the k-th smallest itself": np.quantile(
+                    scores, level
+                ),
+                "np.quantile counts n, not n + 1, and mixes two scores": np.quantile(
+                    scores, min(1.0, math.ceil((n + 1) * level) / n)
+                ),
+                "take small scores into the set: sort upwards": ranked[::-1][
+                    math.ceil((n + 1) * level - 1e-9) - 1
+                ],
+            },
+        )
+    try:
+        few = float(answer(np.arange(5.0), 0.9))
+    except IndexError:
+        raise Mistake(
+            "five cases and a level of 0.9: the rank is ⌈6 · 0.9⌉ = 6, beyond the last; then the "
+            "set is everything, math.inf"
+        ) from None
+    if few != math.inf:
+        raise Mistake(
+            f"five cases and a level of 0.9: the rank is 6, beyond the last, so the set is "
+            f"everything and the cut math.inf; yours is {few:g}"
+        )
+
+
+@exercise("17.8")
+def check_board(answer: Answer) -> None:
+    """Check ``answer(costs, lengths)``: which entry is chosen, and an honest score for it."""
+    equal: list[tuple[float, float]] = []
+    mixed: list[tuple[float, float]] = []
+    for seed in range(120):
+        random = np.random.default_rng(seed)
+        lengths = random.integers(500, 8000, size=60)
+        hard = random.normal(3.4, 0.1, size=60)
+        for gap, into in ((0.0, equal), (0.2, mixed)):
+            worth = gap * random.permutation(12) / 12
+            noise = random.normal(0, 0.15, size=(12, 60))
+            costs = (hard + worth[:, None] + noise) * lengths
+            try:
+                chosen, score = answer(costs.copy(), lengths.copy())
+            except (TypeError, ValueError):
+                raise Mistake(
+                    "return two things: the number of the chosen entry, and its score"
+                ) from None
+            chosen = int(as_number(chosen))
+            if not 0 <= chosen < 12:
+                raise Mistake(f"choose one of the entries 0 to 11, got {chosen}")
+            truth = ((hard + worth[chosen]) * lengths).sum() / lengths.sum()
+            into.append((as_number(score) - truth, worth[chosen]))
+    off = np.array([error for error, _ in equal])
+    if abs(off.mean()) > 1:
+        raise Mistake("give bits per letter: sum of the bits over sum of the lengths")
+    sure = off.std() / math.sqrt(len(off))
+    if off.mean() < -4 * sure:
+        raise Mistake(
+            f"among equal entries the score that you report is too good by {-off.mean():.3f} bits: "
+            "choose on some scenes, and report on the others"
+        )
+    if off.mean() > 4 * sure:
+        raise Mistake(f"your score is too bad by {off.mean():.3f} bits: which scenes does it read?")
+    if off.std() > 0.06:
+        raise Mistake(
+            f"your score scatters by {off.std():.3f} bits around the truth; read it on a good "
+            "part of the scenes"
+        )
+    lost = float(np.mean([worth for _, worth in mixed]))
+    if lost > 0.03:
+        raise Mistake(
+            f"where entries differ, yours is {lost:.3f} bits worse than the best one on average: "
+            "choose on enough scenes, the one with the fewest bits per letter"
+        )
