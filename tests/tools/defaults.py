@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import NoneType
@@ -34,4 +35,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    sys.path.append(str(FILE.parents[1] / "library"))  # where test_api is
     main()
