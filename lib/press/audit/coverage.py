@@ -1,7 +1,9 @@
-"""What the book owes its sources: their claims, their errors, and what is still to be proved.
+"""What the book owes: claims of its sources and of its own, and what is still to be proved.
 
 ``chapters/appendix/coverage.csv`` has one row for each definition, formula, claim and worked number
-of the five sources; ``chapters/appendix/errata.yml`` has one entry for each of their errors.
+of the five sources, and, for chapters that have none of the sources, rows of the book's own: their
+``source`` begins with "this book", and may name a paper after it.
+``chapters/appendix/errata.yml`` has one entry for each error of the sources.
 """
 
 from __future__ import annotations
@@ -17,10 +19,13 @@ from press.audit.proofs import Proof, read_proofs
 from press.notebook import read_notebook
 from press.registry import read_book
 
+OWN = "this book"
+"""Begins the source of a row that the book itself owes."""
+
 
 @dataclass(frozen=True)
 class Row:
-    """A claim of the sources, and how its chapter checks it."""
+    """A claim of the sources or of the book, and how its chapter checks it."""
 
     id: str
     chapter: str
@@ -28,6 +33,11 @@ class Row:
     source: str
     kind: str
     check: str
+
+    @property
+    def own(self) -> bool:
+        """Whether the book itself makes the claim, and none of its sources."""
+        return self.source.startswith(OWN)
 
 
 @dataclass(frozen=True)

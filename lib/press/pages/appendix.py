@@ -135,10 +135,12 @@ def counts(book: Path) -> dict[str, int]:
     """Count what the book has, by the words that the role ``{count}`` knows."""
     chapters = written_chapters(book)
     proofs = proofs_of(book, chapters)
-    rows, errata = read_rows(book), read_errata(book)
+    all_rows, errata = read_rows(book), read_errata(book)
+    rows = [row for row in all_rows if not row.own]
     return {
         "rows": len(rows),
         "rows proved": sum(row.id in proofs for row in rows),
+        "own rows": len(all_rows) - len(rows),
         "errata": len(errata),
         "errata proved": sum(erratum.id in proofs for erratum in errata),
         "chapters": len(chapters),
@@ -148,7 +150,8 @@ def counts(book: Path) -> dict[str, int]:
 class Count(SphinxRole):
     """The role ``{count}``: a number of the book, derived, so that no page states an old one.
 
-    Its text is one of ``rows``, ``rows proved``, ``errata``, ``errata proved`` and ``chapters``.
+    Its text is one of ``rows``, ``rows proved``, ``own rows``, ``errata``, ``errata proved`` and
+    ``chapters``; ``rows`` are those of the sources.
     """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
