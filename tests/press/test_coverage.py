@@ -1,4 +1,4 @@
-"""The book owes its sources 530 claims and 107 corrections, and claims of its own: all are proved."""
+"""The book owes its sources 530 claims and 107 corrections, and claims of its own: all proved."""
 
 import random
 import re

@@ -31,7 +31,8 @@ WHOLE_MODEL = 60
 """Lines of the one cell in the book that holds a complete model; its id follows."""
 WHOLE_MODEL_CELL = "whole-model"
 
-AUDIT = re.compile(r"\b(?:STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|ERR)-\d+")
+ROWS = "STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|EVAL|ERR"
+AUDIT = re.compile(rf"\b(?:{ROWS})-\d+")
 ANSWERED = re.compile(r"→ ([\w-]+): (-?[\d,]+(?:\.\d+)?)(?: (.+))? \(within (\d+(?:\.\d+)?)\)")
 """What :func:`primer.notebook.answer` prints: name, number, unit, how near counts as right."""
 _CHECKS = re.compile(r"\bverify(?:_\w+)?\(")
