@@ -32,11 +32,11 @@ ENTRY = f"""
 name = "{NAME}"
 title = "Trial"
 about = "a chapter that is not written yet"
-part = "Signals"
+part = "Since 2024"
 builds_on = ["09-transformers"]
 library = ["{TOPIC}"]
 widgets = []
-map = {{ wide = [4, 3], tall = [1, 8] }}
+map = {{ wide = [4, 5], tall = [1, 11] }}
 """
 """What the registry says of a chapter to come; one of ours would be written some day."""
 ROW = f"TRI-01,{NAME},A first row,S1 L1,claim,print it\n"
