@@ -24,6 +24,7 @@ MADE_ON_THE_SITE = {
     "chapter-map",
     "cite-this-book",
     "errata",
+    "gallery",
     "go-on",
     "include",
     "kept",

@@ -1,4 +1,4 @@
-"""What a prediction feels of each letter before it, for three networks that read a text."""
+"""Who remembers: what three networks that read a text feel of each letter before."""
 
 from __future__ import annotations
 
