@@ -46,6 +46,8 @@ class Chapter:
         The chapters that a reader should know first.
     library, widgets : tuple of str
         Its packages in ``primer``, and the widgets it shows.
+    minutes : int
+        How long reading takes; 0 for a chapter to come of which nobody knows it yet.
     wide, tall : (float, float)
         Column and row of its box on the two drawings of the map.
     written : bool
@@ -59,6 +61,7 @@ class Chapter:
     builds_on: tuple[str, ...]
     library: tuple[str, ...]
     widgets: tuple[str, ...]
+    minutes: int
     wide: tuple[float, float]
     tall: tuple[float, float]
     written: bool
@@ -93,7 +96,7 @@ class Chapter:
             When the entry lacks something, or holds something unknown.
         """
         place = f"{REGISTRY}, chapter {entry.get('name', 'without a name')!r}"
-        entry = {"written": False, **entry}
+        entry = {"written": False, "minutes": 0, **entry}
         wanted = {field.name for field in fields(cls)} - {"wide", "tall"} | {"map"}
         if missing := sorted(wanted - entry.keys()):
             raise ValueError(f"{place}: say its {', '.join(missing)} too")
@@ -168,6 +171,36 @@ def topic_of(name: str) -> str:
     'language_models'
     """
     return name[3:].replace("-", "_")
+
+
+_QUARTERS = {0: "", 15: " and a quarter", 30: " and a half", 45: " and three quarters"}
+
+
+def in_words(minutes: int) -> str:
+    """Write a reading time as a sentence does, "" for 0.
+
+    Examples
+    --------
+    >>> in_words(75), in_words(120), in_words(20), in_words(150)
+    ('an hour and a quarter', 'two hours', '20 minutes', 'two hours and a half')
+    """
+    if minutes < 60 or minutes % 60 not in _QUARTERS:
+        return f"{minutes} minutes" if minutes else ""
+    hours = {1: "an hour", 2: "two hours", 3: "three hours"}.get(minutes // 60)
+    return f"{hours or f'{minutes // 60} hours'}{_QUARTERS[minutes % 60]}"
+
+
+def in_short(minutes: int) -> str:
+    """Write a reading time as a small box has room for it, "" for 0.
+
+    Examples
+    --------
+    >>> in_short(75), in_short(120), in_short(20)
+    ('1¼ h', '2 h', '20 min')
+    """
+    if minutes < 60 or minutes % 60 not in _QUARTERS:
+        return f"{minutes} min" if minutes else ""
+    return f"{minutes // 60}{ {0: '', 15: '¼', 30: '½', 45: '¾'}[minutes % 60] } h"
 
 
 def read_book(root: Path) -> Book:
@@ -276,6 +309,11 @@ def complaints(root: Path) -> list[str]:
         text = read_notebook(notebook)
         if (title := _title(text)) != chapter.title:
             found.append(f"{place}: its title is {chapter.title!r}, its notebook's {title!r}")
+        says = in_words(chapter.minutes)
+        if not says:
+            found.append(f"{place}: say how many minutes reading takes")
+        elif not re.search(rf"\b{says}\b(?! and a)", _opening(text)):  # no longer one
+            found.append(f"{place}: its notebook's first cell says nowhere that it takes {says}")
         if (shown := _widgets(text)) != set(chapter.widgets):
             names = ", ".join(sorted(shown)) or "none"
             found.append(f"{place}: the widgets that its notebook shows are {names}; name these")
@@ -312,6 +350,11 @@ def _title(notebook: nbformat.NotebookNode) -> str:
     texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     headings = (re.search(r"^# (.+)$", text, re.MULTILINE) for text in texts)
     return next((heading[1] for heading in headings if heading), "")
+
+
+def _opening(notebook: nbformat.NotebookNode) -> str:
+    """Return the words of a chapter's first cell, in one line."""
+    return " ".join(notebook.cells[0].source.split()) if notebook.cells else ""
 
 
 def _widgets(notebook: nbformat.NotebookNode) -> set[str]:

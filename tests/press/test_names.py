@@ -8,15 +8,15 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 import yaml
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
-from written import BOOK, CHAPTER_NOTEBOOKS
+from written import BOOK
 
 from press.downloads.archive import FOLDER
 from press.publish.citing import bibtex, day
+from press.registry import read_book
 from press.workshop.pin import pythons
 
 
@@ -162,25 +162,10 @@ def test_where_the_commands_are_said_to_work_a_job_tries_them(
     assert any("make test" in step.get("run", "") for step in steps(job))
 
 
-MINUTES = {
-    "two hours": 120,
-    "an hour and a half": 90,
-    "90 minutes": 90,
-    "an hour and a quarter": 75,
-    "75 minutes": 75,
-    "an hour": 60,
-}
-TIME = re.compile(rf"(?:Reading takes|You need) (?:about )?({'|'.join(MINUTES)})")
-
-
 def test_a_chapter_takes_as_long_as_the_first_page_says() -> None:
     assert "an hour or two a chapter" in text("index.md")
-    for notebook in CHAPTER_NOTEBOOKS:
-        cells = nbformat.read(notebook, 4).cells[:4]
-        opening = " ".join(" ".join(cell.source for cell in cells).split())
-        said = TIME.search(opening)
-        assert said is not None, f"{notebook.name}: say at its beginning how long reading takes"
-        assert 60 <= MINUTES[said[1]] <= 120, notebook.name
+    for chapter in read_book(BOOK).written:
+        assert 60 <= chapter.minutes <= 120, chapter.name
 
 
 @pytest.mark.parametrize("unreleased", [True, False])

@@ -15,10 +15,7 @@ from by_keyboard import tab_to
 from nbformat.v4 import new_markdown_cell
 from playwright.sync_api import Page, expect
 from tiny_book import NOTHING_KEPT, READING, build, chapter_of, write_book, write_registry
-from written import BOOK
 
-from press.pages.progress import reading_time
-from press.registry import read_book
 from press.site import serve
 
 ReadingPage = Callable[..., Page]
@@ -438,10 +435,3 @@ def test_nobody_is_kept_out(reading_page: ReadingPage, reading_home: str) -> Non
 def test_without_scripts_a_sentence_says_so(reading_page: ReadingPage) -> None:
     page = open_kept(reading_page(java_script_enabled=False))
     expect(page.get_by_text("Scripts are switched off")).to_be_visible()
-
-
-def test_every_chapter_says_how_long_reading_takes() -> None:
-    for chapter in read_book(BOOK).written:
-        notebook = nbformat.read(BOOK / f"{chapter.page}.ipynb", as_version=4)
-        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-        assert re.fullmatch(r"about (\d+|two|an?) [a-z ]+", reading_time(text)), chapter.name

@@ -137,6 +137,14 @@ def other_title(copy: Path) -> None:
     edit(copy, 'title = "Positions"', 'title = "Places"')
 
 
+def other_time(copy: Path) -> None:
+    edit(copy, "minutes = 90\nmap = { wide = [0, 1]", "minutes = 75\nmap = { wide = [0, 1]")
+
+
+def no_time(copy: Path) -> None:
+    edit(copy, "minutes = 90\nmap = { wide = [0, 1]", "map = { wide = [0, 1]")
+
+
 def other_widget(copy: Path) -> None:
     edit(copy, 'widgets = ["RopeRotation"]', 'widgets = ["Anatomy"]')
 
@@ -172,6 +180,11 @@ def without_page_of_the_appendix(copy: Path) -> None:
         (without_entry, "chapters/99-places.ipynb: chapters/book.toml has no chapter '99-p"),
         (errata_without_entry, "chapters/errata/8.ipynb: chapters/book.toml has no chapter '8'"),
         (without_opening, "opening: there is no chapters/before-you-start.ipynb; add it or"),
+        (
+            other_time,
+            "'02-regression': its notebook's first cell says nowhere that it takes an hour and",
+        ),
+        (no_time, "'02-regression': say how many minutes reading takes"),
         (other_title, "its title is 'Places', its notebook's 'Positions'"),
         (other_widget, "the widgets that its notebook shows are RopeRotation; name these"),
         (without_package, "there is no package primer.places; add it or remove it"),

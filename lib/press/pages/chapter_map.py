@@ -18,9 +18,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from press.notebook import read_notebook
-from press.pages.progress import reading_time
-from press.registry import REGISTRY, Book, Chapter, read_book
+from press.registry import REGISTRY, Book, Chapter, in_short, read_book
 
 
 @dataclass(frozen=True)
@@ -68,27 +66,6 @@ def _edge(drawing: Drawing, source: Chapter, target: Chapter) -> str:
     from_here, *curve = (f"{x:g},{y:g}" for x, y in (start, first, second, end))
     path = f"M{from_here} C{' '.join(curve)}"
     return f'<path class="edge" marker-end="url(#{drawing.name}-tip)" d="{path}"/>'
-
-
-SHORT = {
-    "an hour": "1 h",
-    "an hour and a quarter": "1¼ h",
-    "an hour and a half": "1½ h",
-    "two hours": "2 h",
-}
-"""Times as a box has room for them."""
-
-
-def in_short(time: str) -> str:
-    """Shorten what a chapter says of its reading time.
-
-    Examples
-    --------
-    >>> in_short("about an hour and a quarter"), in_short("about ten minutes"), in_short("")
-    ('1¼ h', 'ten minutes', '')
-    """
-    words = time.removeprefix("about ")
-    return SHORT.get(words, words)
 
 
 def _box(drawing: Drawing, chapter: Chapter, color: str, address: str | None, time: str) -> str:
@@ -190,7 +167,7 @@ class ChapterMapDirective(SphinxDirective):
             for chapter in book.chapters
             if chapter.page in self.env.found_docs
         }
-        times = {name: self.reading_time(root / f"{book[name].page}.ipynb") for name in addresses}
+        times = {name: in_short(book[name].minutes) for name in addresses}
         legend = "".join(
             f'<li style="--part: var(--primer-{color})">{part}</li>'
             for part, color in book.parts.items()
@@ -201,13 +178,6 @@ class ChapterMapDirective(SphinxDirective):
             f'<figcaption><ul class="parts">{legend}</ul></figcaption></figure>'
         )
         return [nodes.raw("", figure, format="html")]
-
-    def reading_time(self, path: Path) -> str:
-        """Read how long a chapter takes from its opening."""
-        self.env.note_dependency(str(path))
-        return in_short(
-            reading_time("".join(cell.source for cell in read_notebook(path).cells[:1]))
-        )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Sphinx extension: what the reader's browser keeps of her reading, on its pages.
 
-Each chapter gets a line below its title with the time that reading takes, to which
-:file:`progress.js` adds how far the reader came.  ``{go-on}`` is the place of a link to where she
-stopped; ``{kept}`` lists the chapters with their sections, guesses, questions and exercises, of
-which :file:`kept.js` makes a table.  Nothing leaves the browser.
+Each chapter gets a line below its title with the time that reading takes, as the registry has it,
+to which :file:`progress.js` adds how far the reader came.  ``{go-on}`` is the place of a link to
+where she stopped; ``{kept}`` lists the chapters with their sections, guesses, questions and
+exercises, of which :file:`kept.js` makes a table.  Nothing leaves the browser.
 """
 
 from __future__ import annotations
@@ -21,14 +21,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from press.pages.folds import cells_of
 from press.pages.guesses import boxes_of, choices_of
-from press.registry import REGISTRY, read_book
+from press.registry import REGISTRY, in_words, read_book
 from sphinx_run_in_page.cells import run_place
 
 PAGE, TODAY = "chapters/appendix/kept", "chapters/appendix/today"
-_TIME = re.compile(
-    r"(?:Reading\s+takes|You\s+need)\s+(?:about\s+)?"
-    r"(?P<time>an?\s+hour(?:\s+and\s+a\s+(?:half|quarter))?|\w+\s+(?:minutes|hours))"
-)
 _DATA = re.compile(r'class="page-answer" data-exercise="([^"]*)"')
 _WAITS = re.compile(r"Exercise ([\d.]+) waits")
 
@@ -39,20 +35,6 @@ class kept_table(nodes.General, nodes.Element):  # type: ignore[misc]
 
 class go_on_line(nodes.General, nodes.Element):  # type: ignore[misc]
     """The place of the link to where the reader stopped, filled when all pages are read."""
-
-
-def reading_time(text: str) -> str:
-    r"""Return how long a chapter says that reading takes, ``""`` where it says nothing.
-
-    Examples
-    --------
-    >>> reading_time("Reading\ntakes about an hour and a half; the code runs in a minute.")
-    'about an hour and a half'
-    >>> reading_time("Reading is fun.")
-    ''
-    """
-    found = _TIME.search(text)
-    return f"about {' '.join(found['time'].split())}" if found else ""
 
 
 def chapters_of(app: Sphinx) -> dict[str, str]:
@@ -105,14 +87,15 @@ def note(app: Sphinx, document: nodes.document) -> None:
     title = next(document.findall(nodes.title), None)
     if title is None:
         return
-    time = reading_time(document.astext())
+    takes = {chapter.name: chapter.minutes for chapter in read_book(Path(app.srcdir)).written}
+    time = in_words(takes.get(name, 0))
     number = len(sections_of(document))
     counted = f"{number} section{'' if number == 1 else 's'}"
     if PAGE in app.env.found_docs:
         counted = f'<a class="counted" href="appendix/kept.html">{counted}</a>'
     else:
         counted = f'<span class="counted">{counted}</span>'
-    line = f"<span>{html.escape(time)}</span>{counted}" if time else counted
+    line = f"<span>about {time}</span>{counted}" if time else counted
     line = f'<div class="reading-line" data-chapter="{name}">{line}</div>'
     title.parent.insert(title.parent.index(title) + 1, nodes.raw("", line, format="html"))
 

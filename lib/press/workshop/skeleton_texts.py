@@ -358,5 +358,6 @@ part = "PART"
 builds_on = []
 library = ["TOPIC"]
 widgets = []
+minutes = 60
 map = { wide = [COLUMN, ROW], tall = [0, LAST] }
 """
