@@ -33,6 +33,7 @@ from primer import (
     language_models,
     networks,
     pretraining,
+    reasoning,
     recurrent,
     regression,
     scaling,
@@ -133,6 +134,20 @@ def by_reward(seed: int) -> Any:
     return alignment.train_policy(
         fresh(), small(), lambda r: (r.tokens == 3).sum(1).float(), PROMPTS, end_token=11, steps=2,
         kl_weight=0.1, learning_rate=0.01, batch=8, length=6, generator=chance(seed),
+    )  # fmt: skip
+
+
+def presser() -> Transformer:
+    config = dataclasses.replace(small().config, vocab_size=56, context_length=32)
+    torch.manual_seed(0)
+    return Transformer(config).eval()
+
+
+def by_verdicts(seed: int) -> Any:
+    return reasoning.train_on_verdicts(
+        presser(), reasoning.Calculator(), torch.tensor([[7, 20, 55], [9, 4, 55]]),
+        lambda replies: (replies.tokens < 50).float().mean(1), steps=2, learning_rate=0.01,
+        questions=2, tries=4, generator=chance(seed),
     )  # fmt: skip
 
 
@@ -247,6 +262,22 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "pretraining.spans.mask_spans": lambda s: pretraining.mask_spans(
         TEXT, chance(s), mask_id=11, vocab_size=12
     ),
+    "reasoning.attempts.attempts": lambda s: reasoning.attempts(
+        presser(), reasoning.Calculator(), torch.tensor([[7, 20, 55]]), 4, chance(s)
+    ),
+    "reasoning.cups.Cups.questions": lambda s: reasoning.Cups().questions(
+        torch.tensor([3, 4]), chance(s)
+    ),
+    "reasoning.keys.split_pairs": lambda s: reasoning.split_pairs(
+        reasoning.Calculator(), 5, seed=s
+    ),
+    "reasoning.keys.worked_examples": lambda s: reasoning.worked_examples(
+        reasoning.Calculator(), 5, np.array([[7, 20]]), chance(s)
+    ),
+    "reasoning.training.train_on_verdicts": by_verdicts,
+    "reasoning.voting.pass_curve": lambda s: reasoning.pass_curve(
+        np.arange(9), 9, [1, 3], rng(s), resamples=50
+    ),
     "recurrent.gradients.gradient_ratio": lambda s: recurrent.gradient_ratio(
         reset(lambda: recurrent.ElmanCell(2, 3)), X[:4, :6].reshape(2, 6, 2), seed=s
     ),
@@ -325,6 +356,9 @@ ELSEWHERE = {
     "studies.networks.trials.kink_trial": ("test_networks_trials.py", "finds it stored"),
     "studies.networks.trials.label_trial": ("test_networks_trials.py", "hands it on"),
     "studies.networks.trials.pixel_trial": ("test_networks_trials.py", "hands it on"),
+    "studies.reasoning.climb.measure": ("test_reasoning_climb.py", "twice"),
+    "studies.reasoning.climb.rewarded": ("test_reasoning_climb.py", "from its seed"),
+    "studies.reasoning.climb.train": ("test_reasoning_climb.py", "hands it on"),
     "studies.recurrent.characters.measured": ("test_randomness.py", "hands it to train_net"),
     "studies.recurrent.characters.train_net": ("test_recurrent_characters.py", "twice"),
     "studies.recurrent.trials.reversal_trials": ("test_recurrent_trials.py", "hands it on"),

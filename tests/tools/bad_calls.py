@@ -21,7 +21,9 @@ TOPICS = [
 
 def names() -> dict[str, Any]:
     """Return the names that the calls use."""
-    topics = {name: importlib.import_module(f"primer.{name}") for name in TOPICS}
+    # reasoning has no chapter yet, which a topic must have
+    modules = [*TOPICS, "reasoning"]
+    topics = {name: importlib.import_module(f"primer.{name}") for name in modules}
     inference, regression = topics["inference"], topics["regression"]
     transformers, language_models = topics["transformers"], topics["language_models"]
     small = {"vocab_size": 5, "n_layers": 1, "d_model": 8, "n_heads": 2, "context_length": 9}
@@ -2092,6 +2094,104 @@ EVALUATION = [
     ("evaluation.agreement([], [])", "both judges must judge the same cases, one or more"),
 ]
 
+REPLIES = "alignment.Replies(tensor([{}]), tensor([[50, 10, 54]]), ones(1, 3) > 0)"
+CALCULATOR = "reasoning.Calculator()"
+GROUPS = "ones(4), {}"
+TRUE = "ones(1, 2) > 0"
+
+REASONING = [
+    (f"{CALCULATOR}.press(7, 'x2')", "key must be one of '+3', '−5', '×2', '÷2', got 'x2'"),
+    (f"{CALCULATOR}.press(50, '+3')", "display must show a number from 0 to 49, got 50"),
+    ("reasoning.Calculator(8)", "size must be a whole number ≥ 9, got 8"),
+    (f"{CALCULATOR}.prompts(np.array([[7, 7]]))", "the question 7 → 7 needs no press"),
+    (f"{CALCULATOR}.prompts(np.array([[7, 50]]))", "numbers from 0 to 49"),
+    (f"{CALCULATOR}.prompts(np.array([7, 8]))", "pairs"),
+    (
+        f"reasoning.worked_examples({CALCULATOR}, 1, {CALCULATOR}.pairs)",
+        "every question is held out",
+    ),
+    (f"reasoning.worked_examples({CALCULATOR}, 0, {CALCULATOR}.pairs[:1])", "n must be a whole"),
+    (
+        f"reasoning.worked_examples({CALCULATOR}, 1, {CALCULATOR}.pairs[:1], longest=0)",
+        "longest must be a whole number ≥ 1, got 0",
+    ),
+    (f"reasoning.split_pairs({CALCULATOR}, 2450)", "2450 questions, got a test of 2450"),
+    (
+        f"reasoning.check({CALCULATOR}, {REPLIES.format('[7, 7, 55]')})",
+        "the question 7 → 7 needs no press: an empty reply is right",
+    ),
+    (f"reasoning.check({CALCULATOR}, {REPLIES.format('[7, 20]')})", "start, target, arrow"),
+    (f"reasoning.check({CALCULATOR}, {REPLIES.format('[7, 53, 55]')})", "numbers from 0 to 49"),
+    (f"reasoning.check_loosely({CALCULATOR}, {REPLIES.format('[7, 7, 55]')})", "needs no press"),
+    (
+        f"reasoning.check({CALCULATOR}, alignment.Replies(tensor([[7, 20, 55]]), "
+        "tensor([[56, 54]]), ones(1, 2) > 0))",
+        "replies.tokens",
+    ),
+    (f"reasoning.group_advantages({GROUPS.format(1)})", "group_size must be a whole number ≥ 2"),
+    (f"reasoning.group_advantages({GROUPS.format(3)})", "4 rewards are no whole number of groups"),
+    (f"reasoning.group_advantages({GROUPS.format(2)}, 'mad')", "kind must be one of"),
+    ("reasoning.group_advantages(tensor([1.0, nan]), 2)", "reward"),
+    ("reasoning.group_weight(1.5, 8)", "p must hold chances from 0 to 1, got 1.5"),
+    ("reasoning.group_weight(0.5, 1)", "n must be a whole number ≥ 2, got 1"),
+    ("reasoning.group_goal(nan, 4)", "p must"),
+    ("reasoning.dead_share(-0.1, 4)", "p must hold chances from 0 to 1"),
+    ("reasoning.token_weights(tensor([[True], [False]]))", "every reply needs a token that counts"),
+    ("reasoning.token_weights(tensor([[True]]), 'row')", "by must be one of"),
+    ("reasoning.token_weights(tensor([[True]]), length=0.0)", "length must be"),
+    (
+        "reasoning.policy_loss(ones(2, 3), ones(2, 3), ones(3), ones(2, 3))",
+        "advantages must have a number for each of 2 replies",
+    ),
+    (
+        "reasoning.policy_loss(ones(2, 3), ones(2, 3), tensor([nan, 1.0]), ones(2, 3))",
+        "advantages must be finite",
+    ),
+    (
+        "reasoning.policy_loss(ones(2, 3), ones(2, 3), ones(2), ones(2, 3), clip=(0.0, 0.2))",
+        "low must be",
+    ),
+    (
+        "reasoning.policy_loss(full((1, 1), 900.0), full((1, 1), 0.0), -ones(1), ones(1, 1))",
+        "the loss is infinite",
+    ),
+    (
+        f"reasoning.generalized_advantage(ones(1, 2), ones(1, 2), {TRUE}, 1.5)",
+        "decay must lie between 0 and 1, got 1.5",
+    ),
+    (
+        "reasoning.generalized_advantage(ones(1, 3), ones(1, 3), "
+        "tensor([[True, False, True]]), 1.0)",
+        "the mask of reply 0 has a hole",
+    ),
+    (
+        f"reasoning.generalized_advantage(full((1, 2), nan), ones(1, 2), {TRUE}, 1.0)",
+        "rewards must be finite",
+    ),
+    ("reasoning.TwoPresses([0.0, 1.0])", "logits must be three numbers, got 2"),
+    ("reasoning.TwoPresses([0.0, 1.0, 0.0]).estimate([0.5, 0.5], 1.0)", "values must be three"),
+    ("reasoning.right_when_tilted(1.2, 0.5)", "p must be a chance from 0 to 1, got 1.2"),
+    ("reasoning.right_when_tilted(0.2, 0.0)", "kl_weight must be"),
+    ("reasoning.weight_of_best(0.0, 4)", "p must lie strictly between 0 and 1"),
+    ("reasoning.weight_of_best(0.5, 0)", "tries must be a whole number ≥ 1, got 0"),
+    ("reasoning.least_divergence(0.5, nan)", "p must be one finite number"),
+    ("reasoning.entropy_change(tensor([0.5, 0.4]), ones(2))", "probabilities must"),
+    ("reasoning.leaky_precision(0.5, 0.0, 0.0)", "nothing is ever accepted"),
+    ("reasoning.leaky_precision(0.5, 1.0, 5)", "false_accepted must be a chance from 0 to 1"),
+    ("reasoning.majority([[1], []])", "group 1 has no answer to vote on"),
+    ("reasoning.pass_curve([], 4, [1], np.random.default_rng(0))", "there is no question"),
+    ("reasoning.pass_curve([1], 4, [5], np.random.default_rng(0))", "k must be at most the number"),
+    ("reasoning.pass_curve([5], 4, [1], np.random.default_rng(0))", "whole numbers from 0 to 4"),
+    ("reasoning.Cups(1)", "places must be a whole number ≥ 2, got 1"),
+    ("reasoning.Cups().questions(tensor([11]))", "there is room for 0 to 10 swaps"),
+    ("reasoning.Cups().swap((3, 1))", "a swap is two cups below 5, in order, got (3, 1)"),
+    ("reasoning.Cups().track(tensor([[0, 16]]))", "a place, 10 slots and the equals sign"),
+    (
+        "reasoning.teacher_loss(ones(1, 1, 2), ones(1, 1, 2), ones(1, 1) < 0)",
+        "the mask is False everywhere",
+    ),
+]
+
 ALL = (
     WRONG_ANSWERS
     + FOREIGN
@@ -2100,4 +2200,5 @@ ALL = (
     + EDGES_MODELS
     + EDGES_FOUNDATIONS
     + EVALUATION
+    + REASONING
 )
