@@ -21,9 +21,6 @@ WIDGET = re.compile(rf"\b(?:{'|'.join(widgets.__all__)})\(")
 TO_DO: dict[str, tuple[int, int]] = {
     "10-beyond-attention": (3, 8),
     "11-inference": (2, 9),
-    "14-fine-tuning": (2, 10),
-    "15-alignment": (2, 8),
-    "16-fourier": (1, 10),
 }
 """Of chapters that are still being rewritten: widgets without a task, sections that ask nothing."""
 
