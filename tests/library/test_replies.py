@@ -36,7 +36,7 @@ REPLIES = {
         "their sum, 2.10 of 4.10": 2.1 / 4.1,
         "right for two keys": 3 / 4,
         "equal weights": 1 / 3,
-        "first or of the second key": 1 / 5,
+        "weight of the first key": 1 / 5,
     },
     "attention.check_divide": {
         "variance after dividing by √d": 1,
@@ -153,7 +153,7 @@ REPLIES = {
         "among the selected tokens": 10,
         "selected tokens that show a word": 50,
         "that is the share; in percent": 1.5 / 88,
-        "1.5 of 13.2": 100 * 1.5 / 13.2,
+        "1.5 of 13.5": 100 * 1.5 / 13.5,
     },
     "pretraining.check_lengths": {"last sentinel": 150 + 50, "hidden tokens": 150, "50 spans": 151},
     "recurrent.check_half_life": {
@@ -190,7 +190,7 @@ REPLIES = {
         "four times the data": 4 * 25,
         "twice the data": 2 * 25,
         "to be added": 400 - 25,
-        "an eighth": 64 * 25,
+        "eight times smaller": 64 * 25,
     },
     "statistics.check_twice": {
         "one waiting time": 1 / 2**2,

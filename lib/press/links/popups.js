@@ -25,19 +25,6 @@
     return { page: page.replace(/\.html$/, ""), id: window.decodedAddress(url.hash.slice(1)) };
   };
 
-  const loading = new Map();
-  const load = (page) => {
-    const begin = (resolve) => {
-      const script = document.createElement("script");
-      script.src = new URL(`_static/popups/${page}.js`, root);
-      script.onload = () => resolve(window.popups?.[page] ?? {});
-      script.onerror = () => resolve({});
-      document.head.append(script);
-    };
-    if (!loading.has(page)) loading.set(page, new Promise(begin));
-    return loading.get(page);
-  };
-
   // Below the link where there is room, else above it; never past the edge of the screen.
   const place = () => {
     const lines = [...link.getClientRects()];
@@ -65,7 +52,7 @@
     if (one === link) return;
     wanted = one;
     const { page, id } = targetOf(one.href);
-    const texts = await load(page);
+    const texts = await window.besidePage("popups", page);
     if (wanted !== one || !Object.hasOwn(texts, id)) return;
     close();
     box.replaceChildren(...new DOMParser().parseFromString(texts[id], "text/html").body.childNodes);

@@ -91,5 +91,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", write_popups)
     app.add_css_file("popups.css", priority=910)
     app.add_js_file("address.js", priority=490, defer="defer")
+    app.add_js_file("beside.js", priority=490, defer="defer")
     app.add_js_file("popups.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,6 +2,8 @@
 // the sentence that the check prints in Jupyter, word for word.
 (() => {
   "use strict";
+  const AGAIN = "Once more, with other numbers";
+  const made = (name, properties) => Object.assign(document.createElement(name), properties);
 
   // What Python replies to this answer. Text that is no number is told what is expected, and why.
   const replyToNumber = (exercise, text) => {
@@ -24,45 +26,115 @@
 
   window.pageAnswers = { replyToNumber, replyToChoice }; // the tests call them
 
+  // What an exercise with other numbers has besides: its question in words, and two buttons.
+  const variantParts = (input) => {
+    const question = made("p", { className: "question", id: `${input.name}-question`, hidden: true });
+    const show = made("button", { type: "button", textContent: "Show the answer", hidden: true });
+    const again = made("button", { type: "button", textContent: AGAIN, hidden: true });
+    return { question, show, again, seen: false }; // seen: the answer of the page, in its fold
+  };
+
+  // The fold with the solution of the page's own numbers, before the next exercise.
+  const solutionOf = (form) => {
+    let next = form.nextElementSibling;
+    while (next && !next.matches(".page-answer, .exercise")) {
+      if (next.matches("details.fold-solution")) return next;
+      next = next.nextElementSibling;
+    }
+    return null;
+  };
+
+  const memory = window.memoryOf("answers");
+  const nameOf = (number, place) => (place ? `${number}#${place}` : number); // of an answer that is kept
+
   // As `askable` of asking.js wants it. What is no answer yet is kept, so that it is there again, and no more.
   const begin = (form, before, told) => {
-    const exercise = JSON.parse(form.dataset.exercise);
+    const first = JSON.parse(form.dataset.exercise);
+    const { number } = first;
+    let posed = first; // the variant that is asked now, and its place among all
+    let place = 0;
     const line = form.querySelector(".reply");
     const field = form.elements[0].matches("fieldset") ? form.elements[1].name : form.elements[0].name;
     const given = () => form.elements[field].value;
+    const parts = form.dataset.variants ? variantParts(form.elements[field]) : null;
+    // What stands there belongs to this state: "" before anything is said, "held", "failed" or "shown".
+    const say = (text, state) => {
+      line.textContent = text;
+      if (state) form.dataset.state = state;
+      else delete form.dataset.state;
+      if (!parts) return;
+      const known = state === "held" || state === "shown";
+      parts.show.hidden = place === 0 || known;
+      parts.again.hidden = !known && !parts.seen;
+    };
     const answer = () => {
-      const reply = exercise.replies ? replyToChoice(exercise, given()) : replyToNumber(exercise, given());
-      line.textContent = reply;
-      form.dataset.state = reply.startsWith("✓") ? "held" : "failed";
-      return !reply.startsWith(exercise.expected);
+      const reply = posed.replies ? replyToChoice(posed, given()) : replyToNumber(posed, given());
+      say(reply, reply.startsWith("✓") ? "held" : "failed");
+      return !reply.startsWith(posed.expected);
     };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const isAnswer = answer();
-      told(window.keptText(given()), form.dataset.state === "held", isAnswer);
+      memory.keep(nameOf(number, place), window.keptText(given()));
+      told(window.keptText(given()), form.dataset.state === "held", isAnswer, place);
     });
     // What was said of one answer is not said of the next one.
-    form.addEventListener("input", () => {
-      line.textContent = "";
-      delete form.dataset.state;
-    });
+    form.addEventListener("input", () => say("", ""));
+
+    // Ask with numbers that were not answered yet, or with those that come next.
+    const poseAnother = async () => {
+      const { [number]: variants } = await window.besidePage("variants", form.dataset.variants);
+      if (!variants) return false;
+      const kept = memory.recall();
+      const order = variants.map((_, i) => (place + 1 + i) % variants.length);
+      place = order.find((i) => !Object.hasOwn(kept, nameOf(number, i))) ?? order[0];
+      posed = variants[place];
+      parts.seen = false;
+      parts.question.textContent = posed.question;
+      parts.question.hidden = false;
+      form.elements[field].setAttribute("aria-describedby", parts.question.id);
+      form.elements[field].value = "";
+      say("", "");
+      form.elements[field].focus({ preventScroll: true });
+      return true;
+    };
+    if (parts) {
+      form.append(parts.show, line, parts.again);
+      form.prepend(parts.question);
+      parts.show.addEventListener("click", () => {
+        say(posed.shown, "shown");
+        parts.again.focus();
+        told("", false, true, place);
+      });
+      parts.again.addEventListener("click", async () => {
+        if (!(await poseAnother())) say("The other numbers cannot be read: their file is missing.", "shown");
+      });
+      solutionOf(form)?.addEventListener("toggle", ({ target }) => {
+        if (!target.open || place > 0) return;
+        parts.seen = true;
+        parts.again.hidden = false;
+      });
+    }
     if (before) {
       form.elements[field].value = before;
       if (given()) answer();
     }
+    return poseAnother;
   };
 
-  // Asked anew, an exercise is judged by its first answer that makes sense.
-  window.askable("form.page-answer", (form, before, told) =>
-    begin(form, before, (said, right, isAnswer) => isAnswer && told(said, right)),
-  );
-  const memory = window.memoryOf("answers");
+  // Asked anew, an exercise has other numbers, and is judged by its first answer that makes sense.
+  window.askable("form.page-answer", (form, before, told) => {
+    const poseAnother = begin(form, before, (said, right, isAnswer) => isAnswer && told(said, right));
+    if (form.dataset.variants) poseAnother();
+  });
   const kept = memory.recall();
+  const firsts = window.memoryOf("firsts"); // of each exercise, whether the first answer was right: 1 or 0
   for (const form of document.querySelectorAll("form.page-answer")) {
     const { number } = JSON.parse(form.dataset.exercise);
-    begin(form, window.keptText(kept[number]), (said, _, isAnswer) => {
-      if (isAnswer) window.met(number);
-      memory.keep(number, said);
+    begin(form, window.keptText(kept[number]), (said, right, isAnswer, place) => {
+      if (!isAnswer) return;
+      window.met(number);
+      if (said && place === 0 && !Object.hasOwn(firsts.recall(), number)) firsts.keep(number, Number(right));
     });
   }
 })();

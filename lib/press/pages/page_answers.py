@@ -5,6 +5,10 @@ of :mod:`primer.exercises`.  When that check is declared as data (``NumberExerci
 ``ChoiceExercise`` of :mod:`primer.notebook`), the page gets a form in front of the cell, and the
 cell itself is closed.  The form carries the data and every sentence; :file:`numbers.js` reads what
 a person types, :file:`page-answers.js` compares, and shows the sentence that Python would print.
+
+The variants of an exercise, the same with other numbers, are written as a script beside the page,
+:file:`_static/variants/<page>.js`, for whoever wants to try once more: a list for each exercise,
+by its number, that begins with the one of the page.
 """
 
 from __future__ import annotations
@@ -14,7 +18,9 @@ import contextlib
 import html
 import importlib
 import json
+import math
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -116,8 +122,27 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
     }
 
 
-def form(exercise: PageExercise) -> str:
-    """Write the form of an exercise as HTML; its text has said what the letters of choices mean."""
+def variant(exercise: NumberExercise) -> dict[str, Any]:
+    """Return what the page must know of a variant, besides: its question and its answer in words.
+
+    Examples
+    --------
+    >>> check = NumberExercise(
+    ...     "0.1", question="What is 1400/3?", right=1400 / 3, within=0.05, low=0, high=1000,
+    ...     expects="a number", wrong={4200: "that is three times as much"}, otherwise="divide",
+    ...     because="It is a third of 1400.",
+    ... )
+    >>> variant(check)["shown"]
+    'The answer is 466.67. It is a third of 1400.'
+    """
+    right, within = exercise.right, exercise.within
+    digits = 0 if right == round(right) or within == 0 else max(0, math.ceil(-math.log10(within)))
+    shown = f"The answer is {right:,.{digits}f}. {exercise.because}"
+    return {"question": exercise.question, "shown": shown, **sentences(exercise)}
+
+
+def form(exercise: PageExercise, page: str) -> str:
+    """Write the form of an exercise of a page; its text says what the letters of choices mean."""
     data = html.escape(json.dumps(sentences(exercise), ensure_ascii=False))
     name = f"answer-{exercise.number.replace('.', '-')}"
     if isinstance(exercise, ChoiceExercise):
@@ -138,8 +163,10 @@ def form(exercise: PageExercise) -> str:
             f'<label for="{name}">Your answer: {html.escape(exercise.expects)}</label>'
             f'<input id="{name}" name="{name}" type="text" autocomplete="off" spellcheck="false">'
         )
+    varied = isinstance(exercise, NumberExercise) and exercise.others
+    beside = f' data-variants="{html.escape(page)}"' if varied else ""
     return (
-        f'<form class="page-answer" data-exercise="{data}">{field}'
+        f'<form class="page-answer" data-exercise="{data}"{beside}>{field}'
         '<button type="submit">Check</button><p class="reply" role="status"></p></form>'
     )
 
@@ -164,6 +191,7 @@ def add_forms(app: Sphinx, document: nodes.document) -> None:
         if cell.get("nb_element") == "cell_code_source"
     ]
     names = imported_names(sources)
+    variants = app.env.metadata[app.env.docname].setdefault("variants", {})
     for cell in cells_of(document, "exercise"):
         try:
             exercises = list(exercises_of(app, cell, names))
@@ -171,18 +199,37 @@ def add_forms(app: Sphinx, document: nodes.document) -> None:
             logger.warning("the exercise's check: %s", error, location=cell, type="page-answer")
             continue
         if exercises:
-            forms = [nodes.raw("", form(one), format="html") for one in exercises]
+            page = app.env.docname
+            forms = [nodes.raw("", form(one, page), format="html") for one in exercises]
+            for one in exercises:
+                if isinstance(one, NumberExercise) and one.others:
+                    variants[one.number] = [variant(other) for other in one.variants]
             parent, place = cell.parent, cell.parent.index(cell)
             parent.remove(cell)
             parent.insert(place, [*forms, closed("exercise", "In Jupyter", cell)])
 
 
+def write_variants(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None
+) -> None:
+    """Write the variants of a page's exercises beside it."""
+    variants = app.env.metadata[page].get("variants") if tree is not None else None
+    if variants and app.builder.format == "html":
+        file = Path(app.outdir) / "_static" / "variants" / f"{page}.js"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        content = json.dumps(variants, ensure_ascii=False)
+        script = f"(window.variants ??= {{}})[{json.dumps(page)}] = {content};\n"
+        file.write_text(script, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the forms to each page once it is read."""
+    """Add the forms to each page once it is read, and their variants when it is written."""
     app.connect("doctree-read", add_forms)
+    app.connect("html-page-context", write_variants)
     app.add_css_file("page-answers.css", priority=910)
     app.add_js_file("memory.js", priority=490, defer="defer")
     app.add_js_file("asking.js", priority=492, defer="defer")
+    app.add_js_file("beside.js", priority=490, defer="defer")
     app.add_js_file("numbers.js", defer="defer")
     app.add_js_file("page-answers.js", defer="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,7 +36,7 @@ SCRIPTS = ("_static/mixing.js", INDEX)
 _TAG = re.compile(r"<(/?)(div|form|details)\b")
 _BOX = re.compile(r'<div class="(?:guess|question|task|order) admonition" id="([\w-]+)">')
 _EXERCISE = re.compile(r'<div class="exercise admonition"')
-_FORM = re.compile(r'<form class="page-answer" data-exercise="([^"]*)">')
+_FORM = re.compile(r'<form class="page-answer" data-exercise="([^"]*)"[^>]*>')
 _ID = re.compile(r'\sid="[^"]*"(?![^<>]*\btype="text")')
 _PLACE = re.compile(r'(?<=\s)(href|src)="([^":]*)"')
 

@@ -2,46 +2,73 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
 from primer.alignment import kl_divergence, reply_mask, tilted
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_number, explain
+from primer.notebook.wording import raised, short, word
 
-check_odds = NumberExercise(
-    "15.1",
-    right=9,
-    within=0.05,
-    low=0,
-    high=1000,
-    expects="a factor above 0",
-    wrong={
-        3: "that is the factor for β = 1; a reward counts divided by β",
-        1.73: "you multiplied by β; the exponent is R/β, and dividing by ½ doubles",
-        2.2: "that is the logarithm of the factor, log 3 divided by ½",
-    },
-    otherwise="the odds are multiplied by e^(difference/β), and e^(log 3 / 0.5) = 3²",
-    because="e^(log 3 / 0.5) = 3² = 9: a shorter leash would let them grow less.",
-)
 
-check_break_even = NumberExercise(
-    "15.4",
-    right=0.5,
-    within=0.005,
-    low=0,
-    high=100,
-    expects="a weight above 0, to two decimals",
-    wrong={
-        2: "that is nats for a unit of reward; the weight is reward for a nat",
-        24: "that is what the marks earn; set it against what they cost",
-        48: "that is what the marks cost; what do they earn for each nat?",
-        0.042: "all twelve marks earn, not one of them",
-        6: "all twelve marks cost, not one of them",
-    },
-    otherwise="12 marks earn 12 · 2 = 24 and cost 12 · 4 = 48 nats",
-    because="24 / 48 = 0.5: below it shouting is worth its price, and the longer the better.",
-)
+@varied(times=range(2, 11), inverse=(2, 3, 4))
+def check_odds(times: int = 3, inverse: int = 2) -> NumberExercise:
+    """Ask for odds under a leash of β = 1/inverse."""
+    right = times**inverse
+    power = f"{times}{raised(inverse)}"
+    return NumberExercise(
+        "15.1",
+        question="Under the reference two replies are equally probable. The reward of the first is "
+        f"larger by log {times}. How many times as probable as the second does the best policy "
+        f"with β = 1/{inverse} make it?",
+        right=right,
+        within=0.05,
+        low=0,
+        high=20_000,
+        expects="a factor above 0",
+        wrong={
+            times: "that is the factor for β = 1; a reward counts divided by β",
+            times ** (1 / inverse): "you multiplied by β; the exponent is R/β, and dividing by "
+            f"1/{inverse} multiplies by {inverse}",
+            math.log(times) * inverse: f"that is the logarithm of the factor, log {times} divided "
+            f"by 1/{inverse}",
+        },
+        otherwise=f"the odds are multiplied by e^(difference/β), and e^({inverse} log {times}) = "
+        f"{power}",
+        because=f"e^(log {times} / β) = e^({inverse} log {times}) = {power} = {right}: a shorter "
+        "leash would let them grow less.",
+    )
+
+
+@varied(reward=(1, 2, 3, 5, 6), marks=(8, 10, 12, 15, 20), cost=(4, 5, 8, 10))
+def check_break_even(reward: int = 2, marks: int = 12, cost: int = 4) -> NumberExercise:
+    """Ask for the β below which it pays to shout."""
+    earned, spent = marks * reward, marks * cost
+    return NumberExercise(
+        "15.4",
+        question=f"A proxy gives {reward} for every exclamation mark. A reply of {word(marks)} "
+        f"marks costs {cost} nats for each of them. Against a policy that stays where it is, with "
+        "reward 0 and KL 0, below which β does it pay always to shout?",
+        right=reward / cost,
+        within=0.005,
+        low=0,
+        high=1000,
+        expects="a weight above 0, to two decimals",
+        wrong={
+            cost / reward: "that is nats for a unit of reward; the weight is reward for a nat",
+            earned: "that is what the marks earn; set it against what they cost",
+            spent: "that is what the marks cost; what do they earn for each nat?",
+            reward / spent: f"all {word(marks)} marks earn, not one of them",
+            earned / cost: f"all {word(marks)} marks cost, not one of them",
+        },
+        otherwise=f"{marks} marks earn {marks} · {reward} = {earned} and cost "
+        f"{marks} · {cost} = {spent} nats",
+        because=f"{earned} / {spent} = {short(reward / cost)}: below it shouting is worth its "
+        "price, and the longer the better.",
+    )
+
 
 check_diagnose = ChoiceExercise(
     "15.6",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,48 +13,78 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from primer.attention import causal_mask, scaled_dot_product_attention, sliding_window_mask
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, same
 from primer.notebook.tensors import as_tensor, draw
+from primer.notebook.wording import word
 
-check_softmax = NumberExercise(
-    "7.1",
-    right=0.6,
-    within=0.005,
-    low=0,
-    high=1,
-    expects="a weight, a number",
-    wrong={
-        0.512: "you divided the scores by their sum, 2.10 of 4.10; the softmax divides powers of e",
-        0.75: "3 against 1 would be right for two keys; there are three, with powers 1, 1 and 3",
-        0.333: "equal weights need equal scores; the third is larger by log 3",
-        0.2: "this is the weight of the first or of the second key",
-    },
-    otherwise="subtract 1 from all three scores, which changes nothing; then raise e to 0, 0 and "
-    "log 3, and divide by the sum of the three powers",
-    because="A score larger by log 3 has three times the weight, whatever the others are: 1, 1 and "
-    "3 of 5.",
-)
+_PLACES = {3: "third", 4: "fourth", 5: "fifth", 6: "sixth"}
 
-check_divide = NumberExercise(
-    "7.2",
-    right=4096,
-    within=0.5,
-    low=0,
-    high=100_000,
-    expects="a variance, a number",
-    wrong={
-        1: "that is the variance after dividing by √d, what the slides meant; dividing by 1/8 is "
-        "multiplying by 8",
-        64: "that is the variance before any division; then every score is multiplied by 8",
-        512: "the score is multiplied by 8, so its variance is by 8², which is 64",
-        8: "8 is the factor on the standard deviation, which is √64 to begin with",
-    },
-    otherwise="the variance of the raw score is 64, and a factor c multiplies a variance by c²; "
-    "which factor is a division by 1/8?",
-    because="Dividing by 1/√d multiplies by √d, so the variance becomes d², not 1. Say 'multiplied "
-    "by 1/√d' or 'divided by √d'.",
-)
+
+@varied(keys=(3, 4, 5, 6), score=(1, 2, 3), times=range(2, 10))
+def check_softmax(keys: int = 3, score: int = 1, times: int = 3) -> NumberExercise:
+    """Ask for a weight among keys of one score, but for the last, whose power is larger."""
+    others, last, total = keys - 1, score + math.log(times), keys - 1 + times
+    linear = keys * score + math.log(times)
+    powers = f"{', '.join(['1'] * others)} and {times}"
+    return NumberExercise(
+        "7.1",
+        question=f"A query's scores with {word(keys)} keys, already divided by √dₖ, are "
+        f"{', '.join([str(score)] * others)} and {score} + log {times}. Which weight does the "
+        f"{_PLACES[keys]} key get? No computer is needed.",
+        right=times / total,
+        within=0.005,
+        low=0,
+        high=1,
+        expects="a weight, a number",
+        wrong={
+            last / linear: f"you divided the scores by their sum, {last:.2f} of {linear:.2f}; the "
+            "softmax divides powers of e",
+            times / (1 + times): f"{times} against 1 would be right for two keys; there are "
+            f"{word(keys)}, with powers {powers}",
+            1 / keys: f"equal weights need equal scores; the {_PLACES[keys]} is larger by "
+            f"log {times}",
+            1 / total: f"this is the weight of the first key, and of every one but the "
+            f"{_PLACES[keys]}",
+        },
+        otherwise=f"subtract {score} from all {word(keys)} scores, which changes nothing; then "
+        f"raise e to {', '.join(['0'] * others)} and log {times}, and divide by the sum of the "
+        f"{word(keys)} powers",
+        because=f"A score larger by log {times} has {word(times)} times the weight, whatever the "
+        f"others are: of {powers}, which sum to {total}, it is {times}.",
+    )
+
+
+@varied(root=range(4, 25))
+def check_divide(root: int = 8) -> NumberExercise:
+    """Ask for the variance of scores that were divided by 1/√d, with d a square."""
+    d = root**2
+    return NumberExercise(
+        "7.2",
+        question="In a lecture's slides you read: “In scaled attention the scores are divided by "
+        "1/√dₖ, so that their variance stays the same at every width.” A program follows them to "
+        f"the letter, with dₖ = {d} and queries and keys whose entries are independent with mean 0 "
+        "and variance 1. Which variance do the scores have that it hands to the softmax?",
+        right=d**2,
+        within=0.5,
+        low=0,
+        high=500_000,
+        expects="a variance, a number",
+        wrong={
+            1: "that is the variance after dividing by √d, what the slides meant; dividing by "
+            f"1/{root} is multiplying by {root}",
+            d: "that is the variance before any division; then every score is multiplied by "
+            f"{root}",
+            d * root: f"the score is multiplied by {root}, so its variance is by {root}², which is "
+            f"{d}",
+            root: f"{root} is the factor on the standard deviation, which is √{d} to begin with",
+        },
+        otherwise=f"the variance of the raw score is {d}, and a factor c multiplies a variance by "
+        f"c²; which factor is a division by 1/{root}?",
+        because="Dividing by 1/√d multiplies by √d, so the variance becomes d², not 1. Say "
+        "'multiplied by 1/√d' or 'divided by √d'.",
+    )
+
 
 check_shapes = ChoiceExercise(
     "7.4",

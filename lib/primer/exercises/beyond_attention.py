@@ -10,45 +10,70 @@ from typing import Any
 import numpy as np
 
 from primer.beyond_attention import linear_attention
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, explain
 
-check_state = NumberExercise(
-    "10.1",
-    right=1_115_400,
-    within=0.5,
-    low=0,
-    high=1e9,
-    expects="a whole number",
-    wrong={
-        139425: "that is one head; each of the 8 keeps a state of its own",
-        1098240: "that is S alone; the normalizer z has 2,145 numbers in each head, too",
-        33280: "that would be so if the map kept the dimension; it makes 2,145 numbers of 64",
-        2129920: "that takes 64² features; products of two different entries come once, not twice",
-        2163720: "that takes 1 + 64 + 64² = 4,161 features; products of two different entries come "
-        "once, not twice",
-    },
-    otherwise="a head keeps S, features times 64, and z, one number for each feature; "
-    "64 numbers have 65·66/2 = 2,145 features",
-    because="8 · 2,145 · (64 + 1) = 1,115,400.",
-)
 
-check_filter = NumberExercise(
-    "10.3",
-    right=1 / 3,
-    within=0.005,
-    low=0,
-    high=1,
-    expects="a share, to two decimals",
-    wrong={
-        0.667: "that is the share that the filter explains; the question is what is left",
-        0.5: "the value marked just now is only one of those the filter uses; "
-        "older ones add 1/8, 1/32, …",
-        0.0: "that sums p(1 − p)^s, which is 1; the share explained has the square, p(1 − p)^(2s)",
-    },
-    otherwise="the filter (1 − p)^s on g·x explains the sum of p(1 − p)^(2s) over all s ≥ 0",
-    because="The sum is 1/(2 − p) = 2/3, and 1/3 is left.",
-)
+@varied(heads=(2, 4, 6, 8, 12, 16), width=(16, 24, 32, 48, 64, 96, 128))
+def check_state(heads: int = 8, width: int = 64) -> NumberExercise:
+    """Ask for the numbers in the state of linear attention with the quadratic map."""
+    d = width
+    features = (d + 1) * (d + 2) // 2
+    right = heads * features * (d + 1)
+    return NumberExercise(
+        "10.1",
+        question=f"A layer of linear attention has {heads} heads of width {d}, keys and values "
+        "alike, and uses the quadratic feature map with its normalizer. How many numbers does its "
+        "state hold?",
+        right=right,
+        within=0.5,
+        low=0,
+        high=1e9,
+        expects="a whole number",
+        wrong={
+            features * (d + 1): f"that is one head; each of the {heads} keeps a state of its own",
+            heads * features * d: f"that is S alone; the normalizer z has {features:,} numbers in "
+            "each head, too",
+            heads * d * (d + 1): "that would be so if the map kept the dimension; it makes "
+            f"{features:,} numbers of {d}",
+            heads * d**2 * (d + 1): f"that takes {d}² features; products of two different entries "
+            "come once, not twice",
+            heads * (1 + d + d**2) * (d + 1): f"that takes 1 + {d} + {d}² = {1 + d + d**2:,} "
+            "features; products of two different entries come once, not twice",
+        },
+        otherwise=f"a head keeps S, features times {d}, and z, one number for each feature; "
+        f"{d} numbers have {d + 1}·{d + 2}/2 = {features:,} features",
+        because=f"{heads} · {features:,} · ({d} + 1) = {right:,}.",
+    )
+
+
+@varied(percent=range(10, 80, 2))
+def check_filter(percent: int = 50) -> NumberExercise:
+    """Ask which share of the held value no filter explains, by how often the lamp is on."""
+    p = percent / 100
+    left = (1 - p) / (2 - p)
+    return NumberExercise(
+        "10.3",
+        question=f"At each step a lamp is on with probability {p:g}, and the number x shown then "
+        "is held until the lamp goes on again. Which share of the variance of the held value does "
+        "the best linear filter of g·x leave, with g = 1 where the lamp is on and 0 elsewhere? To "
+        "two decimals.",
+        right=left,
+        within=0.005,
+        low=0,
+        high=1,
+        expects="a share, to two decimals",
+        wrong={
+            1 - left: "that is the share that the filter explains; the question is what is left",
+            1 - p: "the value marked just now is only one of those the filter uses; "
+            f"older ones add {p * (1 - p) ** 2:.3f}, {p * (1 - p) ** 4:.3f}, …",
+            0: "that sums p(1 − p)^s, which is 1; the share explained has the square, "
+            "p(1 − p)^(2s)",
+        },
+        otherwise="the filter (1 − p)^s on g·x explains the sum of p(1 − p)^(2s) over all s ≥ 0",
+        because=f"The sum is 1/(2 − p) = {1 - left:.3f}, and {left:.3f} is left.",
+    )
+
 
 check_diagnose = ChoiceExercise(
     "10.5",

@@ -7,44 +7,76 @@ from typing import Any
 import numpy as np
 
 from primer.fine_tuning import NF4
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, explain
+from primer.notebook.wording import word
 
-check_count = NumberExercise(
-    "14.1",
-    right=58_560,
-    within=0.5,
-    low=0,
-    high=1e7,
-    expects="a whole number",
-    wrong={
-        14640: "that is one block; there are four",
-        24576: "those are the attention matrices alone; three more stand in each block",
-        33984: "those are the three wide matrices alone; each block has four more",
-        39040: "that is for rank 4, as in the text; here the rank is 6",
-        790528: "those are the matrices themselves; the factors are thin",
-    },
-    otherwise="a matrix of d × m gets r (d + m) numbers; add up seven of them, times four blocks",
-    because="4 · 6 · (4 · 256 + 3 · 472) = 58,560.",
-)
 
-check_bits = NumberExercise(
-    "14.2",
-    right=3.2578,
-    within=0.0006,
-    low=0,
-    high=64,
-    expects="a number of bits, to three decimals",
-    wrong={
-        3: "that is the codes alone; constants are stored, too",
-        3.25: "the constants of the constants are missing: 32 bits for each 32 · 128 weights",
-        4.0: "that is with constants of 32 bits; here they have eight",
-        3.5: "32 bits are shared by 32 · 128 weights, not by 128",
-    },
-    otherwise="3 for the code, 8/32 for its share of a constant, and 32 bits shared by 32 · 128 "
-    "weights",
-    because="3 + 8/32 + 32/(32 · 128) = 3.258.",
+@varied(
+    blocks=(4, 6, 8, 12),
+    widths=((64, 172), (96, 256), (128, 344), (192, 512), (256, 688)),
+    rank=(2, 3, 6, 8, 12, 16),
 )
+def check_count(
+    blocks: int = 4, widths: tuple[int, int] = (128, 344), rank: int = 6
+) -> NumberExercise:
+    """Ask for the numbers of LoRA beside seven matrices in each block."""
+    d, wide = widths
+    square, long = 2 * d, d + wide  # what one factor of rank 1 takes
+    right = blocks * rank * (4 * square + 3 * long)
+    return NumberExercise(
+        "14.1",
+        question=f"A model has {word(blocks)} blocks; each has four matrices of {d}×{d} for "
+        f"attention, two of {d}×{wide} and one of {wide}×{d}. LoRA of rank {rank} stands beside "
+        "all of them. How many numbers are trained?",
+        right=right,
+        within=0.5,
+        low=0,
+        high=1e7,
+        expects="a whole number",
+        wrong={
+            right // blocks: f"that is one block; there are {word(blocks)}",
+            blocks * rank * 4 * square: "those are the attention matrices alone; three more stand "
+            "in each block",
+            blocks * rank * 3 * long: "those are the three wide matrices alone; each block has "
+            "four more",
+            right // rank * 4: f"that is for rank 4, as in the text; here the rank is {rank}",
+            blocks * (4 * d * d + 3 * d * wide): "those are the matrices themselves; the factors "
+            "are thin",
+        },
+        otherwise="a matrix of d × m gets r (d + m) numbers; add up seven of them, times "
+        f"{word(blocks)} blocks",
+        because=f"{blocks} · {rank} · (4 · {square} + 3 · {long}) = {right:,}.",
+    )
+
+
+@varied(code=(2, 3, 4, 5, 6), block=(16, 32, 64), group=(64, 128, 256))
+def check_bits(code: int = 3, block: int = 32, group: int = 128) -> NumberExercise:
+    """Ask for the bits of a weight whose constants have constants themselves."""
+    once = code + 8 / block
+    right = once + 32 / (block * group)
+    return NumberExercise(
+        "14.2",
+        question=f"A {word(code)}-bit code in blocks of {block} keeps its constants in eight bits, "
+        f"and those have a 32-bit constant for each {group} of them. How many bits does a weight "
+        "cost? To three decimals.",
+        right=right,
+        within=0.0006,
+        low=0,
+        high=64,
+        expects="a number of bits, to three decimals",
+        wrong={
+            code: "that is the codes alone; constants are stored, too",
+            once: "the constants of the constants are missing: 32 bits for each "
+            f"{block} · {group} weights",
+            code + 32 / block: "that is with constants of 32 bits; here they have eight",
+            once + 32 / group: f"32 bits are shared by {block} · {group} weights, not by {group}",
+        },
+        otherwise=f"{code} for the code, 8/{block} for its share of a constant, and 32 bits shared "
+        f"by {block} · {group} weights",
+        because=f"{code} + 8/{block} + 32/({block} · {group}) = {right:.3f}.",
+    )
+
 
 check_diagnose = ChoiceExercise(
     "14.6",

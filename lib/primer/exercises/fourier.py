@@ -9,44 +9,69 @@ from typing import Any
 import numpy as np
 
 from primer import fourier
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_whole, explain, same
 
-check_bin = NumberExercise(
-    "16.1",
-    right=-40,
-    within=0.01,
-    low=-8000,
-    high=8000,
-    expects="a frequency in hertz",
-    wrong={
-        7960: "bin 1990 of 2000 lies above the middle: take off one sampling rate, 8000 Hz",
-        40: "the arrow of bin 1990 turns the other way: 10 bins below 2000, so the sign is minus",
-        -10: "bins lie one over the duration apart, 4 Hz for a quarter of a second, not 1 Hz",
-        1990: "the number of a bin counts turns in the whole recording, not turns a second",
-    },
-    otherwise="there are 2000 samples, so bins are 4 Hz apart, and bin 2000 is bin 0 again",
-    because="Bin 1990 is bin -10, and bins are 4 Hz apart.",
-)
 
-check_heard = NumberExercise(
-    "16.2",
-    right=2500,
-    within=0.5,
-    low=-20_000,
-    high=20_000,
-    expects="a frequency in hertz",
-    wrong={
-        13_500: "nothing was folded: above 4000 Hz no tone can come out at this rate",
-        5500: "5500 Hz is the remainder of 13,500 by 8000 and still above 4000 Hz: fold it back",
-        1500: "copies lie a whole sampling rate apart, 8000 Hz, not half of one",
-        -2500: "the sign is right for an arrow, but a tone of -2500 Hz sounds like one of 2500 Hz",
-        9500: "half the rate was taken off once; what counts is the distance from the nearest "
-        "multiple of the whole rate, 8000 Hz",
-    },
-    otherwise="the tone comes back at its distance from the nearest multiple of 8000 Hz",
-    because="The nearest multiple of 8000 is 16,000, and 16,000 - 13,500 = 2500.",
-)
+@varied(parts=(2, 4, 5, 8, 10), rate=(4000, 8000, 16_000), below=(5, 10, 15, 20, 25))
+def check_bin(parts: int = 4, rate: int = 8000, below: int = 10) -> NumberExercise:
+    """Ask for the frequency of a bin a little below the last, in a part of a second."""
+    samples = rate // parts
+    k = samples - below
+    return NumberExercise(
+        "16.1",
+        question=f"A recording lasts 1/{parts} of a second, at {rate} samples a second. Which "
+        f"frequency, in hertz and with its sign, is bin k = {k} of its DFT?",
+        right=-below * parts,
+        within=0.01,
+        low=-rate,
+        high=rate,
+        expects="a frequency in hertz",
+        wrong={
+            k * parts: f"bin {k} of {samples} lies above the middle: take off one sampling rate, "
+            f"{rate} Hz",
+            below * parts: f"the arrow of bin {k} turns the other way: {below} bins below "
+            f"{samples}, so the sign is minus",
+            -below: f"bins lie one over the duration apart, {parts} Hz for 1/{parts} of a second, "
+            "not 1 Hz",
+            k: "the number of a bin counts turns in the whole recording, not turns a second",
+        },
+        otherwise=f"there are {samples} samples, so bins are {parts} Hz apart, and bin {samples} "
+        "is bin 0 again",
+        because=f"Bin {k} is bin -{below}, and bins are {parts} Hz apart.",
+    )
+
+
+@varied(rate=(6000, 8000, 10_000, 12_000), copy=(2, 3), heard=range(500, 3000, 500))
+def check_heard(rate: int = 8000, copy: int = 2, heard: int = 2500) -> NumberExercise:
+    """Ask where a tone below a multiple of the sampling rate comes out."""
+    half = rate // 2
+    tone = copy * rate - heard
+    folded = rate - heard
+    return NumberExercise(
+        "16.2",
+        question=f"A whistle of {tone:,} Hz is sampled at {rate} Hz, with no filter in front. At "
+        "which frequency, in hertz, does it come out of the loudspeaker?",
+        right=heard,
+        within=0.5,
+        low=-40_000,
+        high=40_000,
+        expects="a frequency in hertz",
+        wrong={
+            tone: f"nothing was folded: above {half} Hz no tone can come out at this rate",
+            folded: f"{folded} Hz is the remainder of {tone:,} by {rate} and still above {half} "
+            "Hz: fold it back",
+            half - heard: f"copies lie a whole sampling rate apart, {rate} Hz, not half of one",
+            -heard: f"the sign is right for an arrow, but a tone of -{heard} Hz sounds like one of "
+            f"{heard} Hz",
+            tone - half: "half the rate was taken off once; what counts is the distance from the "
+            f"nearest multiple of the whole rate, {rate} Hz",
+        },
+        otherwise=f"the tone comes back at its distance from the nearest multiple of {rate} Hz",
+        because=f"The nearest multiple of {rate} is {copy * rate:,}, and {copy * rate:,} - "
+        f"{tone:,} = {heard}.",
+    )
+
 
 check_sum = ChoiceExercise(
     "16.3",

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_number, as_whole, explain, same
 from primer.notebook.tensors import as_tensor, draw
+from primer.notebook.wording import word
 
-check_ratio = NumberExercise(
-    "11.1",
-    right=16,
-    within=0.01,
-    low=0,
-    high=1000,
-    expects="a ratio of two probabilities",
-    wrong={
-        4: "that is the ratio at τ = 1; at τ = 1/2 it is raised to the power 1/τ = 2",
-        2: "you raised 4 to the power τ = 1/2; the power is 1/τ = 2: colder is sharper",
-        8: "you multiplied by 1/τ = 2; it is the logits that are multiplied, and the ratio of the "
-        "probabilities is raised to that power",
-        1 / 16: "that is how many times as probable the other one is; turn it around",
-    },
-    otherwise="the difference of the two logits is ln 4 = 1.386; divide it by 1/2 and take the "
-    "exponential",
-    because="4 to the power 1/τ = 2: the difference of the logits doubles.",
-)
+
+@varied(times=range(2, 11), inverse=(2, 3, 4))
+def check_ratio(times: int = 4, inverse: int = 2) -> NumberExercise:
+    """Ask for the ratio of two probabilities at the temperature 1/inverse."""
+    right = times**inverse
+    return NumberExercise(
+        "11.1",
+        question=f"At temperature 1 one token is {word(times)} times as probable as another. How "
+        f"many times as probable is it at τ = 1/{inverse}?",
+        right=right,
+        within=0.01,
+        low=0,
+        high=20_000,
+        expects="a ratio of two probabilities",
+        wrong={
+            times: f"that is the ratio at τ = 1; at τ = 1/{inverse} it is raised to the power "
+            f"1/τ = {inverse}",
+            times ** (1 / inverse): f"you raised {times} to the power τ = 1/{inverse}; the power "
+            f"is 1/τ = {inverse}: colder is sharper",
+            times * inverse: f"you multiplied by 1/τ = {inverse}; it is the logits that are "
+            "multiplied, and the ratio of the probabilities is raised to that power",
+            1 / right: "that is how many times as probable the other one is; turn it around",
+        },
+        otherwise=f"the difference of the two logits is ln {times} = {math.log(times):.3f}; "
+        f"divide it by 1/{inverse} and take the exponential",
+        because=f"{times} to the power 1/τ = {inverse}: the difference of the logits is "
+        f"{word(inverse)} times as large.",
+    )
+
 
 check_who = ChoiceExercise(
     "11.2",
@@ -49,23 +62,48 @@ check_who = ChoiceExercise(
     },
 )
 
-check_length = NumberExercise(
-    "11.6",
-    right=105.4,
-    within=1,
-    low=0,
-    high=500_000,
-    expects="a number of tokens",
-    wrong={
-        6748: "that is for one text; each of the 64 texts has a cache of its own, so divide by 64",
-        0.1054: "you mixed up MB and GB: 0.249 GB are 249 MB",
-        105437: "a GB has a thousand MB, not a million: 0.249 GB are 249 MB",
-        52.7: "the factor 2 for keys and values is already in the 0.0369 MB",
-        210.9: "the 0.249 GB are already in half precision; do not double them",
-    },
-    otherwise="solve 64 · length · 0.0369 MB = 249 MB for the length",
-    because="From 106 tokens on, batching 64 texts fetches more caches than weights.",
+
+@varied(
+    model=(
+        ("GPT-2", 0.249, 0.0369),
+        ("GPT-2 medium", 0.710, 0.0983),
+        ("GPT-2 large", 1.548, 0.1843),
+        ("GPT-2 XL", 3.115, 0.3072),
+    ),
+    texts=(16, 24, 32, 48, 64, 96, 128),
 )
+def check_length(
+    model: tuple[str, float, float] = ("GPT-2", 0.249, 0.0369), texts: int = 64
+) -> NumberExercise:
+    """Ask from which length on the caches of some texts are more bytes than the weights."""
+    name, weights, cache = model  # in GB, and in MB for each token
+    megabytes = 1000 * weights
+    one = megabytes / cache
+    right = one / texts
+    return NumberExercise(
+        "11.6",
+        question=f"{name} has {weights:g} GB of weights, and its cache takes {cache:g} MB a token, "
+        f"both in half precision. You let {texts} texts take their steps together. From what "
+        "length of text on, in tokens, does a step fetch more bytes of caches than of weights?",
+        right=right,
+        within=right / 100,
+        low=0,
+        high=900_000,
+        expects="a number of tokens",
+        wrong={
+            one: f"that is for one text; each of the {texts} texts has a cache of its own, so "
+            f"divide by {texts}",
+            right / 1000: f"you mixed up MB and GB: {weights:g} GB are {megabytes:g} MB",
+            right * 1000: f"a GB has a thousand MB, not a million: {weights:g} GB are "
+            f"{megabytes:g} MB",
+            right / 2: f"the factor 2 for keys and values is already in the {cache:g} MB",
+            right * 2: f"the {weights:g} GB are already in half precision; do not double them",
+        },
+        otherwise=f"solve {texts} · length · {cache:g} MB = {megabytes:g} MB for the length",
+        because=f"From {math.ceil(right)} tokens on, batching {texts} texts fetches more caches "
+        "than weights.",
+    )
+
 
 check_diagnosis = ChoiceExercise(
     "11.7",

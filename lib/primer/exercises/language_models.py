@@ -3,55 +3,104 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 
 import numpy as np
 
 from primer.datasets import split_plays
 from primer.language_models import Alphabet, KneserNey
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, explain, same
+from primer.notebook.wording import raised
 
-check_perplexity = NumberExercise(
-    "5.1",
-    right=4,
-    within=0.005,
-    low=0,
-    high=100,
-    expects="a number to two decimals",
-    wrong={
-        2: "2 is the average in bits; the perplexity is 2 to that power",
-        3.43: "that is 1 over the mean probability; the mean is taken of the logarithms",
-        4.67: "that is the mean of 2, 4 and 8; perplexity is their geometric mean",
-        7.39: "that is e to the power 2: bits belong to powers of 2",
-        64: "64 is 1 over the product; take its third root, for there are three tokens",
-    },
-    otherwise="the surprises are 1, 2 and 3 bits; average them, then take 2 to that power",
-    because="The surprises 1, 2 and 3 average 2 bits, and 2² = 4.",
-)
+_SURPRISES = [
+    bits
+    for bits in itertools.combinations_with_replacement(range(1, 8), 3)
+    if sum(bits) % 3 == 0 and bits[0] < bits[2]
+]
+"""Three tokens whose mean surprise is a whole number of bits."""
 
 
-check_merges = NumberExercise(
-    "5.2",
-    right=32,
-    within=0.25,
-    low=0,
-    high=69,
-    expects="a whole number of symbols",
-    wrong={
-        69: "that is the number before any merge",
-        39: "those are left after two merges: i + n takes 18 symbols away, in + g takes 12",
-        28: "you took three pairs from one count. After i + n and in + g the word sing is s + ing: "
-        "s + in is left in sin alone, 6 times, and r + ing has 7",
-        33: "the third merge is the most frequent pair: s + in occurs 6 times, r + ing 7 times",
-        37: "so many symbols were saved; asked is how many are left",
-        8: "that is the size of the vocabulary, five letters and three merges; asked is the length "
-        "of the corpus",
-        7: "you wrote each word once; sing stands in the corpus 5 times, and so do its symbols",
-    },
-    otherwise="at first there are 69 symbols; each merge takes away as many as its pair occurs, "
-    "and the first pair, i + n, occurs 5 + 4 + 3 + 6 times",
-    because="i + n (18), in + g (12) and r + ing (7): 69 − 37 = 32.",
-)
+@varied(bits=_SURPRISES)
+def check_perplexity(bits: tuple[int, ...] = (1, 2, 3)) -> NumberExercise:
+    """Ask for the perplexity of three tokens with these surprises."""
+    a, b, c = (2**one for one in bits)  # one over each probability
+    mean = sum(bits) // 3
+    return NumberExercise(
+        "5.1",
+        question=f"A model gives the three tokens of a text the probabilities 1/{a}, 1/{b} and "
+        f"1/{c}. What is its perplexity?",
+        right=2**mean,
+        within=0.005,
+        low=0,
+        high=10_000_000,
+        expects="a number to two decimals",
+        wrong={
+            mean: f"{mean} is the average in bits; the perplexity is 2 to that power",
+            3 / (1 / a + 1 / b + 1 / c): "that is 1 over the mean probability; the mean is taken "
+            "of the logarithms",
+            (a + b + c) / 3: f"that is the mean of {a}, {b} and {c}; perplexity is their geometric "
+            "mean",
+            math.exp(mean): f"that is e to the power {mean}: bits belong to powers of 2",
+            a * b * c: f"{a * b * c} is 1 over the product; take its third root, for there are "
+            "three tokens",
+        },
+        otherwise=f"the surprises are {bits[0]}, {bits[1]} and {bits[2]} bits; average them, then "
+        "take 2 to that power",
+        because=f"The surprises {bits[0]}, {bits[1]} and {bits[2]} average {mean} bits, and "
+        f"2{raised(mean)} = {2**mean}.",
+    )
+
+
+_CORPORA = [
+    (sing, ring, rings, sin)
+    for sing, ring, rings, sin in itertools.product(
+        range(3, 8), range(3, 8), range(2, 6), range(3, 8)
+    )
+    if ring + rings > max(sing, sin) and sing + sin > ring + rings
+]
+"""How often each word stands there, such that r + ing is the third pair and s + in tempts."""
+
+
+@varied(times=_CORPORA)
+def check_merges(times: tuple[int, int, int, int] = (5, 4, 3, 6)) -> NumberExercise:
+    """Ask for the length of a corpus of four words after three merges."""
+    sing, ring, rings, sin = times
+    whole = 4 * sing + 4 * ring + 5 * rings + 3 * sin
+    first, second, third = sum(times), sing + ring + rings, ring + rings
+    two = whole - first - second
+    right = two - third
+    return NumberExercise(
+        "5.2",
+        question=f"A corpus consists of sing ({sing} times), ring ({ring}), rings ({rings}) and "
+        f"sin ({sin}). Make three merges with pencil and paper. How many symbols long is the "
+        "corpus then, every copy of a word counted?",
+        right=right,
+        within=0.25,
+        low=0,
+        high=whole,
+        expects="a whole number of symbols",
+        wrong={
+            whole: "that is the number before any merge",
+            two: f"those are left after two merges: i + n takes {first} symbols away, in + g takes "
+            f"{second}",
+            two - sing - sin: "you took three pairs from one count. After i + n and in + g the "
+            f"word sing is s + ing: s + in is left in sin alone, {sin} times, and r + ing has "
+            f"{third}",
+            two - sin: f"the third merge is the most frequent pair: s + in occurs {sin} times, "
+            f"r + ing {third} times",
+            whole - right: "so many symbols were saved; asked is how many are left",
+            8: "that is the size of the vocabulary, five letters and three merges; asked is the "
+            "length of the corpus",
+            7: f"you wrote each word once; sing stands in the corpus {sing} times, and so do its "
+            "symbols",
+        },
+        otherwise=f"at first there are {whole} symbols; each merge takes away as many as its pair "
+        f"occurs, and the first pair, i + n, occurs {sing} + {ring} + {rings} + {sin} times",
+        because=f"i + n ({first}), in + g ({second}) and r + ing ({third}): {whole} − "
+        f"{whole - right} = {right}.",
+    )
 
 
 @exercise("5.3")
@@ -129,25 +178,49 @@ def check_discounting(answer: Answer) -> None:
         explain(got, kept + back * frequency, mistakes)
 
 
-check_per_word = NumberExercise(
-    "5.5",
-    right=512,
-    within=0.5,
-    low=1,
-    high=100_000,
-    expects="a whole number",
-    wrong={
-        9: "9 is the surprise at a word in bits; the perplexity is 2 to that power",
-        4: "4 is the perplexity per character; a word has 4.5 of them",
-        64: "that is the perplexity per token, 2 to the power 6: 200,000 words share the bits, not "
-        "300,000 tokens",
-        18: "the perplexities of the 4.5 characters multiply, they do not add",
-        8103: "that is e to the power 9: bits belong to powers of 2",
-        11: "the token does not matter: 200,000 words carry the bits of 900,000 characters",
-    },
-    otherwise="the text has 1,800,000 bits; spread them over its words",
-    because="2 bits times 4.5 characters are 9 bits a word, and 2⁹ = 512.",
-)
+_TEXTS = [
+    (bits, characters * words // 2, tokens * words // 4, words)
+    for bits in (1, 2, 3)
+    for words in (100, 200, 300, 400)
+    for characters in (8, 9, 10, 12)  # in two words
+    for tokens in (5, 6)  # in four words
+    if bits * characters % 2 == 0
+]
+"""Bits for each character, and thousands of characters, tokens and words."""
+
+
+@varied(text=_TEXTS)
+def check_per_word(text: tuple[int, int, int, int] = (2, 900, 300, 200)) -> NumberExercise:
+    """Ask for the perplexity of a word, from the bits of a character."""
+    bits, characters, tokens, words = text
+    length = characters / words
+    surprise = round(bits * length)
+    right = 2**surprise
+    return NumberExercise(
+        "5.5",
+        question=f"A text has {characters},000 characters, {tokens},000 tokens and {words},000 "
+        f"words. A model reaches {bits} bits per character. What is its perplexity per word?",
+        right=right,
+        within=0.5,
+        low=1,
+        high=100_000_000,
+        expects="a whole number",
+        wrong={
+            surprise: f"{surprise} is the surprise at a word in bits; the perplexity is 2 to that "
+            "power",
+            2**bits: f"{2**bits} is the perplexity per character; a word has {length:g} of them",
+            2 ** (bits * characters / tokens): "that is the perplexity per token, 2 to the power "
+            f"{bits * characters / tokens:.3g}: {words},000 words share the bits, not "
+            f"{tokens},000 tokens",
+            2**bits * length: f"the perplexities of the {length:g} characters multiply, they do "
+            "not add",
+            math.exp(surprise): f"that is e to the power {surprise}: bits belong to powers of 2",
+        },
+        otherwise=f"the text has {bits * characters * 1000:,} bits; spread them over its words",
+        because=f"{bits} bits times {length:g} characters are {surprise} bits a word, and "
+        f"2{raised(surprise)} = {right}.",
+    )
+
 
 check_fault = ChoiceExercise(
     "5.6",

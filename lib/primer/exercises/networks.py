@@ -5,26 +5,44 @@ from __future__ import annotations
 import numpy as np
 
 from primer import networks
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_number, explain
+from primer.notebook.wording import raised, word
 
-check_flattened = NumberExercise(
-    "4.1",
-    right=2304,
-    within=0.5,
-    low=1,
-    high=100_000,
-    expects="a whole number of inputs",
-    wrong={
-        3136: "without padding a kernel of side 5 finds 28 − 5 + 1 = 24 places in a row, not 28",
-        9216: "the pooling is missing: it halves both sides of each of the 16 pictures",
-        144: "that is one picture of 12×12; there is one for each of the 16 filters",
-        4608: "pooling halves both sides, so a quarter of the numbers is left, not half",
-        416: "these are the parameters of the convolution, 16·25 + 16; asked are its outputs",
-    },
-    otherwise="the side is 24 after the convolution; each of the 16 pictures is then pooled by 2",
-    because="16 pictures of 12×12: the convolution leaves 24, the pooling 12.",
-)
+
+@varied(side=(20, 24, 28, 32, 36, 40), filters=(6, 8, 12, 16, 20, 32), kernel=(3, 5, 7))
+def check_flattened(side: int = 28, filters: int = 16, kernel: int = 5) -> NumberExercise:
+    """Ask what is left of a picture after a convolution and a pooling by two."""
+    places = side - kernel + 1
+    pooled = places // 2
+    right = filters * pooled**2
+    return NumberExercise(
+        "4.1",
+        question=f"A picture of {side}×{side} gray pixels goes through a convolution of {filters} "
+        f"filters {kernel}×{kernel} (stride 1, no padding), ReLU, and 2×2 max pooling. How many "
+        "numbers enter the linear layer that follows?",
+        right=right,
+        within=0.5,
+        low=1,
+        high=100_000,
+        expects="a whole number of inputs",
+        wrong={
+            filters * (side // 2) ** 2: f"without padding a kernel of side {kernel} finds "
+            f"{side} − {kernel} + 1 = {places} places in a row, not {side}",
+            filters * places**2: "the pooling is missing: it halves both sides of each of the "
+            f"{filters} pictures",
+            pooled**2: f"that is one picture of {pooled}×{pooled}; there is one for each of the "
+            f"{filters} filters",
+            2 * right: "pooling halves both sides, so a quarter of the numbers is left, not half",
+            filters * (kernel**2 + 1): "these are the parameters of the convolution, "
+            f"{filters}·{kernel**2} + {filters}; asked are its outputs",
+        },
+        otherwise=f"the side is {places} after the convolution; each of the {filters} pictures is "
+        "then pooled by 2",
+        because=f"{filters} pictures of {pooled}×{pooled}: the convolution leaves {places}, the "
+        f"pooling {pooled}.",
+    )
+
 
 check_silu_sign = ChoiceExercise(
     "4.2",
@@ -145,23 +163,36 @@ def check_play_backward(play_backward: Answer) -> None:
         )
 
 
-check_pieces = NumberExercise(
-    "4.5",
-    right=32,
-    within=0.4,
-    low=1,
-    high=10_000,
-    expects="a whole number of pieces",
-    wrong={
-        10: "two units in each of five layers are ten units; but every fold doubles the pieces",
-        33: "2⁵ + 1 counts the corners with both ends; between them lie 2⁵ pieces",
-        16: "that would be four folds",
-        6: "one corner more for each fold would be right for one layer of five units",
-        31: "these are the corners inside the interval; pieces are one more",
-    },
-    otherwise="draw two folds with the crease at 0.3: how often does the strip run up and down?",
-    because="Each fold doubles them wherever the crease is: 2⁵ pieces, of unequal length.",
-)
+@varied(folds=range(5, 11), crease=(0.2, 0.25, 0.3, 0.4, 0.6, 0.7, 0.8))
+def check_pieces(folds: int = 5, crease: float = 0.3) -> NumberExercise:
+    """Ask for the straight pieces of a strip that was folded off its middle."""
+    right = 2**folds
+    return NumberExercise(
+        "4.5",
+        question=f"The strip is folded {word(folds)} times, but its crease is at {crease} instead "
+        f"of 0.5: networks.tent(x, {folds}, crease={crease}). Each fold is now t(x) = x/{crease} "
+        f"up to {crease} and (1 − x)/{1 - crease:g} from there. How many straight pieces has the "
+        "graph?",
+        right=right,
+        within=0.4,
+        low=1,
+        high=10_000,
+        expects="a whole number of pieces",
+        wrong={
+            2 * folds: f"two units in each of {word(folds)} layers are {word(2 * folds)} units; "
+            "but every fold doubles the pieces",
+            right + 1: f"2{raised(folds)} + 1 counts the corners with both ends; between them lie "
+            f"2{raised(folds)} pieces",
+            right // 2: f"that would be {word(folds - 1)} folds",
+            folds + 1: "one corner more for each fold would be right for one layer of "
+            f"{word(folds)} units",
+            right - 1: "these are the corners inside the interval; pieces are one more",
+        },
+        otherwise=f"draw two folds with the crease at {crease}: how often does the strip run up "
+        "and down?",
+        because=f"Each fold doubles them wherever the crease is: 2{raised(folds)} pieces, of "
+        "unequal length.",
+    )
 
 
 @exercise("4.6")

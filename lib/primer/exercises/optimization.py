@@ -8,28 +8,54 @@ from typing import Literal
 import numpy as np
 
 from primer import optimization as opt
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, explain
+from primer.notebook.wording import short
 
-check_predict = NumberExercise(
-    "3.1",
-    right=87,
-    within=0.4,
-    low=1,
-    high=100_000,
-    expects="a whole number of steps",
-    wrong={
-        86: "after 86 steps the error is still 0.00102 of its start: round up",
-        88: "88 steps are enough, but 87 are too: after 87 the error is 0.00095 of its start",
-        44: "you took the factor twice per step; the error, not its square, is multiplied by 24/26",
-        170: "the factor is (κ−1)/(κ+1) = 24/26, not (κ−1)/κ = 24/25: the best step makes both "
-        "ends equally slow",
-        18: "that is the rate of momentum, (√κ−1)/(√κ+1) = 4/6; gradient descent has no root",
-        173: "κ is 50/2 = 25 already; with κ = 50 the factor would be 49/51",
-    },
-    otherwise="κ = 25, the factor is 24/26 ≈ 0.923, and 0.923 to which power is 1/1000?",
-    because="ln(1/1000) / ln(24/26) = 86.3.",
-)
+_PARTS = {2: "a hundredth", 3: "a thousandth", 4: "a ten-thousandth", 6: "a millionth"}
+
+
+@varied(least=(2, 3, 4, 5), root=(3, 4, 5, 6, 7, 8), digits=tuple(_PARTS))
+def check_predict(least: int = 2, root: int = 5, digits: int = 3) -> NumberExercise:
+    """Ask for the steps of gradient descent at a condition number that is a square."""
+    condition = root**2
+    most, part = least * condition, 10**digits
+    up, down = condition + 1, condition - 1
+
+    def steps(factor: float) -> float:
+        return math.log(part) / -math.log(factor)
+
+    exact = steps(down / up)
+    right = math.ceil(exact)
+    return NumberExercise(
+        "3.1",
+        question=f"The curvatures of a quadratic loss lie between {least} and {most}. You run "
+        "gradient descent with the best constant step. After how many steps is the error below "
+        f"{_PARTS[digits]} of its start, whatever the start?",
+        right=right,
+        within=0.4,
+        low=1,
+        high=100_000,
+        expects="a whole number of steps",
+        wrong={
+            right - 1: f"after {right - 1} steps the error is still "
+            f"{short((down / up) ** (right - 1))} of its start: round up",
+            right + 1: f"{right + 1} steps are enough, but {right} are too: after {right} the "
+            f"error is {short((down / up) ** right, 2)} of its start",
+            math.ceil(exact / 2): "you took the factor twice per step; the error, not its square, "
+            f"is multiplied by {down}/{up}",
+            math.ceil(steps(down / condition)): f"the factor is (κ−1)/(κ+1) = {down}/{up}, not "
+            f"(κ−1)/κ = {down}/{condition}: the best step makes both ends equally slow",
+            math.ceil(steps((root - 1) / (root + 1))): "that is the rate of momentum, "
+            f"(√κ−1)/(√κ+1) = {root - 1}/{root + 1}; gradient descent has no root",
+            math.ceil(steps((most - 1) / (most + 1))): f"κ is {most}/{least} = {condition} "
+            f"already; with κ = {most} the factor would be {most - 1}/{most + 1}",
+        },
+        otherwise=f"κ = {condition}, the factor is {down}/{up} ≈ {down / up:.3f}, and "
+        f"{down / up:.3f} to which power is 1/{part}?",
+        because=f"ln(1/{part}) / ln({down}/{up}) = {exact:.1f}.",
+    )
+
 
 check_square = ChoiceExercise(
     "3.3",

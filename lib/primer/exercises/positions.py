@@ -9,30 +9,48 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_number, same
 from primer.notebook.tensors import as_tensor, draw
+from primer.notebook.wording import word
 from primer.positions import apply_rope, rope_permutation, rotate_pairs, sinusoidal_positions
 
-check_by_hand = NumberExercise(
-    "8.1",
-    right=0.841,
-    within=0.002,
-    low=-1,
-    high=1,
-    expects="a number to three decimals",
-    wrong={
-        -0.841: "the key stands one place before the query, so beside it the key is turned by −1 "
-        "radian, clockwise: (0, 1) becomes (sin 1, cos 1)",
-        0.540: "cos 1 is the score of two equal vectors one place apart; here q and k differ",
-        0.017: "the angle is one radian, not one degree",
-        0: "before they are turned the product is 0; the key is turned by one radian less",
-        -0.909: "that is −sin 2, of the key's position; only the distance 2 − 3 = −1 matters",
-        0.141: "that is sin 3, of the query's position; only the distance 2 − 3 = −1 matters",
-    },
-    otherwise="leave q at (1, 0) and turn k = (0, 1) by the distance, −1 radian: (sin 1, cos 1)",
-    because="Beside the query, the turned key is (sin 1, cos 1), and q picks its first coordinate.",
-)
+
+@varied(query=range(2, 13), distance=(1, 2, 3))
+def check_by_hand(query: int = 3, distance: int = 1) -> NumberExercise:
+    """Ask for the score of two vectors at right angles, the key before the query."""
+    m, n = query, query - distance
+    radians = "radian" if distance == 1 else "radians"
+    places = "place" if distance == 1 else "places"
+    return NumberExercise(
+        "8.1",
+        question=f"Let d = 2, so that ω₀ = 1. The query q = (1, 0) stands at position {m}, the key "
+        f"k = (0, 1) at position {n}. What is their RoPE score, to three decimals?",
+        right=math.sin(distance),
+        within=0.002,
+        low=-1,
+        high=1,
+        expects="a number to three decimals",
+        wrong={
+            -math.sin(distance): f"the key stands {word(distance)} {places} before the query, so "
+            f"beside it the key is turned by −{distance} {radians}, clockwise: (0, 1) becomes "
+            f"(sin {distance}, cos {distance})",
+            math.cos(distance): f"cos {distance} is the score of two equal vectors "
+            f"{word(distance)} {places} apart; here q and k differ",
+            math.sin(math.radians(distance)): f"the angle is {word(distance)} {radians}, not "
+            f"{word(distance)} {'degree' if distance == 1 else 'degrees'}",
+            0: "before they are turned the product is 0; the key is turned by "
+            f"{word(distance)} {radians} less",
+            -math.sin(n): f"that is −sin {n}, of the key's position; only the distance "
+            f"{n} − {m} = −{distance} matters",
+            math.sin(m): f"that is sin {m}, of the query's position; only the distance "
+            f"{n} − {m} = −{distance} matters",
+        },
+        otherwise=f"leave q at (1, 0) and turn k = (0, 1) by the distance, −{distance} {radians}: "
+        f"(sin {distance}, cos {distance})",
+        because=f"Beside the query, the turned key is (sin {distance}, cos {distance}), and q "
+        "picks its first coordinate.",
+    )
 
 
 def _angle_mistakes(got: Tensor, make: Callable[[Tensor], Tensor], t: Tensor, dim: int) -> None:

@@ -8,45 +8,83 @@ import numpy as np
 import torch
 
 from primer.datasets import VALIDATION_PLAYS, plays_in_markdown
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, measured
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, measured, varied
 from primer.notebook.answers import Answer, as_array, as_number, explain
 from primer.pretraining import Direction, f1, stage_directions, viterbi
 
-check_doubt = NumberExercise(
-    "12.1",
-    right=1.7045,
-    within=0.006,
-    low=0,
-    high=100,
-    expects="a percentage, to two decimals",
-    wrong={
-        1.5: "that is the share of all tokens; only those count here that show a word",
-        10: "that is the share among the selected tokens",
-        50: "that is the share among the selected tokens that show a word",
-        0.017: "that is the share; in percent it is a hundred times as much",
-        11.3636: "1.5 of 13.2 compares with the masks and the random ones; "
-        "compare with all that show a word",
-    },
-    otherwise="of 100 tokens 12 are masks, 1.5 are random words, and 86.5 are themselves",
-    because="1.5 of the 88 tokens in a hundred that show a word are false: 1.70 %.",
-)
 
-check_lengths = NumberExercise(
-    "12.3",
-    right=201,
-    within=0.1,
-    low=0,
-    high=5000,
-    expects="a whole number of tokens",
-    wrong={
-        200: "the last sentinel is missing: it says that nothing more is hidden",
-        150: "those are the hidden tokens; each span is announced by its sentinel",
-        900: "that is what the encoder reads",
-        151: "each of the 50 spans has a sentinel of its own",
-    },
-    otherwise="150 hidden tokens make 50 spans; count the sentinels, too",
-    because="150 + 50 + 1 = 201, and the encoder reads 850 + 50 = 900.",
+@varied(
+    selected=(10, 15, 20, 25, 30, 40, 50),
+    shares=((50, 30), (60, 20), (70, 20), (80, 10), (90, 5)),
 )
+def check_doubt(selected: int = 15, shares: tuple[int, int] = (80, 10)) -> NumberExercise:
+    """Ask for the percentage of random words among the tokens that show a word."""
+    masked, random = (selected * share / 100 for share in shares)  # of 100 tokens
+    shown = 100 - masked
+    right = 100 * random / shown
+    return NumberExercise(
+        "12.1",
+        question=f"Of the tokens of a text {selected} % are selected; of these {shares[0]} % "
+        f"become a mask, {shares[1]} % a random word, and the others stay. Of the tokens that show "
+        "a word, how many percent show a random one? To two decimals.",
+        right=right,
+        within=0.006,
+        low=0,
+        high=100,
+        expects="a percentage, to two decimals",
+        wrong={
+            random: "that is the share of all tokens; only those count here that show a word",
+            shares[1]: "that is the share among the selected tokens",
+            100 * shares[1] / (100 - shares[0]): "that is the share among the selected tokens that "
+            "show a word",
+            right / 100: "that is the share; in percent it is a hundred times as much",
+            100 * shares[1] / sum(shares): f"{random:g} of {masked + random:g} compares with the "
+            "masks and the random ones; compare with all that show a word",
+        },
+        otherwise=f"of 100 tokens {masked:g} are masks, {random:g} are random words, and "
+        f"{shown - random:g} are themselves",
+        because=f"{random:g} of the {shown:g} tokens in a hundred that show a word are false: "
+        f"{right:.2f} %.",
+    )
+
+
+_HIDDEN = [
+    (tokens, percent, span)
+    for tokens in (600, 800, 1000, 1200, 2000)
+    for percent in (10, 15, 20, 30)
+    for span in (2, 3, 4, 5)
+    if tokens * percent // 100 % span == 0
+]
+"""Tokens of a text, percent of them that are hidden, and the length of a span."""
+
+
+@varied(text=_HIDDEN)
+def check_lengths(text: tuple[int, int, int] = (1000, 15, 3)) -> NumberExercise:
+    """Ask what the decoder writes when spans are hidden behind sentinels."""
+    tokens, percent, span = text
+    hidden = tokens * percent // 100
+    spans = hidden // span
+    right, read = hidden + spans + 1, tokens - hidden + spans
+    return NumberExercise(
+        "12.3",
+        question=f"A text of {tokens:,} tokens, {percent} % hidden in spans of {span} in the mean, "
+        "sentinels as in T5. How many tokens does the decoder write?",
+        right=right,
+        within=0.1,
+        low=0,
+        high=5000,
+        expects="a whole number of tokens",
+        wrong={
+            right - 1: "the last sentinel is missing: it says that nothing more is hidden",
+            hidden: "those are the hidden tokens; each span is announced by its sentinel",
+            read: "that is what the encoder reads",
+            hidden + 1: f"each of the {spans} spans has a sentinel of its own",
+        },
+        otherwise=f"{hidden} hidden tokens make {spans} spans; count the sentinels, too",
+        because=f"{hidden} + {spans} + 1 = {right}, and the encoder reads {tokens - hidden} + "
+        f"{spans} = {read}.",
+    )
+
 
 check_diagnose = ChoiceExercise(
     "12.6",

@@ -10,45 +10,78 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_number, explain
 
-check_half_life = NumberExercise(
-    "6.1",
-    right=5.46,
-    within=0.06,
-    low=0,
-    high=1000,
-    expects="a number of steps to one decimal",
-    wrong={
-        0.35: "that is the logarithm of 2 divided by the bias: the gate is σ(2) ≈ 0.88, not e^−2",
-        2.2: "that is the half-life for a bias of 1",
-        5.82: "ln 2/(1 − σ) is an approximation for gates near 1; divide ln 2 by −ln σ",
-        7.88: "after −1/ln σ steps 1/e is left, not a half: multiply by ln 2",
-        8.39: "after 1/(1 − σ) steps about 1/e is left, not a half: solve σ^n = ½",
-        14: "that is the half-life for a bias of 3",
-        14.27: "that is the half-life for a bias of 3",
-    },
-    otherwise="solve σ(2)^n = ½ for n, with σ(2) = 1/(1 + e^−2) ≈ 0.881",
-    because="0.881^5.46 is a half.",
-)
 
-check_hump = NumberExercise(
-    "6.3",
-    right=19.5,
-    within=0.6,
-    low=0,
-    high=1000,
-    expects="a whole number of steps",
-    wrong={
-        1: "that would be so if the eigenvalue decided at once; but the entry "
-        "outside the diagonal is 10·k·0.95^(k−1), which grows as long as k wins",
-        9.5: "that is the top for an eigenvalue of 0.9",
-        143: "there the norm is below 1 again; the question is where it is largest",
-    },
-    otherwise="k·λ^(k−1) is largest near k = −1/ln λ; for λ = 0.95 that is 19.5",
-    because="−1/ln 0.95 = 19.5, and powers are whole: 19 and 20 are almost equal.",
-)
+@varied(tenths=range(10, 41))
+def check_half_life(tenths: int = 20) -> NumberExercise:
+    """Ask for the half-life of what a gate with this bias, in tenths, keeps."""
+    bias = tenths / 10
+    gate = 1 / (1 + math.exp(-bias))
+    kept = -math.log(gate)
+    right, more, less = (
+        math.log(2) / math.log1p(math.exp(-other)) for other in (bias, bias + 1, bias - 1)
+    )
+    return NumberExercise(
+        "6.1",
+        question=f"A forget gate sees nothing but its bias, {bias:g}. After how many steps is half "
+        "of a stored number left? To one decimal.",
+        right=right,
+        within=0.06,
+        low=0,
+        high=1000,
+        expects="a number of steps to one decimal",
+        wrong={
+            math.log(2) / bias: "that is the logarithm of 2 divided by the bias: the gate is "
+            f"σ({bias:g}) ≈ {gate:.2f}, not e^−{bias:g}",
+            less: f"that is the half-life for a bias of {bias - 1:g}",
+            math.log(2) / (1 - gate): "ln 2/(1 − σ) is an approximation for gates near 1; divide "
+            "ln 2 by −ln σ",
+            1 / kept: "after −1/ln σ steps 1/e is left, not a half: multiply by ln 2",
+            1 / (1 - gate): "after 1/(1 − σ) steps about 1/e is left, not a half: solve σ^n = ½",
+            round(more): f"that is the half-life for a bias of {bias + 1:g}",
+            more: f"that is the half-life for a bias of {bias + 1:g}",
+        },
+        otherwise=f"solve σ({bias:g})^n = ½ for n, with σ({bias:g}) = 1/(1 + e^−{bias:g}) ≈ "
+        f"{gate:.3f}",
+        because=f"{gate:.3f}^{right:.2f} is a half.",
+    )
+
+
+@varied(turns=(5, 8, 16, 20, 25, 40, 50), shear=(5, 8, 10, 20))
+def check_hump(turns: int = 20, shear: int = 10) -> NumberExercise:
+    """Ask which power of a matrix with the double eigenvalue 1 − 1/turns is largest."""
+    top = 1 - 1 / turns
+
+    def peak(eigenvalue: float) -> float:
+        return -1 / math.log(eigenvalue)
+
+    def norm(k: int) -> float:
+        diagonal, outside = top**k, shear * k * top ** (k - 1)
+        return (outside + math.hypot(outside, 2 * diagonal)) / 2
+
+    below = next(k for k in itertools.count(turns) if norm(k) < 1)
+    whole = f"{turns - 1} and {turns}"
+    return NumberExercise(
+        "6.3",
+        question=f"For the matrix with the rows ({top:g}, {shear}) and (0, {top:g}): at which "
+        "power k is the norm largest? Predict it before you compute it.",
+        right=peak(top),
+        within=0.6,
+        low=0,
+        high=1000,
+        expects="a whole number of steps",
+        wrong={
+            1: "that would be so if the eigenvalue decided at once; but the entry "
+            f"outside the diagonal is {shear}·k·{top:g}^(k−1), which grows as long as k wins",
+            peak(0.9): "that is the top for an eigenvalue of 0.9",
+            below: "there the norm is below 1 again; the question is where it is largest",
+        },
+        otherwise=f"k·λ^(k−1) is largest near k = −1/ln λ; for λ = {top:g} that is {peak(top):.1f}",
+        because=f"−1/ln {top:g} = {peak(top):.1f}, and powers are whole: {whole} are almost equal.",
+    )
+
 
 check_diagnose = ChoiceExercise(
     "6.5",

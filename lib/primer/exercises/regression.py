@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from primer import regression
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, explain
 
 
@@ -16,23 +16,34 @@ def _data(seed: int, n: int = 12, p: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return X, 5 + X @ np.array([1.5, -0.5, 2.0])[:p] + rng.normal(size=n) * (1 + np.abs(X[:, 0]))
 
 
-check_second_exam = NumberExercise(
-    "2.1",
-    right=1.2,
-    within=0.005,
-    low=-10,
-    high=10,
-    expects="a number of standard deviations",
-    wrong={
-        1.5: "only if r were 1: part of a result is luck, which does not repeat",
-        0.8: "that is the value of one standard deviation; she is 1.5 of them above the mean",
-        0.96: "r is squared here; the slope is r itself, 0.8",
-        1.875: "1.5 / 0.8 reads the line backward: results would run away from the mean",
-        0: "that would be r = 0: the first exam would say nothing about the second",
-    },
-    otherwise="one standard deviation in the first exam is worth r = 0.8 in the second",
-    because="0.8 times 1.5: she is expected above the mean, but nearer to it.",
-)
+@varied(tenths=(3, 4, 5, 6, 7, 8, 9), above=(1.2, 1.4, 1.5, 1.6, 1.8, 2, 2.5))
+def check_second_exam(tenths: int = 8, above: float = 1.5) -> NumberExercise:
+    """Ask what a first exam says of a second, at a correlation in tenths."""
+    r = tenths / 10
+    return NumberExercise(
+        "2.1",
+        question="Two exams have equal means and equal spread, and their results have a "
+        f"correlation of {r:g}. A student was {above:g} standard deviations above the mean in the "
+        "first. By how many standard deviations above the mean do you expect her to be in the "
+        "second?",
+        right=r * above,
+        within=0.005,
+        low=-10,
+        high=10,
+        expects="a number of standard deviations",
+        wrong={
+            above: "only if r were 1: part of a result is luck, which does not repeat",
+            r: f"that is the value of one standard deviation; she is {above:g} of them above the "
+            "mean",
+            r**2 * above: f"r is squared here; the slope is r itself, {r:g}",
+            above / r: f"{above:g} / {r:g} reads the line backward: results would run away from "
+            "the mean",
+            0: "that would be r = 0: the first exam would say nothing about the second",
+        },
+        otherwise=f"one standard deviation in the first exam is worth r = {r:g} in the second",
+        because=f"{r:g} times {above:g}: she is expected above the mean, but nearer to it.",
+    )
+
 
 check_penalty = ChoiceExercise(
     "2.2",

@@ -2,50 +2,98 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_number, explain
-from primer.scaling import ChinchillaLaw
+from primer.notebook.wording import raised, short
+from primer.scaling import CHINCHILLA_UNROUNDED, ChinchillaLaw
 
-check_days = NumberExercise(
-    "13.1",
-    right=44.66,
-    within=0.06,
-    low=0,
-    high=1e6,
-    expects="a number of days to one decimal",
-    wrong={
-        17.9: "that is with every device at its peak; only 40 % of it is reached",
-        1071.7: "those are hours: divide by 24",
-        1072: "those are hours: divide by 24",
-        44.8: "something was rounded on the way: keep 5.88e23 operations and 1.524e17 a second",
-        7.15: "40 % of the peak takes longer than the peak: divide by 0.4",
-        7.44: "a parameter costs two operations forward and four backward, six for a token in all",
-        14.9: "that is the forward pass alone; the backward pass costs twice as much again",
-    },
-    otherwise="6 times 70 billion times 1.4 trillion operations, over 1,221 devices that each do "
-    "40 % of 312e12 operations a second, over 86,400 seconds a day",
-    because="5.88e23 operations over 1.524e17 a second are 3.86 million seconds.",
-)
 
-check_rounding = NumberExercise(
-    "13.3",
-    right=1.57,
-    within=0.02,
-    low=0,
-    high=1000,
-    expects="a factor, to two decimals",
-    wrong={
-        1: "print both: the recommendations are 92.6 and 59.1 tokens for a parameter",
-        0.64: "that is the other way round: the printed exponents ask for more tokens, not fewer",
-        33.5: "that is the difference; the question is for the factor",
-        1.48: "that is β rounded alone; α is rounded, too",
-        1.06: "that is α rounded alone; β is rounded, too",
-    },
-    otherwise="law.optimum(5.76e23).ratio of the two laws, one over the other",
-    because="92.6 / 59.1 ≈ 1.57: rounding β alone makes a factor of 1.48, α alone one of 1.06.",
+@varied(
+    billions=(13, 30, 70, 175),
+    trillions=(0.3, 1, 1.4, 2, 3.5),
+    devices=(512, 1024, 1221, 2048),
+    percent=(30, 35, 40, 45, 50),
 )
+def check_days(
+    billions: int = 70, trillions: float = 1.4, devices: int = 1221, percent: int = 40
+) -> NumberExercise:
+    """Ask for the days that a training takes."""
+    reached = percent / 100
+    operations = 6 * billions * 1e9 * trillions * 1e12
+    speed = devices * 312e12 * reached
+    seconds = operations / speed
+    days = seconds / 86_400
+    return NumberExercise(
+        "13.1",
+        question=f"{billions} billion parameters, {trillions:g} trillion tokens, {devices:,} "
+        f"devices of 312·10¹² operations a second, of which {percent} % are reached. How many "
+        "days, to one decimal?",
+        right=days,
+        within=0.06,
+        low=0,
+        high=1e6,
+        expects="a number of days to one decimal",
+        wrong={
+            days * reached: f"that is with every device at its peak; only {percent} % of it is "
+            "reached",
+            days * 24: "those are hours: divide by 24",
+            round(days * 24): "those are hours: divide by 24",
+            float(f"{operations:.1e}") / speed / 86_400: "something was rounded on the way: keep "
+            f"{short(operations)} operations and {short(speed, 4)} a second",
+            days * reached**2: f"{percent} % of the peak takes longer than the peak: divide by "
+            f"{reached:g}",
+            days / 6: "a parameter costs two operations forward and four backward, six for a "
+            "token in all",
+            days / 3: "that is the forward pass alone; the backward pass costs twice as much again",
+        },
+        otherwise=f"6 times {billions} billion times {trillions:g} trillion operations, over "
+        f"{devices:,} devices that each do {percent} % of 312e12 operations a second, over 86,400 "
+        "seconds a day",
+        because=f"{short(operations)} operations over {short(speed, 4)} a second are "
+        f"{short(seconds / 1e6)} million seconds.",
+    )
+
+
+@varied(budget=(*(mantissa * 10.0**n for n in range(21, 27) for mantissa in (1, 2, 3, 5)), 5.76e23))
+def check_rounding(budget: float = 5.76e23) -> NumberExercise:
+    """Ask how two digits of the exponents change the tokens for each parameter, at a budget."""
+    law = CHINCHILLA_UNROUNDED
+
+    def ratio(**rounded: float) -> float:
+        return replace(law, **rounded).optimum(budget).ratio
+
+    printed, beta, alpha = ratio(), ratio(beta=0.28), ratio(alpha=0.34)
+    both = ratio(alpha=0.34, beta=0.28)
+    mantissa, exponent = f"{budget:e}".split("e+")
+    power = f"{float(mantissa):g}·10{raised(int(exponent))}"
+    return NumberExercise(
+        "13.3",
+        question=f"By what factor, to two decimals, do the tokens for each parameter at {power} "
+        "operations change when the exponents .3392 and .2849 are rounded to two digits? Guess it, "
+        "then compute it.",
+        right=both / printed,
+        within=0.02,
+        low=0,
+        high=1000,
+        expects="a factor, to two decimals",
+        wrong={
+            1: f"print both: the recommendations are {both:.1f} and {printed:.1f} tokens for a "
+            "parameter",
+            printed / both: "that is the other way round: the printed exponents ask for more "
+            "tokens, not fewer",
+            both - printed: "that is the difference; the question is for the factor",
+            beta / printed: "that is β rounded alone; α is rounded, too",
+            alpha / printed: "that is α rounded alone; β is rounded, too",
+        },
+        otherwise=f"law.optimum({short(budget)}).ratio of the two laws, one over the other",
+        because=f"{both:.1f} / {printed:.1f} ≈ {both / printed:.2f}: rounding β alone makes a "
+        f"factor of {beta / printed:.2f}, α alone one of {alpha / printed:.2f}.",
+    )
+
 
 check_missing = ChoiceExercise(
     "13.4",

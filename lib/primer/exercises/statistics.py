@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from primer.notebook import ChoiceExercise, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_number, explain
+from primer.notebook.wording import short, word
 
 
 def _explain(case: str, value: Any, right: float, mistakes: dict[str, float]) -> None:
@@ -18,25 +19,39 @@ def _explain(case: str, value: Any, right: float, mistakes: dict[str, float]) ->
     explain(got, right, mistakes, f"{case} the result is {got:.6g}, but {right:.6g} is right")
 
 
-check_precision = NumberExercise(
-    "1.1",
-    right=400,
-    within=0.5,
-    low=1,
-    high=100_000,
-    expects="a whole number of observations",
-    wrong={
-        100: "four times the data only halves the error, to 0.2: the error falls like 1/√n",
-        50: "twice the data leaves 0.4/√2 = 0.28",
-        375: "that many are to be added; the question asks for all of them, with the first 25",
-        16: "that is the factor; 25 observations are there already, so multiply them by it",
-        20: "that is σ/0.1 = √n, with σ = 0.4 · √25 = 2; square it",
-        40: "that is σ²/0.1; the wanted error is to be squared as well: n = σ²/0.1²",
-        1600: "an eighth of the error would need 64 · 25 = 1600; a quarter is enough",
-    },
-    otherwise="the error is σ/√n with σ = 0.4 · √25 = 2; solve 2/√n = 0.1",
-    because="A quarter of the error costs sixteen times the data.",
-)
+@varied(root=(3, 4, 5, 6, 8), wanted=(0.05, 0.1, 0.2, 0.5), factor=(3, 4, 5, 6, 10))
+def check_precision(root: int = 5, wanted: float = 0.1, factor: int = 4) -> NumberExercise:
+    """Ask how many observations make the error so many times smaller."""
+    had, error, sd = root**2, factor * wanted, factor * wanted * root
+    right = factor**2 * had
+    return NumberExercise(
+        "1.1",
+        question=f"The mean of {had} observations has a standard error of {error:g}. How many "
+        f"observations in all does a standard error of {wanted:g} need?",
+        right=right,
+        within=0.5,
+        low=1,
+        high=100_000,
+        expects="a whole number of observations",
+        wrong={
+            factor * had: f"{word(factor)} times the data only leaves {error:g}/√{factor} = "
+            f"{short(error / math.sqrt(factor), 2)}: the error falls like 1/√n",
+            2 * had: f"twice the data leaves {error:g}/√2 = {short(error / math.sqrt(2), 2)}",
+            right - had: "that many are to be added; the question asks for all of them, with the "
+            f"first {had}",
+            factor**2: f"that is the factor; {had} observations are there already, so multiply "
+            "them by it",
+            factor * root: f"that is σ/{wanted:g} = √n, with σ = {error:g} · √{had} = {sd:g}; "
+            "square it",
+            sd**2 / wanted: f"that is σ²/{wanted:g}; the wanted error is to be squared as well: "
+            f"n = σ²/{wanted:g}²",
+            4 * right: f"an error {word(2 * factor)} times smaller would need {4 * factor**2} · "
+            f"{had} = {4 * right}; {word(factor)} times is enough",
+        },
+        otherwise=f"the error is σ/√n with σ = {error:g} · √{had} = {sd:g}; solve "
+        f"{sd:g}/√n = {wanted:g}",
+        because=f"An error {word(factor)} times smaller costs {factor**2} times the data.",
+    )
 
 
 @exercise("1.2")
@@ -87,24 +102,38 @@ def check_geometric_information(geometric_information: Answer) -> None:
         )
 
 
-check_twice = NumberExercise(
-    "1.4",
-    right=4,
-    within=0.1,
-    low=0,
-    high=10_000,
-    expects="a variance, as a number",
-    wrong={
-        0.01: "the notes predict 0.01, and that is hundreds of times too small; a cell of the "
-        "section on much data measures the true variance",
-        0.25: "that is the information of one waiting time, 1/θ²; the variance is its reciprocal",
-        2: "that is the standard deviation; the question asks for the variance",
-        1600: "with √n in front, the n = 400 observations have been counted already; use I₁ = 1/4",
-        100: "that is the information of the whole sample; use that of one observation, 1/4",
-    },
-    otherwise="√n(θ̂ − θ) has the limit N(0, 1/I₁), and one waiting time has I₁ = 1/θ² with θ = 2",
-    because="It is 1/I₁ = θ² (4.04 at n = 400): √n goes with the information of one observation.",
-)
+@varied(rate=(2, 3, 4, 5, 6, 8, 10, 12), n=(50, 100, 200, 400, 900, 1600))
+def check_twice(rate: int = 2, n: int = 400) -> NumberExercise:
+    """Ask for the variance of √n(θ̂ − θ), where the notes count the sample twice."""
+    variance = rate**2
+    return NumberExercise(
+        "1.4",
+        question="A set of lecture notes defines I(θ) as the information of the whole sample and "
+        f"then states √n(θ̂ − θ) → N(0, 1/I(θ)). For {n} waiting times with rate {rate}, that "
+        f"sample has the information {n}/{rate}² = {short(n / variance)}, and the notes predict a "
+        f"variance of {short(variance / n)} for √n(θ̂ − θ). To which number does it really tend as "
+        "the sample grows?",
+        right=variance,
+        within=0.05,
+        low=0,
+        high=400_000,
+        expects="a variance, as a number",
+        wrong={
+            variance / n: f"the notes predict {short(variance / n)}, and that is {n} times too "
+            "small; a cell of the section on much data measures such a variance",
+            1 / variance: "that is the information of one waiting time, 1/θ²; the variance is its "
+            "reciprocal",
+            rate: "that is the standard deviation; the question asks for the variance",
+            n * variance: f"with √n in front, the n = {n} observations have been counted already; "
+            f"use I₁ = 1/{variance}",
+            n / variance: "that is the information of the whole sample; use that of one "
+            f"observation, 1/{variance}",
+        },
+        otherwise="√n(θ̂ − θ) has the limit N(0, 1/I₁), and one waiting time has I₁ = 1/θ² with "
+        f"θ = {rate}",
+        because=f"It is 1/I₁ = θ² = {variance}: √n goes with the information of one observation.",
+    )
+
 
 check_mixture = ChoiceExercise(
     "1.5",
@@ -126,23 +155,40 @@ check_mixture = ChoiceExercise(
     },
 )
 
-check_edge = NumberExercise(
-    "1.6",
-    right=1 / 2 - 1 / (2 * math.pi),
-    within=0.006,
-    low=0,
-    high=10,
-    expects="a variance, as a number with two decimals",
-    wrong={
-        1: "that is 1/I₁, what the theorem would say; but half of the samples give exactly 0",
-        0.5: "that is E of the square; subtract the square of the mean, 1/(2π)",
-        0.58: "that is the standard deviation; the question asks for the variance",
-        0.16: "that is the square of the mean, 1/(2π); subtract it from E of the square, 1/2",
-        0.1: "E of max(Z, 0) is 1/√(2π) = 0.399; its square, 1/(2π), is to be subtracted from 1/2",
-    },
-    otherwise="the variance of max(Z, 0) is E of its square, 1/2, less the square of 1/√(2π)",
-    because="It is 1/2 − 1/(2π) = 0.341: a third of 1/I₁, and half of the law sits on a point.",
-)
+
+@varied(sd=range(1, 25))
+def check_edge(sd: int = 1) -> NumberExercise:
+    """Ask for the variance of an estimate that cannot be negative, at a true mean of 0."""
+    variance = sd**2
+    unit = 1 / 2 - 1 / (2 * math.pi)
+    return NumberExercise(
+        "1.6",
+        question=f"Normal observations with known σ = {sd} and a mean that cannot be negative, "
+        "μ ≥ 0. The maximum likelihood estimate is μ̂ = max(X̄, 0). The truth is μ = 0, where (R1) "
+        f"fails, and 1/I₁ = {variance}. What is the variance of √n μ̂, to two decimals?",
+        right=variance * unit,
+        within=0.006 * variance,
+        low=0,
+        high=1000,
+        expects="a variance, as a number with two decimals",
+        wrong={
+            variance: "that is 1/I₁, what the theorem would say; but half of the samples give "
+            "exactly 0",
+            variance / 2: "that is E of the square; subtract the square of the mean, "
+            f"{variance}/(2π)",
+            sd * math.sqrt(unit): "that is the standard deviation; the question asks for the "
+            "variance",
+            variance / (2 * math.pi): f"that is the square of the mean, {variance}/(2π); subtract "
+            f"it from E of the square, {variance}/2",
+            variance * (1 / 2 - 1 / math.sqrt(2 * math.pi)): "E of max(Z, 0) is 1/√(2π) = 0.399; "
+            "its square, 1/(2π), is to be subtracted from 1/2",
+        },
+        otherwise=f"with σ = {sd}, E of the square is {variance}/2; subtract the square of the "
+        f"mean, {sd}/√(2π)",
+        because=f"It is {variance} · (1/2 − 1/(2π)) = {variance * unit:.3f}: a third of 1/I₁, and "
+        "half of the law sits on a point.",
+    )
+
 
 check_walk = NumberExercise(
     "1.7",

@@ -7,31 +7,51 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_whole, explain
 from primer.notebook.tensors import as_tensor, draw
+from primer.notebook.wording import short, word
 from primer.transformers import TransformerConfig, layer_norm, route
 from primer.transformers.counting import weights
 
-check_crossing = NumberExercise(
-    "9.1",
-    right=4608,
-    within=0.5,
-    low=1,
-    high=100_000,
-    expects="a whole number of tokens",
-    wrong={
-        1536: "at n = 2d the scores equal the projections of attention; the network's 16nd² are "
-        "missing",
-        3072: "at n = 4d the scores equal the network; the projections' 8nd² are missing",
-        768: "at n = d the scores cost 4d³ and the matrices 24d³, six times as much",
-        128: "you divided by 6: the matrices cost 24nd², so that n is six times d, not a sixth",
-        9216: "n = 12d counts half of 4n²d: 4n²d are the scores and the weighted means together, "
-        "for all n² pairs, the masked ones too",
-    },
-    otherwise="solve 4n²d = 8nd² + 16nd² for n",
-    because="4n²d = 24nd² gives n = 6d = 4608, four and a half times what it can read.",
+
+@varied(
+    width=(256, 384, 512, 640, 768, 896, 1024, 1280, 1536, 2048),
+    wider=(3, 4, 5, 8),
+    reads=(512, 1024, 2048),
 )
+def check_crossing(width: int = 768, wider: int = 4, reads: int = 1024) -> NumberExercise:
+    """Ask for the length of text at which scores cost as much as all matrices of a block."""
+    d, total = width, 8 + 4 * wider  # the matrices take total · nd² operations
+    times = total // 4
+    right = times * d
+    return NumberExercise(
+        "9.1",
+        question=f"A model has the width d = {d} and a hidden layer of {wider}d. At how many "
+        "tokens of text would its scores cost as much arithmetic as all matrices of a block "
+        f"together, with all n² pairs counted? (It reads {reads:,}.)",
+        right=right,
+        within=0.5,
+        low=1,
+        high=100_000,
+        expects="a whole number of tokens",
+        wrong={
+            2 * d: "at n = 2d the scores equal the projections of attention; the network's "
+            f"{4 * wider}nd² are missing",
+            wider * d: f"at n = {wider}d the scores equal the network; the projections' 8nd² are "
+            "missing",
+            d: f"at n = d the scores cost 4d³ and the matrices {total}d³, {word(times)} times as "
+            "much",
+            d / times: f"you divided by {times}: the matrices cost {total}nd², so that n is "
+            f"{word(times)} times d, not one part in {word(times)} of it",
+            2 * right: f"n = {2 * times}d counts half of 4n²d: 4n²d are the scores and the "
+            "weighted means together, for all n² pairs, the masked ones too",
+        },
+        otherwise=f"solve 4n²d = 8nd² + {4 * wider}nd² for n",
+        because=f"4n²d = {total}nd² gives n = {times}d = {right}, {short(right / reads, 2)} times "
+        "what it can read.",
+    )
+
 
 check_impossible_norm = ChoiceExercise(
     "9.2",

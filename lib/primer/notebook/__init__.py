@@ -13,6 +13,7 @@ from primer.notebook.simulate import (
     verify_simulated,
 )
 from primer.notebook.source import show_source
+from primer.notebook.variants import varied
 from primer.notebook.verify import (
     measured,
     verify,
@@ -38,6 +39,7 @@ __all__ = [
     "show",
     "show_source",
     "use_book_style",
+    "varied",
     "verify",
     "verify_between",
     "verify_raises",

@@ -17,6 +17,10 @@ from primer.notebook.answers import as_number
 from primer.notebook.exercises import Mistake, exercise
 
 
+class Indistinct(ValueError):
+    """Two answers of an exercise are so near that its check cannot tell them apart."""
+
+
 @dataclass(frozen=True)
 class NumberExercise:
     r"""An exercise whose answer is one number.
@@ -39,6 +43,11 @@ class NumberExercise:
         What to say to any other answer: a hint with a number or a formula of the chapter.
     because : str
         What to add when the answer is right.
+    question : str
+        The question in plain words, with its numbers; an exercise without variants needs none, for
+        the chapter asks it.
+    others : tuple of NumberExercise
+        The same exercise with other numbers; :func:`~primer.notebook.varied` makes them.
 
     Raises
     ------
@@ -72,6 +81,8 @@ class NumberExercise:
     wrong: Mapping[float, str]
     otherwise: str
     because: str
+    question: str = ""
+    others: tuple[NumberExercise, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the declaration, so that a faulty exercise is noticed where it is written."""
@@ -88,13 +99,18 @@ class NumberExercise:
         values = sorted([self.right, *self.wrong])
         for one, other in itertools.pairwise(values):
             if other - one <= 2 * self.within:
-                raise ValueError(
+                raise Indistinct(
                     f"{place}: within {self.within} the answers {one} and {other} are the same"
                 )
         if not self.wrong:
             raise ValueError(f"{place}: name at least one plausible wrong answer")
         if not all([self.expects, self.otherwise, self.because, *self.wrong.values()]):
             raise ValueError(f"{place}: every answer needs a sentence")
+
+    @property
+    def variants(self) -> tuple[NumberExercise, ...]:
+        """The exercise with the numbers of the chapter's text, then those with other numbers."""
+        return (self, *self.others)
 
     @property
     def expected(self) -> str:

@@ -1,0 +1,39 @@
+"""Numbers in the sentences of an exercise, as the book's prose writes them."""
+
+from __future__ import annotations
+
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def word(number: int) -> str:
+    """Write a number up to ten as a word, a larger one in digits.
+
+    Examples
+    --------
+    >>> word(10), word(1200)
+    ('ten', '1,200')
+    """
+    return _WORDS[number] if 0 <= number < len(_WORDS) else f"{number:,}"
+
+
+def raised(exponent: int) -> str:
+    """Write an exponent.
+
+    Examples
+    --------
+    >>> f"2{raised(10)}"
+    '2¹⁰'
+    """
+    return str(exponent).translate(_RAISED)
+
+
+def short(value: float, digits: int = 3) -> str:
+    """Write a number with so many digits, a large one as it is typed.
+
+    Examples
+    --------
+    >>> short(5.88e23), short(0.001021)
+    ('5.88e23', '0.00102')
+    """
+    return f"{value:.{digits}g}".replace("e+", "e")
