@@ -24,7 +24,7 @@ from sphinx.util.docutils import docutils_namespace
 from tiny_book import NOTHING_KEPT, chapter_of
 
 from press.pages.page_answers import called_checks, imported_names, sentences
-from primer.notebook import Mistake
+from primer.notebook import Mistake, NumberExercise
 
 Open = Callable[..., Page]
 
@@ -249,6 +249,92 @@ def test_a_number_by_keyboard_alone(reading_page: Open, reading_home: str) -> No
     page.reload()
     assert field.input_value() == "12"
     assert reply.inner_text().startswith("✓")
+
+
+AGAIN = "Once more, with other numbers"
+
+
+def solve(page: Page, text: str) -> None:
+    """Answer the exercise with a number."""
+    page.get_by_label("Your answer: a whole number of pairs").fill(text)
+    page.keyboard.press("Enter")
+
+
+def asked_now(page: Page) -> NumberExercise:
+    """Return the variant whose question stands in the form."""
+    question = page.locator(".page-answer .question").first.inner_text()
+    return next(one for one in check_count.variants if one.question == question)
+
+
+@pytest.mark.browser
+def test_a_second_try_has_other_numbers(reading_page: Open, reading_home: str) -> None:
+    page = reading_page(home=reading_home, viewport={"width": 390, "height": 844})
+    form = page.locator("form.page-answer").first
+    reply = form.get_by_role("status")
+    again = form.get_by_role("button", name=AGAIN)
+    show = form.get_by_role("button", name="Show the answer")
+    field = form.get_by_role("textbox")
+    expect(again).to_be_hidden()
+    solve(page, "11")
+    expect(again).to_be_hidden()  # first this one
+    solve(page, "12")
+    expect(again).to_be_visible()
+    expect(show).to_be_hidden()
+    tab_to(page, again)
+    page.keyboard.press("Enter")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+    expect(reply).to_have_text("")
+    expect(again).to_be_hidden()
+    second = asked_now(page)
+    assert second.question != check_count.question
+    assert field.evaluate(
+        "(f) => document.getElementById(f.getAttribute('aria-describedby')).innerText"
+    ) == (second.question)
+    wrong, sentence = next(iter(second.wrong.items()))
+    page.keyboard.type(f"{wrong:g}")
+    page.keyboard.press("Enter")
+    expect(reply).to_have_text(f"✗ Exercise 8.1: {sentence}")
+    tab_to(page, show)
+    page.keyboard.press("Space")
+    expect(reply).to_have_text(f"The answer is {second.right}. {second.because}")
+    expect(again).to_be_focused()
+    page.keyboard.press("Enter")
+    third = asked_now(page)
+    assert third not in (second, check_count)
+    solve(page, f"{third.right}")
+    expect(reply).to_have_text(f"✓ Exercise 8.1 is solved. {third.because}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert violations_on(page) == []
+    page.reload()  # the numbers of the chapter again, and what was said to them
+    expect(field).to_have_value("12")
+    again.click()
+    assert asked_now(page) not in (check_count, second, third)  # what was answered waits
+
+
+@pytest.mark.browser
+def test_all_variants_come_before_the_first_comes_again(reading_page: Open) -> None:
+    page = reading_page()
+    asked = [check_count]
+    solve(page, "12")
+    for _ in range(20):
+        page.get_by_role("button", name=AGAIN).click()
+        expect(page.locator(".page-answer .reply").first).to_have_text("")
+        asked.append(asked_now(page))
+        solve(page, f"{asked[-1].right}")
+    assert {one.question for one in asked[:20]} == {one.question for one in check_count.variants}
+    assert asked[20] == check_count
+
+
+@pytest.mark.browser
+def test_where_the_other_numbers_are_missing_it_is_said(reading_page: Open) -> None:
+    page = reading_page()
+    page.evaluate("window.besidePage = async () => ({})")
+    solve(page, "12")
+    page.get_by_role("button", name=AGAIN).click()
+    expect(page.locator(".page-answer .reply").first).to_have_text(
+        "The other numbers cannot be read: their file is missing."
+    )
 
 
 @pytest.mark.browser

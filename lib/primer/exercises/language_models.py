@@ -34,7 +34,7 @@ def check_perplexity(bits: tuple[int, ...] = (1, 2, 3)) -> NumberExercise:
         right=2**mean,
         within=0.005,
         low=0,
-        high=10_000_000,
+        high=100_000,
         expects="a number to two decimals",
         wrong={
             mean: f"{mean} is the average in bits; the perplexity is 2 to that power",
@@ -184,7 +184,7 @@ _TEXTS = [
     for words in (100, 200, 300, 400)
     for characters in (8, 9, 10, 12)  # in two words
     for tokens in (5, 6)  # in four words
-    if bits * characters % 2 == 0
+    if bits * characters % 2 == 0 and bits * characters <= 24
 ]
 """Bits for each character, and thousands of characters, tokens and words."""
 
@@ -203,7 +203,7 @@ def check_per_word(text: tuple[int, int, int, int] = (2, 900, 300, 200)) -> Numb
         right=right,
         within=0.5,
         low=1,
-        high=100_000_000,
+        high=200_000,
         expects="a whole number",
         wrong={
             surprise: f"{surprise} is the surprise at a word in bits; the perplexity is 2 to that "
