@@ -2030,6 +2030,11 @@ EDGES_FOUNDATIONS = [
 
 # A benchmark of one cluster, a share above 1, a tournament of one: what has no error, or no sense.
 EVALUATION = [
+    ("evaluation.fit_items([[1, 0]])", "with two readers or more and an item or more, got shape"),
+    ("evaluation.fit_items([1, 0, 1])", "a table with two readers or more"),
+    ("evaluation.fit_items([[1, 2], [0, 1]])", "an answer must be 1, 0 or NaN where there is none"),
+    ("evaluation.fit_items([[1, nan], [0, nan]])", "nobody answered item 1: leave it out"),
+    ("evaluation.fit_items([['right'], ['wrong']])", "right must be numbers, got <U5; NaN stands"),
     ("evaluation.clustered_mean([1.0, 2.0], [0, 1, 2])", "one cluster for each of 2 values"),
     ("evaluation.clustered_mean([1.0, 2.0], [3, 3])", "at least two clusters, got 1"),
     ("evaluation.clustered_mean([1.0, nan], [0, 1])", "values must be finite, got nan at [1]"),

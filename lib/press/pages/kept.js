@@ -12,7 +12,7 @@
     "the same. To be remembered, allow this site to store data, leave the private window, or make room.";
   const chapters = JSON.parse(place.dataset.chapters);
   const LONGEST = 20_000; // characters of a cell that a reader changed
-  const names = ["progress", "guesses", "answers", "cells", "questions", "review"];
+  const names = ["progress", "guesses", "answers", "cells", "questions", "review", "firsts"];
   const needed = ["progress", "guesses", "answers"]; // the others are kept only since a later edition
   const memories = Object.fromEntries(names.map((name) => [name, window.memoryOf(name)]));
   const isObject = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
@@ -28,6 +28,7 @@
     const isChoice = (value) => Number.isInteger(value) && value >= 0 && value < MOST_CHOICES;
     const isAnswer = (value) => window.keptText(value) !== "";
     const isReview = (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isFinite);
+    const isFirst = (value) => value === 0 || value === 1;
     const isCode = (value) => typeof value === "string" && value.length <= LONGEST;
     return {
       progress: only(found.progress, isObject, window.readProgress),
@@ -39,6 +40,7 @@
         Math.min(Math.max(0, Math.trunc(step)), MOST_STEPS),
         Math.min(Math.max(0, at), Date.now()), // a time to come was told by a wrong clock
       ]),
+      firsts: only(found.firsts, isFirst, Number),
     };
   };
   const recall = () => sorted(Object.fromEntries(names.map((name) => [name, memories[name].recall()])));
@@ -122,6 +124,7 @@
       answers: { ...file.answers, ...here.answers },
       cells: { ...file.cells, ...here.cells },
       questions: { ...file.questions, ...here.questions },
+      firsts: { ...file.firsts, ...here.firsts },
     };
   };
   const readFile = async (file) => {

@@ -75,7 +75,7 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const isAnswer = answer();
-      memory.keep(nameOf(number, place), window.keptText(given()));
+      if (place > 0) memory.keep(nameOf(number, place), window.keptText(given()));
       told(window.keptText(given()), form.dataset.state === "held", isAnswer, place);
     });
     // What was said of one answer is not said of the next one.
@@ -132,6 +132,7 @@
   for (const form of document.querySelectorAll("form.page-answer")) {
     const { number } = JSON.parse(form.dataset.exercise);
     begin(form, window.keptText(kept[number]), (said, right, isAnswer, place) => {
+      if (place === 0) memory.keep(number, said);
       if (!isAnswer) return;
       window.met(number);
       if (said && place === 0 && !Object.hasOwn(firsts.recall(), number)) firsts.keep(number, Number(right));

@@ -13,6 +13,7 @@ from primer.evaluation.forecasts import (
     brier_parts,
     calibration_noise,
 )
+from primer.evaluation.items import ItemFit, fit_items
 from primer.evaluation.judges import Agreement, agreement, duels
 from primer.evaluation.many import expected_best, pass_at_k
 from primer.evaluation.options import credits
@@ -24,6 +25,7 @@ __all__ = [
     "BrierParts",
     "ClusteredMean",
     "Interval",
+    "ItemFit",
     "agreement",
     "best_temperature",
     "brier_parts",
@@ -36,6 +38,7 @@ __all__ = [
     "design_effect",
     "duels",
     "expected_best",
+    "fit_items",
     "intraclass_correlation",
     "mcnemar",
     "next_level",
