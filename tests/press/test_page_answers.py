@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -280,6 +281,9 @@ def test_a_second_try_has_other_numbers(reading_page: Open, reading_home: str) -
     solve(page, "12")
     expect(again).to_be_visible()
     expect(show).to_be_hidden()
+    box = again.bounding_box()
+    assert box is not None
+    assert box["height"] >= 24
     tab_to(page, again)
     page.keyboard.press("Enter")
     expect(field).to_be_focused()
@@ -310,6 +314,30 @@ def test_a_second_try_has_other_numbers(reading_page: Open, reading_home: str) -
     expect(field).to_have_value("12")
     again.click()
     assert asked_now(page) not in (check_count, second, third)  # what was answered waits
+
+
+@pytest.mark.browser
+def test_of_an_exercise_it_is_kept_whether_the_first_answer_was_right(
+    reading_page: Open, reading_home: str
+) -> None:
+    page = reading_page(home=reading_home)
+    for text in ("11", "12", "13"):
+        solve(page, text)
+    page.get_by_label("(b) It <stays> & is the same.").check()
+    page.get_by_role("button", name="Check").nth(1).click()
+    kept = json.loads(page.evaluate("localStorage.getItem('runnable-primer:firsts')"))
+    assert kept == {"8.1": 0, "8.2": 1}
+
+
+@pytest.mark.browser
+def test_the_solution_offers_other_numbers_too(reading_page: Open) -> None:
+    page = reading_page()
+    again = page.get_by_role("button", name=AGAIN)
+    expect(again).to_be_hidden()
+    page.locator("details.fold-solution > summary").first.click()
+    expect(again).to_be_visible()
+    page.get_by_label("Your answer: a whole number of pairs").fill("1")
+    expect(again).to_be_visible()
 
 
 @pytest.mark.browser
@@ -386,7 +414,8 @@ def test_targets_are_large_and_axe_finds_nothing(reading_page: Open, reading_hom
     for button in page.get_by_role("button", name="Check").all():
         button.click()
     for target in page.locator(
-        ".page-answer button, .page-answer input[type=text], .page-answer fieldset label, "
+        ".page-answer button:not([hidden]), .page-answer input[type=text], "
+        ".page-answer fieldset label, "
         ".fold-exercise summary"
     ).all():
         box = target.bounding_box()

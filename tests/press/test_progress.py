@@ -288,12 +288,12 @@ def test_it_is_taken_out_deleted_and_put_back(
     remove.press("Enter")
     page.get_by_role("button", name="Press again to delete").press("Enter")
     assert cells(page)[1:] == ["0 of 3", "none", "0 of 2"]
-    assert [stored(page, name) for name in ("progress", "guesses", "answers", "probe")] == [
-        None
-    ] * 4
+    names = ("progress", "guesses", "answers", "firsts", "probe")
+    assert [stored(page, name) for name in names] == [None] * 5
 
     assert "added to what was here" in give(page, (tmp_path / "kept.json").read_text())
     assert cells(page) == full
+    assert stored(page, "firsts") == '{"8.1":1}'
     assert "added" in give(page, json.dumps(ARCHIVE))  # which knows another section
     assert cells(page)[1] == "2 of 3"
     assert '"8.2"' not in (stored(page, "answers") or "")  # a number is no answer that was typed

@@ -7,7 +7,7 @@ from primer.notebook import ChoiceExercise, NumberExercise, exercise, varied
 from primer.notebook.wording import word
 
 
-@varied(queries=range(3, 8), keys=range(3, 9))
+@varied(queries=range(3, 9), keys=range(3, 7))
 def check_count(queries: int = 4, keys: int = 3) -> NumberExercise:
     return NumberExercise(
         "8.1",

@@ -224,6 +224,7 @@ def reading_book(folder: Path) -> Path:
     cells = [
         new_markdown_cell(READING, id="text"),
         *stub("check_count"),
+        new_code_cell("answer = 4 * 3", id="count-solution", metadata={"tags": ["solution"]}),
         *stub("check_order", "```{exercise} Which\nWhat becomes of it? (a) … (b) …\n```"),
         *stub("check_function", "```{exercise} A function\nWrite it.\n```"),
         new_markdown_cell(
