@@ -37,8 +37,8 @@ def check_ratio(times: int = 4, inverse: int = 2) -> NumberExercise:
         },
         otherwise=f"the difference of the two logits is ln {times} = {math.log(times):.3f}; "
         f"divide it by 1/{inverse} and take the exponential",
-        because=f"{times} to the power 1/τ = {inverse}: the difference of the logits is "
-        f"{word(inverse)} times as large.",
+        because=f"{times} to the power 1/τ = {inverse}: the difference of the logits "
+        f"{'doubles' if inverse == 2 else f'is {word(inverse)} times as large'}.",
     )
 
 

@@ -185,7 +185,7 @@ def check_edge(sd: int = 1) -> NumberExercise:
         },
         otherwise=f"with σ = {sd}, E of the square is {variance}/2; subtract the square of the "
         f"mean, {sd}/√(2π)",
-        because=f"It is {variance} · (1/2 − 1/(2π)) = {variance * unit:.3f}: a third of 1/I₁, and "
+        because=f"It is σ² (1/2 − 1/(2π)) = {variance * unit:.3f}: a third of 1/I₁, and "
         "half of the law sits on a point.",
     )
 
