@@ -135,7 +135,7 @@ def answers_in(text: str, items: Iterable[Item]) -> tuple[Answers, int]:
         ) from None
     if not isinstance(kept, dict) or kept.get("book") != BOOK:
         raise ValueError("is not what the page *What this browser keeps* saves")
-    given = {}
+    given: dict[str, Any] = {}
     for name in ("guesses", "firsts"):
         part = kept.get(name, {})
         if not isinstance(part, dict):
