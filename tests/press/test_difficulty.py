@@ -45,9 +45,12 @@ def site(tmp_path: Path) -> Path:
     return tmp_path / "site"
 
 
-def saved(guesses: dict[str, int], firsts: dict[str, int]) -> str:
+def saved(
+    guesses: dict[str, int], firsts: dict[str, int], questions: dict[str, str] | None = None
+) -> str:
     """Write a file as the page does."""
     kept = {"progress": {}, "guesses": guesses, "answers": {}, "cells": {}, "firsts": firsts}
+    kept["questions"] = questions or {}
     return json.dumps({"book": NAME, **kept}, indent=1)
 
 
@@ -183,6 +186,30 @@ def test_two_copies_of_one_file_are_one_reader(
     said = capsys.readouterr().err
     assert f"{tmp_path / 'b.json'} is left out: it says the same as {tmp_path / 'a.json'}." in said
     assert "2 readers read" in said
+
+
+def test_of_the_questions_of_sections_those_with_choices_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chapter = {"name": "08-positions", "guesses": [], "exercises": [], "sections": {}}
+    chapter["questions"] = ["ask-why", "ask-turns"]
+    page = tmp_path / "chapters/appendix/kept.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(f'<div data-chapters="{html.escape(json.dumps([chapter]))}">')
+    (page.parents[1] / "08-positions.html").write_text(
+        '<div class="question admonition" id="ask-why"><p class="admonition-title">Question</p>'
+        '<p>Why does it stay?</p><details class="choice wrong"></details>'
+        '<details class="choice right"></details></div>'
+        '<div class="question admonition" id="ask-turns"><p>How many turns?</p></div>'
+    )
+    for name, choice in {"a": "1", "b": "0", "c": "1"}.items():
+        text = saved({}, {}, {"ask-why": choice, "ask-turns": "0.8"})
+        (tmp_path / f"{name}.json").write_text(text)
+    assert main([str(tmp_path)], tmp_path) == 0
+    said = capsys.readouterr()
+    assert "3    67 %  08  Why does it stay?" in said.out
+    assert "turns" not in said.out
+    assert "another edition" not in said.err
 
 
 def test_without_a_built_book_it_says_what_to_do(

@@ -5,7 +5,8 @@ saves, one of each reader, or the folders that hold them.  It asks the built boo
 are and which guess is right, fits the two-parameter model of item response
 (:func:`primer.evaluation.fit_items`) and prints of each item how many answered, how many of them
 rightly, its difficulty and its discrimination, then the ten that an average reader is least likely
-to answer.  A guess counts as it was made first, an exercise as its first answer was.
+to answer.  Guesses and questions with choices count as they were answered first, an exercise of the
+page as its first answer was; numbers and orders that a section asks for are not judged here.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Item(NamedTuple):
     chapter, words : str
         Where it stands, and what it asks.
     right, choices : int
-        Of a guess its right choice and how many there are; of an exercise, whose first answer is
-        kept as right or wrong, 1 and 2.
+        Of a guess or a question its right choice and how many there are; of an exercise, whose
+        first answer is kept as right or wrong, 1 and 2; 0 and 0 where nobody can judge it later.
     """
 
     id: str
@@ -75,21 +76,24 @@ def items_of(site: Path) -> list[Item]:
         raise ValueError(f"{page} does not list the chapters: run `make book` again")
     found = []
     for chapter in json.loads(place.attributes["data-chapters"] or "[]"):
-        words = words_of(site / "chapters" / f"{chapter['name']}.html")
+        page = site / "chapters" / f"{chapter['name']}.html"
+        tree = LexborHTMLParser(page.read_text("utf-8") if page.is_file() else "")
+        words = words_in(tree)
         for number, guess in enumerate(chapter["guesses"], 1):
             said = words.get(guess["id"], f"guess {number}")
             found.append(Item(guess["id"], chapter["name"], said, guess["right"], guess["choices"]))
         for number in chapter["exercises"]:
             said = words.get(number, "")
             found.append(Item(number, chapter["name"], f"Exercise {number} {said}".strip()))
+        for id in chapter.get("questions", []):
+            choices = tree.css(f'.admonition[id="{id}"] > .choice')
+            right = next((n for n, one in enumerate(choices) if "right" in _classes(one)), 0)
+            found.append(Item(id, chapter["name"], words.get(id, id), right, len(choices)))
     return found
 
 
-def words_of(page: Path) -> dict[str, str]:
-    """Return the first words of each guess of a page and the title of each exercise, by its id."""
-    if not page.is_file():
-        return {}
-    tree = LexborHTMLParser(page.read_text("utf-8"))
+def words_in(tree: LexborHTMLParser) -> dict[str, str]:
+    """Return of a page the first words of what it asks, and the titles of exercises, by id."""
     found = {}
     for box in tree.css(".admonition[id]"):
         first = next((p for p in box.css("p") if "admonition-title" not in _classes(p)), None)
@@ -136,18 +140,26 @@ def answers_in(text: str, items: Iterable[Item]) -> tuple[Answers, int]:
     if not isinstance(kept, dict) or kept.get("book") != BOOK:
         raise ValueError("is not what the page *What this browser keeps* saves")
     given: dict[str, Any] = {}
-    for name in ("guesses", "firsts"):
+    for name in ("guesses", "firsts", "questions"):
         part = kept.get(name, {})
         if not isinstance(part, dict):
             raise ValueError(f"is damaged: its {name} are no table")
-        given |= part
+        given |= {
+            id: _choice(value) if name == "questions" else value for id, value in part.items()
+        }
     known = {item.id: item for item in items}
+    given = {id: value for id, value in given.items() if id not in known or known[id].choices}
     answers = {
         id: int(value == known[id].right)
         for id, value in given.items()
         if id in known and type(value) is int and 0 <= value < known[id].choices
     }
     return answers, len(given) - len(answers)
+
+
+def _choice(value: Any) -> Any:
+    """Read the number of a choice, which the page keeps as text."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def files_in(paths: Iterable[Path]) -> Iterator[Path]:
