@@ -125,7 +125,12 @@
   // Asked anew, an exercise has other numbers, and is judged by its first answer that makes sense.
   window.askable("form.page-answer", (form, before, told) => {
     const poseAnother = begin(form, before, (said, right, isAnswer) => isAnswer && told(said, right));
-    if (form.dataset.variants) poseAnother();
+    if (!form.dataset.variants) return;
+    form.inert = true; // until they are there
+    poseAnother().finally(() => {
+      form.inert = false;
+      form.querySelector("input").focus({ preventScroll: true });
+    });
   });
   const kept = memory.recall();
   const firsts = window.memoryOf("firsts"); // of each exercise, whether the first answer was right: 1 or 0

@@ -32,7 +32,7 @@ def check_days(
         question=f"{billions} billion parameters, {trillions:g} trillion tokens, {devices:,} "
         f"devices of 312·10¹² operations a second, of which {percent} % are reached. How many "
         "days, to one decimal?",
-        right=days,
+        right=round(days, 2),
         within=0.06,
         low=0,
         high=1e6,
@@ -58,7 +58,12 @@ def check_days(
     )
 
 
-@varied(budget=(*(mantissa * 10.0**n for n in range(21, 27) for mantissa in (1, 2, 3, 5)), 5.76e23))
+@varied(
+    budget=(
+        *(mantissa * 10.0**n for n in range(21, 27) for mantissa in (1, 1.5, 2, 3, 4, 5, 6, 8)),
+        5.76e23,
+    )
+)
 def check_rounding(budget: float = 5.76e23) -> NumberExercise:
     """Ask how two digits of the exponents change the tokens for each parameter, at a budget."""
     law = CHINCHILLA_UNROUNDED
@@ -86,6 +91,8 @@ def check_rounding(budget: float = 5.76e23) -> NumberExercise:
             printed / both: "that is the other way round: the printed exponents ask for more "
             "tokens, not fewer",
             both - printed: "that is the difference; the question is for the factor",
+            round(both, 1) - round(printed, 1): "that is the difference; the question is for the "
+            "factor",
             beta / printed: "that is β rounded alone; α is rounded, too",
             alpha / printed: "that is α rounded alone; β is rounded, too",
         },

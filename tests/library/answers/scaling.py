@@ -86,7 +86,7 @@ RIGHT = [
 WRONG = [
     (checks.check_days, 17.9, "at its peak"),
     (checks.check_days, 1072, "those are hours"),
-    (checks.check_days, 44.656 * 24, "those are hours"),
+    (checks.check_days, 44.6615 * 24, "those are hours"),
     (checks.check_days, 44.8, "rounded on the way"),
     (checks.check_days, 7.146, "takes longer than the peak"),
     (checks.check_days, 44.5, "over 1,221 devices"),
