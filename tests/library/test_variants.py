@@ -48,6 +48,7 @@ REWORDED = {
     "12.1": "the chapter says as BERT does it, and BERT's shares stand in its section",
     "14.1": "the chapter's model is the book's",
     "16.1": "a quarter is written as 1/4",
+    "17.4": "a fifth is written as 20 %",
 }
 """Questions that say more than the chapter's text, or say it in a line, and why."""
 
@@ -305,6 +306,13 @@ SOLVED: dict[str, Callable[[str, Sequence[float]], float]] = {
     "15.4": lambda _, x: optimize.brentq(lambda beta: x[1] * x[0] - beta * x[1] * x[2], 0, 100),
     "16.1": lambda _, x: np.fft.fftfreq(int(x[2] * x[0] / x[1]), 1 / x[2])[int(x[3])],
     "16.2": lambda _, x: heard(x[0], int(x[1])),
+    "17.1": lambda _, x: (
+        x[0] * x[1] ** 2
+        / (x[4] + (1 - x[4]) * np.eye(int(x[1]))).sum()
+    ),
+    "17.4": lambda _, x: math.ceil(
+        stats.norm.ppf([0.975, 0.8]).sum() ** 2 * (100 * x[0] - x[2] ** 2) / x[2] ** 2
+    ),
 }  # fmt: skip
 """Each question once more, from its own words and in another way."""
 

@@ -8,48 +8,82 @@ import warnings
 import numpy as np
 
 from primer.evaluation import conformal_quantile, credits, wilson
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_number, explain
+from primer.notebook.wording import short
 
-check_effective = NumberExercise(
-    "17.1",
-    right=206.9,
-    within=0.6,
-    low=0,
-    high=1e6,
-    expects="a number of questions",
-    wrong={
-        600: "that is how many there are; those of one passage repeat each other in part",
-        30: "that would be right if the questions of a passage all told the same, ρ = 1",
-        2.9: "that is the design effect; divide the number of questions by it",
-        200: "the others of a passage are 19, not 20: the effect is 1 + 19 · 0.1",
-        1740: "the effect makes the variance larger: divide by it",
-        352.3: "the design effect multiplies the variance; its root multiplies the error",
-        315.8: "the 1 is missing: the effect is 1 + 19 · 0.1, not 1.9",
-    },
-    otherwise="the design effect is 1 + (20 − 1) · 0.1, and 600 divided by it is asked for",
-    because="1 + 19 · 0.1 = 2.9, and 600 / 2.9 ≈ 207.",
-)
 
-check_needed = NumberExercise(
-    "17.4",
-    right=1737,
-    within=3,
-    low=0,
-    high=1e7,
-    expects="a whole number of questions",
-    wrong={
-        3663: "that is for two sets of questions, at an accuracy of 0.7; here both models answer "
-        "the same ones",
-        1745: "the variance is p₁₀ + p₀₁ − δ²; you left out δ²",
-        850: "1.96 alone finds it every second time; add 0.84 for a power of 80 %",
-        1368: "1.64 is for a one-sided test; two-sided it is 1.96",
-        52.1: "divide by δ², not by δ",
-        41.7: "that is the root of n: square it",
-    },
-    otherwise="(1.96 + 0.84)² · (0.2 − 0.03²) / 0.03²",
-    because="7.849 · 0.1991 / 0.0009 ≈ 1,736.3, so the 1,737th question does it.",
-)
+@varied(passages=(20, 25, 30, 40, 50), each=(5, 8, 10, 20), tenths=(1, 2, 3))
+def check_effective(passages: int = 30, each: int = 20, tenths: int = 1) -> NumberExercise:
+    """Ask how many independent questions tell as much, at a correlation in tenths."""
+    n, rho = passages * each, tenths / 10
+    effect = 1 + (each - 1) * tenths / 10
+    right = n / effect
+    return NumberExercise(
+        "17.1",
+        question=f"A reading test has {passages} passages with {each} questions each. The answers "
+        f"of a model to two questions on one passage have the correlation {rho:g}. How many "
+        "independent questions would tell as much about its accuracy?",
+        right=right,
+        within=0.6,
+        low=0,
+        high=1e6,
+        expects="a number of questions",
+        wrong={
+            n: "that is how many there are; those of one passage repeat each other in part",
+            passages: "that would be right if the questions of a passage all told the same, ρ = 1",
+            effect: "that is the design effect; divide the number of questions by it",
+            n / (1 + each * rho): f"the others of a passage are {each - 1}, not {each}: the effect "
+            f"is 1 + {each - 1} · {rho:g}",
+            n * effect: "the effect makes the variance larger: divide by it",
+            n / math.sqrt(effect): "the design effect multiplies the variance; its root multiplies "
+            "the error",
+            n / (effect - 1): f"the 1 is missing: the effect is 1 + {each - 1} · {rho:g}, not "
+            f"{effect - 1:.2g}",
+        },
+        otherwise=f"the design effect is 1 + ({each} − 1) · {rho:g}, and {n} divided by it "
+        "is asked for",
+        because=f"1 + {each - 1} · {rho:g} = {effect:.2g}, and {n} / {effect:.2g} ≈ {right:.0f}.",
+    )
+
+
+@varied(percent=range(10, 31), lead=(3, 4, 5))
+def check_needed(percent: int = 20, lead: int = 3) -> NumberExercise:
+    """Ask how many questions find a lead, by the percentage on which two models differ."""
+    differ, delta = percent / 100, lead / 100
+
+    def needed(z: float, variance: float) -> int:
+        return math.ceil(z**2 * variance / delta**2)
+
+    z, variance = 1.959964 + 0.841621, differ - delta**2
+    exact = z**2 * variance / delta**2
+    right = needed(z, variance)
+    return NumberExercise(
+        "17.4",
+        question=f"Two models answer the same questions. You expect that they differ on "
+        f"{percent} % of them, and that one leads by {lead} points. How many questions find this "
+        "in 80 of 100 cases, two-sided at 5 %?",
+        right=right,
+        within=3,
+        low=0,
+        high=1e7,
+        expects="a whole number of questions",
+        wrong={
+            needed(z, 2 * 0.7 * 0.3): "that is for two sets of questions, at an accuracy of 0.7; "
+            "here both models answer the same ones",
+            needed(z, differ): "the variance is p₁₀ + p₀₁ − δ²; you left out δ²",
+            needed(1.959964, variance): "1.96 alone finds it every second time; add 0.84 for a "
+            "power of 80 %",
+            needed(1.644854 + 0.841621, variance): "1.64 is for a one-sided test; two-sided it is "
+            "1.96",
+            exact * delta: "divide by δ², not by δ",
+            math.sqrt(right): "that is the root of n: square it",
+        },
+        otherwise=f"(1.96 + 0.84)² · ({differ:g} − {delta:g}²) / {delta:g}²",
+        because=f"7.849 · {short(variance, 4)} / {short(delta**2)} ≈ {exact:,.1f}, so question "
+        f"number {right:,} does it.",
+    )
+
 
 check_diagnose = ChoiceExercise(
     "17.5",
