@@ -156,6 +156,22 @@ REPLIES = {
         "1.5 of 13.5": 100 * 1.5 / 13.5,
     },
     "pretraining.check_lengths": {"last sentinel": 150 + 50, "hidden tokens": 150, "50 spans": 151},
+    "reasoning.check_ceiling": {
+        "divide by how often": 0.05 * 0.9,
+        "asked is how many accepted": 0.9,
+        "equally frequent": 0.9 / 0.92,
+        "nine cases of ten": 0.05 / (0.05 + 0.95 * 0.02),
+        "that is how often a reply is accepted": 0.05 * 0.9 + 0.95 * 0.02,
+        "that are wrong": 0.019 / 0.064,
+    },
+    "reasoning.check_weight": {
+        "limit of many replies": 1 / sqrt(0.25),
+        "leaving one out": 1,
+        "mean without the division": 1 - 1 / 5,
+        "divide by n p (1 − p)": (20 + 20 * sqrt(6)) / 32,
+        "divide by n: the step": (20 + 20 * sqrt(6)) / 32 / 0.25,
+        "divided out twice": (20 + 20 * sqrt(6)) / 32 / (5 / 4) / 5,
+    },
     "recurrent.check_half_life": {
         "divided by the bias": log(2) / 2,
         "bias of 1": log(2) / log(1 + math.exp(-1)),

@@ -1,0 +1,222 @@
+"""Checks for the exercises of *Reasoning*: each names the mistake it recognizes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook.answers import Answer, as_array, explain
+
+check_ceiling = NumberExercise(
+    "18.3",
+    right=0.703,
+    within=0.004,
+    low=0,
+    high=1,
+    expects="a probability",
+    wrong={
+        0.045: "that is how often a reply is right and accepted; divide by how often one is "
+        "accepted at all",
+        0.9: "that is how often a right reply is accepted; asked is how many accepted ones are "
+        "right",
+        0.978: "you took 0.9 against 0.02, as if right and wrong replies were equally frequent",
+        0.724: "right replies are accepted in nine cases of ten only",
+        0.064: "that is how often a reply is accepted",
+        0.297: "that is the share of accepted ones that are wrong",
+    },
+    otherwise="p·t over p·t + (1 − p)·f",
+    because="0.05 · 0.9 = 0.045 against 0.95 · 0.02 = 0.019, and 0.045 / 0.064 ≈ 0.703.",
+)
+
+check_weight = NumberExercise(
+    "18.4",
+    right=1.725,
+    within=0.004,
+    low=0,
+    high=100,
+    expects="a factor",
+    wrong={
+        2: "that is the limit of many replies, 1/√(p(1 − p)); here there are five",
+        1: "that is leaving one out, without the division",
+        0.8: "that is the mean without the division, 1 − 1/5",
+        2.156: "divide by n p (1 − p), which is 5/4",
+        8.624: "divide by n: the step is a mean over the five replies",
+        0.345: "the n is divided out twice",
+    },
+    otherwise="add √(k(5 − k)) over k = 1 … 4, each with its binomial chance, over 5 · ¼",
+    because="(2·5·2 + 2·10·√6)/32 ≈ 2.156, divided by 5/4: about 1.725.",
+)
+
+check_push = ChoiceExercise(
+    "18.6",
+    choices={
+        "a": "Both alike: their advantages are equal.",
+        "b": "A token of the long one.",
+        "c": "A token of the short one.",
+    },
+    right="c",
+    replies={
+        "a": "the advantages are equal, and each is divided by its own reply's length",
+        "b": "the long reply shares its advantage among more tokens",
+        "c": "Each token carries A/|y|, and the short reply has fewer of them: being wrong at "
+        "length is cheap.",
+    },
+)
+
+END = 54
+
+
+def _pressed(display: int, key: int) -> int | None:
+    """Press a key of the chapter's calculator, 0 to 3."""
+    if key == 3 and display % 2:
+        return None
+    shown = (display + 3, display - 5, display * 2, display // 2)[key]
+    return shown if 0 <= shown < 50 else None
+
+
+CASES: list[tuple[int, int, list[int], bool, str]] = [
+    (7, 20, [50, 10, 52, 20, END], True, "keys that lead to the target are right"),
+    (7, 20, [50, 11, 52, 20, END], True, "the keys decide; the numbers are not read"),
+    (7, 20, [50, 10, 52, 20, END, 50, 23], True, "what stands behind the end counts nothing"),
+    (7, 20, [50, 20, END], False, "7 + 3 is not 20: press the key, do not read the number"),
+    (7, 20, [50, 10, 52, 20], False, "a reply without an end is not right"),
+    (7, 3, [53, 3, END], False, "half of an odd number is an illegal press"),
+    (45, 48, [52, 40, 50, 48, END], False, "90 does not fit on the display: an illegal press"),
+    (3, 1, [51, 0, 50, 1, END], False, "−2 does not fit on the display: an illegal press"),
+    (7, 20, [50, 52, END], False, "behind a key a number is due"),
+    (7, 7, [10, END], False, "the first token is a key, or the end"),
+    (7, 20, [END], False, "no press leads nowhere"),
+    (7, 20, [50, 10, 52, END], False, "behind a key a number is due, before the end"),
+]
+
+
+@exercise("18.1")
+def check_checker(answer: Answer) -> None:
+    """Check ``answer(start, target, tokens)``: whether the keys lead to the target."""
+    for start, target, tokens, right, why in CASES:
+        try:
+            said = bool(answer(start, target, list(tokens)))
+        except (IndexError, ValueError, TypeError) as error:
+            raise Mistake(f"for {start} → {target} and {tokens} it fails: {error}; {why}") from None
+        if said != right:
+            word = "right" if right else "wrong"
+            raise Mistake(f"{start} → {target} with {tokens} is {word}: {why}")
+
+
+@exercise("18.2")
+def check_estimator(answer: Answer) -> None:
+    """Check ``answer(right, n, k)``: pass@k of each question, also for large n."""
+    for n, k in ((10, 5), (16, 4), (256, 64), (2000, 1000), (6, 6)):
+        c = np.unique(np.linspace(0, n, 9).astype(int))
+        draws = np.arange(k)
+        none = np.prod(np.clip(n - c[:, None] - draws, 0, None) / (n - draws), axis=1)
+        with np.errstate(all="ignore"):
+            try:
+                got = as_array(answer(c.copy(), n, k), c.shape, allow_nan=True)
+            except OverflowError:
+                raise Mistake("the binomials overflow: multiply k factors instead") from None
+        if np.isnan(got).any():
+            raise Mistake(f"n = {n}, k = {k} gives NaN: multiply k factors, no large factorials")
+        explain(
+            got,
+            1 - none,
+            {
+                "that is 1 − (1 − c/n)^k, which is too low on average": 1 - (1 - c / n) ** k,
+                "that is the chance of no right one: take it from 1": none,
+                "without replacement: after each draw one reply fewer is left": 1
+                - (np.clip(n - c, 0, None) / n) ** k,
+            },
+        )
+
+
+@exercise("18.5")
+def check_groups(answer: Answer) -> None:
+    """Check ``answer(reward, tries)``: replies ordered question-last."""
+    for questions, tries in ((3, 2), (2, 4), (5, 5)):
+        random = np.random.default_rng(questions)
+        reward = (random.random(questions * tries) < 0.5).astype(float)
+        reward[:2] = 1, 0
+        table = reward.reshape(tries, questions)
+        wrong = reward.reshape(questions, tries)
+        right = (table - table.mean(axis=0)).ravel()
+        explain(
+            as_array(answer(reward.copy(), tries), reward.shape),
+            right,
+            {
+                "that groups neighbors, which answer different questions": (
+                    wrong - wrong.mean(axis=1, keepdims=True)
+                ).ravel(),
+                "that compares with the whole batch": reward - reward.mean(),
+                "right groups, and the result in another order than the rewards": (
+                    table - table.mean(axis=0)
+                ).T.ravel(),
+                "subtract the mean only; do not divide": right * tries / max(tries - 1, 1),
+            },
+        )
+
+
+@exercise("18.7")
+def check_advantage(answer: Answer) -> None:
+    """Check ``answer(rewards, values, decay)``: generalized advantages of one reply."""
+    random = np.random.default_rng(0)
+    for size, decay in itertools.product((2, 6, 1), (0.0, 0.9, 1.0)):
+        rewards, values = random.normal(size=(2, size))
+        ahead = np.append(values[1:], 0.0)
+        delta = rewards + ahead - values
+
+        def summed(delta: np.ndarray, decay: float = decay, size: int = size) -> np.ndarray:
+            found, behind = np.zeros(size), 0.0
+            for t in reversed(range(size)):
+                behind = found[t] = delta[t] + decay * behind
+            return found
+
+        explain(
+            as_array(answer(rewards.copy(), values.copy(), decay), (size,)),
+            summed(delta),
+            {
+                "behind the end the value is 0, not the last value again": summed(
+                    rewards + np.append(values[1:], values[-1]) - values
+                ),
+                "subtract V_t: the critic's guess is the baseline": summed(rewards + ahead),
+                "that is λ = 0: add the later δ, each weighted with λ once more": delta,
+                "weight with λ to the power of the distance, not once for all": np.array(
+                    [delta[t] + decay * delta[t + 1 :].sum() for t in range(size)]
+                ),
+            },
+        )
+
+
+@exercise("18.8")
+def check_honest(answer: Answer) -> None:
+    """Check ``answer(start, target, tokens)``: whether every number follows, to the target."""
+    random = np.random.default_rng(1)
+    cases = [case for case in CASES if not case[3]]
+    cases += [
+        (7, 20, [50, 10, 52, 20, END], True, "every number follows, and the last is the target"),
+        (7, 20, [50, 11, 52, 20, END], False, "7 + 3 is not 11, though the keys lead to 20"),
+        (7, 22, [50, 11, 52, 22, END], False, "7 + 3 is not 11; the rest follows from it"),
+    ]
+    for _ in range(200):
+        start, display, tokens, sound = int(random.integers(50)), 0, [], True
+        display = start
+        for _ in range(int(random.integers(1, 6))):
+            legal = [key for key in range(4) if _pressed(display, key) is not None]
+            key = int(random.choice(legal))
+            shown = _pressed(display, key)
+            assert shown is not None
+            if random.random() < 0.1:
+                shown, sound = int((shown + 1) % 50), False
+            tokens += [50 + key, shown]
+            display = shown
+        why = "every number follows" if sound else "one number on the way does not follow"
+        cases.append((start, display, [*tokens, END], sound, why))
+    for start, target, tokens, honest, why in cases:
+        try:
+            said = bool(answer(start, target, list(tokens)))
+        except (IndexError, ValueError, TypeError) as error:
+            raise Mistake(f"for {start} → {target} and {tokens} it fails: {error}; {why}") from None
+        if said != honest:
+            word = "is honest" if honest else "is not honest"
+            raise Mistake(f"{start} → {target} with {tokens} {word}: {why}")
