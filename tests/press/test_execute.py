@@ -18,6 +18,7 @@ from jupyter_cache.cache.db import DB_NAME
 from sphinx.errors import ExtensionError
 from tiny_book import BOOK
 
+import torch_in_page
 from press.execution import execute, running
 from press.execution.cache import CACHE, code_of, key_file, opened, read, result_file, stale
 from press.execution.home import writable_home
@@ -25,6 +26,7 @@ from press.execution.model_ids import STATE, VIEW, rename_models
 from press.notebook import NotANotebook, read_notebook
 from press.publish import turns
 from press.publish.turns import LOCK, our_turn
+from sphinx_run_in_page.cells import FIRST
 
 
 @pytest.fixture
@@ -80,6 +82,18 @@ def test_runs_what_changed_and_nothing_else(book, capsys):
     (book / "index.md").write_text(FIRST_PAGE.replace('"first"', '"page"'))
     assert execute.main() == 0
     assert "to be executed: index\n" in capsys.readouterr().out
+
+
+def test_a_cell_that_draws_keeps_where_torchs_generator_stood(book):
+    draws = "print(torch.rand(1).item())"
+    seeded = "_ = torch.manual_seed(3)"
+    write_notebook(book / PAGE, "import torch", seeded, draws, "x = 1", draws)
+    assert execute.main() == 0
+    run = nbformat.read(result_file(CACHE, code_of(read(Path(PAGE)))), 4).cells
+    assert [FIRST in cell.metadata for cell in run] == [False, False, True, False, True]
+    for cell in (run[4], run[2]):  # in whatever order
+        exec(cell.metadata[FIRST].replace("import torch", "import torch_in_page as torch"), {})
+        assert cell.outputs[0].text == f"{torch_in_page.rand(1).item()}\n"
 
 
 def test_another_key_makes_a_notebook_run_again(book, capsys, monkeypatch):

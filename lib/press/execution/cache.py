@@ -60,9 +60,19 @@ def result_file(cache: Path, code: str) -> Path:
     return cache / RESULTS / code / "base.ipynb"
 
 
-def write_result(cache: Path, notebook: NotebookNode) -> None:
-    """Write an executed notebook into the cache; :func:`seal` says that it may be served."""
-    stripped, code = JupyterCacheBase("").create_hashed_notebook(notebook)
+def write_result(cache: Path, notebook: NotebookNode, code: str) -> None:
+    """Write an executed notebook into the cache; :func:`seal` says that it may be served.
+
+    Parameters
+    ----------
+    cache : Path
+        The folder of the cache.
+    notebook : NotebookNode
+        The notebook, to whose cells running may have added metadata.
+    code : str
+        The :func:`code_of` the notebook before it ran.
+    """
+    stripped, _ = JupyterCacheBase("").create_hashed_notebook(notebook)
     file = result_file(cache, code)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, nbformat.writes(stripped, nbformat.NO_CONVERT).encode())

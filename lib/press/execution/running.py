@@ -14,6 +14,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from press.execution.cache import code_of, write_result
+from press.execution.generators import Walk
 from press.execution.model_ids import rename_models
 from press.execution.normalize import TIMEOUT
 from press.execution.streams import join
@@ -46,13 +47,20 @@ class Client(NotebookClient):
     died: int | None = None
     """How the kernel ended that died: its exit code, or minus the number of a signal."""
 
+    def __init__(self, *a: Any, **k: Any) -> None:
+        super().__init__(*a, **k)
+        self.walk = Walk()
+
     async def async_execute_cell(
         self, cell: NotebookNode, cell_index: int, *a: Any, **k: Any
     ) -> Any:
         """Run a cell."""
         self.at, self.given = cell_index, 0
         try:
-            return await super().async_execute_cell(cell, cell_index, *a, **k)
+            ran = await super().async_execute_cell(cell, cell_index, *a, **k)
+            if cell.cell_type == "code":
+                await self.walk.note(self.kc, ran)
+            return ran
         except DeadKernelError:
             if self.given > MOST:
                 raise TooMuch from None
@@ -90,7 +98,7 @@ def run_page(cache: Path, page: Path, notebook: NotebookNode) -> Outcome:
         What was read.
     """
     started = time.perf_counter()
-    wrong = ""
+    wrong, code = "", code_of(notebook)
     client = Client(
         notebook,
         timeout=TIMEOUT,
@@ -102,9 +110,9 @@ def run_page(cache: Path, page: Path, notebook: NotebookNode) -> Outcome:
     )
     try:
         asyncio.run(client.async_execute())
-        rename_models(notebook, code_of(notebook))
+        rename_models(notebook, code)
         join(notebook)
-        write_result(cache, notebook)
+        write_result(cache, notebook, code)
     except (CellExecutionError, CellTimeoutError) as error:
         wrong = f"{page}, {client.where}\n{error}"
     except TooMuch:

@@ -26,8 +26,11 @@ LINES = (
     "a, c = c, a",
     "print(a, b, c)",
     "print(f(1))",
+    "def g():\n    b.append(1)\n    return len(b)",
+    "c = g()",
+    "print(g())",
 )
-START = [("setup", "a, c = 5, 6\nb = [7]\ndef f(x):\n    return -x")]
+START = [("setup", "a, c = 5, 6\nb = [7]\ndef f(x):\n    return -x\ndef g():\n    return 8")]
 
 
 @settings(max_examples=300, deadline=None)

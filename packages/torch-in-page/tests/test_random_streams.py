@@ -131,6 +131,20 @@ def test_the_global_generator_is_drawn_from_by_layers_as_in_torch() -> None:
         np.testing.assert_array_equal(parameter._a, found[1][name].numpy(), err_msg=name)
 
 
+def test_a_lazy_layer_draws_and_learns_from_its_first_input_on_as_in_torch() -> None:
+    found = []
+    for T in (ours, torch):
+        T.manual_seed(4)
+        layer = T.nn.LazyLinear(3)
+        with pytest.raises(ValueError, match="Attempted to use an uninitialized parameter"):
+            layer.weight.numel()
+        optimizer = T.optim.SGD(layer.parameters(), 0.1)
+        layer(T.ones(2, 4)).sum().backward()
+        optimizer.step()
+        found.append((repr(layer), layer.weight.tolist(), layer.bias.tolist()))
+    assert found[0] == found[1]
+
+
 @few
 @given(seed=st.integers(0, 1000))
 def test_initial_numbers_are_torchs(seed: int) -> None:

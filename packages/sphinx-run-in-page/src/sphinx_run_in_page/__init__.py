@@ -26,7 +26,7 @@ from sphinx.util import logging
 from sphinx_run_in_page import packs
 from sphinx_run_in_page.cells import read_page, run_place, visit_run_place
 from sphinx_run_in_page.imports import OwnModules
-from sphinx_run_in_page.in_page.reading import packs_of, with_packs
+from sphinx_run_in_page.in_page.reading import completed, packs_of
 from sphinx_run_in_page.node import run_node
 from sphinx_run_in_page.wheels import Altered, NotToBeHad, Runtime, Wheels
 
@@ -79,6 +79,12 @@ def make_packs(app: Sphinx) -> tuple[list[packs.Pack], dict[str, Any]]:
         "packs": {pack.name: {"file": pack.path.name, "size": pack.size} for pack in made},
         "modules": {one: pack.name for pack in made for one in pack.modules},
         "own": {name: modules.packs(name) for name in modules.names()},
+        "files": {
+            path: name
+            for name, files in own.items()
+            for path in files
+            if not any(one.endswith(".py") for one in files)
+        },
         "absent": [*modules.absent(written), *config.run_absent],
         "environment": config.run_environment,
         "dark": config.run_dark,
@@ -162,6 +168,8 @@ def write_files(app: Sphinx, error: Exception | None) -> None:
             for path in sorted((HERE / "in_page").glob("*.py"))
         },
     }
+    measured = app.config.run_seconds
+    seconds = json.loads((Path(app.srcdir) / measured).read_text("utf-8")) if measured else {}
     parts = [(HERE / "page" / name).read_text("utf-8") for name in ("python.js", "view.js")]
     files["session.js"] = "\n".join(parts)
     files["session.css"] = (HERE / "page" / "session.css").read_text("utf-8")
@@ -169,7 +177,7 @@ def write_files(app: Sphinx, error: Exception | None) -> None:
     files["manifest.js"] = _delivered("manifest", manifest)
     for page, known in app.env.metadata.items():
         if "run_cells" in known:
-            cells = page_data(known["run_cells"], manifest, app.config.run_tells)
+            cells = page_data(known["run_cells"], manifest, app.config.run_tells, seconds)
             files[f"cells/{page.replace('/', '-')}.js"] = _delivered("cells", cells)
     if editor := bundle_editor(app):
         files["editor.js"] = editor.read_text("utf-8")
@@ -183,9 +191,11 @@ def write_files(app: Sphinx, error: Exception | None) -> None:
             path.unlink()
 
 
-def page_data(read: dict[str, Any], manifest: dict[str, Any], tells: str) -> dict[str, Any]:
+def page_data(
+    read: dict[str, Any], manifest: dict[str, Any], tells: str, seconds: dict[str, float]
+) -> dict[str, Any]:
     """Return what the worker must know of a page, with the packs that each cell needs."""
-    units = with_packs(read["units"], manifest)
+    units = completed(read["units"], manifest, seconds)
     return {
         "units": units,
         "tells": tells,
@@ -213,6 +223,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("run_absent", [], "")
     app.add_config_value("run_environment", {}, "")
     app.add_config_value("run_dark", {}, "")
+    app.add_config_value("run_seconds", "", "")
     app.add_config_value("run_setup_tag", "setup", "env")
     app.add_config_value("run_kinds", [], "env")
     app.add_config_value("run_not", ["no-run"], "env")
@@ -228,7 +239,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", write_files)
     return {
         "version": "1",
-        "env_version": 1,
+        "env_version": 2,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

@@ -13,6 +13,10 @@ from sphinx.application import Sphinx
 
 from sphinx_run_in_page.in_page.slices import units_of
 
+FIRST = "run_first"
+"""In the metadata of a cell: code that a page runs before it, which puts right what earlier cells
+would have set and no name holds, as a library's own generator of random numbers."""
+
 
 class run_place(nodes.General, nodes.Element):  # type: ignore[misc]
     """The place of a cell's buttons and of what it prints anew."""
@@ -97,6 +101,9 @@ def read_page(app: Sphinx, document: nodes.document) -> None:
         return
     pairs = [(one["kind"], one["source"]) for one in kept]
     units = units_of(pairs, config.run_setup_tag, config.run_tells)
+    for unit in units:
+        if kept[unit.cell]["kind"] != config.run_setup_tag:
+            unit.first = found[unit.cell][0].get("cell_metadata", {}).get(FIRST, "")
     app.env.metadata[app.env.docname]["run_cells"] = {
         "cells": kept,
         "units": [unit.as_data() for unit in units],

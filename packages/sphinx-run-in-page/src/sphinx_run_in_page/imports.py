@@ -91,7 +91,9 @@ class OwnModules:
                     name = name.removesuffix(".__init__")
                     self.packages.add(name)
                 self.code[name], self.pack[name] = content, pack
+        self.tops = {name.split(".")[0] for name in self.code}
         self._read = functools.cache(self._read_module)
+        self._loads = functools.cache(lambda name: frozenset(self._loaded_by(name)))
 
     def _read_module(self, module: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         """Return what a module imports, what ``__getattr__`` does, and the names that it has."""
@@ -112,10 +114,10 @@ class OwnModules:
         now = {name for one in at_import(body) for name in named_by(one, package)}
         return frozenset(now), frozenset(later), frozenset(bound)
 
-    def _loads(self, name: str) -> Iterator[str]:
+    def _loaded_by(self, name: str) -> Iterator[str]:
         """Give what importing a name runs: modules of ours, and of others those at the top."""
         parts = name.split(".")
-        if parts[0] not in {one.split(".")[0] for one in self.code}:
+        if parts[0] not in self.tops:
             yield parts[0]
             return
         for end in range(1, len(parts) + 1):
@@ -169,7 +171,6 @@ class OwnModules:
             The modules, at the top level, that were written for the book.
         """
         there = {*sys.stdlib_module_names, *self.brought, "IPython"}
-        ours = {one.split(".")[0] for one in self.code}
         tops = {
             name.split(".")[0]
             for module, code in self.code.items()
@@ -177,4 +178,4 @@ class OwnModules:
             for one in at_import(ast.parse(code).body, tried=False)
             for name in named_by(one, module)
         }
-        return sorted(tops - ours - there - {"", "sphinx_run_in_page"})
+        return sorted(tops - self.tops - there - {"", "sphinx_run_in_page"})

@@ -130,7 +130,7 @@ def installed_files(name: str, taken: str = "") -> dict[str, bytes]:
     name : str
         The package, by the name that it is installed with.
     taken : str
-        A pattern of the paths that are wanted, if not all.
+        A pattern of the paths that are wanted.  Without it all are that a page needs.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def installed_files(name: str, taken: str = "") -> dict[str, bytes]:
         if file.suffix in {".so", ".pyd", ".dylib"}:
             raise ValueError(f"{name} has compiled code ({file.name}): it does not run in the page")
         found[file.as_posix()] = path.read_bytes()
-    return trimmed(found, name)
+    return found if taken else trimmed(found, name)
 
 
 def folder_files(folder: Path, left_out: str) -> dict[str, bytes]:

@@ -17,15 +17,19 @@ ALWAYS = (
 
 OF = {
     "numpy": (r"^numpy/(distutils|_pyinstaller|doc|random/_examples|_core/include)/",),
-    "scipy": (r"^scipy/(datasets|misc|odr|io/_harwell)/",),
+    "scipy": (
+        r"^scipy/(datasets|misc|odr|io/_harwell)/",
+        r"^scipy/special/cython_special\.|_sobol_direction_numbers\.npz$|/_fmm_core\.",
+    ),
     "matplotlib": (
         r"mpl-data/(sample_data|images|plot_directive|fonts/(afm|pdfcorefonts))/",
         # what figures are written in, and what formulas fall back on
-        r"mpl-data/fonts/ttf/(?!DejaVuSans(-Bold|-Oblique|-BoldOblique|Display|Mono)?\.ttf|cm|LICENSE"
+        r"mpl-data/fonts/ttf/(?!DejaVuSans(-Bold|-Oblique|Display|Mono)?\.ttf|cm|LICENSE"
         r"|STIXGeneral\.ttf|STIXNonUni\.ttf|STIXSiz\w+Reg\.ttf)",
         r"matplotlib/backends/(web_backend|qt_editor)/",
         r"matplotlib/backends/(_tkagg|_macosx|backend_(gtk|qt|tk|wx|mac|nbagg|webagg|cairo|pgf))",
     ),
+    "pillow": (r"^PIL/_webp\.",),
     "fonttools": (
         r"^fontTools/(?!__init__|ttLib/__init__|misc/)",
         r"^fonttools-.*\.data/",

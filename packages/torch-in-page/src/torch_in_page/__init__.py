@@ -107,6 +107,7 @@ from . import (  # noqa: E402
     version,
 )
 from .func import vmap  # noqa: E402
+from .nn.functional import cosine_similarity  # noqa: E402
 
 
 def set_num_threads(number: _Any) -> None:

@@ -19,6 +19,8 @@ from .tensor import Tensor, made
 SEED = 67280421310721
 """The seed that torch's global generator begins with."""
 _WORDS = 624
+_AT_ONCE = 512
+"""Blocks that are drawn at a time when a place is looked for."""
 # torch keeps: seed, words left in the block, whether seeded, next word, the block, three unused
 # numbers of
 # which the second is the kept normal, whether it is one, and the same for 32 bits
@@ -167,19 +169,25 @@ def place_of(state: bytes, most: int = 10**9) -> tuple[int, int, float | None]:
         raise ValueError(f"a generator's state has {_STATE.size} bytes, got {len(state)}")
     seed, left, _, place, *rest = _STATE.unpack(state)
     block, kept, valid = np.array(rest[:_WORDS], np.uint32), rest[_WORDS + 1], rest[_WORDS + 3]
-    walker = Generator().manual_seed(seed)
-    key = walker._bits.state["state"]["key"]
-    if left == 1 and place == 0 and np.array_equal(key, block):
-        return seed, 0, kept if valid else None  # nothing was drawn
-    at = _WORDS if left == 1 else place
-    walker.forward(1)
-    blocks = 0
-    while not np.array_equal(walker._bits.state["state"]["key"], block):
-        blocks += 1
-        if blocks * _WORDS > most:
-            raise ValueError(f"seed {seed} does not lead to this state within {most:,} words")
-        walker.forward(_WORDS)
-    return seed, blocks * _WORDS + at, kept if valid else None
+    bits = Generator().manual_seed(seed)._bits
+    kept = kept if valid else None
+    if left == 1 and place == 0 and np.array_equal(bits.state["state"]["key"], block):
+        return seed, 0, kept  # nothing was drawn
+    at, wanted = _WORDS if left == 1 else place, _tempered(block)
+    for many in range(0, most, _WORDS * _AT_ONCE):
+        blocks = bits.random_raw(_WORDS * _AT_ONCE).astype(np.uint32).reshape(-1, _WORDS)
+        for found in np.flatnonzero((blocks[:, :2] == wanted[:2]).all(axis=1)):
+            if np.array_equal(blocks[found], wanted):
+                return seed, many + int(found) * _WORDS + at, kept
+    raise ValueError(f"seed {seed} does not lead to this state within {most:,} words")
+
+
+def _tempered(block: np.ndarray) -> np.ndarray:
+    """Return the words that a block of the Mersenne Twister gives out."""
+    y = block ^ (block >> np.uint32(11))
+    y ^= (y << np.uint32(7)) & np.uint32(0x9D2C5680)
+    y ^= (y << np.uint32(15)) & np.uint32(0xEFC60000)
+    return y ^ (y >> np.uint32(18))
 
 
 # ---------------------------------------------------------------- numbers from words

@@ -212,6 +212,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 @both
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return numbers along an axis, each from the place that stands where it goes."""
+    if index._a.ndim == 0 and input._a.ndim == 1:
+        return gather(input, dim, index.reshape(1)).reshape(())
     dim = axis(dim, input._a.ndim)
     places = _places(index, "gather")
     _within(places, input._a, dim, "gather")
@@ -286,6 +288,9 @@ def scatter(
     if reduce is not None:
         raise NotImplementedError("torch in this page has no reduce= for scatter; use scatter_add")
     src = value if src is None else src
+    if index._a.ndim == 0 and input._a.ndim == 1:
+        src = src.reshape(1) if isinstance(src, Tensor) else src
+        index = index.reshape(1)
     dim = axis(dim, input._a.ndim)
     places = _places(index, "scatter")
     _within(places, input._a, dim, "scatter")

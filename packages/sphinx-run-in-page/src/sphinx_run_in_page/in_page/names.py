@@ -83,11 +83,12 @@ class Names(ast.NodeVisitor):
         self.sets: set[str] = set()
         self.changes: set[str] = set()
         self.later: dict[str, set[str]] = {}  # what functions look up when they are called
+        self.alters: dict[str, set[str]] = {}  # and what of it they change then
 
     def _inner(self, bound: set[str]) -> Names:
         """Begin to read a scope inside this one."""
         inner = Names(self.sources, self.others, self.tells)
-        inner.sets = set(bound)
+        inner.sets, inner.alters = set(bound), dict(self.alters)
         return inner
 
     def _use(self, names: set[str]) -> None:
@@ -113,18 +114,18 @@ class Names(ast.NodeVisitor):
         given = {_root(one) for one in [*node.args, *(word.value for word in node.keywords)]}
         self.changes |= (given | {_root(node.func)}) & self.sources
         called = _last_name(node.func)
+        if isinstance(node.func, ast.Name):
+            self.changes |= self.alters.get(called, set())
         if called[:1].islower() and not re.fullmatch(self.tells, called):
             self.changes |= given & self.others
         self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """Note what a call whose value nobody takes was made to change."""
-        if isinstance(call := node.value, ast.Call):
-            called = _last_name(call.func)
-            if isinstance(call.func, ast.Attribute):
-                self.changes |= {_root(call.func)} - {""}
-            if not re.fullmatch(self.tells, called):
-                self.changes |= {_root(one) for one in call.args} - {""}
+        call = node.value
+        if isinstance(call, ast.Call) and not re.fullmatch(self.tells, _last_name(call.func)):
+            changed = [call.func] if isinstance(call.func, ast.Attribute) else []
+            self.changes |= {_root(one) for one in [*changed, *call.args]} - {""}
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -200,6 +201,7 @@ class Names(ast.NodeVisitor):
                 self.visit(decorator)
             self.sets.add(node.name)
             self.later[node.name] = (inner.uses | shared) - BUILTIN
+            self.alters[node.name] = (inner.changes - inner.sets) | (inner.changes & shared)
         self._use(inner.uses | shared)
         self.changes |= shared & (inner.sets | inner.changes)
 

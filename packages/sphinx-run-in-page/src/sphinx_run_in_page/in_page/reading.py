@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,12 +42,37 @@ def packs_of_code(
     return found
 
 
-def with_packs(
-    units: Sequence[dict[str, Any]], manifest: Mapping[str, Any]
+def name_of(code: str) -> str:
+    r"""Return the name under which it is kept how long some code takes in a page.
+
+    Examples
+    --------
+    >>> name_of("x = 1") == name_of("x = 1\n") != name_of("x = 2")
+    True
+    """
+    return hashlib.sha256(code.strip().encode()).hexdigest()[:16]
+
+
+def completed(
+    units: Sequence[dict[str, Any]], manifest: Mapping[str, Any], seconds: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Add to the units of a page the packs that the code of each asks for."""
+    """Add to the units of a page the packs that the code of each asks for, and how long it takes.
+
+    Parameters
+    ----------
+    units : sequence of dict
+        Those of the page.
+    manifest : mapping
+        What the build knows of the packs.
+    seconds : mapping
+        What was measured, by :func:`name_of` the code.
+    """
     return [
-        one | {"packs": sorted(packs_of_code(one["source"], manifest["modules"], manifest["own"]))}
+        one
+        | {
+            "packs": sorted(packs_of_code(one["source"], manifest["modules"], manifest["own"])),
+            "seconds": seconds.get(name_of(one["source"]), 0.0),
+        }
         for one in units
     ]
 

@@ -16,10 +16,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from sphinx_run_in_page.in_page.absent import Absent, Awaited, Finder, sentence
+from sphinx_run_in_page.in_page.files import LateFiles
 from sphinx_run_in_page.in_page.names import names_of, objects_of, without_magics
 from sphinx_run_in_page.in_page.outputs import Printed, Screen, Tell
 from sphinx_run_in_page.in_page.reading import packs_of_code
 from sphinx_run_in_page.in_page.slices import Memory, Unit, needed, with_calls
+
+LONG = 20
+"""Seconds from which on it is said before a cell runs how long it will take."""
+TAKES = "takes"
+"""The kind of the output that says so."""
 
 
 def file_of(cell: int) -> str:
@@ -82,7 +88,8 @@ class Runner:
     data : mapping
         What the build knows: ``units`` of the page, ``modules`` (the pack of each module that one
         brings), ``own`` (the packs that each of the book's own modules needs), ``absent``
-        (libraries that are not to be had), ``tells``.
+        (libraries that are not to be had), ``files`` (the pack of each file that is loaded when it
+        is opened), ``tells``.
     tell : callable
         What takes the outputs.
     """
@@ -98,6 +105,7 @@ class Runner:
         self.screen.install()
         self.finder = Finder(data["absent"], self.modules)
         sys.meta_path.append(self.finder)
+        self.files = LateFiles(data["files"], self.modules)
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.memory = Memory()
         builtins.input = _no_input
@@ -106,6 +114,7 @@ class Runner:
     def arrived(self, pack: str) -> None:
         """Note that a pack was loaded."""
         self.finder.arrived(pack)
+        self.files.arrived(pack)
         importlib.invalidate_caches()
 
     def warm(self) -> None:
@@ -121,7 +130,11 @@ class Runner:
         names = names_of(code, sources, others, self.tells)
         sets, changes, uses = names.sets, names.changes, names.uses
         packs = packs_of_code(code, self.modules, self.own)
-        unit = Unit(cell, code, sets, changes, uses, packs=packs, later=names.later)
+        unit = Unit(cell, code, sets, changes, uses, packs=packs)
+        unit.later, unit.alters = names.later, names.alters
+        for one in self.printed_units:
+            if one.cell == cell:
+                unit.first, unit.seconds = one.first, one.seconds
         before = [one for one in self.units if one.cell < cell]
         return with_calls([*before, unit], set())[0][-1]
 
@@ -135,6 +148,9 @@ class Runner:
 
     def _execute(self, unit: Unit, printed: Printed) -> None:
         """Run a unit; the value of its last expression is shown, as in a notebook."""
+        if unit.first:
+            with contextlib.suppress(Awaited):  # a library that the cell has no need of
+                exec(unit.first, {})
         file = file_of(unit.cell)
         linecache.cache[file] = (len(unit.source), None, unit.source.splitlines(True), file)
         tree = ast.parse(unit.source, file)
@@ -177,7 +193,11 @@ class Runner:
             unit = self._read(cell, without_magics(code))
             wanted = needed(self.units, cell, unit.uses, unit.packs)
             self.screen.quiet = True
-            for one in self.memory.to_run(wanted):
+            todo = self.memory.to_run(wanted)
+            long = sum(one.seconds for one in [*todo, unit])
+            if long > LONG:
+                self.tell(TAKES, str(round(long)), "")
+            for one in todo:
                 inside = one.cell
                 self._execute(one, Printed(None))
                 ran.append(one.cell)

@@ -34,6 +34,12 @@ class Unit:
         What must be loaded for it, as far as its code says.
     later : dict
         For each function that it defines, the names that this looks up when it is called.
+    alters : dict
+        For each, those of them that it changes.
+    first : str
+        Code that runs before it, each time, with no names of its own or the page's.
+    seconds : float
+        How long it takes in a page, where that is long and somebody measured it.
     """
 
     cell: int
@@ -44,21 +50,30 @@ class Unit:
     setting: bool = False
     packs: set[str] = field(default_factory=set)
     later: dict[str, set[str]] = field(default_factory=dict)
+    alters: dict[str, set[str]] = field(default_factory=dict)
+    first: str = ""
+    seconds: float = 0.0
 
     def as_data(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
-        data = {
-            name: sorted(value) if isinstance(value, set) else value
-            for name, value in vars(self).items()
-        }
-        return data | {"later": {name: sorted(uses) for name, uses in self.later.items()}}
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {name: plain(one) for name, one in value.items()}
+            return sorted(value) if isinstance(value, set) else value
+
+        return {name: plain(value) for name, value in vars(self).items()}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Unit:
         """Read what :meth:`as_data` wrote."""
-        given = {name: set(v) if isinstance(v, list) else v for name, v in data.items()}
-        later = {name: set(uses) for name, uses in data["later"].items()}
-        return cls(**given | {"later": later})
+
+        def sets(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {name: sets(one) for name, one in value.items()}
+            return set(value) if isinstance(value, list) else value
+
+        return cls(**{name: sets(value) for name, value in data.items()})
 
 
 def statements(source: str) -> Iterator[str]:
@@ -116,7 +131,8 @@ def units_of(
     for number, part, in_setup in read:
         names = names_of(part, sources, others, tells)
         setting = in_setup and not names.sets - {"_"}
-        unit = Unit(number, part, names.sets, names.changes, names.uses, setting, later=names.later)
+        unit = Unit(number, part, names.sets, names.changes, names.uses, setting)
+        unit.later, unit.alters = names.later, names.alters
         units.append(unit)
     return units
 
@@ -124,7 +140,8 @@ def units_of(
 def with_calls(units: Sequence[Unit], uses: set[str]) -> tuple[list[Unit], set[str]]:
     r"""Add to what units use, and to some names after them, what functions that are used look up.
 
-    A function looks a name up when it is called, not when it is defined.
+    A function looks a name up when it is called, not when it is defined; what it changes then is
+    added, too.
 
     Examples
     --------
@@ -134,6 +151,7 @@ def with_calls(units: Sequence[Unit], uses: set[str]) -> tuple[list[Unit], set[s
     ['a', 'f']
     """
     later: dict[str, set[str]] = {}
+    alters: dict[str, set[str]] = {}
 
     def reached(names: set[str]) -> set[str]:
         found, todo = set(names), list(names)
@@ -145,8 +163,11 @@ def with_calls(units: Sequence[Unit], uses: set[str]) -> tuple[list[Unit], set[s
 
     full = []
     for unit in units:
-        full.append(replace(unit, uses=reached(unit.uses)))
+        used = reached(unit.uses)
+        altered = set().union(*(alters.get(name, ()) for name in used))
+        full.append(replace(unit, uses=used, changes=unit.changes | altered))
         later = {name: one for name, one in later.items() if name not in unit.sets} | unit.later
+        alters = {name: one for name, one in alters.items() if name not in unit.sets} | unit.alters
     return full, reached(uses)
 
 

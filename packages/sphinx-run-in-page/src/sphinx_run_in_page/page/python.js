@@ -19,6 +19,8 @@
   const page = () => window.runInPage.page.replaceAll("/", "-");
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
+  const time = (seconds) => (seconds < 90 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`);
+
   const start = () => {
     const url = URL.createObjectURL(new Blob([source.worker], { type: "text/javascript" }));
     const worker = new Worker(url);
@@ -87,8 +89,8 @@
     one.begun ??= (async () => {
       await bring(one, ["python"], tell);
       tell("Starting Python …");
-      const { units, tells, modules, own, absent, environment } = data;
-      const known = JSON.stringify({ units, tells, modules, own, absent, environment });
+      const { units, tells, modules, files, own, absent, environment } = data;
+      const known = JSON.stringify({ units, tells, modules, files, own, absent, environment });
       await one.ask("begin", { files: source.python, known });
     })();
     one.begun.catch(() => {
@@ -117,7 +119,10 @@
     current ??= start();
     const one = current;
     running = true;
-    hear = show;
+    hear = (kind, given, alt) => {
+      if (kind === "takes") tell(`Running. It will take about ${time(given)} here; Stop ends it.`);
+      else show(kind, given, alt);
+    };
     try {
       const printed = data.cells[cell];
       const known = code === printed.source ? printed.packs : [];

@@ -24,14 +24,22 @@ window.runInPage = (() => {
     );
   };
   const deliver = (name, data) => waiting.get(name)?.(data);
-  const load = async (name, file = `${name}.js`) => {
-    let arrived;
-    waiting.set(name, (data) => {
-      arrived = data;
-    });
-    await script(file);
-    if (arrived === undefined) throw Error(`${file} did not arrive whole: load the page again.`);
-    return arrived;
+  const loading = new Map(); // what two workers ask for at a time comes once
+  const load = (name, file = `${name}.js`) => {
+    if (!loading.has(file)) {
+      let arrived;
+      waiting.set(name, (data) => {
+        arrived = data;
+      });
+      const coming = script(file).then(() => {
+        if (arrived === undefined) throw Error(`${file} did not arrive whole: load the page again.`);
+        return arrived;
+      });
+      const over = () => loading.delete(file);
+      loading.set(file, coming);
+      coming.then(over, over);
+    }
+    return loading.get(file);
   };
 
   const places = [...document.querySelectorAll(".run-place")];

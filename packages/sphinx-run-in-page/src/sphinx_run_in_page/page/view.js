@@ -150,7 +150,7 @@
     return words.flatMap((word, i) => (i ? [", ", word] : [word]));
   };
   const same = (now, then) => {
-    const lines = (text) => text.split("\n").filter((line) => line.trim() && !line.startsWith("~ "));
+    const lines = (text) => text.split("\n").filter((line) => line.trim() && !/^~( |$)/.test(line));
     const [a, b] = [lines(now), lines(then)];
     return a.length === b.length && a.every((line, i) => line.trimEnd() === b[i].trimEnd());
   };

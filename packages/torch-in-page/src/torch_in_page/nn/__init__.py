@@ -59,6 +59,7 @@ from .layers import (
     KLDivLoss,
     L1Loss,
     LayerNorm,
+    LazyLinear,
     Linear,
     MarginRankingLoss,
     MaxPool1d,

@@ -15,7 +15,7 @@ from . import functional as F
 from . import init
 from .convolution import _pair
 from .module import Module
-from .parameter import Parameter
+from .parameter import Parameter, UninitializedParameter
 
 
 class Identity(Module):
@@ -66,6 +66,34 @@ class Linear(Module):
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
         )
+
+
+class LazyLinear(Linear):
+    """``x Wᵀ + b``, with as many columns in ``W`` as the first input has."""
+
+    cls_to_become = Linear
+
+    def __init__(
+        self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        Module.__init__(self)
+        self.in_features, self.out_features = 0, out_features
+        self.weight = UninitializedParameter(empty(0, dtype=dtype, device=device))
+        if bias:
+            self.bias = UninitializedParameter(empty(0, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Draw the weights for this input, and be an ordinary layer from now on."""
+        self.in_features = input.shape[-1]
+        kind = self.weight.dtype
+        self.weight.materialize(empty(self.out_features, self.in_features, dtype=kind))
+        if self.bias is not None:
+            self.bias.materialize(empty(self.out_features, dtype=kind))
+        self.__class__ = Linear  # type: ignore[assignment]
+        self.reset_parameters()
+        return self.forward(input)
 
 
 class Bilinear(Module):

@@ -44,8 +44,27 @@ class Buffer(Tensor):
         pass
 
 
-class UninitializedParameter:
-    """A weight whose shape nobody has seen yet."""
+def _unknown_yet(name: str) -> Any:
+    def refuse(self: Any, *_: Any) -> Any:
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {name}: its shape is known when the "
+            "module has been called once"
+        )
+
+    return refuse
+
+
+class UninitializedParameter(Parameter):
+    """A weight whose shape nobody has seen yet; with its numbers it becomes a parameter."""
+
+    cls_to_become = Parameter
+    shape = property(_unknown_yet("shape"))
+    size, numel, nelement = _unknown_yet("size"), _unknown_yet("numel"), _unknown_yet("nelement")
+
+    def materialize(self, numbers: Tensor) -> None:
+        """Take numbers, of whatever shape, and be a parameter from now on."""
+        self.data = numbers
+        self.__class__ = Parameter  # type: ignore[assignment]
 
 
 __getattr__ = unknown("torch.nn.parameter")

@@ -13,7 +13,7 @@ from . import module
 
 __all__ = ["Module", "module"]
 _HOMES = {
-    "linear": (layers, "Identity Linear Bilinear"),
+    "linear": (layers, "Identity Linear LazyLinear Bilinear"),
     "sparse": (layers, "Embedding"),
     "normalization": (layers, "LayerNorm RMSNorm GroupNorm"),
     "batchnorm": (layers, "BatchNorm1d BatchNorm2d"),
