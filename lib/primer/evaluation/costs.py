@@ -20,12 +20,12 @@ from torch.nn.functional import cross_entropy
 
 from primer.datasets import split_plays
 from primer.evaluation.questions import TASKS, Question, Task, draw_questions
-from primer.language_models import KneserNey
+from primer.language_models import BytePairEncoding, KneserNey
 from primer.saving import write_whole
 from primer.scoreboard.rules import encoded_plays
 from primer.scoreboard.table import corpus_name, file_name
 from primer.tables import read_table, write_table
-from primer.transformers import load_pretrained, pretrained_file
+from primer.transformers import Transformer, load_pretrained, pretrained_file
 
 NUMBERS: dict[Task, int] = {"word": 800, "line": 400, "speaker": 400}
 EDITIONS = {"second edition": "plays-2", "first edition": "plays-1"}
@@ -70,13 +70,17 @@ def stored_questions(task: Task) -> list[Question]:
 
 
 @torch.no_grad()
-def transformer_bits(name: str, texts: list[tuple[str, str]]) -> Float[np.ndarray, " texts"]:
+def continuation_bits(
+    model: Transformer, encoding: BytePairEncoding, texts: list[tuple[str, str]]
+) -> Float[np.ndarray, " texts"]:
     r"""Compute what a continuation costs after its prefix: bits of both, less those of the prefix.
 
     Parameters
     ----------
-    name : str
-        A model of :func:`primer.transformers.load_pretrained`.
+    model : Transformer
+        What reads.
+    encoding : BytePairEncoding
+        The tokens that it was trained with.
     texts : list of pairs of str
         Prefix and continuation. The first token of the prefix is read and not charged.
 
@@ -85,9 +89,8 @@ def transformer_bits(name: str, texts: list[tuple[str, str]]) -> Float[np.ndarra
     array of shape (texts,)
         Bits. Continuations of one prefix can be compared with each other.
     """
-    model, tokenizer = load_pretrained(name)
     whole = sorted({prefix + text for prefix, text in texts} | {prefix for prefix, _ in texts})
-    encoded = sorted(((tokenizer.encode(text), text) for text in whole), key=lambda e: len(e[0]))
+    encoded = sorted(((encoding.encode(text), text) for text in whole), key=lambda e: len(e[0]))
     found = {}
     for start in range(0, len(encoded), 32):
         part = encoded[start : start + 32]
@@ -101,6 +104,11 @@ def transformer_bits(name: str, texts: list[tuple[str, str]]) -> Float[np.ndarra
         for row, (ids, text) in zip(nats.double(), part, strict=True):
             found[text] = float(row[: len(ids) - 1].sum()) / math.log(2)  # none is charged for 0s
     return np.array([found[prefix + text] - found[prefix] for prefix, text in texts])
+
+
+def transformer_bits(name: str, texts: list[tuple[str, str]]) -> Float[np.ndarray, " texts"]:
+    """Compute what continuations cost a model of :func:`primer.transformers.load_pretrained`."""
+    return continuation_bits(*load_pretrained(name), texts)
 
 
 def count_bits(order: int, texts: list[tuple[str, str]]) -> Float[np.ndarray, " texts"]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from primer.widgets.remembering import Remembering
     from primer.widgets.rope import RopeRotation
     from primer.widgets.sampling import SamplingLaboratory
+    from primer.widgets.score_options import ScoreOptions
     from primer.widgets.shannon_game import ShannonGame
     from primer.widgets.sixteen_numbers import SixteenNumbers
     from primer.widgets.small_network import SmallNetwork
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from primer.widgets.step_size import StepSize
     from primer.widgets.tilt import Tilt
     from primer.widgets.too_many import TooManyParameters
+    from primer.widgets.whose_chance import WhoseChance
 
 __all__ = [
     "Alignment",
@@ -59,6 +61,7 @@ __all__ = [
     "Remembering",
     "RopeRotation",
     "SamplingLaboratory",
+    "ScoreOptions",
     "ShannonGame",
     "SixteenNumbers",
     "SmallNetwork",
@@ -67,6 +70,7 @@ __all__ = [
     "StepSize",
     "Tilt",
     "TooManyParameters",
+    "WhoseChance",
 ]
 
 __getattr__, __dir__ = lazily(__name__)
