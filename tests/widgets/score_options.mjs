@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import {
   newReader,
+  note,
   optionBits,
   readBits,
   trouble,

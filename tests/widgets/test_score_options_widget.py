@@ -138,11 +138,11 @@ def test_options_are_typed_and_scored(widget_page, width):
     page.get_by_label("less the cost alone").tap()
     settle(page)
     assert page.locator("tr.chosen th").inner_text().startswith("(a) favour")
-    page.get_by_label("Options").fill("yes")
+    page.get_by_role("textbox", name="Options").fill("yes")
     settle(page)
     assert "Write two options or more" in page.locator(".note").inner_text()
     assert not page.locator(".scores").is_visible()
-    page.get_by_label("Options").fill("yes\nno\nmaybe")
+    page.get_by_role("textbox", name="Options").fill("yes\nno\nmaybe")
     page.wait_for_function("document.querySelectorAll('.costs tbody tr').length === 3")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")

@@ -130,7 +130,7 @@ def test_the_share_is_moved_by_keys_touch_and_mouse(widget_page, width):
     page.get_by_role("slider", name="Wrong answers").press("Home")
     settle(page)
     assert "10 of 10 right: Wilson leaves 0.722 to 1.000" in result.inner_text()
-    for panel in range(3):  # each drawing is taken hold of as a whole
+    for panel in range(2):  # both upper drawings are taken hold of as a whole
         box = page.locator("svg.panel").nth(panel).bounding_box()
         assert box
         page.mouse.click(
