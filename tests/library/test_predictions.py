@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from press.audit.form import ANSWERED
-from primer.notebook import answer
+from primer.notebook import answer_to
 
 
 def printed(capsys: pytest.CaptureFixture[str], *given: object, **more: object) -> str:
@@ -23,7 +23,7 @@ def test_the_printed_number_is_right_by_the_measure_that_is_printed_with_it(valu
     with pytest.MonkeyPatch.context() as patch:
         lines: list[str] = []
         patch.setattr("builtins.print", lines.append)
-        answer("try-a-b", value, "m", within=within)
+        answer_to("try-a-b", value, "m", within=within)
     name, number, unit, near = ANSWERED.fullmatch(lines[0]).groups()
     assert (name, unit, float(near)) == ("try-a-b", "m", within)
     assert abs(float(number.replace(",", "")) - value) <= 0.51 * within + 1e-9 * abs(value)
@@ -55,10 +55,10 @@ def test_another_name_is_refused(name):
 @pytest.mark.parametrize("value", [math.nan, math.inf, "one", [1, 2], None, 1j])
 def test_only_a_finite_number_answers(value):
     with pytest.raises(ValueError, match="value must be"):
-        answer("ask-a", value, within=1)
+        answer_to("ask-a", value, within=1)
 
 
 @pytest.mark.parametrize("within", [0, -1, math.nan, math.inf])
 def test_within_is_above_0(within):
     with pytest.raises(ValueError, match="within must be"):
-        answer("ask-a", 1, within=within)
+        answer_to("ask-a", 1, within=within)

@@ -171,7 +171,7 @@ def chapters() -> dict[str, nbformat.NotebookNode]:
     later = [
         new_markdown_cell(TEXT, id="text"),
         printing(
-            'answer("try-positions-turns", 5 / 6.2832, unit="turns", within=0.05)',
+            'answer_to("try-positions-turns", 5 / 6.2832, unit="turns", within=0.05)',
             "→ try-positions-turns: 0.80 turns (within 0.05)\n",
             "turns-check",
             "check",

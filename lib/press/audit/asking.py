@@ -2,7 +2,7 @@ r"""The boxes of a chapter that ask: guesses, questions, tasks at a widget, line
 
 Each is an admonition of the class that names its kind.  A fold for each choice, or for the answer,
 makes it whole in JupyterLab, on paper and without scripts.  A question whose answer is a number has
-one fold, ``Answer``, and the number comes from :func:`primer.notebook.answer` in a check of the
+one fold, ``Answer``, and the number comes from :func:`primer.notebook.answer_to` in a check of the
 same section.  All but guesses have a ``:name:``, under which the browser keeps what was answered.
 """
 
@@ -263,7 +263,7 @@ def faults_of_numbers(wanted: Iterable[Box], answered: Collection[str]) -> Itera
     for name in names:
         if name not in answered:
             yield (
-                f"{name} asks for a number: compute it by `answer({name!r}, …, within=…)` in a "
+                f"{name} asks for a number: compute it by `answer_to({name!r}, …, within=…)` in a "
                 "check of its section"
             )
     for name in answered:

@@ -34,7 +34,7 @@ WHOLE_MODEL_CELL = "whole-model"
 ROWS = "STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|EVAL|ERR"
 AUDIT = re.compile(rf"\b(?:{ROWS})-\d+")
 ANSWERED = re.compile(r"→ ([\w-]+): (-?[\d,]+(?:\.\d+)?)(?: (.+))? \(within (\d+(?:\.\d+)?)\)")
-"""What :func:`primer.notebook.answer` prints: name, number, unit, how near counts as right."""
+"""What :func:`primer.notebook.answer_to` prints: name, number, unit, how near counts as right."""
 _CHECKS = re.compile(r"\bverify(?:_\w+)?\(")
 _SECTION = re.compile(r"^(?=## )", re.MULTILINE)  # the label above it says nothing here
 _PLOTTING = re.compile(r"\bplt\.|\balt=|\bshow(?:_source)?\(")

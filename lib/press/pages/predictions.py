@@ -1,9 +1,9 @@
 """Sphinx extension: a question or a task that a number answers gets a field to predict it in.
 
-Its one fold, ``Answer``, says what the number means; the number itself is printed by a check of the
-page (:func:`primer.notebook.answer`), so it is the library's.  In front of the fold the page gets a
-field; :file:`predictions.js` compares, says how far the prediction is from the number, and opens
-the fold.  Without scripts there is no field, and the fold opens by itself, as it always may.
+Its one fold, ``Answer``, says what the number means; the number itself is printed by a check of
+the page (:func:`primer.notebook.answer_to`), so it is the library's.  In front of the fold the page
+gets a field; :file:`predictions.js` compares, says how far the prediction is from the number, and
+opens the fold.  Without scripts there is no field, and the fold opens by itself, as it always may.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Number(NamedTuple):
-    """What :func:`primer.notebook.answer` has printed, without the commas between thousands."""
+    """What :func:`primer.notebook.answer_to` has printed, without the commas between thousands."""
 
     value: str
     unit: str

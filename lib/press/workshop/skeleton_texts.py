@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from primer.TOPIC.averages import mean
-from primer.notebook import answer, show, show_source, use_book_style, verify, verify_raises
+from primer.notebook import answer_to, show, show_source, use_book_style, verify, verify_raises
 from primer.palette import LIGHT
 
 use_book_style()
@@ -61,7 +61,7 @@ show(
 
 %%% code picture-check check
 move = mean([1, 2, 9]) - mean([1, 2, 6])
-answer("ask-SLUG-balance", move, unit="places", within=0.1)
+answer_to("ask-SLUG-balance", move, unit="places", within=0.1)
 
 %%% markdown first
 (SLUG-first)=

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from primer.notebook.exercises import Mistake, exercise
 from primer.notebook.page_answers import ChoiceExercise, NumberExercise
-from primer.notebook.predictions import answer
+from primer.notebook.predictions import answer_to
 from primer.notebook.simulate import (
     Estimate,
     generator,
@@ -30,7 +30,7 @@ __all__ = [
     "Estimate",
     "Mistake",
     "NumberExercise",
-    "answer",
+    "answer_to",
     "exercise",
     "generator",
     "measured",

@@ -35,7 +35,7 @@ def name_of_question(name: str, value: object) -> str:
 
 
 @checked
-def answer(
+def answer_to(
     name: Annotated[str, name_of_question], value: Number, unit: str = "", *, within: Positive
 ) -> None:
     """Print the number that answers a question or a task, which the page asks a reader for.
@@ -61,9 +61,9 @@ def answer(
 
     Examples
     --------
-    >>> answer("ask-positions-turns", 5 / (2 * math.pi), unit="turns", within=0.05)
+    >>> answer_to("ask-positions-turns", 5 / (2 * math.pi), unit="turns", within=0.05)
     → ask-positions-turns: 0.80 turns (within 0.05)
-    >>> answer("try-cache-entries", 124_400, within=500)
+    >>> answer_to("try-cache-entries", 124_400, within=500)
     → try-cache-entries: 124,400 (within 500)
     """
     digits = max(0, math.ceil(-math.log10(within)))
