@@ -164,7 +164,7 @@ def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
 ) -> None:
     page = chapter_of([new_markdown_cell("# Positions", id="title")])
     write_book(tmp_path, page)
-    shutil.copytree(made[0] / "lib", tmp_path / "lib")
+    shutil.copytree(made[0] / "lib", tmp_path / "lib", dirs_exist_ok=True)
     shutil.copy(made[0] / f"chapters/{NAME}.ipynb", tmp_path / "chapters")
     for name in CHAPTERS:  # prerequisites to link to
         if (

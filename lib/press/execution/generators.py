@@ -77,7 +77,20 @@ async def _asked(client: Any) -> bytes:
             return b""
         if reply["parent_header"].get("msg_id") == asked:
             break
+    await _rest(client, asked)
     said = reply["content"].get("user_expressions", {}).get("state", {})
     if said.get("status") != "ok":
         return b""
     return bytes.fromhex(ast.literal_eval(said["data"]["text/plain"]))
+
+
+async def _rest(client: Any, asked: str) -> None:
+    """Wait until a kernel has told that it is idle again, so that nothing interrupts its answer."""
+    while True:
+        try:
+            told = await client.get_iopub_msg(timeout=PATIENCE)
+        except queue.Empty:
+            return
+        idle = told["content"].get("execution_state") == "idle"
+        if idle and told["parent_header"].get("msg_id") == asked:
+            return

@@ -128,7 +128,7 @@ def variant(exercise: NumberExercise) -> dict[str, Any]:
     Examples
     --------
     >>> check = NumberExercise(
-    ...     "0.1", question="What is 1400/3?", right=1400 / 3, within=0.05, low=0, high=1000,
+    ...     "0.1", question="What is 1400/3?", right=1400 / 3, within=0.05, low=0, high=5000,
     ...     expects="a number", wrong={4200: "that is three times as much"}, otherwise="divide",
     ...     because="It is a third of 1400.",
     ... )

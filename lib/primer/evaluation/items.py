@@ -70,7 +70,7 @@ def fit_items(right: ArrayLike) -> ItemFit:
     --------
     >>> fit = fit_items([[1, 0], [1, 0], [1, 1], [0, 0]])
     >>> fit.difficulty.round(1).tolist()  # the second item was answered by the best reader only
-    [-1.0, 1.0]
+    [-0.9, 0.9]
     >>> int(fit.ability.argmax())
     2
     """
