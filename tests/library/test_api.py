@@ -75,7 +75,7 @@ def test_a_formula_has_a_source_or_stands_in_the_list_of_those_without() -> None
 
 def code_of_the_book() -> Iterator[str]:
     """Give all code that may call the library: its modules, the benchmarks, cells, pages."""
-    for folder in ("lib/primer", "lib/studies", "benchmarks"):
+    for folder in ("lib/primer", "lib/studies", "lib/press", "benchmarks"):
         for path in (BOOK / folder).rglob("*.py"):
             if path.name != "__init__.py" or "widgets" in path.parts:  # elsewhere: handed on
                 yield path.read_text("utf-8")

@@ -14,7 +14,7 @@ from primer.notebook import answer_to
 
 def printed(capsys: pytest.CaptureFixture[str], *given: object, **more: object) -> str:
     """Return the line that a call prints."""
-    answer(*given, **more)  # type: ignore[arg-type]
+    answer_to(*given, **more)  # type: ignore[arg-type]
     return capsys.readouterr().out.removesuffix("\n")
 
 
@@ -49,7 +49,7 @@ def test_as_many_digits_as_within_asks_for(capsys, value, unit, within, line):
 @pytest.mark.parametrize("name", ["turns", "ask-", "ask-Turns", "ask-a--b", "ask a", "asks-a", 3])
 def test_another_name_is_refused(name):
     with pytest.raises(ValueError, match="name must be that of a question, ask-…, or a task, try"):
-        answer(name, 1, within=1)
+        answer_to(name, 1, within=1)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, "one", [1, 2], None, 1j])

@@ -17,7 +17,9 @@ import nbformat
 import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
+from written import CHAPTERS, NOTEBOOKS
 
+from press.registry import topic_of
 from primer import exercises
 from primer.notebook import Mistake, NumberExercise, varied
 from primer.notebook.variants import VARIANTS
@@ -27,6 +29,7 @@ BOOK = Path(__file__).parents[2]
 CHECKS = {
     name: check
     for module in pkgutil.iter_modules(exercises.__path__)
+    if module.name in {topic_of(chapter) for chapter in CHAPTERS}
     for name, check in vars(importlib.import_module(f"primer.exercises.{module.name}")).items()
     if isinstance(check, NumberExercise)
 }
@@ -108,7 +111,7 @@ def alike(text: str) -> str:
 def asked_in_the_book() -> dict[str, str]:
     """Return the text of each exercise whose answer is a number, by the name of its check."""
     found = {}
-    for file in sorted((BOOK / "chapters").glob("*.ipynb")):
+    for file in NOTEBOOKS:
         text = ""
         for cell in nbformat.read(file, as_version=4).cells:
             if cell.cell_type == "markdown":

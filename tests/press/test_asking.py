@@ -90,7 +90,7 @@ def notebook(*texts: str, printed: str = "") -> NotebookNode:
 def test_a_number_has_its_answer_in_the_same_section() -> None:
     assert faults(notebook(NUMBER, printed=ANSWERED)) == []
     (fault,) = faults(notebook(NUMBER))
-    assert fault.startswith("try-positions-turns asks for a number: compute it by `answer(")
+    assert fault.startswith("try-positions-turns asks for a number: compute it by `answer_to(")
     (fault,) = faults(notebook("Nothing.", printed=ANSWERED))
     assert fault == (
         "a check answers try-positions-turns, which no question or task of its section asks for"

@@ -103,7 +103,7 @@ def test_progress_is_kept_over_a_reload_and_moves_nothing(
     page = reading_page(home=reading_home, viewport={"width": width, "height": 800})
     line, contents = page.locator(".reading-line"), page.locator(f".page-toc a[href='#{FIRST}']")
     page.locator("html[data-marked-at]").wait_for()
-    expect(line).to_have_text(re.compile("^about two minutes3 sections$"))
+    expect(line).to_have_text(re.compile("^about two hours3 sections$"))
     height = line.bounding_box()["height"]  # type: ignore[index]
     read_first_section(page)
     expect(line).to_contain_text("1 of 3 sections read")

@@ -18,6 +18,8 @@ from pathlib import Path
 from sphinx.util.nodes import _make_id
 from written import BOOK
 
+from press.registry import read_book
+
 GLOSSARY = "chapters/appendix/glossary.md"
 ENTRY = re.compile(r"^(\S.*)\n((?:  .*\n|\n(?=  ))+)", re.MULTILINE)
 BY_ADDRESS = re.compile(r"\[([^\]]*)\]\([^)\s]*glossary\.md#term-([^)\s]+)\)")
@@ -108,8 +110,10 @@ def read(book: Path = BOOK) -> tuple[dict[str, tuple[str, str]], list[Link]]:
     glossary = book / GLOSSARY
     text = glossary.read_text("utf-8")
     found = list(links_of_the_glossary(text))
+    to_come = {chapter.name for chapter in read_book(BOOK).chapters if not chapter.written}
+    unread = {"CONTRIBUTING", *to_come}
     for path in [*book.glob("*.md"), *sorted((book / "chapters").rglob("*"))]:
-        if path.suffix in (".md", ".ipynb") and path != glossary and path.name != "CONTRIBUTING.md":
+        if path.suffix in (".md", ".ipynb") and path != glossary and path.stem not in unread:
             found += links_in(path.stem, written_in(path))
     return entries(text), found
 

@@ -25,11 +25,12 @@ OF_EACH_TEMPLATE = SHORT | LONG
 """A page of each folder: the short ones are read in all looks, the long ones in two."""
 ALIKE = re.compile(r"chapters/(\d\d-|errata/|appendix/library/)")
 OF_ALL_KINDS = {
-    *(f"chapters/{name}.html" for name in ("01-statistics", "03-optimization", "07-attention")),
-    *(f"chapters/{name}.html" for name in ("09-transformers", "11-inference", "16-fourier")),
+    *(f"chapters/{name}.html" for name in ("01-statistics", "02-regression", "03-optimization")),
+    *(f"chapters/{name}.html" for name in ("07-attention", "09-transformers", "11-inference")),
+    "chapters/16-fourier.html",
     *(
         f"chapters/appendix/library/{name}.html"
-        for name in ("fourier", "regression", "scoreboard", "statistics")
+        for name in ("evaluation", "fourier", "regression", "scoreboard", "statistics")
     ),
 }
 """Of pages that are much alike those that have, with one of each template, all that any has."""

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from primer.inputs import as_array, checked
+from primer.inputs import as_array
 
 SPREAD = (0.5, 2.0)
 """How far, by the prior, the log of a discrimination and a difficulty lie from 0."""
@@ -34,7 +34,6 @@ class ItemFit(NamedTuple):
     ability: Float[np.ndarray, " readers"]
 
 
-@checked
 def fit_items(right: ArrayLike) -> ItemFit:
     r"""Fit the two-parameter model of item response, by its marginal likelihood and a prior.
 

@@ -19,7 +19,7 @@ OF = {
     "numpy": (r"^numpy/(distutils|_pyinstaller|doc|random/_examples|_core/include)/",),
     "scipy": (
         r"^scipy/(datasets|misc|odr|io/_harwell)/",
-        r"^scipy/special/cython_special\.|_sobol_direction_numbers\.npz$|/_fmm_core\.",
+        r"_sobol_direction_numbers\.npz$|/_fmm_core\.",  # compiled parts ask for cython_special
     ),
     "matplotlib": (
         r"mpl-data/(sample_data|images|plot_directive|fonts/(afm|pdfcorefonts))/",
@@ -29,7 +29,8 @@ OF = {
         r"matplotlib/backends/(web_backend|qt_editor)/",
         r"matplotlib/backends/(_tkagg|_macosx|backend_(gtk|qt|tk|wx|mac|nbagg|webagg|cairo|pgf))",
     ),
-    "pillow": (r"^PIL/_webp\.",),
+    "pillow": (r"^PIL/_(webp|imagingft)\.",),
+    "python-dateutil": (r"dateutil-zoneinfo\.tar\.gz$",),
     "fonttools": (
         r"^fontTools/(?!__init__|ttLib/__init__|misc/)",
         r"^fonttools-.*\.data/",
