@@ -1,7 +1,7 @@
 // The page of what this browser keeps of a reader: shown, taken out as a file, put back, deleted.
 (() => {
   "use strict";
-  const place = document.querySelector(".kept");
+  const place = document.querySelector(".kept[data-chapters]");
   if (!(place instanceof HTMLElement)) return;
   const BOOK = "runnable-primer";
   const LARGEST = 1e6; // bytes of a file; a reader of all chapters has less than a twentieth

@@ -26,7 +26,8 @@ OF = {
         # what figures are written in, and what formulas fall back on
         r"mpl-data/fonts/ttf/(?!DejaVuSans(-Bold|-Oblique|Display|Mono)?\.ttf|cm|LICENSE"
         r"|STIXGeneral\.ttf|STIXNonUni\.ttf|STIXSiz\w+Reg\.ttf)",
-        r"matplotlib/backends/(web_backend|qt_editor)/",
+        r"matplotlib/(backends/web_backend|backends/qt_editor|testing|sphinxext)/",
+        r"^mpl_toolkits/axisartist/",
         r"matplotlib/backends/(_tkagg|_macosx|backend_(gtk|qt|tk|wx|mac|nbagg|webagg|cairo|pgf))",
     ),
     "pillow": (r"^PIL/_(webp|imagingft)\.",),
@@ -35,7 +36,10 @@ OF = {
         r"^fontTools/(?!__init__|ttLib/__init__|misc/)",
         r"^fonttools-.*\.data/",
     ),
-    "scikit-learn": (r"^sklearn/(datasets/images|externals/_packaging/tests)/",),
+    "scikit-learn": (
+        r"^sklearn/(datasets/images|externals/_packaging/tests)/",
+        r"^sklearn/utils/estimator_checks\.",
+    ),
     "pygments": (
         r"^pygments/lexers/(?!__init__|_mapping|python|_builtins|_unicode)",
         r"^pygments/styles/(?!__init__|_mapping|default)",
