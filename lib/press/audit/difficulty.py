@@ -93,8 +93,21 @@ def items_of(site: Path) -> list[Item]:
 
 
 def words_in(tree: LexborHTMLParser) -> dict[str, str]:
-    """Return of a page the first words of what it asks, and the titles of exercises, by id."""
+    """Return of a page the first words of what it asks, and the titles of exercises, by id.
+
+    A formula stands on the page three times (drawn, as MathML and in TeX); in TeX it is told.
+
+    Examples
+    --------
+    >>> formula = '<i class="katex">n<b>n</b><annotation>n^2</annotation></i>'
+    >>> page = f'<div class="admonition" id="ask-a-b"><p>How large is {formula}?</p></div>'
+    >>> words_in(LexborHTMLParser(page))
+    {'ask-a-b': 'How large is n^2?'}
+    """
     found = {}
+    for formula in tree.css(".katex"):
+        written = formula.css_first("annotation")
+        formula.replace_with(written.text() if written is not None else formula.text())
     for box in tree.css(".admonition[id]"):
         first = next((p for p in box.css("p") if "admonition-title" not in _classes(p)), None)
         if first is not None:
