@@ -86,10 +86,11 @@ export const least = (scores) => scores.indexOf(Math.min(...scores));
 
 /** What the result line says: the answer by each rule. */
 export function describe(scores, rules) {
-  const said = Object.entries(rules).map(([rule, words]) => `by the ${words} ${NAMES[least(scores[rule])]}`);
-  const answers = new Set(Object.keys(rules).map((rule) => least(scores[rule])));
-  const end = answers.size === 1 ? "all rules agree" : `${answers.size} different answers of one model`;
-  return `The answer is ${said.join(", ")}: ${end}.`.replace("by the less", "less");
+  const order = Object.keys(scores); // a notebook's file sorts the names of the rules
+  const said = order.map((rule) => `${rules[rule]} ${NAMES[least(scores[rule])]}`);
+  const answers = new Set(order.map((rule) => least(scores[rule])));
+  const end = answers.size === 1 ? "All rules agree" : `${answers.size} different answers of one model`;
+  return `Answers: ${said.join(", ")}. ${end}.`;
 }
 
 /** What is said of a context. */

@@ -194,11 +194,18 @@ export function describe({ n, right, p, method, often, ends }, names) {
 
 export default widget("whose-chance", ({ constants, controls, write: put }) => {
   const { names, grid } = constants;
-  const methods = Object.keys(names);
+  const methods = Object.keys(METHODS); // a notebook's file sorts the names
   const shares = between(0, 1, grid).slice(1, -1);
   const move = (p) => put({ p: controls.p.within(Math.round(100 * clamp(p, 0, 1)) / 100) });
   const drag = ([p]) => move(p);
-  const views = [bars(Object.values(names), drag), law(drag), curve(move, constants)];
+  const views = [
+    bars(
+      methods.map((method) => names[method]),
+      drag,
+    ),
+    law(drag),
+    curve(move, constants),
+  ];
   const result = resultLine();
   const once = memory();
   return {
