@@ -50,6 +50,18 @@ def test_every_row_is_there_once() -> None:
         assert len(ids) == total
 
 
+def test_a_row_with_a_bare_comma_is_named(copy: Path) -> None:
+    rows = copy / "chapters/appendix/coverage.csv"
+    text = rows.read_text(encoding="utf-8")
+    line = text.splitlines()[1]
+    rows.write_text(text.replace(line, line.replace('"', "")), encoding="utf-8")
+    with pytest.raises(ValueError, match="line 2, STAT-01: it has 8 fields, not 6; a field with"):
+        read_rows(copy)
+    rows.write_text(text.replace("chapter,item", "chapter,claim"), encoding="utf-8")
+    with pytest.raises(ValueError, match="the first line must read id,chapter,item,source"):
+        read_rows(copy)
+
+
 def test_a_chapter_owes_its_sources_or_itself() -> None:
     """Rows of the book's own stand in chapters that the sources do not have."""
     for chapter in NAMES:

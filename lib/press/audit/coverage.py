@@ -9,7 +9,7 @@ of the five sources, and, for chapters that have none of the sources, rows of th
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import yaml
@@ -53,9 +53,26 @@ class Erratum:
 
 
 def read_rows(book: Path) -> list[Row]:
-    """Read the rows of the source map, in the order of the book."""
-    with (book / "chapters/appendix/coverage.csv").open(encoding="utf-8", newline="") as file:
-        return [Row(**row) for row in csv.DictReader(file)]
+    """Read the rows of the source map, in the order of the book.
+
+    Raises:
+        ValueError: if a row has another number of fields; a comma within one needs quotes around it.
+    """
+    path = book / "chapters/appendix/coverage.csv"
+    names = [field.name for field in fields(Row)]
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        if next(reader) != names:
+            raise ValueError(f"{path}: the first line must read {','.join(names)}")
+        rows = []
+        for row in reader:
+            if len(row) != len(names):
+                raise ValueError(
+                    f"{path}, line {reader.line_num}, {row[0] if row else 'empty'}: it has {len(row)} "
+                    f"fields, not {len(names)}; a field with a comma stands in quotes"
+                )
+            rows.append(Row(*row))
+    return rows
 
 
 def read_errata(book: Path) -> list[Erratum]:
