@@ -55,8 +55,10 @@ class Erratum:
 def read_rows(book: Path) -> list[Row]:
     """Read the rows of the source map, in the order of the book.
 
-    Raises:
-        ValueError: if a row has another number of fields; a comma within one needs quotes around it.
+    Raises
+    ------
+    ValueError
+        If a row has another number of fields: a comma within one needs quotes around it.
     """
     path = book / "chapters/appendix/coverage.csv"
     names = [field.name for field in fields(Row)]
@@ -67,9 +69,10 @@ def read_rows(book: Path) -> list[Row]:
         rows = []
         for row in reader:
             if len(row) != len(names):
+                where = f"{path}, line {reader.line_num}, {row[0] if row else 'empty'}"
                 raise ValueError(
-                    f"{path}, line {reader.line_num}, {row[0] if row else 'empty'}: it has {len(row)} "
-                    f"fields, not {len(names)}; a field with a comma stands in quotes"
+                    f"{where}: it has {len(row)} fields, not {len(names)}; "
+                    "a field with a comma stands in quotes"
                 )
             rows.append(Row(*row))
     return rows
