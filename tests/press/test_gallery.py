@@ -61,7 +61,8 @@ def cards() -> list[LexborNode]:
 def test_every_widget_of_a_written_chapter_has_a_card(cards: list[LexborNode]) -> None:
     wanted = {name for chapter in read_book(BOOK).written for name in chapter.widgets}
     names = [card.css_first(".gallery-name").text().strip() for card in cards]
-    assert sorted(names) == sorted(sentence_of(name)[0] for name in wanted)
+    # the page sets an apostrophe as printers do
+    assert sorted(names) == sorted(sentence_of(name)[0].replace("'", "’") for name in wanted)
 
 
 def test_a_card_leads_to_its_widget_and_shows_it(cards: list[LexborNode]) -> None:

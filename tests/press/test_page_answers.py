@@ -262,9 +262,11 @@ def solve(page: Page, text: str) -> None:
 
 
 def asked_now(page: Page) -> NumberExercise:
-    """Return the variant whose question stands in the form."""
-    question = page.locator(".page-answer .question").first.inner_text()
-    return next(one for one in check_count.variants if one.question == question)
+    """Return the variant whose question stands in the form, as soon as one does."""
+    question = page.locator(".page-answer .question").first
+    variants = {one.question: one for one in check_count.variants}
+    expect(question).to_have_text(re.compile("|".join(re.escape(text) for text in variants)))
+    return variants[question.inner_text()]
 
 
 @pytest.mark.browser

@@ -602,7 +602,7 @@ STOP = """() => {
 }"""
 
 
-MOST_STOPS = 220
+MOST_STOPS = 240
 
 
 def test_the_tab_key_stops_only_where_something_can_be_done(

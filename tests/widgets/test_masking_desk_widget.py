@@ -13,6 +13,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playwright.sync_api import expect
 from scipy.stats import kstest, poisson
 from widget_page import complaints, settle
 
@@ -355,7 +356,7 @@ def test_objectives_rates_and_draws(widget_page, width):
     assert (rate.is_visible(), prefix.is_visible()) == (True, False)
     page.get_by_text("The rows in a table").click()
     rows = MaskingDesk(objective="infill", rate=0.6, seed=1).rows()
-    assert page.get_by_role("row").count() == 1 + len(rows.inputs)
+    expect(page.get_by_role("row")).to_have_count(1 + len(rows.inputs))
     assert page.locator(".spot .read").all_inner_texts() == rows.inputs
     page.get_by_role("combobox", name="Objective").select_option("prefix")
     settle(page)
