@@ -46,7 +46,7 @@ def test_clopper_pearson_is_what_scipy_has(javascript, n, data):
 @given(sizes, shares, st.data())
 def test_chances_are_those_of_the_binomial_law(javascript, n, p, data):
     right = data.draw(st.integers(0, n))
-    got = javascript(FILE, "chance", right, n, p)
+    got = javascript("binomial.js", "chance", right, n, p)
     assert got == pytest.approx(scipy.stats.binom.pmf(right, n, p), rel=1e-9, abs=1e-300)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from primer.widgets.emergence import Emergence
     from primer.widgets.fold import Fold
     from primer.widgets.four_memories import FourMemories
+    from primer.widgets.group_weights import GroupWeights
     from primer.widgets.jacobians import JacobianProduct
     from primer.widgets.learn_line import LearnLine
     from primer.widgets.least_squares import LeastSquaresByHand
@@ -51,6 +52,7 @@ __all__ = [
     "Emergence",
     "Fold",
     "FourMemories",
+    "GroupWeights",
     "JacobianProduct",
     "LearnLine",
     "LeastSquaresByHand",

@@ -1,0 +1,210 @@
+// Which question gets the push: what a group of replies raises, by three ways to compare them.
+//
+// The functions above `LEFT` are the mathematics; the tests compare them with primer.reasoning.
+
+import {
+  between,
+  clamp,
+  columns,
+  div,
+  format,
+  heading,
+  key,
+  memory,
+  panel,
+  percent,
+  resultLine,
+  short,
+  sum,
+  table,
+  widget,
+} from "../kit/kit.js";
+import { chance } from "../shared/binomial.js";
+
+/** By how much a step moves the log-odds after a group with k right replies of n: PUSHES[kind](k, n). */
+export const PUSHES = {
+  "leave one out": (k, n) => (k * (n - k)) / (n * (n - 1)),
+  mean: (k, n) => (k * (n - k)) / (n * n),
+  spread: (k, n) => Math.sqrt(k * (n - k)) / n,
+};
+
+/** The probabilities of 0, 1, … n right replies. */
+export const law = (n, p) => Array.from({ length: n + 1 }, (_, k) => chance(k, n, p));
+
+/** The pushes of groups with 0, 1, … n right replies. */
+export const ofGroups = (kind, n) => Array.from({ length: n + 1 }, (_, k) => PUSHES[kind](k, n));
+
+/** The mean push of the log-odds of a question that is right with chance p. */
+export function push(kind, n, p) {
+  const pushes = ofGroups(kind, n);
+  return sum(law(n, p).map((often, k) => often * pushes[k]));
+}
+
+/** How often a group tells nothing, since all its replies are right or all wrong. */
+export const dead = (n, p) => p ** n + (1 - p) ** n;
+
+/** Each question's share of the whole push. */
+export function shares(kind, n, chances) {
+  const pushes = chances.map((p) => push(kind, n, p));
+  return pushes.map((x) => x / sum(pushes));
+}
+
+const logit = (p) => Math.log(p / (1 - p));
+const sigmoid = (z) => 1 / (1 + Math.exp(-z));
+
+/** The chance at a place on the axis of log-odds, in thousandths, between `least` and 1 − `least`. */
+export const chanceAt = (z, least) => clamp(Math.round(1000 * sigmoid(z)) / 1000, least, 1 - least);
+
+/** What the result line says. */
+export function describe({ kind, n, question, chances }, { said, names }) {
+  const [own, parts, name] = [chances[question], shares(kind, n, chances), names[question]];
+  const most = parts.indexOf(Math.max(...parts));
+  const moved = `the log-odds of ${name} (p = ${short(own, 3)}) move by ${format(push(kind, n, own), 3)} on average`;
+  const part = `${percent(parts[question], 0)} of the whole push`;
+  const end = most === question ? "no other gets more" : `${names[most]} gets ${percent(parts[most], 0)}`;
+  const silent = `${percent(dead(n, own), 0)} of the groups of ${name} are dead, all right or all wrong`;
+  return `${said[kind]}, groups of ${n}: ${moved}, ${part}; ${end}. ${silent}.`;
+}
+
+// ---------------------------------------------------------------- what the reader sees
+
+const LEFT = 44;
+const named = (kind) => kind.replaceAll(" ", "-"); // as a class
+const TICKS = [0.01, 0.1, 0.5, 0.9, 0.99].map(logit);
+const HIGHEST = 0.6;
+
+const curves = (kinds, { names, least, reach }, move, take) =>
+  panel({
+    label: "The mean push of the log-odds over the chance to be right, and five questions on the curve",
+    name: "curves",
+    height: (width) => clamp(0.62 * width, 190, 250),
+    margin: [24, 10, 42, LEFT],
+    x: {
+      domain: [-reach, reach],
+      label: "chance to be right, spaced by log-odds",
+      ticks: TICKS,
+      text: (z) => short(sigmoid(z), 2),
+    },
+    y: { domain: [0, HIGHEST], label: "push of the log-odds", ticks: [0, 0.2, 0.4, 0.6] },
+    layers: { road: { tag: "path", many: true } },
+    over: { dot: { tag: "circle", many: true, r: 6 }, name: { tag: "text", many: true } },
+    marks: [
+      {
+        count: () => names.length,
+        at: ({ chances, pushes }, i) => [logit(chances[i]), pushes[i]],
+        label: ({ chances, pushes }, i) =>
+          `Question ${names[i]}: p = ${short(chances[i], 3)}, pushed by ${format(pushes[i], 3)}`,
+        move: ([z], i) => move(chanceAt(z, least), i),
+        step: [0.12, 0],
+        take,
+      },
+    ],
+    draw({ road, dot, name }, { line, x, y, spot }, { roads, kind, chances, pushes, question }) {
+      road(kinds, (one) => ({
+        class: `road ${named(one)}${one === kind ? " chosen" : ""}`,
+        d: line(roads[one]),
+      }));
+      dot(chances, (p, i) => ({
+        class: i === question ? "dot looked" : "dot",
+        ...spot(logit(p), pushes[i]),
+      }));
+      name(chances, (p, i) => ({
+        ...{ x: x(logit(p)), y: y(pushes[i]) - 11, "text-anchor": "middle", words: names[i] },
+      }));
+    },
+  });
+
+// The axis of right replies, the same in both drawings.
+const right = ({ n }, label) => ({
+  domain: [-0.7, n + 0.7],
+  label,
+  ticks: [0, n / 2, n],
+  text: (k) => short(k, 1),
+});
+
+const groups = () =>
+  panel({
+    label: "The push after a group with k right replies",
+    name: "groups",
+    height: 104,
+    margin: [24, 10, 22, LEFT],
+    x: (state) => right(state, ""),
+    y: { domain: [0, HIGHEST], label: "push of a group with k right", ticks: [0, 0.3, 0.6] },
+    layers: { road: "path" },
+    over: { dot: { tag: "circle", many: true } },
+    draw({ road, dot }, { line, spot }, { n, kind, each }) {
+      road(line(each.map((height, k) => [k, height])), { class: `road chosen ${named(kind)}` });
+      dot(each, (height, k) => ({
+        class: k % n ? `dot ${named(kind)}` : "dot dead",
+        r: n > 16 ? 2 : 4,
+        ...spot(k, height),
+      }));
+    },
+  });
+
+const often = () =>
+  panel({
+    label: "How often k replies of a group are right; dead groups in another color",
+    name: "often",
+    height: 128,
+    margin: [24, 10, 42, LEFT],
+    x: (state) => right(state, `right replies k of ${state.n}`),
+    y: ({ most }) => ({ domain: [0, most], label: "how often k are right" }),
+    layers: { alive: "path", dead: "path" },
+    draw({ alive, dead: silent }, { x, y }, { n, chances_of_k: all }) {
+      const half = 0.42 * (x(1) - x(0));
+      const stand = (some) =>
+        all.map((c, k) => (some(k) ? `M${x(k) - half} ${y(0)}V${y(c)}h${2 * half}V${y(0)}Z` : "")).join("");
+      alive(stand((k) => k % n !== 0));
+      silent(stand((k) => k % n === 0));
+    },
+  });
+
+export default widget("group-weights", ({ constants, controls, read, write: put }) => {
+  const { names, reach, grid } = constants;
+  const kinds = Object.keys(PUSHES); // a notebook's file sorts the names
+  const places = between(-reach, reach, grid - 1);
+  const move = (p, i) => put({ chances: read().chances.with(i, p), question: i });
+  const look = (i) => put({ question: i });
+  const views = [curves(kinds, constants, move, look), groups(), often()];
+  const list = table({ head: ["question", "p", "dead", ...kinds] });
+  const result = resultLine();
+  const once = memory();
+  const keys = kinds.map((kind) => key(named(kind), kind));
+  return {
+    layout: [
+      columns("controls", [controls.kind], [controls.n, controls.question]),
+      columns(
+        "views",
+        [heading(...keys), views[0]],
+        [heading(key("alive", "groups that tell"), key("dead", "dead groups")), views[1], views[2]],
+      ),
+      heading("Of the whole push, each way, a question gets"),
+      div("shares", list),
+      result,
+    ],
+    draw(state) {
+      const { n, kind, question, chances } = state;
+      const roads = once("roads", [n], () =>
+        Object.fromEntries(kinds.map((one) => [one, places.map((z) => [z, push(one, n, sigmoid(z))])])),
+      );
+      const all = once("law", [n, chances[question]], () => law(n, chances[question]));
+      const pushes = chances.map((p) => push(kind, n, p));
+      const drawn = { ...state, roads, pushes, each: ofGroups(kind, n), chances_of_k: all };
+      for (const view of views) view.draw({ ...drawn, most: 1.1 * Math.max(...all) });
+      const parts = kinds.map((one) => shares(one, n, chances));
+      const largest = parts.map((part) => Math.max(...part));
+      const rows = chances.map((p, i) => [
+        names[i],
+        short(p, 3),
+        percent(dead(n, p), 0),
+        ...parts.map((part, j) => ({
+          text: percent(part[i], 1),
+          class: `${part[i] === largest[j] ? "most" : ""}${kinds[j] === kind ? " used" : ""}`.trim(),
+        })),
+      ]);
+      list.draw(rows, { chosen: question });
+      result.say(describe(state, constants));
+    },
+  };
+});
