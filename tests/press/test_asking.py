@@ -185,7 +185,7 @@ def test_a_prediction_hears_how_far_it_is(asking: Page) -> None:
 @pytest.mark.browser
 def test_the_first_number_is_kept_and_the_fold_says_what_it_means(asking: Page) -> None:
     box = asking.locator(TURNS)
-    field, fold = box.get_by_label("Your prediction, in turns"), box.locator("details")
+    field, fold = box.get_by_label("Your prediction: how many turns?"), box.locator("details")
     tab_to(asking, field)
     asking.keyboard.type("soon")
     asking.keyboard.press("Enter")

@@ -223,7 +223,7 @@ def test_the_field_says_what_it_expects(reading_page: Open, text: str, reply: st
 @pytest.mark.browser
 def test_points_that_group_thousands_are_told_apart_from_decimals(reading_page: Open) -> None:
     exercise = replace(check_count, right=58560, high=1e6, wrong={24: "twice"})
-    expected = "✗ Exercise 8.1: a whole number of pairs, between 0 and 1e+06, is expected; "
+    expected = "✗ Exercise 8.1: a whole number of pairs, between 0 and 1,000,000, is expected; "
     for text in ("58.560", "58,560", "58 560"):
         said = expected + "a point begins decimals; write 58560"
         right = "✓ Exercise 8.1 is solved. Four queries times three keys."

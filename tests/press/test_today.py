@@ -15,9 +15,10 @@ import pytest
 from axe import violations_on
 from by_keyboard import tab_to
 from playwright.sync_api import Locator, Page, expect
-from sample_exercises import check_count
+from sample_exercises import check_count, check_order
 from tiny_book import NOTHING_KEPT
 
+from press.pages.page_answers import form
 from press.pages.today import element_at, moved
 
 Open = Callable[..., Page]
@@ -190,6 +191,74 @@ def test_an_answer_that_was_only_looked_at_is_not_known(
 
 
 @pytest.mark.browser
+def test_who_has_no_answer_to_an_exercise_is_shown_it(reading_page: Open, asking_home: str) -> None:
+    page = opened(reading_page, asking_home, {"review": {"8.1": [1, NOON]}}, days=8)
+    button(page, "Ask me 1 question").click()
+    page.locator(".asked").get_by_role("button", name="Show the answer").click()
+    expect(page.locator(".asked .reply")).to_have_text(re.compile(r"The answer is \d+\. \w+"))
+    expect(page.locator(".asked-where")).to_contain_text("Comes back tomorrow.")
+    button(page, "Finish").click()
+    expect(standing(page)).to_contain_text("0 of 1 known")
+
+
+@pytest.mark.browser
+def test_so_is_who_has_none_to_one_without_other_numbers(
+    reading_page: Open, asking_home: str
+) -> None:
+    page = opened(reading_page, asking_home, {})
+    told = page.evaluate(
+        """(form) => {
+          document.querySelector(".today").innerHTML = form;
+          const [told, box] = [[], document.querySelector(".today form")];
+          window.askAnew(box, (...said) => told.push(said));
+          box.querySelector("[type=button]:not([hidden])").click();
+          return [...told, box.querySelector(".reply").textContent];
+        }""",
+        form(check_order, "chapters/08-positions"),
+    )
+    assert told == [["", False], "The answer is (b). Nothing in it depends on n."]
+
+
+@pytest.mark.browser
+def test_an_exercise_with_other_numbers_does_not_show_those_of_its_chapter(
+    reading_page: Open, asking_home: str
+) -> None:
+    page = opened(reading_page, asking_home, {"review": {name: [0, NOON] for name in ("8.1",)}})
+    button(page, "Ask me").click()
+    expect(page.locator(".asked .question")).to_be_visible()
+    expect(page.locator(".asked .exercise .admonition-title")).to_be_visible()
+    expect(page.locator(".asked .exercise > :not(.admonition-title)")).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_choices_stand_in_another_order_each_time(reading_page: Open, asking_home: str) -> None:
+    page = opened(reading_page, asking_home, {})
+    orders = page.evaluate("""() => Array.from({ length: 40 }, () => {
+      const box = document.createElement("div");
+      box.className = "admonition question";
+      const choice = '<details class="choice"><summary>$&</summary></details>';
+      const inner = "abc".replaceAll(/./g, choice);
+      box.innerHTML = `<p>?</p>${inner}<p>!</p>`;
+      window.askAnew(box, () => {});
+      return box.textContent;
+    })""")
+    assert len(set(orders)) > 3
+    assert {"".join(sorted(order)) for order in orders} == {"!?abc"}
+    assert all(order[0] + order[-1] == "?!" for order in orders)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("height", [844, 480])
+def test_a_question_is_seen_whole_when_it_is_asked(
+    reading_page: Open, asking_home: str, height: int
+) -> None:
+    kept = {"review": {"ask-attention-sum": [0, NOON]}}
+    page = opened(reading_page, asking_home, kept, viewport={"width": 390, "height": height})
+    button(page, "Ask me").click()
+    expect(page.locator(".asked")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.browser
 def test_it_is_taken_out_and_put_back(reading_page: Open, asking_home: str, tmp_path: Path) -> None:
     page = opened(reading_page, asking_home, MET, days=1)
     go_through(page)
@@ -347,7 +416,10 @@ def test_by_keyboard_alone(reading_page: Open, asking_home: str) -> None:
         expect(standing(page)).to_have_text(f"Question {number} of 2")
         field = page.locator(".asked input")
         expect(page.locator(".asked :focus")).to_have_count(1)
-        page.keyboard.type("0.8" if field.count() else "")
+        if field.count():
+            page.keyboard.type("0.8")
+        else:
+            tab_to(page, page.locator(".asked .choice.right summary"))
         page.keyboard.press("Enter")
         tab_to(page, button(page, "Next|Finish"))
         page.keyboard.press("Enter")

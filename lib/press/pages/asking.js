@@ -16,8 +16,19 @@
   // what nobody can judge but the reader, `right` is undefined. With "" nothing was said: the answer was shown.
   // A third argument is kept in the place of what was said first.
   window.askable = (selector, begin) => kinds.push([selector, begin]);
+  // Asked anew, choices stand in another order: what is remembered should be the answer, not its place.
+  const shuffle = (choices) => {
+    const places = choices.map((choice) => {
+      const place = document.createComment("");
+      choice.replaceWith(place);
+      return place;
+    });
+    for (const place of places)
+      place.replaceWith(...choices.splice(Math.floor(Math.random() * choices.length), 1));
+  };
   window.askAnew = (box, told) => {
     for (const [selector, begin] of kinds) if (box.matches(selector)) begin(box, "", told);
+    shuffle([...box.querySelectorAll(":scope > .choice")]);
   };
   window.asker = (selector, begin) => {
     window.askable(selector, begin);

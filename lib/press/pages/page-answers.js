@@ -26,9 +26,9 @@
 
   window.pageAnswers = { replyToNumber, replyToChoice }; // the tests call them
 
-  // What an exercise with other numbers has besides: its question in words, and two buttons.
-  const variantParts = (input) => {
-    const question = made("p", { className: "question", id: `${input.name}-question`, hidden: true });
+  // What an exercise has besides that has other numbers, or is asked anew: its question in words, and two buttons.
+  const partsBeside = (name) => {
+    const question = made("p", { className: "question", id: `${name}-question`, hidden: true });
     const show = made("button", { type: "button", textContent: "Show the answer", hidden: true });
     const again = made("button", { type: "button", textContent: AGAIN, hidden: true });
     return { question, show, again, seen: false }; // seen: the answer of the page, in its fold
@@ -48,7 +48,7 @@
   const nameOf = (number, place) => (place ? `${number}#${place}` : number); // of an answer that is kept
 
   // As `askable` of asking.js wants it. What is no answer yet is kept, so that it is there again, and no more.
-  const begin = (form, before, told) => {
+  const begin = (form, before, told, anew = false) => {
     const first = JSON.parse(form.dataset.exercise);
     const { number } = first;
     let posed = first; // the variant that is asked now, and its place among all
@@ -56,7 +56,8 @@
     const line = form.querySelector(".reply");
     const field = form.elements[0].matches("fieldset") ? form.elements[1].name : form.elements[0].name;
     const given = () => form.elements[field].value;
-    const parts = form.dataset.variants ? variantParts(form.elements[field]) : null;
+    const varied = Boolean(form.dataset.variants);
+    const parts = varied || anew ? partsBeside(field) : null;
     // What stands there belongs to this state: "" before anything is said, "held", "failed" or "shown".
     const say = (text, state) => {
       line.textContent = text;
@@ -64,8 +65,8 @@
       else delete form.dataset.state;
       if (!parts) return;
       const known = state === "held" || state === "shown";
-      parts.show.hidden = place === 0 || known;
-      parts.again.hidden = !known && !parts.seen;
+      parts.show.hidden = (place === 0 && !anew) || known;
+      parts.again.hidden = !varied || (!known && !parts.seen);
     };
     const answer = () => {
       const reply = posed.replies ? replyToChoice(posed, given()) : replyToNumber(posed, given());
@@ -103,8 +104,8 @@
       form.prepend(parts.question);
       parts.show.addEventListener("click", () => {
         say(posed.shown, "shown");
-        parts.again.focus();
         told("", false, true, place);
+        (varied ? parts.again : form.querySelector("[type=submit]")).focus();
       });
       parts.again.addEventListener("click", async () => {
         if (!(await poseAnother())) say("The other numbers cannot be read: their file is missing.", "shown");
@@ -115,6 +116,7 @@
         parts.again.hidden = false;
       });
     }
+    if (anew) say("", "");
     if (before) {
       form.elements[field].value = before;
       if (given()) answer();
@@ -122,9 +124,10 @@
     return poseAnother;
   };
 
-  // Asked anew, an exercise has other numbers, and is judged by its first answer that makes sense.
+  // Asked anew, an exercise has other numbers, and is judged by its first answer that makes sense; who has none
+  // is shown it.
   window.askable("form.page-answer", (form, before, told) => {
-    const poseAnother = begin(form, before, (said, right, isAnswer) => isAnswer && told(said, right));
+    const poseAnother = begin(form, before, (said, right, isAnswer) => isAnswer && told(said, right), true);
     if (!form.dataset.variants) return;
     form.inert = true; // until they are there
     poseAnother().finally(() => {

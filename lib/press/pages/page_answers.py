@@ -90,6 +90,8 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
     ... )
     >>> sentences(check)["replies"]["b"]
     '✓ Exercise 0.2 is solved. Nothing in it depends on n.'
+    >>> sentences(check)["shown"]
+    'The answer is (b). Nothing in it depends on n.'
     """
     number = exercise.number
 
@@ -107,7 +109,10 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
                 for letter, reply in exercise.replies.items()
             },
             "expected": mistaken(exercise.expected),
+            "shown": f"The answer is ({exercise.right}). {exercise.replies[exercise.right]}",
         }
+    right, within = exercise.right, exercise.within
+    digits = 0 if right == round(right) or within == 0 else max(0, math.ceil(-math.log10(within)))
     return {
         "number": number,
         "expects": exercise.expects,
@@ -119,11 +124,12 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
         "wrong": [[value, mistaken(sentence)] for value, sentence in exercise.wrong.items()],
         "otherwise": mistaken(exercise.otherwise),
         "expected": mistaken(exercise.expected),
+        "shown": f"The answer is {right:,.{digits}f}. {exercise.because}",
     }
 
 
 def variant(exercise: NumberExercise) -> dict[str, Any]:
-    """Return what the page must know of a variant, besides: its question and its answer in words.
+    """Return what the page must know of a variant: besides, its question in words.
 
     Examples
     --------
@@ -135,10 +141,7 @@ def variant(exercise: NumberExercise) -> dict[str, Any]:
     >>> variant(check)["shown"]
     'The answer is 466.67. It is a third of 1400.'
     """
-    right, within = exercise.right, exercise.within
-    digits = 0 if right == round(right) or within == 0 else max(0, math.ceil(-math.log10(within)))
-    shown = f"The answer is {right:,.{digits}f}. {exercise.because}"
-    return {"question": exercise.question, "shown": shown, **sentences(exercise)}
+    return {"question": exercise.question, **sentences(exercise)}
 
 
 def form(exercise: PageExercise, page: str) -> str:

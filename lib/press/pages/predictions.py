@@ -19,6 +19,9 @@ from press.audit.asking import ANSWER, SEEN
 from press.audit.form import ANSWERED
 from press.pages.guesses import boxes_of, choices_of, folds_of
 
+MEASURES = ("%", "bits", "bytes", "billion", "ms", "nats", "points", "powers of ten")
+"""Units in which something is measured; of all others it is asked how many there are."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -48,10 +51,13 @@ def field(name: str, number: Number) -> str:
     --------
     >>> field("ask-turns", Number("0.80", "turns", "0.05"))[:62]
     '<form class="prediction" data-value="0.80" data-unit="turns" d'
+    >>> "Your prediction: how many turns?" in field("ask-turns", Number("0.80", "turns", "0.05"))
+    True
     """
     data = {"value": number.value, "unit": number.unit, "within": number.within}
     written = " ".join(f'data-{key}="{html.escape(value)}"' for key, value in data.items())
-    label = f"Your prediction, in {number.unit}" if number.unit else "Your prediction"
+    how = f", in {number.unit}" if number.unit in MEASURES else f": how many {number.unit}?"
+    label = f"Your prediction{how if number.unit else ''}"
     return (
         f'<form class="prediction" {written}><label for="{name}-said">{html.escape(label)}</label>'
         f'<input id="{name}-said" type="text" autocomplete="off" spellcheck="false">'

@@ -21,6 +21,7 @@ def check_predict(least: int = 2, root: int = 5, digits: int = 3) -> NumberExerc
     condition = root**2
     most, part = least * condition, 10**digits
     up, down = condition + 1, condition - 1
+    written = str(part) if part < 10_000 else f"{part:,}"
 
     def steps(factor: float) -> float:
         return math.log(part) / -math.log(factor)
@@ -52,8 +53,8 @@ def check_predict(least: int = 2, root: int = 5, digits: int = 3) -> NumberExerc
             f"already; with κ = {most} the factor would be {most - 1}/{most + 1}",
         },
         otherwise=f"κ = {condition}, the factor is {down}/{up} ≈ {down / up:.3f}, and "
-        f"{down / up:.3f} to which power is 1/{part}?",
-        because=f"ln(1/{part}) / ln({down}/{up}) = {exact:.1f}.",
+        f"{down / up:.3f} to which power is 1/{written}?",
+        because=f"ln(1/{written}) / ln({down}/{up}) = {exact:.1f}.",
     )
 
 

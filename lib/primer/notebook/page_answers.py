@@ -15,6 +15,7 @@ from typing import Any
 
 from primer.notebook.answers import as_number
 from primer.notebook.exercises import Mistake, exercise
+from primer.notebook.wording import plain
 
 
 class Indistinct(ValueError):
@@ -115,7 +116,7 @@ class NumberExercise:
     @property
     def expected(self) -> str:
         """What to say to an answer that makes no sense."""
-        return f"{self.expects}, between {self.low:g} and {self.high:g}, is expected"
+        return f"{self.expects}, between {plain(self.low)} and {plain(self.high)}, is expected"
 
     def __call__(self, answer: Any) -> None:
         """Check the reader's answer, in the notebook."""

@@ -28,6 +28,17 @@ def raised(exponent: int) -> str:
     return str(exponent).translate(_RAISED)
 
 
+def plain(value: float) -> str:
+    """Write a number as prose does: with commas between thousands and a minus sign of its own.
+
+    Examples
+    --------
+    >>> plain(-1), plain(100_000), plain(0.25)
+    ('−1', '100,000', '0.25')
+    """
+    return f"{value:,.10g}".replace("-", "−")
+
+
 def short(value: float, digits: int = 3) -> str:
     """Write a number with so many digits, a large one as it is typed.
 
