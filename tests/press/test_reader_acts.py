@@ -16,6 +16,12 @@ from primer import widgets
 
 ASK_NOTHING = ("Summary", "Further reading")
 """Sections that look back."""
+LEANS = re.compile(
+    r"\b(?:such an?|th(?:is|ese) (?:model|attention|layer|head|fit|table|rule|memory|picture)s?)\b"
+    r"|\bhere\?",
+    re.IGNORECASE,
+)
+"""What points at the text around a question, which the page Today asks without it."""
 WIDGET = re.compile(rf"\b(?:{'|'.join(widgets.__all__)})\(")
 
 
@@ -55,6 +61,13 @@ def test_every_widget_has_a_task_and_every_section_asks(path: Path) -> None:
     tasks, questions = without_task(notebook), silent(notebook)
     assert not tasks, f"widgets without a task: {tasks}"
     assert not questions, f"sections that ask nothing: {questions}"
+
+
+@pytest.mark.parametrize("path", CHAPTER_NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_question_can_be_read_by_itself(path: Path) -> None:
+    asked = [box for section in sections(read_notebook(path)) for box in asking(section)]
+    leaning = [box.name for box in asked if box.kind == "question" and LEANS.search(box.question)]
+    assert not leaning, f"questions that lean on the text around them: {leaning}"
 
 
 def test_names_are_unique_over_the_book() -> None:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from nbformat import NotebookNode
 
-FOLDS = ("dropdown", "hint", "solution", "toggle")
+FOLDS = ("dropdown",)
 """Directives whose contents are closed at first."""
 
 _OPENING = re.compile(r"\s*(:{3,}|`{3,})\{([\w:-]+)\}(.*)")
+_CLOSED = re.compile(r"\s*:class:.*\bdropdown\b.*")
 _NO_WORDS = re.compile(r"\s*(:[\w-]+:.*|\([\w-]+\)=|\$\$.*)")
 _FORMULA = re.compile(r"\$[^$]+\$")
 _TARGET = re.compile(r"\]\([^)]*\)")
@@ -44,6 +45,8 @@ def words(text: str) -> Words:
     Words(shown=5, whole=5)
     >>> words("How many?\n\n:::{dropdown} Two.\nRight. Count.\n:::")
     Words(shown=3, whole=5)
+    >>> words(":::{admonition} Hint\n:class: dropdown tip\nCount.\n:::")
+    Words(shown=1, whole=2)
     """
     shown = whole = 0
     opened: list[tuple[str, str]] = []
@@ -61,6 +64,8 @@ def words(text: str) -> Words:
         if found := _OPENING.fullmatch(line):
             opened.append((found[1], found[2]))
             counted = found[3]
+        elif opened and _CLOSED.fullmatch(line):
+            opened[-1] = (opened[-1][0], "dropdown")
         if _NO_WORDS.fullmatch(line) or any(name.startswith("math") for _, name in opened):
             continue
         number = _count(counted)
