@@ -139,6 +139,7 @@ def test_the_first_choice_of_a_question_is_kept(asking: Page) -> None:
     summaries = asking.locator(f"{SHIFT} summary")
     tab_to(asking, summaries.nth(0))
     asking.keyboard.press("Enter")
+    expect(asking.locator(f"{SHIFT} .choice").nth(0)).to_have_class("choice wrong tried")
     asking.keyboard.press("Tab")
     asking.keyboard.press("Space")
     expect(asking.locator(f"{SHIFT} .choice").nth(1)).to_have_class("choice right tried")
