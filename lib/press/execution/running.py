@@ -154,6 +154,8 @@ def _death(code: int | None) -> str:
 def said(error: OSError) -> str:
     """Say in a sentence what the operating system refused."""
     where = f": {error.filename}" if error.filename else ""
+    if isinstance(error, PermissionError) and not where:  # a semaphore, which names no file
+        where = " (no file is named, so perhaps in /dev/shm, where processes meet)"
     return (
         f"{error.strerror or error}{where}; free some room, or see to it that you may write there, "
         "and run `make book` again"

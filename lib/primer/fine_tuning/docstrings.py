@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,15 @@ from primer.language_models import BytePairEncoding
 from primer.train import token_stream
 
 NAMESPACES = ("", "linalg", "fft", "random", "ma", "polynomial", "char", "lib.stride_tricks")
+INSERTED = re.compile(r"(?<=\nlike : array_like, optional)(?:\n {8}.*)+")
+ADDED = re.compile(r"\n    (Notes|Examples)\n    -+(?:\n {4}.*|\n)*\Z")
+"""What NumPy puts into docstrings, and at their ends, where it is indented as in a source."""
+TRUTH = """bool(x) -> bool
+
+Returns True when the argument x is true, False otherwise.
+The builtins True and False are the only two instances of the class bool.
+The class bool is a subclass of the class int, and cannot be subclassed."""
+"""What Python up to 3.12 says of a bool, such as little_endian; newer ones use other words."""
 SHORTEST, SHINGLE, TOO_SIMILAR = 200, 40, 0.25
 
 
@@ -44,10 +54,31 @@ def numpy_docstrings() -> dict[str, str]:
             module = getattr(module, part)
         for name in sorted(dir(module)):
             thing = getattr(module, name)
-            text = None if name.startswith("_") or inspect.ismodule(thing) else thing.__doc__
-            if isinstance(text, str) and len(inspect.cleandoc(text)) >= SHORTEST:
-                found[f"{space}.{name}".lstrip(".")] = inspect.cleandoc(text) + "\n"
+            text = TRUTH if isinstance(thing, bool) else thing.__doc__
+            if name.startswith("_") or inspect.ismodule(thing):
+                continue
+            if isinstance(text, str) and len(dedented(text)) >= SHORTEST:
+                found[f"{space}.{name}".lstrip(".")] = dedented(text) + "\n"
     return dict(sorted(found.items()))
+
+
+def dedented(text: str) -> str:
+    r"""Take a docstring's common indentation away, alike on every Python.
+
+    NumPy puts some docstrings together when it is imported.  From 3.13 on Python dedents what is
+    written in a source before that, and what is inserted or added keeps four spaces too many.
+
+    Examples
+    --------
+    >>> before = "One.\n\n    Two.\n\n    Notes\n    -----\n    Three."
+    >>> since_3_13 = "One.\n\nTwo.\n\n    Notes\n    -----\n    Three."
+    >>> dedented(before) == dedented(since_3_13)
+    True
+    """
+    text = inspect.cleandoc(text)
+    for later in (INSERTED, ADDED):
+        text = later.sub(lambda found: found[0].replace("\n    ", "\n"), text)
+    return text.rstrip("\n")
 
 
 def split_docstrings() -> Docstrings:
