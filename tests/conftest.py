@@ -19,7 +19,7 @@ from asking_book import asking_book
 from chromium import ARGUMENTS, find_chromium
 from hypothesis import settings
 from jaxtyping import config
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from threadpoolctl import threadpool_limits
 from tiny_book import CHAPTER, reading_book
 
@@ -212,6 +212,16 @@ def chromium() -> Iterator[Browser]:
         pytest.skip(reason)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, CUT_OFF])
+        made = browser.new_context
+
+        def patient(**options: Any) -> BrowserContext:
+            """Make a context that waits as long as a machine that does much else may need."""
+            context = made(**options)
+            context.set_default_timeout(1000 * PATIENCE)
+            return context
+
+        browser.new_context = patient  # type: ignore[method-assign]
+        expect.set_options(timeout=1000 * PATIENCE)
         yield browser
         browser.close()
 
