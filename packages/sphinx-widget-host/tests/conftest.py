@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Browser, Error, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -16,13 +17,14 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 def chromium() -> Iterator[Browser]:
     """Give a browser: ``$CHROMIUM``, the system's or Playwright's own."""
     system = filter(None, map(shutil.which, NAMES))
-    with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-        path = os.environ.get("CHROMIUM") or next(system, own)
-        options = ["--headless", "--no-sandbox", "--disable-dev-shm-usage"]
+    options = ["--headless", "--no-sandbox", "--disable-dev-shm-usage"]
+    with ExitStack() as opened:
         try:
+            playwright = opened.enter_context(sync_playwright())
+            own = playwright.chromium.executable_path
+            path = os.environ.get("CHROMIUM") or next(system, own)
             browser = playwright.chromium.launch(executable_path=path, args=options)
-        except Error as error:
+        except Exception as error:  # no browser, or what drives it lacks a library
             if os.environ.get("CI"):
                 raise
             pytest.skip(f"there is no Chromium: run `playwright install chromium` ({error})")
