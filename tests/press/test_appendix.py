@@ -10,6 +10,7 @@ from typing import NamedTuple
 import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from selectolax.lexbor import LexborHTMLParser
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 from tiny_book import write_registry
@@ -24,10 +25,17 @@ WITH_ROWS = {entry.chapter for entry in read_entries(BOOK)}
 ROWS = len(read_rows(BOOK))
 TEXT = "# Fourier\n\n(fourier-dft)=\n## The transform of samples"
 PAGES = {
-    "index.md": "# Book\n\n```{toctree}\nmap\nerrata\nchapters/16-fourier\n```\n",
+    "index.md": "# Book\n\n```{toctree}\nmap\nerrata\ntopics\nchapters/16-fourier\n```\n",
     "map.md": "# Map\n\n```{source-map}\n```\n",
     "errata.md": "# Errata\n\n```{errata}\n```\n",
+    "topics.md": "# Topics\n\n```{topics}\n```\n",
 }
+TOPICS = """area,topic,status,where,how
+Signals,Transforms,taught,fourier-dft,by hand
+Signals,"Wavelets, and more",left out,,no chapter builds on them
+Text,Counting,taught,language-models-counts,counted
+Text,Guessing,left out,,nobody asked
+"""
 
 
 def write_notebook(book: Path, *rows: str) -> None:
@@ -47,6 +55,7 @@ def write_lists(book: Path) -> None:
     (book / "chapters/appendix").mkdir(parents=True)
     for name in ("coverage.csv", "errata.yml"):
         shutil.copy(APPENDIX / name, book / "chapters/appendix")
+    (book / "chapters/appendix/topics.csv").write_text(TOPICS)
     write_registry(book, ["16-fourier"])
     for name, text in PAGES.items():
         (book / name).write_text(text)
@@ -138,6 +147,17 @@ def test_the_errata_link_to_the_box_that_proves_them(lists: Lists) -> None:
     assert order[-3:] == ["24", "22", "23"]
 
 
+def test_the_topics_link_the_sections_that_are_pages(lists: Lists) -> None:
+    page = (lists.before / "topics.html").read_text()
+    assert "Of 4 topics 1 is taught, 2 are left out, 1 is to come." in page
+    assert "<summary>2 topics, 1 of them taught</summary>" in page
+    rows = [LexborHTMLParser(row) for row in re.findall(r"<li>.*?topic-name.*?</li>", page, re.S)]
+    links = [[a.attributes["href"] for a in row.css(".topic-where a")] for row in rows]
+    assert links == [["chapters/16-fourier.html#fourier-dft"], [], [], []]
+    states = [row.css_first(".map-proved, .map-to-come").text() for row in rows]
+    assert states == ["taught", "left out", "to come", "left out"]
+
+
 def test_the_page_of_errata_of_a_chapter_proves_what_its_text_does_not(tmp_path: Path) -> None:
     book = tmp_path
     write_lists(book)
@@ -224,6 +244,16 @@ def test_typing_narrows_the_rows_and_says_how_many_are_left(look: Callable[[str]
     assert told(page) == ""
     assert visible(page, "section > h2") == len(WITH_ROWS)
     assert visible(page, ".source-map > li") == 0  # closed again, as they were
+
+
+@pytest.mark.browser
+def test_topics_are_narrowed_to_words_and_to_a_kind(look: Callable[[str], Page]) -> None:
+    page = look("topics.html")
+    page.get_by_label("Show only topics with").fill("left out")
+    assert told(page) == "2 of 4 topics left, in 2 areas."
+    page.get_by_label("Show only topics with").fill("wavelets signals")
+    expect(page.locator(".topic-name").filter(visible=True)).to_have_text(["Wavelets, and more"])
+    assert told(page) == "1 of 4 topics left, in 1 area."
 
 
 @pytest.mark.browser

@@ -37,6 +37,7 @@ LIBRARY = "chapters/appendix/library/"
 UNSEARCHED = (
     "chapters/appendix/cards",
     "chapters/appendix/source-map",
+    "chapters/appendix/topics",
     "chapters/appendix/errata",
     "chapters/appendix/changes",
     "chapters/errata/",

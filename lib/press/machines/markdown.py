@@ -34,6 +34,7 @@ MADE_ON_THE_SITE = {
     "scoreboard",
     "source-map",
     "speed",
+    "topics",
 }
 """Directives whose content is made of data when the site is built."""
 

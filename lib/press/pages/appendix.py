@@ -297,7 +297,8 @@ class Errata(Generated):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the two directives, the role, their style sheet and the filter above their lists."""
+    """Register the directives, the role, their style sheet and the filter above their lists."""
+    app.setup_extension("press.pages.topics")
     app.add_role("count", Count())
     app.add_directive("source-map", SourceMap)
     app.add_directive("errata", Errata)

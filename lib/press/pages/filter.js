@@ -1,5 +1,5 @@
-// A field above the lists of the appendix: what is typed narrows them, and a chapter opens where a row is
-// left. A link to a row opens the chapter around it, and paper gets all chapters open.
+// A field above the lists of the appendix: what is typed narrows them, and a chapter, of topics an area, opens
+// where a row is left. A link to a row opens the chapter around it, and paper gets all chapters open.
 (() => {
   "use strict";
   const folds = [...document.querySelectorAll("details.fold-rows")];
@@ -26,8 +26,11 @@
     const heading = section.querySelector("h2");
     return { fold, section, rows: rowsOf(fold), heading: heading.firstChild.textContent };
   });
-  const errata = folds[0].querySelector(".errata");
-  const [one, many] = errata ? ["erratum", "errata"] : ["row", "rows"];
+  const [one, many, part, parts] = folds[0].querySelector(".errata")
+    ? ["erratum", "errata", "chapter", "chapters"]
+    : folds[0].querySelector(".topics")
+      ? ["topic", "topics", "area", "areas"]
+      : ["row", "rows", "chapter", "chapters"];
   const total = chapters.reduce((sum, { rows }) => sum + rows.length, 0);
   let texts; // of each row of each chapter, once somebody types
   const read = () =>
@@ -39,10 +42,11 @@
   const [label, field, button, told] = ["label", "input", "button", "p"].map((name) =>
     document.createElement(name),
   );
-  const example = chapters[0].rows[0][0].querySelector(".map-id, .erratum-id").textContent;
+  const id = chapters[0].rows[0][0].querySelector(".map-id, .erratum-id");
+  const example = id ? `softmax, S3, ${id.textContent} …` : "cache, left out …";
   Object.assign(label, { htmlFor: "row-filter", textContent: `Show only ${many} with` });
   Object.assign(field, { id: "row-filter", type: "search", autocomplete: "off", spellcheck: false });
-  Object.assign(field, { placeholder: `softmax, S3, ${example} …` });
+  Object.assign(field, { placeholder: example });
   Object.assign(button, { type: "button", textContent: "Open all" });
   told.setAttribute("role", "status");
   box.append(label, " ", field, " ", button, " ", told);
@@ -76,7 +80,7 @@
       wasOpen = undefined;
       told.textContent = "";
     } else if (left) {
-      told.textContent = `${left} of ${total} ${many} left, in ${within} ${within === 1 ? "chapter" : "chapters"}.`;
+      told.textContent = `${left} of ${total} ${many} left, in ${within} ${within === 1 ? part : parts}.`;
     } else {
       told.textContent = `No ${one} has all of these words. Try fewer, or a part of one.`;
     }
