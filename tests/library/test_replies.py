@@ -160,7 +160,7 @@ REPLIES = {
         "divide by how often": 0.05 * 0.9,
         "asked is how many accepted": 0.9,
         "equally frequent": 0.9 / 0.92,
-        "nine cases of ten": 0.05 / (0.05 + 0.95 * 0.02),
+        "90 % of the cases only": 0.05 / (0.05 + 0.95 * 0.02),
         "that is how often a reply is accepted": 0.05 * 0.9 + 0.95 * 0.02,
         "that are wrong": 0.019 / 0.064,
     },

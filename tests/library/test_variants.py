@@ -52,6 +52,7 @@ REWORDED = {
     "14.1": "the chapter's model is the book's",
     "16.1": "a quarter is written as 1/4",
     "17.4": "a fifth is written as 20 %",
+    "18.4": "a half is written as 50 %",
 }
 """Questions that say more than the chapter's text, or say it in a line, and why."""
 
@@ -315,6 +316,12 @@ SOLVED: dict[str, Callable[[str, Sequence[float]], float]] = {
     ),
     "17.4": lambda _, x: math.ceil(
         stats.norm.ppf([0.975, 0.8]).sum() ** 2 * (100 * x[0] - x[2] ** 2) / x[2] ** 2
+    ),
+    "18.3": lambda _, x: x[0] / (x[0] + (100 - x[0]) * x[2] / x[1]),
+    "18.4": lambda _, x: (
+        stats.binom(int(x[0]), x[1] / 100).expect(
+            lambda k, n=x[0]: np.sqrt(k * (n - k)) / stats.binom(n, x[1] / 100).var()
+        )
     ),
 }  # fmt: skip
 """Each question once more, from its own words and in another way."""

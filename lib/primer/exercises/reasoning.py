@@ -3,51 +3,82 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 
-from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise
+from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, explain
+from primer.notebook.wording import short, word
 
-check_ceiling = NumberExercise(
-    "18.3",
-    right=0.703,
-    within=0.004,
-    low=0,
-    high=1,
-    expects="a probability",
-    wrong={
-        0.045: "that is how often a reply is right and accepted; divide by how often one is "
-        "accepted at all",
-        0.9: "that is how often a right reply is accepted; asked is how many accepted ones are "
-        "right",
-        0.978: "you took 0.9 against 0.02, as if right and wrong replies were equally frequent",
-        0.724: "right replies are accepted in nine cases of ten only",
-        0.064: "that is how often a reply is accepted",
-        0.297: "that is the share of accepted ones that are wrong",
-    },
-    otherwise="p·t over p·t + (1 − p)·f",
-    because="0.05 · 0.9 = 0.045 against 0.95 · 0.02 = 0.019, and 0.045 / 0.064 ≈ 0.703.",
-)
 
-check_weight = NumberExercise(
-    "18.4",
-    right=1.725,
-    within=0.004,
-    low=0,
-    high=100,
-    expects="a factor",
-    wrong={
-        2: "that is the limit of many replies, 1/√(p(1 − p)); here there are five",
-        1: "that is leaving one out, without the division",
-        0.8: "that is the mean without the division, 1 − 1/5",
-        2.156: "divide by n p (1 − p), which is 5/4",
-        8.624: "divide by n: the step is a mean over the five replies",
-        0.345: "the n is divided out twice",
-    },
-    otherwise="add √(k(5 − k)) over k = 1 … 4, each with its binomial chance, over 5 · ¼",
-    because="(2·5·2 + 2·10·√6)/32 ≈ 2.156, divided by 5/4: about 1.725.",
-)
+@varied(percent=(2, 4, 5, 8, 10), passing=(80, 85, 90, 95), leak=(1, 2, 3))
+def check_ceiling(percent: int = 5, passing: int = 90, leak: int = 2) -> NumberExercise:
+    """Ask how often the first accepted reply is right, for a checker that errs; in percent."""
+    p, t, f = percent / 100, passing / 100, leak / 100
+    good, bad = p * t, (1 - p) * f
+    right = good / (good + bad)
+    return NumberExercise(
+        "18.3",
+        question=f"A model is right in {percent} % of its replies. A checker accepts {passing} % "
+        f"of the right ones and {leak} % of the wrong ones. You draw until it accepts. With which "
+        "probability is that reply right?",
+        right=right,
+        within=0.004,
+        low=0,
+        high=1,
+        expects="a probability",
+        wrong={
+            good: "that is how often a reply is right and accepted; divide by how often one is "
+            "accepted at all",
+            t: "that is how often a right reply is accepted; asked is how many accepted ones are "
+            "right",
+            t / (t + f): f"you took {t:g} against {f:g}, as if right and wrong replies were "
+            "equally frequent",
+            p / (p + bad): f"right replies are accepted in {passing} % of the cases only",
+            good + bad: "that is how often a reply is accepted",
+            1 - right: "that is the share of accepted ones that are wrong",
+        },
+        otherwise="p·t over p·t + (1 − p)·f",
+        because=f"{p:g} · {t:g} = {short(good)} against {1 - p:g} · {f:g} = {short(bad)}, and "
+        f"{short(good)} / {short(good + bad)} ≈ {right:.3f}.",
+    )
+
+
+@varied(replies=(4, 5, 6, 7), percent=(10, 20, 25, 30, 40, 50))
+def check_weight(replies: int = 5, percent: int = 50) -> NumberExercise:
+    """Ask for the weight of a group whose spread is divided out, by its size."""
+    n, p = replies, percent / 100
+    summed = sum(
+        math.comb(n, k) * p**k * (1 - p) ** (n - k) * math.sqrt(k * (n - k)) for k in range(1, n)
+    )
+    variance = p * (1 - p)
+    right = summed / n / variance
+    return NumberExercise(
+        "18.4",
+        question=f"Groups of {word(n)} replies, advantages divided by the spread. A question is "
+        f"solved in {percent} % of the replies. By which factor is the expected step longer than "
+        "∇p? By hand, from the theorem.",
+        right=right,
+        within=0.004,
+        low=0,
+        high=100,
+        expects="a factor",
+        wrong={
+            1 / math.sqrt(variance): "that is the limit of many replies, 1/√(p(1 − p)); here "
+            f"there are {word(n)}",
+            1: "that is leaving one out, without the division",
+            1 - 1 / n: f"that is the mean without the division, 1 − 1/{n}",
+            summed: f"divide by n p (1 − p), which is {short(n * variance, 4)}",
+            right * n: f"divide by n: the step is a mean over the {word(n)} replies",
+            right / n: "the n is divided out twice",
+        },
+        otherwise=f"add √(k({n} − k)) over k = 1 … {n - 1}, each with its binomial chance, over "
+        f"{n} · {short(variance, 4)}",
+        because=f"The sum of √(k({n} − k)), each with its chance, is about {summed:.3f}, divided "
+        f"by {short(n * variance, 4)}: about {right:.3f}.",
+    )
+
 
 check_push = ChoiceExercise(
     "18.6",

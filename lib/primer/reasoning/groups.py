@@ -207,6 +207,10 @@ def dead_share(p: Reals, n: GroupSize) -> Float[np.ndarray, "*batch"]:
     float array with the shape of p
         Probabilities.
 
+    References
+    ----------
+    Yu et al. (2025), who draw on until a group tells something.
+
     Examples
     --------
     >>> dead_share([0.01, 0.2], 16).round(3)
