@@ -146,12 +146,13 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
 
 
 def report(runs: Sequence[Run]) -> Iterator[str]:
-    """Sum up: the share of right answers after 1, 3, 5 and 10 swaps, over the seeds."""
+    """Sum up: the share of right answers after all swaps, then after 1, 3, 5 and 10, over seeds."""
     for way, layers in WAYS:
         best = best_of(runs, way, layers)
-        for swaps in (1, 3, 5, 10):
-            right = spread(run.right for run in best if run.swaps == swaps)
-            yield f"{way}, {layers} layers, rate {best[0].rate:g}, {swaps} swaps: {right}"
+        mean = sum(run.right for run in best) / len(best)
+        each = (spread((r.right for r in best if r.swaps == swaps), 2) for swaps in (1, 3, 5, 10))
+        head = f"{way}, {layers} layers, rate {best[0].rate:g}: right {mean:.3f}"
+        yield f"{head}; after 1, 3, 5, 10 swaps {', '.join(each)}"
 
 
 study = Study(Path(__file__).with_suffix(".csv"), Run, train, settings, report)
