@@ -25,7 +25,6 @@ from primer.statistics.evidence import (
     coin_bayes_factor,
     marginal_likelihood,
     normal_bayes_factor,
-    normal_log_evidence,
     posterior_probability,
 )
 from primer.statistics.power import t_critical_values, t_power, t_sample_size
@@ -96,7 +95,6 @@ __all__ = [
     "noncentral_t_cdf",
     "noncentral_t_density",
     "normal_bayes_factor",
-    "normal_log_evidence",
     "numerical_information",
     "observed_information",
     "posterior_probability",

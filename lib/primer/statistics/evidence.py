@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import expit
 
 from primer.inputs import (
     Count,
@@ -16,9 +16,8 @@ from primer.inputs import (
     Probability,
     checked,
 )
-from primer.inputs.magnitude import TINY, scaled
+from primer.inputs.magnitude import TINY
 from primer.statistics.binomial import log_beta_binomial, log_binomial
-from primer.statistics.inputs import Sample
 from primer.statistics.quadrature import integral
 
 
@@ -209,65 +208,3 @@ def normal_bayes_factor(z: Number, n: Count, prior_scale: Positive = 1.0) -> flo
     log_r = math.log(n) + 2 * math.log(prior_scale)
     distance = z * math.sqrt(expit(log_r))  # expit(log r) = r/(1 + r)
     return _factor(float(np.logaddexp(0, log_r)) / 2 - distance * distance / 2)
-
-
-@checked
-def normal_log_evidence(
-    x: Sample, mean: Number, strength: Positive, shape: Positive, scale: Positive
-) -> float:
-    r"""Compute the log marginal likelihood of a normal sample with unknown mean and variance.
-
-    The prior is conjugate: :math:`1/\sigma^2 \sim \mathrm{Gamma}(a, \text{rate } b)` and
-    :math:`\mu \mid \sigma^2 \sim \mathcal N(m, \sigma^2/\kappa)`.  With
-    :math:`\kappa_n = \kappa + n`, :math:`a_n = a + n/2` and
-
-    .. math::
-
-        b_n &= b + \tfrac12 \sum_i (x_i - \bar x)^2 + \frac{\kappa n (\bar x - m)^2}{2 \kappa_n}, \\
-        p(x) &= \frac{\Gamma(a_n)}{\Gamma(a)}\, \frac{b^a}{b_n^{a_n}}
-                \left(\frac{\kappa}{\kappa_n}\right)^{1/2} (2\pi)^{-n/2}.
-
-    Parameters
-    ----------
-    x : array_like, shape (n,)
-        The sample.
-    mean : float
-        :math:`m`, in the unit of ``x``.
-    strength : float
-        :math:`\kappa > 0`, how many observations the prior mean counts for.
-    shape, scale : float
-        :math:`a > 0` and :math:`b > 0`, the latter in the square of the unit of ``x``.
-
-    Returns
-    -------
-    float
-        :math:`\log p(x)`.
-
-    Raises
-    ------
-    ValueError
-        When the sample is empty or not finite, or a prior parameter is out of range.
-
-    References
-    ----------
-    DeGroot (1970), section 9.6.
-
-    Examples
-    --------
-    >>> round(normal_log_evidence([0.0], mean=0, strength=1, shape=0.5, scale=0.5), 6)
-    -1.491303
-    """
-    parts, unit = scaled(np.append(x, mean))  # no square overflows
-    values, m = parts[:-1], parts[-1]
-    kappa, a = strength, shape
-    b, n = scale, len(values)
-    squares = float(((values - values.mean()) ** 2).sum())
-    a_n, kappa_n = a + n / 2, kappa + n
-    added = squares / 2 + kappa * n * (float(values.mean()) - m) ** 2 / (2 * kappa_n)
-    with np.errstate(divide="ignore"):  # nothing is added by a sample at m
-        log_b_n = np.logaddexp(np.log(b), np.log(added) + 2 * np.log(unit))
-    return float(
-        gammaln(a_n) - gammaln(a)
-        + a * np.log(b) - a_n * log_b_n
-        + np.log(kappa / kappa_n) / 2 - n * np.log(2 * np.pi) / 2
-    )  # fmt: skip
