@@ -252,10 +252,16 @@ def test_choices_stand_in_another_order_each_time(reading_page: Open, asking_hom
 def test_a_question_is_seen_whole_when_it_is_asked(
     reading_page: Open, asking_home: str, height: int
 ) -> None:
-    kept = {"review": {"ask-attention-sum": [0, NOON]}}
+    review = {key: [0, NOON] for key in ("ask-attention-sum", "ask-positions-shift", "8.1")}
+    kept = {"review": review}
     page = opened(reading_page, asking_home, kept, viewport={"width": 390, "height": height})
     button(page, "Ask me").click()
-    expect(page.locator(".asked")).to_be_in_viewport(ratio=1)
+    for number in range(3):
+        expect(standing(page)).to_have_text(f"Question {number + 1} of 3")
+        expect(page.locator(".asked")).to_be_in_viewport(ratio=1)
+        answer(page)
+        page.mouse.wheel(0, 400)
+        button(page, "Next|Finish").click()
 
 
 @pytest.mark.browser

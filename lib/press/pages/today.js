@@ -158,7 +158,7 @@
           right === undefined ? askTheReader() : judge(Boolean(said) && right),
         );
       box.querySelector("summary, input, button")?.focus({ preventScroll: true });
-      if (box.getBoundingClientRect().bottom > window.innerHeight) standing.scrollIntoView();
+      standing.scrollIntoView(); // each question where the one before stood, whatever its reply has moved
     };
     const go = (round, at, known) => {
       if (at < round.length) return ask(round, at, known);
