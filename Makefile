@@ -27,7 +27,7 @@ UV      := $(BIN)/uv pip install --python $(BIN)/python
 PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf serve lab test browser beside packages-own typed fuzz mutants soak thorough \
+.PHONY: help book executed site pdf serve lab student grade test browser beside packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -85,6 +85,15 @@ pdf: $(READY)  ## print the built site: a PDF of each chapter and of the whole (
 
 lab: $(READY)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters --LabApp.app_settings_dir=binder/lab
+
+# ---------------------------------------------------------------- teach
+
+student: $(READY)  ## homework without solutions, with new numbers (TERM=2027-spring; CHAPTER=08: of one)
+	@$(BIN)/python -m press.homework.handout $(CHAPTER) --term "$(TERM)"
+
+grade: $(READY)  ## grade handed-in homework: make grade FOLDER=in TERM=2027-spring DUE="2027-03-01 18:00"
+	@test -n "$(FOLDER)" || { echo "Name the folder of notebooks: make grade FOLDER=… TERM=…"; exit 1; }
+	@$(BIN)/python -m press.homework.grade "$(FOLDER)" --term "$(TERM)" $(if $(DUE),--due "$(DUE)")
 
 # ---------------------------------------------------------------- check
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from primer.notebook.answers import as_number
@@ -49,6 +49,9 @@ class NumberExercise:
         the chapter asks it.
     others : tuple of NumberExercise
         The same exercise with other numbers; :func:`~primer.notebook.varied` makes them.
+    unseen : callable, optional
+        Makes, from the name of a term, a variant that is none of these, for homework; ``None``
+        where the template has no other.
 
     Raises
     ------
@@ -84,6 +87,9 @@ class NumberExercise:
     because: str
     question: str = ""
     others: tuple[NumberExercise, ...] = ()
+    unseen: Callable[[str], NumberExercise | None] = field(
+        default=lambda term: None, compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         """Check the declaration, so that a faulty exercise is noticed where it is written."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,6 +66,11 @@ def varied(**choices: Sequence[Any]) -> Callable[[Template], NumberExercise]:
     Traceback (most recent call last):
         ...
     primer.notebook.exercises.Mistake: Exercise 0.1: you added the two numbers
+
+    Homework asks what none of the twenty does:
+
+    >>> check_product.unseen("2027-spring").question
+    'What is 5 times 8?'
     """
 
     def decorate(template: Template) -> NumberExercise:
@@ -97,9 +102,31 @@ def varied(**choices: Sequence[Any]) -> Callable[[Template], NumberExercise]:
                 f"give more values to draw from{passed}"
             )
         _, *others = found.values()
-        return replace(first, others=tuple(others))
+
+        def unseen(term: str) -> NumberExercise | None:
+            return _unseen(template, choices, first, found.keys(), term)
+
+        return replace(first, others=tuple(others), unseen=unseen)
 
     return decorate
+
+
+def _unseen(
+    template: Template,
+    choices: Mapping[str, Sequence[Any]],
+    first: NumberExercise,
+    questions: Collection[str],
+    term: str,
+) -> NumberExercise | None:
+    """Make a variant that no page of the book asks, another one for most terms."""
+    for values in _shuffled(choices, f"{first.number} in {term}"):
+        try:
+            one = template(**values)
+        except ValueError:  # its answers are too near each other, or leave the range
+            continue
+        if one.question not in questions and len(one.wrong) == len(first.wrong):
+            return one
+    return None
 
 
 def _defaults(
