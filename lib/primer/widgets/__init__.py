@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from primer.widgets.masking_desk import MaskingDesk
     from primer.widgets.norm_ball import NormBall
     from primer.widgets.power import PowerExplorer
+    from primer.widgets.press_the_keys import PressTheKeys
     from primer.widgets.remembering import Remembering
     from primer.widgets.rope import RopeRotation
     from primer.widgets.sampling import SamplingLaboratory
@@ -60,6 +61,7 @@ __all__ = [
     "MaskingDesk",
     "NormBall",
     "PowerExplorer",
+    "PressTheKeys",
     "Remembering",
     "RopeRotation",
     "SamplingLaboratory",

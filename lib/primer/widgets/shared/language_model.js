@@ -17,7 +17,8 @@
 // one flat array with the new tokens as first axis: queries are tokens × heads × d_head, scores tokens × heads × all.
 //
 // A masked model (`model.masked`) sees a text from both sides and adds learned positions in the place of rotations: it
-// reads a text at once, with allLogits(model, tokens).
+// reads a text at once, with allLogits(model, tokens).  `model.head` turns the last hidden state into scores: it is the
+// embedding once more, or a matrix of its own.  A model whose tokens are no text has no tokenizer.
 //
 // A matrix is { data, rows, columns } as torch's Linear stores it, one row for each output: a layer computes x Wᵀ.
 
@@ -60,12 +61,14 @@ export function readModel(data) {
       ...matrices(`${at}.feed_forward`, "gate", "up", "down"),
     };
   };
+  const embed = matrix("embed");
   const kv_heads = config.n_kv_heads ?? config.n_heads;
   const shape = { ...config, kv_heads, d_head: config.d_model / config.n_heads };
   return {
     config: shape,
-    tokenizer: readTokenizer(tokenizer),
-    embed: matrix("embed"),
+    tokenizer: tokenizer && readTokenizer(tokenizer),
+    embed,
+    head: config.tied_embeddings ? embed : matrix("head"),
     blocks: Array.from({ length: config.n_layers }, block),
     norm: scale("norm"),
     masked,
@@ -298,20 +301,20 @@ export const nextLogits = (model, tokens, cache, observe) => finish(nextSteps(mo
 /** The same as a generator that yields after each layer. */
 export function* nextSteps(model, tokens, cache, observe) {
   const hidden = yield* forwardSteps(model, tokens, cache, observe);
-  return shown(observe, "logits", linear(hidden.slice(-model.config.d_model), 1, model.embed));
+  return shown(observe, "logits", linear(hidden.slice(-model.config.d_model), 1, model.head));
 }
 
 /** The scores of all tokens at some places of a text, places × vocab_size, from the last hidden states. */
-export function logitsAt({ config: { d_model }, embed }, hidden, places) {
+export function logitsAt({ config: { d_model }, head }, hidden, places) {
   const rows = new Float32Array(places.length * d_model);
   places.forEach((place, i) =>
     rows.set(hidden.subarray(place * d_model, (place + 1) * d_model), i * d_model),
   );
-  return linear(rows, places.length, embed);
+  return linear(rows, places.length, head);
 }
 
 /** The scores of the following token after each of the tokens, tokens × vocab_size; they may follow a cache. */
 export function allLogits(model, tokens, observe, cache = newCache(model)) {
   const last = forward(model, tokens, cache, observe);
-  return shown(observe, "logits", linear(last, tokens.length, model.embed));
+  return shown(observe, "logits", linear(last, tokens.length, model.head));
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -43,6 +44,9 @@ MODERN = {
 
 MASKED = {**MODERN, "positions": "learned"}
 """The same for a masked model, whose tokens see each other from both sides."""
+
+BARE = {**MODERN, "tied_embeddings": False}
+"""The same for a model whose tokens are no text; its scores have a matrix of their own."""
 
 
 def pack(model: Transformer, encoding: BytePairEncoding) -> bytes:
@@ -92,8 +96,31 @@ def pack_masked(model: MaskedModel, encoding: BytePairEncoding) -> bytes:
     return _pack(model, encoding, MASKED)
 
 
+def pack_bare(model: Transformer) -> bytes:
+    """Write a model for the page whose tokens are no text: it reads and writes numbers of tokens.
+
+    Parameters
+    ----------
+    model : Transformer
+        A model of the modern form whose output is not tied to its embedding.
+
+    Returns
+    -------
+    bytes
+        A safetensors file, as of :func:`pack`.
+
+    Raises
+    ------
+    ValueError
+        When the model has another form.
+    """
+    return _pack(model, None, BARE)
+
+
 def _pack(
-    model: Transformer | MaskedModel, encoding: BytePairEncoding, form: Mapping[str, object]
+    model: Transformer | MaskedModel,
+    encoding: BytePairEncoding | None,
+    form: Mapping[str, object],
 ) -> bytes:
     """Write a model of one form."""
     config = model.config.to_dict()
@@ -102,12 +129,12 @@ def _pack(
             raise ValueError(
                 f"a page runs models with {name} = {value!r}, this one has {config[name]!r}"
             )
-    if encoding.vocab_size != model.config.vocab_size:
+    if encoding is not None and encoding.vocab_size != model.config.vocab_size:
         raise ValueError(
             f"the model knows {model.config.vocab_size} tokens and the encoding makes "
             f"{encoding.vocab_size}: give the encoding that the model was trained with"
         )
-    tokenizer = {
+    tokenizer = encoding and {
         "pattern": PATTERN,
         "merges": encoding.merges,
         "special_tokens": list(encoding.special_tokens),
@@ -119,8 +146,9 @@ def _pack(
 
 def _packed_tensors(model: Transformer | MaskedModel) -> Iterator[tuple[str, Tensor]]:
     """Name the matrices as whole numbers with their units, and the norms' scales as they are."""
+    tied = model.config.tied_embeddings
     for name, weight in model.state_dict().items():
-        if name == "head.weight":  # the embedding once more
+        if name == "head.weight" and tied:  # the embedding once more
             continue
         if weight.ndim == 1:
             yield name, weight.float().contiguous()
@@ -171,16 +199,41 @@ def unpack_masked(data: bytes) -> tuple[MaskedModel, BytePairEncoding]:
     return model.eval(), encoding
 
 
+def unpack_bare(data: bytes) -> Transformer:
+    """Read what :func:`pack_bare` wrote: the model that the page runs, in torch.
+
+    Raises
+    ------
+    ValueError
+        When the bytes are not a whole file of this kind.
+    """
+    config, weights, _ = _described(data)
+    if config.tied_embeddings:
+        raise ValueError("this model's tokens are a text's: it is read by unpack")
+    model = Transformer(config)
+    model.load_state_dict(weights)
+    return model.eval()
+
+
 def _read(data: bytes) -> tuple[TransformerConfig, dict[str, Tensor], BytePairEncoding]:
-    """Read configuration, weights and tokens."""
+    """Read configuration, weights and the tokens of a text."""
+    config, weights, tokenizer = _described(data)
+    try:
+        merges = [(first, second) for first, second in tokenizer["merges"]]
+        encoding = BytePairEncoding(merges, tokenizer["special_tokens"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"this is no whole language model for a page: {error}") from None
+    return config, weights, encoding
+
+
+def _described(data: bytes) -> tuple[TransformerConfig, dict[str, Tensor], Any]:
+    """Read configuration, weights and what is said of the tokens."""
     try:
         tensors = load(data)
         size = int.from_bytes(data[:8], "little")
         description = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["model"])
         config = TransformerConfig.from_dict(description["config"])
         tokenizer = description["tokenizer"]
-        merges = [(first, second) for first, second in tokenizer["merges"]]
-        encoding = BytePairEncoding(merges, tokenizer["special_tokens"])
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"this is no whole language model for a page: {error}") from None
     weights = {}
@@ -190,9 +243,10 @@ def _read(data: bytes) -> tuple[TransformerConfig, dict[str, Tensor], BytePairEn
             weights[name] = dequantize(tensor, unit)
         elif name.endswith("weight"):
             weights[name] = tensor
-    return config, weights, encoding
+    return config, weights, tokenizer
 
 
+unpacked_bare = functools.lru_cache(maxsize=4)(unpack_bare)
 unpacked_masked = functools.lru_cache(maxsize=2)(unpack_masked)
 unpacked = functools.lru_cache(maxsize=4)(unpack)
 """The same, done once for all widgets that show a model.  Nobody may change what it returns."""
