@@ -16,6 +16,7 @@ from written import BOOK, CHAPTERS
 
 from press.homework.grade import Line, as_csv
 from press.homework.handout import KEY, Homework, find_chapter, main, make_homework
+from press.homework.walls import readable_folders
 
 TERM = "2027-spring-barley"
 RIGHT = {
@@ -200,7 +201,7 @@ from pathlib import Path
 from press.homework import walls
 walls.refuse = lambda *_: None  # as if somebody had found a way around Python's own refusals
 scratch, other = map(Path, sys.argv[1:])
-missing = walls.alone() + walls.close_in(scratch, walls.readable_folders())
+missing = walls.alone() + walls.close_in(scratch, walls.readable_folders(other))
 (scratch / "own.txt").write_text("mine")
 for act in (lambda: other.write_text("taken"), other.unlink, other.read_text,
             lambda: socket.create_connection(("127.0.0.1", 9), timeout=2)):
@@ -260,6 +261,13 @@ def test_a_chapter_or_a_term_that_is_none(capsys: pytest.CaptureFixture[str]) ->
         find_chapter(BOOK, "77")
     assert main(["08", "--term", " "]) == 1
     assert "name the term" in capsys.readouterr().out
+
+
+def test_nobody_reads_the_others_in_the_folder_of_the_book(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BOOK))  # as `python -m` does
+    folders = readable_folders(BOOK / "handed-in")
+    assert BOOK not in folders
+    assert BOOK / "lib" in folders
 
 
 def test_no_cell_of_the_table_is_a_formula() -> None:

@@ -188,7 +188,9 @@ def _graded(
         # Beside nothing of ours: what a notebook writes goes with the folder.
         scratch = Path(tempfile.mkdtemp(prefix="homework-"))
         try:
-            found, walls = run(cells, homework, scratch, readable_folders(), patience=patience)
+            found, walls = run(
+                cells, homework, scratch, readable_folders(folder), patience=patience
+            )
             verdicts = {**found, **verdicts}
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

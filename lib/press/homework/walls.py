@@ -35,12 +35,17 @@ class Refused(PermissionError):
     """What a notebook wanted and may not; the sentence says what."""
 
 
-def readable_folders() -> list[Path]:
-    """List what a notebook may read: Python, the packages and the book's library."""
+def readable_folders(handed_in: Path) -> list[Path]:
+    """List what a notebook may read: Python, the packages and the book's library.
+
+    The folder with everybody's homework is in none of them, though it may lie in the folder where
+    the command was called, from which Python imports too.
+    """
     paths = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path}
     paths |= {"/usr", "/lib", "/lib64", "/proc", "/sys/devices/system/cpu", "/dev"}
     paths |= {"/etc/ld.so.cache", "/etc/localtime", "/System", "/Library"}
-    return sorted({Path(path).resolve() for path in paths if path and Path(path).exists()})
+    found = {Path(path).resolve() for path in paths if path and Path(path).exists()}
+    return sorted(path for path in found if not handed_in.resolve().is_relative_to(path))
 
 
 def alone() -> list[str]:
