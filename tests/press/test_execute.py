@@ -24,6 +24,7 @@ from press.execution.cache import CACHE, code_of, key_file, opened, read, result
 from press.execution.home import writable_home
 from press.execution.model_ids import STATE, VIEW, rename_models
 from press.notebook import NotANotebook, read_notebook
+from press.pages.beginnings import lines_of
 from press.publish import turns
 from press.publish.turns import LOCK, our_turn
 from sphinx_run_in_page.cells import FIRST
@@ -91,6 +92,7 @@ def test_a_cell_that_draws_keeps_where_torchs_generator_stood(book):
     assert execute.main() == 0
     run = nbformat.read(result_file(CACHE, code_of(read(Path(PAGE)))), 4).cells
     assert [FIRST in cell.metadata for cell in run] == [False, False, True, False, True]
+    assert lines_of(book, book / PAGE) == {place: run[place].metadata[FIRST] for place in (2, 4)}
     for cell in (run[4], run[2]):  # in whatever order
         exec(cell.metadata[FIRST].replace("import torch", "import torch_in_page as torch"), {})
         assert cell.outputs[0].text == f"{torch_in_page.rand(1).item()}\n"

@@ -153,7 +153,7 @@ def intraclass_correlation(values: ArrayLike, clusters: Clusters) -> float:
     """
     x = vector("values", values)
     places = _places(clusters, len(x))
-    sizes = np.bincount(places)
+    sizes = np.bincount(places).astype(np.int64)  # whose squares are added
     groups, n = len(sizes), len(x)
     if groups == n:
         raise ValueError("each cluster holds one value: nothing says how alike two of one are")

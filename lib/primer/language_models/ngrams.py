@@ -284,7 +284,7 @@ def kneser_ney_discounts(values: Codes) -> Float[np.ndarray, "4"]:
     """
     if len(values) == 0 or values.min() < 1:
         raise ValueError("values must be how often n-grams occur, whole numbers, 1 or more")
-    n = np.bincount(np.minimum(values, 5), minlength=6)[1:5]
+    n = np.bincount(np.minimum(values, 5), minlength=6)[1:5].astype(np.int64)  # products follow
     c = np.arange(1, 4)
     below = (n[0] + 2 * n[1]) * n[:3]
     above = c * below - (c + 1) * n[0] * n[1:]  # whole numbers: 0 is 0, not a little less

@@ -45,7 +45,8 @@ def test_any_order_gives_what_the_notebook_gives(lines: list[str], order: list[i
     for chosen in order:
         cell = 1 + chosen % len(lines)
         unit = with_calls([one for one in units if one.cell <= cell], set())[0][-1]
-        for one in [*memory.to_run(needed(units, cell, unit.uses | unit.changes, set())), unit]:
+        given = unit.uses | unit.changes
+        for one in [*memory.to_run(needed(units, cell, given, set()), given), unit]:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 exec(one.source, names)
@@ -75,6 +76,8 @@ def test_any_order_gives_what_the_notebook_gives(lines: list[str], order: list[i
         ("x.fit(y)", {"x", "y"}, {"x", "y"}),
         ("class A(B):\n    c = d", {"B", "d"}, set()),
         ("async def f():\n    return x", {"x"}, set()),
+        ("import b\nb.draw(x)\nb.set_rate(y)", {"x", "y"}, {"b", "x", "y"}),
+        ("import b\nb.draw(x)", {"x"}, {"x"}),
         ("if (n := len(x)) > 2:\n    y = n", {"x"}, set()),
     ],
 )
@@ -82,3 +85,14 @@ def test_names_of_code(code: str, uses: set[str], changes: set[str]) -> None:
     names = names_of(code)
     assert names.uses == uses
     assert names.changes == changes
+
+
+def test_a_check_is_split_and_what_it_verifies_is_left_out() -> None:
+    cells = [
+        ("", "seen = []\ndef look():\n    seen.append(1)\n    return seen"),
+        ("check", "n = 3\nimport widgets\nshown = widgets.Fold()\nverify(look(), [1])"),
+        ("", "print(n, seen)"),
+    ]
+    units = units_of(cells, tells="print|verify", split=["check"])
+    wanted = needed(units, 2, units[-1].uses, set())
+    assert [unit.source for unit in wanted] == [cells[0][1], "n = 3"]

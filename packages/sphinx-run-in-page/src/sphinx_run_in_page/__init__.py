@@ -86,6 +86,12 @@ def make_packs(app: Sphinx) -> tuple[list[packs.Pack], dict[str, Any]]:
             if not any(one.endswith(".py") for one in files)
         },
         "absent": [*modules.absent(written), *config.run_absent],
+        "installed": {
+            path.split("-")[0].lower(): name
+            for name, files in own.items()
+            for path in files
+            if path.endswith(".dist-info/METADATA")
+        },
         "environment": config.run_environment,
         "dark": config.run_dark,
     }
@@ -201,7 +207,9 @@ def page_data(
         "tells": tells,
         "cells": [
             {key: one[key] for key in ("kind", "source", "printed")}
-            | {"packs": packs_of(units, number) if one["runs"] else []}
+            | {"packs": packs_of(units, number)}
+            if one["runs"]
+            else {"kind": one["kind"]}
             for number, one in enumerate(read["cells"])
         ],
     }

@@ -99,11 +99,18 @@ def read_page(app: Sphinx, document: nodes.document) -> None:
             source.parent.insert(place, run_place(cell=number, page=app.env.docname))
     if not any(one["runs"] for one in kept):
         return
-    pairs = [(one["kind"], one["source"]) for one in kept]
-    units = units_of(pairs, config.run_setup_tag, config.run_tells)
+    firsts = [cell.get("cell_metadata", {}).get(FIRST, "") for cell, _, _ in found]
+    # what has to begin somewhere is not split, or each part would begin there
+    whole = [
+        one["kind"] in config.run_not and first for one, first in zip(kept, firsts, strict=True)
+    ]
+    pairs = [
+        ("" if keep else one["kind"], one["source"]) for one, keep in zip(kept, whole, strict=True)
+    ]
+    units = units_of(pairs, config.run_setup_tag, config.run_tells, config.run_not)
     for unit in units:
         if kept[unit.cell]["kind"] != config.run_setup_tag:
-            unit.first = found[unit.cell][0].get("cell_metadata", {}).get(FIRST, "")
+            unit.first = firsts[unit.cell]
     app.env.metadata[app.env.docname]["run_cells"] = {
         "cells": kept,
         "units": [unit.as_data() for unit in units],

@@ -285,7 +285,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     return made((drawn < input._a).astype(input._a.dtype), input._dtype)
 
 
-@only_function
+@both
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None
 ) -> Tensor:

@@ -40,6 +40,20 @@ def sentence(library: str) -> str:
     return f"This needs {library}, which does not run in the page."
 
 
+def missing(path: str) -> str:
+    """Name what is missing: the outermost module around a name that is a stand-in.
+
+    Parameters
+    ----------
+    path : str
+        The full name of what was used.
+    """
+    parts = path.split(".")
+    modules = (".".join(parts[:end]) for end in range(1, len(parts)))
+    found = (name for name in modules if isinstance(sys.modules.get(name), AbsentModule))
+    return next(found, parts[0])
+
+
 class StandIn(type):
     """What stands for a function or a class of a library that is not there."""
 
@@ -63,7 +77,7 @@ class StandIn(type):
             if frame.f_code.co_name not in {"__getattr__", "_handle_fromlist"}:
                 break
             frame = frame.f_back  # type: ignore[assignment]
-        raise Absent(sentence(cls.library.split(".")[0]))
+        raise Absent(sentence(missing(cls.library)))
 
     def __getitem__(cls, item: Any) -> Any:
         return cls
@@ -113,10 +127,25 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         Libraries that the book's own code imports, and the page does not have.
     packs : mapping
         The pack that brings a module, for those that are not loaded yet.
+    installed : mapping
+        The pack that brings what is known of an installed package, by the package's name.
     """
 
-    def __init__(self, absent: Iterable[str], packs: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        absent: Iterable[str],
+        packs: Mapping[str, str],
+        installed: Mapping[str, str] | None = None,
+    ) -> None:
         self.absent, self.packs = set(absent), dict(packs)
+        self.installed = dict(installed or {})
+
+    def find_distributions(self, context: Any = None) -> list[Any]:
+        """Stop for a package that is asked for by name and is to be loaded; it has no others."""
+        name = str(getattr(context, "name", None) or "").lower().replace("-", "_")
+        if name in self.installed:
+            raise Awaited(self.installed[name])
+        return []
 
     def find_spec(
         self,
@@ -143,3 +172,4 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def arrived(self, pack: str) -> None:
         """Leave the modules of a pack to the ordinary finders from now on."""
         self.packs = {module: one for module, one in self.packs.items() if one != pack}
+        self.installed = {name: one for name, one in self.installed.items() if one != pack}

@@ -11,9 +11,12 @@ import builtins
 import re
 from collections.abc import Iterable
 
-BUILTIN = frozenset(dir(builtins))
+BUILTIN = frozenset(dir(builtins)) - {"copyright", "credits", "exit", "license", "quit"}
+"""Python's own names, without those that only a session for typing adds."""
 _MAKES_A_SOURCE = re.compile(r"(default_rng|generator|Generator|RandomState|iter)$")
 """Calls that make what changes whenever something is drawn from it."""
+_SETS_A_MODULE = re.compile(r"(set|use|update|seed|add|register|enable|disable|manual_seed|reset)")
+"""How functions of a module begin that were made to change something in it."""
 
 
 def without_magics(source: str) -> str:
@@ -64,6 +67,22 @@ def objects_of(source: str) -> tuple[set[str], set[str]]:
     return sources, others
 
 
+def imported_by(source: str) -> set[str]:
+    """Name what a cell imports.
+
+    Examples
+    --------
+    >>> sorted(imported_by("import numpy as np; from book import topic"))
+    ['np', 'topic']
+    """
+    return {
+        alias.asname or alias.name.split(".")[0]
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+
+
 class Names(ast.NodeVisitor):
     """Collects, in the order of running, the names that code uses, sets and changes.
 
@@ -73,12 +92,20 @@ class Names(ast.NodeVisitor):
         Names that are known to hold sources of random numbers, and other objects.
     tells : str
         A pattern of the functions that only tell something about their arguments.
+    modules : iterable of str
+        Names that are imported.  Calling a function of a module changes the module only where its
+        name says so, as ``np.seterr`` and ``plt.rcParams.update`` do.
     """
 
     def __init__(
-        self, sources: Iterable[str] = (), others: Iterable[str] = (), tells: str = "print"
+        self,
+        sources: Iterable[str] = (),
+        others: Iterable[str] = (),
+        tells: str = "print",
+        modules: Iterable[str] = (),
     ) -> None:
         self.sources, self.others, self.tells = set(sources), set(others), tells
+        self.modules = set(modules)
         self.uses: set[str] = set()
         self.sets: set[str] = set()
         self.changes: set[str] = set()
@@ -87,7 +114,7 @@ class Names(ast.NodeVisitor):
 
     def _inner(self, bound: set[str]) -> Names:
         """Begin to read a scope inside this one."""
-        inner = Names(self.sources, self.others, self.tells)
+        inner = Names(self.sources, self.others, self.tells, self.modules)
         inner.sets, inner.alters = set(bound), dict(self.alters)
         return inner
 
@@ -124,9 +151,15 @@ class Names(ast.NodeVisitor):
         """Note what a call whose value nobody takes was made to change."""
         call = node.value
         if isinstance(call, ast.Call) and not re.fullmatch(self.tells, _last_name(call.func)):
-            changed = [call.func] if isinstance(call.func, ast.Attribute) else []
+            changed = [call.func] if self._changes_its_owner(call.func) else []
             self.changes |= {_root(one) for one in [*changed, *call.args]} - {""}
         self.generic_visit(node)
+
+    def _changes_its_owner(self, function: ast.expr) -> bool:
+        """Say whether a call whose value nobody takes may change what its function belongs to."""
+        if not isinstance(function, ast.Attribute):
+            return False
+        return _root(function) not in self.modules or bool(_SETS_A_MODULE.match(function.attr))
 
     def visit_Assign(self, node: ast.Assign) -> None:
         """Read the value first."""
@@ -220,7 +253,11 @@ class Names(ast.NodeVisitor):
 
 
 def names_of(
-    source: str, sources: Iterable[str] = (), others: Iterable[str] = (), tells: str = "print"
+    source: str,
+    sources: Iterable[str] = (),
+    others: Iterable[str] = (),
+    tells: str = "print",
+    modules: Iterable[str] = (),
 ) -> Names:
     r"""Read the code of a cell.
 
@@ -236,9 +273,12 @@ def names_of(
     (['f', 'x'], ['y'], ['y'])
     >>> sorted(names_of("a = rng.normal()", sources=["rng"]).changes)
     ['rng']
+    >>> sorted(names_of("book.draw(x)", modules=["book"]).changes)
+    ['x']
     """
     own_sources, own_others = objects_of(source)
-    found = Names({*sources, *own_sources}, {*others, *own_others}, tells)
+    known = {*modules, *imported_by(source)}
+    found = Names({*sources, *own_sources}, {*others, *own_others}, tells, known)
     found.visit(ast.parse(source))
     found.uses -= BUILTIN
     return found

@@ -17,7 +17,12 @@ from typing import Any
 
 from sphinx_run_in_page.in_page.absent import Absent, Awaited, Finder, sentence
 from sphinx_run_in_page.in_page.files import LateFiles
-from sphinx_run_in_page.in_page.names import names_of, objects_of, without_magics
+from sphinx_run_in_page.in_page.names import (
+    imported_by,
+    names_of,
+    objects_of,
+    without_magics,
+)
 from sphinx_run_in_page.in_page.outputs import Printed, Screen, Tell
 from sphinx_run_in_page.in_page.reading import packs_of_code
 from sphinx_run_in_page.in_page.slices import Memory, Unit, needed, with_calls
@@ -88,8 +93,8 @@ class Runner:
     data : mapping
         What the build knows: ``units`` of the page, ``modules`` (the pack of each module that one
         brings), ``own`` (the packs that each of the book's own modules needs), ``absent``
-        (libraries that are not to be had), ``files`` (the pack of each file that is loaded when it
-        is opened), ``tells``.
+        (libraries that are not to be had), ``installed`` (the pack that knows of an installed
+        package), ``files`` (the pack of each file that is loaded when it is opened), ``tells``.
     tell : callable
         What takes the outputs.
     """
@@ -103,7 +108,7 @@ class Runner:
         self.tell = tell
         self.screen = Screen(tell)
         self.screen.install()
-        self.finder = Finder(data["absent"], self.modules)
+        self.finder = Finder(data["absent"], self.modules, data.get("installed"))
         sys.meta_path.append(self.finder)
         self.files = LateFiles(data["files"], self.modules)
         self.names: dict[str, Any] = {"__name__": "__main__"}
@@ -127,7 +132,8 @@ class Runner:
         known = [objects_of(unit.source) for unit in self.units]
         sources = set().union(*(one for one, _ in known))
         others = set().union(*(one for _, one in known))
-        names = names_of(code, sources, others, self.tells)
+        modules = set().union(*(imported_by(unit.source) for unit in self.units))
+        names = names_of(code, sources, others, self.tells, modules)
         sets, changes, uses = names.sets, names.changes, names.uses
         packs = packs_of_code(code, self.modules, self.own)
         unit = Unit(cell, code, sets, changes, uses, packs=packs)
@@ -193,7 +199,7 @@ class Runner:
             unit = self._read(cell, without_magics(code))
             wanted = needed(self.units, cell, unit.uses, unit.packs)
             self.screen.quiet = True
-            todo = self.memory.to_run(wanted)
+            todo = self.memory.to_run(wanted, unit.uses | unit.changes)
             long = sum(one.seconds for one in [*todo, unit])
             if long > LONG:
                 self.tell(TAKES, str(round(long)), "")

@@ -9,11 +9,17 @@ or something that it made was changed since.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sphinx_run_in_page.in_page.names import names_of, objects_of, without_magics
+from sphinx_run_in_page.in_page.names import (
+    imported_by,
+    names_of,
+    objects_of,
+    without_magics,
+)
 
 
 @dataclass
@@ -40,29 +46,34 @@ class Unit:
         Code that runs before it, each time, with no names of its own or the page's.
     seconds : float
         How long it takes in a page, where that is long and somebody measured it.
+    only_tells : bool
+        Whether it is a statement that tells something and makes nothing: what functions that it
+        calls change on their way is nothing that others wait for.
     """
 
     cell: int
-    source: str
-    sets: set[str]
-    changes: set[str]
-    uses: set[str]
+    source: str = ""
+    sets: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    uses: set[str] = field(default_factory=set)
     setting: bool = False
     packs: set[str] = field(default_factory=set)
     later: dict[str, set[str]] = field(default_factory=dict)
     alters: dict[str, set[str]] = field(default_factory=dict)
     first: str = ""
     seconds: float = 0.0
+    only_tells: bool = False
 
     def as_data(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+        """Return it as JSON can hold it, without what is empty."""
 
         def plain(value: Any) -> Any:
             if isinstance(value, dict):
                 return {name: plain(one) for name, one in value.items()}
             return sorted(value) if isinstance(value, set) else value
 
-        return {name: plain(value) for name, value in vars(self).items()}
+        kept = {name: plain(value) for name, value in vars(self).items()}
+        return {name: value for name, value in kept.items() if value or name in {"cell", "source"}}
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Unit:
@@ -94,8 +105,25 @@ def statements(source: str) -> Iterator[str]:
             yield ast.unparse(node)
 
 
+def only_tells(statement: str, tells: str) -> bool:
+    """Say whether a statement calls a function that only tells something about its arguments.
+
+    Examples
+    --------
+    >>> only_tells("print(f(x))", "print"), only_tells("y = f(x)", "print")
+    (True, False)
+    """
+    node = ast.parse(statement).body[0]
+    call = node.value if isinstance(node, ast.Expr) else None
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    return named and bool(re.fullmatch(tells, call.func.id))  # type: ignore[union-attr]
+
+
 def units_of(
-    cells: Sequence[tuple[str, str]], setup: str = "setup", tells: str = "print"
+    cells: Sequence[tuple[str, str]],
+    setup: str = "setup",
+    tells: str = "print",
+    split: Collection[str] = (),
 ) -> list[Unit]:
     """Read the cells of a page.
 
@@ -107,6 +135,8 @@ def units_of(
         The kind of the cells that are split into statements.
     tells : str
         A pattern of the functions that only tell something about their arguments.
+    split : collection of str
+        Further kinds of cells that are split into statements: nobody runs them as a whole.
 
     Examples
     --------
@@ -115,24 +145,26 @@ def units_of(
     >>> [(unit.cell, sorted(unit.uses), sorted(unit.sets | unit.changes)) for unit in units]
     [(0, [], ['np']), (1, ['np'], ['x']), (2, ['x'], ['x'])]
     """
-    read: list[tuple[int, str, bool]] = []
-    sources, others = set(), set()
+    read: list[tuple[int, str, str]] = []
+    sources, others, modules = set(), set(), set()
     for number, (kind, code) in enumerate(cells):
         source = without_magics(code)
         try:
-            parts = list(statements(source)) if kind == setup else [source]
+            parts = list(statements(source)) if kind in {setup, *split} else [source]
             own_sources, own_others = objects_of(source)
+            modules |= imported_by(source)
         except SyntaxError:
             continue
         sources |= own_sources
         others |= own_others
-        read += [(number, part, kind == setup) for part in parts]
+        read += [(number, part, kind) for part in parts]
     units = []
-    for number, part, in_setup in read:
-        names = names_of(part, sources, others, tells)
-        setting = in_setup and not names.sets - {"_"}
+    for number, part, kind in read:
+        names = names_of(part, sources, others, tells, modules)
+        setting = kind == setup and not names.sets - {"_"}
         unit = Unit(number, part, names.sets, names.changes, names.uses, setting)
         unit.later, unit.alters = names.later, names.alters
+        unit.only_tells = kind in split and only_tells(part, tells)
         units.append(unit)
     return units
 
@@ -164,7 +196,8 @@ def with_calls(units: Sequence[Unit], uses: set[str]) -> tuple[list[Unit], set[s
     full = []
     for unit in units:
         used = reached(unit.uses)
-        altered = set().union(*(alters.get(name, ()) for name in used))
+        reach = set() if unit.only_tells else used
+        altered = set().union(*(alters.get(name, ()) for name in reach))
         full.append(replace(unit, uses=used, changes=unit.changes | altered))
         later = {name: one for name, one in later.items() if name not in unit.sets} | unit.later
         alters = {name: one for name, one in alters.items() if name not in unit.sets} | unit.alters
@@ -244,8 +277,17 @@ class Memory:
         for name in unit.sets | unit.changes:
             self.made[name] = (object(),)
 
-    def to_run(self, wanted: Sequence[Unit]) -> list[Unit]:
+    def to_run(self, wanted: Sequence[Unit], uses: set[str]) -> list[Unit]:
         """Return those of the units that a cell needs which must run now.
+
+        A name that only passes through, as that of a loop, makes nothing run again.
+
+        Parameters
+        ----------
+        wanted : sequence of Unit
+            What the cell needs, in its order.
+        uses : set of str
+            The names that the cell takes from before, and what functions look up for it.
 
         Examples
         --------
@@ -253,34 +295,39 @@ class Memory:
         >>> memory = Memory()
         >>> for unit in units:
         ...     memory.ran(unit)
-        >>> memory.to_run(units)
+        >>> memory.to_run(units, {"a", "b"})
         []
-        >>> [unit.cell for unit in memory.to_run(units[:2])]  # `a` was changed since
+        >>> [unit.cell for unit in memory.to_run(units[:2], {"a"})]  # `a` was changed since
         [0]
+        >>> memory.to_run(units[:2], {"b"})
+        []
         """
         goal: dict[str, tuple[object, ...]] = {}
         before: list[dict[str, tuple[object, ...]]] = []
         for unit in wanted:
             before.append({name: goal.get(name, ()) for name in unit.uses | unit.changes})
             self._apply(goal, unit)
-        stale = {name for name, keys in goal.items() if self.made.get(name) != keys}
-        todo: set[int] = set()
+        mismatched = {name for name, keys in goal.items() if self.made.get(name) != keys}
+        todo: set[int] = {
+            place
+            for place, unit in enumerate(wanted)
+            if unit.setting and unit.source not in self.made
+        }
         while True:
-            found = {
-                place
-                for place, unit in enumerate(wanted)
-                if (unit.sets | unit.changes) & stale
-                or (unit.setting and unit.source not in self.made)
-            }
             # what runs again finds its names as they were then, or they are made again, too
-            more = {
+            stale = {
                 name
-                for place in found
+                for place in todo
                 for name, keys in before[place].items()
                 if keys and self.made.get(name) != keys
             }
-            # and all that it makes is made again from there on
-            more = more.union(*(wanted[place].sets | wanted[place].changes for place in found))
-            if found == todo and more <= stale:
+            # and what it makes anew on its way is made again from there on, where it is needed
+            anew = set().union(*(wanted[place].sets | wanted[place].changes for place in todo))
+            needed_names = uses.union(*(before[place] for place in todo))
+            stale |= (mismatched | anew) & needed_names
+            found = todo | {
+                place for place, unit in enumerate(wanted) if (unit.sets | unit.changes) & stale
+            }
+            if found == todo:
                 return [wanted[place] for place in sorted(todo)]
-            todo, stale = found, stale | more
+            todo = found

@@ -89,8 +89,9 @@
     one.begun ??= (async () => {
       await bring(one, ["python"], tell);
       tell("Starting Python …");
-      const { units, tells, modules, files, own, absent, environment } = data;
-      const known = JSON.stringify({ units, tells, modules, files, own, absent, environment });
+      const { units, tells, modules, files, own, absent, installed, environment } = data;
+      const told = { units, tells, modules, files, own, absent, installed, environment };
+      const known = JSON.stringify(told);
       await one.ask("begin", { files: source.python, known });
     })();
     one.begun.catch(() => {
