@@ -27,4 +27,4 @@ def read(name: str) -> SimpleNamespace:
     return SimpleNamespace(data=data)
 
 
-from statsmodels.datasets import nile as nile, sunspots as sunspots  # noqa: E402, I001
+from statsmodels.datasets import sunspots as sunspots  # noqa: E402
