@@ -26,7 +26,7 @@ import { workshop } from "../shared/workshop.js";
 import { asked, counts, distances, END, expected, KEYS, KINDS, LIMIT, MOST } from "./calculator.js";
 import { newReader, press, replies, SIZE, verdict, walk, words } from "./calculator.js";
 
-const NAMES = { "+3": "plus 3", "−5": "minus 5", "×2": "times 2", "÷2": "half" };
+const NAMES = { "+3": "plus 3", "−5": "minus 5", "×2": "times 2", "÷2": "÷2, half" };
 
 const presses = (n) => (n === 1 ? "1 press" : `${n} presses`);
 
