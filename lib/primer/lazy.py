@@ -35,10 +35,10 @@ def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     >>> import primer.statistics
     >>> primer.statistics.Poisson.__module__
     'primer.statistics.families'
-    >>> primer.statistics.Poison
+    >>> primer.statistics.Poison  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    AttributeError: module 'primer.statistics' has no attribute 'Poison'
+    AttributeError: module 'primer.statistics' has no attribute 'Poison'...
     """
     module = sys.modules[package]
     places = {

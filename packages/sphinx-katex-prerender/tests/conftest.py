@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 EXAMPLE = Path(__file__).parents[1] / "example"
@@ -41,5 +41,6 @@ def chromium() -> Iterator[Browser]:
             if os.environ.get("CI"):
                 raise
             pytest.skip(f"there is no Chromium: run `playwright install chromium` ({error})")
+        expect.set_options(timeout=120_000)  # ms, for a machine that does much else
         yield browser
         browser.close()

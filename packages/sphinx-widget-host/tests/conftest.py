@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -28,5 +28,6 @@ def chromium() -> Iterator[Browser]:
             if os.environ.get("CI"):
                 raise
             pytest.skip(f"there is no Chromium: run `playwright install chromium` ({error})")
+        expect.set_options(timeout=120_000)  # ms, for a machine that does much else
         yield browser
         browser.close()
