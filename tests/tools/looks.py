@@ -28,6 +28,7 @@ OF_ALL_KINDS = {
     *(f"chapters/{name}.html" for name in ("01-statistics", "02-regression", "03-optimization")),
     *(f"chapters/{name}.html" for name in ("07-attention", "09-transformers", "11-inference")),
     "chapters/16-fourier.html",
+    "chapters/18-reasoning.html",
     *(
         f"chapters/appendix/library/{name}.html"
         for name in ("evaluation", "fourier", "regression", "scoreboard", "statistics")

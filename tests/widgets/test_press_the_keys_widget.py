@@ -264,6 +264,7 @@ def test_keys_are_pressed_and_replies_drawn(widget_page, width):
     half = page.get_by_role("button", name="half")
     assert half.get_attribute("aria-disabled") == "true"
     half.press("Enter")
+    settle(page)
     assert "half of an odd number" in result.inner_text()
     page.get_by_role("button", name="minus 5").press("Enter")
     page.get_by_role("button", name="plus 3").press("Enter")

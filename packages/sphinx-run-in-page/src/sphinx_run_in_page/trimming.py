@@ -18,7 +18,7 @@ ALWAYS = (
 OF = {
     "numpy": (r"^numpy/(distutils|_pyinstaller|doc|random/_examples|_core/include)/",),
     "scipy": (
-        r"^scipy/(datasets|misc|odr|io/_harwell)/",
+        r"^scipy/(datasets|misc|odr|fftpack|io/_harwell)/",  # no other part asks for fftpack
         r"_sobol_direction_numbers\.npz$|/_fmm_core\.",  # compiled parts ask for cython_special
     ),
     "matplotlib": (
@@ -38,6 +38,7 @@ OF = {
     ),
     "scikit-learn": (
         r"^sklearn/(datasets/images|externals/_packaging/tests)/",
+        r"^sklearn/datasets/(data|descr)/(?!__init__|digits|diabetes)",
         r"^sklearn/utils/estimator_checks\.",
     ),
     "pygments": (
