@@ -30,6 +30,7 @@ from primer import (
     fine_tuning,
     fourier,
     inference,
+    inside,
     language_models,
     networks,
     pretraining,
@@ -221,6 +222,22 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ),
     "inference.speculative.speculative_decode": lambda s: inference.speculative_decode(
         small(), fresh(), [1], 9, generator=chance(s)
+    ),
+    "inside.addition.train_addition": lambda s: [
+        report.network.table for report in inside.train_addition(5, 4, chance(s), steps=2)
+    ],
+    "inside.controls.shuffled_weights": lambda s: inside.shuffled_weights(
+        small(), chance(s)
+    ).state_dict(),
+    "inside.dictionary.train_dictionary": lambda s: inside.train_dictionary(
+        torch.eye(4), 4, 1, chance(s), steps=2
+    ),
+    "inside.steering.random_directions": lambda s: inside.random_directions(
+        2, torch.ones(3), chance(s)
+    ),
+    "inside.toy.sparse_examples": lambda s: inside.sparse_examples(5, 4, 0.5, chance(s)),
+    "inside.toy.train_toy": lambda s: inside.train_toy(
+        2, 0.5, torch.ones(3), chance(s), steps=2
     ),
     "language_models.ngrams.NGramModel.sample": sampled,
     "language_models.window.train_window_model": windows,

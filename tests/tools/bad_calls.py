@@ -20,7 +20,9 @@ TOPICS = [
 
 def names() -> dict[str, Any]:
     """Return the names that the calls use."""
-    topics = {name: importlib.import_module(f"primer.{name}") for name in TOPICS}
+    # inside has no chapter yet, which a topic must have
+    modules = [*TOPICS, "inside"]
+    topics = {name: importlib.import_module(f"primer.{name}") for name in modules}
     inference, regression = topics["inference"], topics["regression"]
     transformers, language_models = topics["transformers"], topics["language_models"]
     small = {"vocab_size": 5, "n_layers": 1, "d_model": 8, "n_heads": 2, "context_length": 9}
@@ -2194,6 +2196,47 @@ REASONING = [
     ),
 ]
 
+INSIDE: list[tuple[str, str]] = [
+    ("inside.shared_loss([1.0], [0.0], 0.3)", "two weights and two biases, got 1 and 1"),
+    ("inside.shared_loss([1.0], [0.0, 0.0], 0.3)", "biases must have length 1, got length 2"),
+    ("inside.shared_loss([1.0, 1.0], [0.0, 0.0], 1.3)", "p must be a chance from 0 to 1, got 1.3"),
+    ("inside.sharing_border(0.0)", "ratio must be"),
+    ("inside.cosines([[1.0, 0.0]])", "a pair needs two vectors, got 1"),
+    ("inside.cosines([[1.0, 0.0], [0.0, 0.0]])", "vector 1 has length 0 and no direction"),
+    ("inside.welch_bound(0, 3)", "n must be a whole number ≥ 1, got 0"),
+    ("inside.directions_within(1.0, 8)", "epsilon must lie between 0 and 1, got 1.0"),
+    ("inside.train_toy(2, 0.1, -ones(3), torch.Generator())", "importance must not be negative"),
+    ("inside.fit_probe([[1.0], [2.0]], [3.0, 3.0])", "all targets are 3: a probe needs two values"),
+    ("inside.fit_probe([[1.0], [2.0]], [3.0])", "targets"),
+    ("inside.shortest_push([0.0, 0.0])", "weights are all 0"),
+    ("inside.pattern([1.0, 0.0], [[0.0, 0.0], [0.0, 1.0]])", "do not vary along the weights"),
+    ("inside.difference_of_means(ones(2, 3), ones(1, 3))", "the direction has length 0"),
+    ("inside.steered('norm', 0 * ones(3), 1.0)", "a vector of length 0 steers nowhere"),
+    ("inside.random_directions(2, 0 * ones(3), torch.Generator())", "no other of its length"),
+    ("inside.train_dictionary(ones(9, 2), 4, 5, torch.Generator())", "at most the number of"),
+    ("inside.train_dictionary(ones(3, 2), 4, 1, torch.Generator())", "cannot be learned from 3"),
+    ("inside.train_dictionary(ones(9, 2), 4, 1, torch.Generator())", "all states are equal"),
+    ("inside.unexplained(ones(3, 2), ones(3, 2))", "there is no variance to explain"),
+    ("inside.recovered(3.0, 3.0, 2.0)", "is no worse than the model"),
+    ("inside.token_share(ones(2, 1), tensor([0, 5]), 3)", "tokens must lie between 0 and 2"),
+    ("inside.logit_difference(ones(1, 3), tensor([3]), tensor([0]))", "tokens from 0 to 2"),
+    ("inside.share(ones(1), ones(1), ones(1))", "needs two prompts, got 1"),
+    ("inside.share(ones(2), ones(2), ones(2))", "the corruption changes nothing"),
+    ("inside.swap(ones(3))", "a recorded activation with the axes batch, seq, width"),
+    ("inside.swap(ones(1, 3, 2), place=3)", "place must be 0 … 2, got 3"),
+    ("inside.swap(ones(1, 3, 2), heads=0)", "only where an activation has heads"),
+    ("inside.swap(ones(1, 2, 3, 4), heads=2)", "heads must be 0 … 1, got [2]"),
+    ("inside.swap(ones(1, 3, 2))(ones(1, 4, 2))", "replace tokens, do not insert any"),
+    ("inside.modular_pairs(9)", "must be an odd prime, such as 59, got 9"),
+    ("inside.modular_pairs(2)", "must be an odd prime"),
+    ("list(inside.train_addition(5, 4, torch.Generator(), seen=0.0))", "seen must leave pairs"),
+    ("list(inside.train_addition(5, 4, torch.Generator(), bend='gelu'))", "bend must be one of"),
+    ("inside.neurons(ones(4, 2))", "an odd number of rows"),
+    ("inside.neurons(ones(5, 2))", "column 0 is constant"),
+    ("inside.explained_by(ones(4, 3))", "3 answers need 9 pairs, got 4"),
+    ("inside.explained_by(ones(9, 3))", "all answers have the same logit"),
+]
+
 ALL = (
     WRONG_ANSWERS
     + FOREIGN
@@ -2203,4 +2246,5 @@ ALL = (
     + EDGES_FOUNDATIONS
     + EVALUATION
     + REASONING
+    + INSIDE
 )

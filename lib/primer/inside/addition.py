@@ -1,0 +1,364 @@
+r"""A network that adds on a circle, read to its last number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from primer.fourier import dft
+from primer.inputs import Count, NotNegative, Positive, among, checked, count
+
+BENDS = {"relu": torch.relu, "square": torch.square}
+
+
+def prime(name: str, value: int) -> int:
+    """Return an odd prime."""
+    p = count(name, value)
+    if p < 3 or any(p % d == 0 for d in range(2, math.isqrt(p) + 1)):
+        raise ValueError(
+            f"{name} must be an odd prime, such as 59, got {p}: only then every frequency goes "
+            "through all numbers"
+        )
+    return p
+
+
+Prime = Annotated[int, prime]
+
+
+class AdditionNetwork(NamedTuple):
+    r"""A network with one hidden layer for :math:`a + b` modulo p.
+
+    .. math:: z_c = \sum_n g(E_{an} + E_{bn})\,U_{nc}
+
+    Attributes
+    ----------
+    table : Tensor of shape (p, width)
+        E, a row for each number.
+    output : Tensor of shape (width, p)
+        U, a column for each answer.
+    bend : {"relu", "square"}
+        g.
+    """
+
+    table: Float[Tensor, "p width"]
+    output: Float[Tensor, "width p"]
+    bend: str
+
+    def logits(self, pairs: Int[Tensor, "n 2"]) -> Float[Tensor, "n p"]:
+        """Compute the logits of every answer.
+
+        Examples
+        --------
+        >>> network = AdditionNetwork(torch.eye(3), torch.eye(3), "square")
+        >>> network.logits(torch.tensor([[0, 0]]))
+        tensor([[4., 0., 0.]])
+        """
+        return BENDS[self.bend](self.table[pairs].sum(1)) @ self.output
+
+    def accuracy(self, pairs: Int[Tensor, "n 2"]) -> float:
+        """Compute how often the largest logit is that of the sum.
+
+        Examples
+        --------
+        >>> handmade_addition(5).accuracy(modular_pairs(5))
+        1.0
+        """
+        found = self.logits(pairs).argmax(1)
+        return float((found == pairs.sum(1) % len(self.table)).float().mean())
+
+
+class Report(NamedTuple):
+    """Where a training of :func:`train_addition` stands.
+
+    Attributes
+    ----------
+    step : int
+        Steps so far.
+    train, test : float
+        Accuracies on the pairs that it learns from, and on the others.
+    network : AdditionNetwork
+        As it is now.
+    """
+
+    step: int
+    train: float
+    test: float
+    network: AdditionNetwork
+
+
+class Neurons(NamedTuple):
+    r"""What waves the columns of a table are, :math:`A\cos(2\pi ka/p + \varphi)`.
+
+    Attributes
+    ----------
+    frequency : array of int of shape (width,)
+        k with the most power, from 1 to (p − 1)/2.
+    share : array of shape (width,)
+        Its share of the power without the constant.
+    phase : array of shape (width,)
+        :math:`\varphi`, in radians.
+    """
+
+    frequency: Int[np.ndarray, " width"]
+    share: Float[np.ndarray, " width"]
+    phase: Float[np.ndarray, " width"]
+
+
+@checked
+def modular_pairs(p: Prime) -> Int[Tensor, "pairs 2"]:
+    """List all pairs of numbers from 0 to p − 1.
+
+    Examples
+    --------
+    >>> modular_pairs(3)[:4].tolist()
+    [[0, 0], [0, 1], [0, 2], [1, 0]]
+    """
+    return torch.cartesian_prod(torch.arange(p), torch.arange(p))
+
+
+@torch.enable_grad()
+@checked
+def train_addition(
+    p: Prime,
+    width: Count,
+    generator: torch.Generator,
+    *,
+    bend: Annotated[str, among(BENDS)] = "relu",
+    seen: float = 0.4,
+    steps: Count = 2500,
+    learning_rate: Positive = 0.01,
+    decay: NotNegative = 1.0,
+    every: Count = 25,
+) -> Iterator[Report]:
+    r"""Train a network on some of the sums, and report how it does on the others.
+
+    Parameters
+    ----------
+    p : int
+        An odd prime.
+    width : int
+        Neurons.
+    generator : torch.Generator
+        Draws the first weights and the pairs to learn from.
+    bend : {"relu", "square"}
+        Of the hidden layer.
+    seen : float
+        The share of the pairs to learn from, between 0 and 1.
+    steps : int
+        Of AdamW, each on all of these pairs.
+    learning_rate : float
+        Of AdamW.
+    decay : float
+        Its weight decay.
+    every : int
+        Steps between reports.
+
+    Yields
+    ------
+    Report
+        After every so many steps, and after the last.
+
+    Raises
+    ------
+    ValueError
+        When p is no odd prime, or no pair is left to learn from or to test on.
+
+    References
+    ----------
+    Gromov (2023); Nanda et al. (2023).
+
+    Examples
+    --------
+    >>> chance = torch.Generator().manual_seed(0)
+    >>> *_, last = train_addition(7, 32, chance, seen=0.8, steps=100)
+    >>> last.step, last.train
+    (100, 1.0)
+    """
+    pairs = modular_pairs(p)
+    n = round(seen * len(pairs))
+    if not 0 < n < len(pairs):
+        raise ValueError(f"seen must leave pairs to learn from and to test on, got {seen}")
+    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
+    train, test = pairs[:n], pairs[n:]
+    table = 0.5 * torch.randn(p, width, generator=generator)
+    output = torch.randn(width, p, generator=generator) / math.sqrt(width)
+    table.requires_grad_(), output.requires_grad_()
+    optimizer = torch.optim.AdamW(
+        [table, output], lr=learning_rate, betas=(0.9, 0.98), weight_decay=decay
+    )
+    network = AdditionNetwork(table, output, bend)
+    for step in range(1, steps + 1):
+        optimizer.zero_grad()
+        cross_entropy(network.logits(train), train.sum(1) % p).backward()
+        optimizer.step()
+        if step % every == 0 or step == steps:
+            now = AdditionNetwork(table.detach().clone(), output.detach().clone(), bend)
+            yield Report(step, now.accuracy(train), now.accuracy(test), now)
+
+
+@checked
+def handmade_addition(p: Prime) -> AdditionNetwork:
+    r"""Write down a network that adds without error: five squared cosines for each frequency.
+
+    .. math::
+        E_{an} = \cos(\theta_k a + \varphi_j), \qquad U_{nc} = \cos(\theta_k c + 2\varphi_j),
+        \qquad \theta_k = \tfrac{2\pi k}{p}, \quad \varphi_j = \tfrac{2\pi j}{5}
+
+    Its logits, up to a factor, are :math:`\tfrac12[c = a + b] + \tfrac14[c = 2a] + \tfrac14[c =
+    2b]` and a constant.
+
+    Parameters
+    ----------
+    p : int
+        An odd prime.
+
+    Returns
+    -------
+    AdditionNetwork
+        With 5 (p − 1)/2 neurons.
+
+    References
+    ----------
+    Gromov (2023), "Grokking modular arithmetic", who writes such weights down, too.
+
+    Examples
+    --------
+    >>> network = handmade_addition(5)
+    >>> network.table.shape, network.bend
+    (torch.Size([5, 10]), 'square')
+    """
+    numbers = torch.arange(p, dtype=torch.float64)[:, None]
+    k = torch.arange(1, (p + 1) // 2, dtype=torch.float64).repeat_interleave(5)
+    phase = 2 * math.pi * torch.arange(5, dtype=torch.float64).repeat((p - 1) // 2) / 5
+    angle = 2 * math.pi * k / p * numbers  # (p, width)
+    return AdditionNetwork((angle + phase).cos(), (angle + 2 * phase).cos().T, "square")
+
+
+@checked
+def neurons(weights: Float[Tensor, "p width"]) -> Neurons:
+    r"""Read each column as a wave: its frequency, how pure it is, and its phase.
+
+    .. math:: X_k = \sum_{a=0}^{p-1} w_a\,e^{-2\pi ika/p}, \qquad \varphi = \arg X_k
+
+    Parameters
+    ----------
+    weights : Tensor of shape (p, width)
+        A table, or an output matrix transposed; p is odd.
+
+    Returns
+    -------
+    Neurons
+        For each column.
+
+    Raises
+    ------
+    ValueError
+        When p is even, or a column is constant.
+
+    References
+    ----------
+    Nanda et al. (2023); chapter *Fourier analysis* for the transform.
+
+    Examples
+    --------
+    >>> angle = 2 * math.pi * 2 * torch.arange(5, dtype=torch.float64) / 5
+    >>> found = neurons((angle + 0.5).cos()[:, None])
+    >>> found.frequency.tolist(), found.share.round(4).tolist(), found.phase.round(4).tolist()
+    ([2], [1.0], [0.5])
+    """
+    p = len(weights)
+    if p % 2 == 0 or p < 3:
+        raise ValueError(f"the table needs an odd number of rows, 3 or more, got {p}")
+    half = dft(weights.double().numpy().T)[:, 1 : (p + 1) // 2]  # (width, (p − 1)/2)
+    power = np.abs(half) ** 2
+    same = (weights == weights[0]).all(0)
+    if same.any():
+        raise ValueError(f"column {int(same.int().argmax())} is constant: it has no frequency")
+    best = power.argmax(1)
+    rows = np.arange(len(best))
+    share = power[rows, best] / power.sum(1)
+    return Neurons(best + 1, share, np.angle(half[rows, best]))
+
+
+@checked
+def own_waves(network: AdditionNetwork, keep: bool = True) -> AdditionNetwork:
+    """Keep of every neuron its constant and its own frequency alone, or take that frequency out.
+
+    Parameters
+    ----------
+    network : AdditionNetwork
+        A network; the frequency of a neuron is that of its column of the table.
+    keep : bool
+        With False the frequency is taken out, and all others stay.
+
+    Returns
+    -------
+    AdditionNetwork
+        With other weights.
+
+    Examples
+    --------
+    >>> network = handmade_addition(5)
+    >>> torch.allclose(own_waves(network).table, network.table)  # they are pure
+    True
+    """
+    p = len(network.table)
+    found = neurons(network.table).frequency
+    numbers = torch.arange(p, dtype=torch.float64)[:, None]
+    angle = 2 * math.pi / p * torch.as_tensor(found, dtype=torch.float64) * numbers  # (p, width)
+    waves = torch.stack([angle.cos(), angle.sin()])
+
+    def part(columns: Tensor) -> Tensor:
+        w = columns.double()
+        own = (2 / p * (waves * w).sum(1, keepdim=True) * waves).sum(0)
+        return ((own + w.mean(0)) if keep else (w - own)).to(columns.dtype)
+
+    return network._replace(table=part(network.table), output=part(network.output.T).T)
+
+
+@checked
+def explained_by(logits: Float[Tensor, "pairs p"], a: int = 1, b: int = 1) -> float:
+    r"""Compute which share of all logits' variance depends on :math:`\alpha a + \beta b - c` alone.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (p², p)
+        For all pairs in the order of :func:`modular_pairs`.
+    a, b : int
+        :math:`\alpha` and :math:`\beta`.
+
+    Returns
+    -------
+    float
+        The variance of the means over equal :math:`\alpha a + \beta b - c` modulo p, over the
+        variance of logits that have lost their mean over the answers.
+
+    Raises
+    ------
+    ValueError
+        When there are not p² rows, or the logits do not vary.
+
+    Examples
+    --------
+    >>> logits = handmade_addition(5).logits(modular_pairs(5))
+    >>> round(explained_by(logits), 4), round(explained_by(logits, 2, 0), 4)
+    (0.6667, 0.1667)
+    """
+    p = logits.shape[1]
+    if len(logits) != p * p:
+        raise ValueError(f"{p} answers need {p * p} pairs, got {len(logits)}")
+    cube = (logits - logits.mean(1, keepdim=True)).double().reshape(p, p, p)
+    numbers = torch.arange(p)
+    kind = (a * numbers[:, None, None] + b * numbers[:, None] - numbers) % p
+    sums = torch.zeros(p, dtype=torch.float64).index_add(0, kind.flatten(), cube.flatten())
+    total = float(cube.square().mean())
+    if total == 0:
+        raise ValueError("all answers have the same logit: there is nothing to explain")
+    return float((sums / (p * p)).square().mean()) / total
