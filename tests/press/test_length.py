@@ -23,7 +23,7 @@ MOST = {
     "10-beyond-attention": Words(5_937, 7_617),
     "11-inference": Words(9_000, 10_900),
     "12-pretraining": Words(6_540, 8_116),
-    "13-scaling": Words(5_414, 6_645),
+    "13-scaling": Words(5_414, 6_649),
     "14-fine-tuning": Words(5_510, 7_248),
     "15-alignment": Words(5_815, 7_159),
     "16-fourier": Words(6_113, 8_221),

@@ -24,6 +24,16 @@ def tab_to(page: Page, selector: str) -> None:
     pytest.fail(f"the keyboard does not reach {selector}")
 
 
+def wake(page: Page, widget: str) -> None:
+    """Wait for a widget with a model, which itself waits for a reader to do something.
+
+    That the page has scrolled to the section of its address may have come before it listened.
+    """
+    page.locator("html[data-widgets=ready]").wait_for(state="attached")
+    page.keyboard.press("Shift")
+    page.wait_for_selector(widget)
+
+
 def clear(page: Page) -> None:
     """Delete what stands in the field that has the focus, so that the answer is to what follows."""
     page.keyboard.press("Control+a")
@@ -36,7 +46,7 @@ def test_typing_gives_the_attention_of_torch(chromium: Browser) -> None:
     with serve(SITE) as address:
         seen = visit(context, f"{address}/chapters/07-attention.html#attention-real", address)
         page = seen.page
-        page.wait_for_selector(".attention-maps[data-ready]")
+        wake(page, ".attention-maps[data-ready]")
         tab_to(page, ".attention-maps textarea")
         clear(page)
         assert (
@@ -71,7 +81,7 @@ def test_typing_gives_the_continuation_of_torch(chromium: Browser) -> None:
     home = SITE.as_uri()
     seen = visit(context, f"{home}/chapters/11-inference.html#inference-picture", home)
     page = seen.page
-    page.wait_for_selector(".decoding[data-ready]")
+    wake(page, ".decoding[data-ready]")
     tab_to(page, ".decoding textarea")
     clear(page)
     assert "needs a token" in page.locator(".decoding .prompt .note").inner_text()
