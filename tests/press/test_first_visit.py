@@ -39,7 +39,7 @@ new PerformanceObserver((list) => {
   }
 }).observe({ type: "layout-shift", buffered: true });
 const look = () => {
-  if (document.body && document.readyState !== "complete") {
+  if (document.body) {
     const logos = [...document.querySelectorAll("img.logo__image")];
     const seen = logos.filter((logo) => logo.checkVisibility());
     window.frames.push([getComputedStyle(document.body).backgroundColor, seen.length,

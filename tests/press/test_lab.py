@@ -118,6 +118,7 @@ def served(command: list[str], folder: Path, settings: Path, *also: str) -> Iter
     settings.write_text(json.dumps(overrides), encoding="utf-8")
     own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     environment = {**os.environ, **{name: str(folder / name.lower()) for name in own}}
+    del environment["JUPYTER_DEFAULT_PROVISIONER_NAME"]  # of the tests, see conftest.py
     port, log = free_port(), folder / "lab.log"
     with log.open("wb") as output:
         server = subprocess.Popen(

@@ -5,6 +5,7 @@ const seen = (element) => element.checkVisibility({ checkVisibilityCSS: true, ch
 const numbers = (text) => (text.match(/-?\d+(\.\d+)?(e-?\d+)?/g) ?? []).map(Number);
 const GEOMETRY = ["x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "ry", "width", "height"];
 const LINE = 24; // points read off a line
+const FAR = 1e6; // px; of a line so long no points are read
 
 const named = (element) =>
   element.tagName.toLowerCase() +
@@ -50,6 +51,8 @@ const line = once((d) => {
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", d);
   const length = path.getTotalLength();
+  // far outside every window browsers count in steps of pixels, each in its own
+  if (length > FAR) return { length, x: [], y: [], d: numbers(d) };
   const points = Array.from({ length: LINE + 1 }, (_, k) => path.getPointAtLength((length * k) / LINE));
   return { length, x: points.map(({ x }) => x), y: points.map(({ y }) => y), d: numbers(d) };
 });
@@ -65,8 +68,8 @@ function shape(element, add) {
     numbers(given).forEach((value, i) => add(`${name} ${"xy"[i] ?? i}`, [value]));
   if (tag === "path" && element.getAttribute("d")) {
     const { length, x, y, d } = line(element.getAttribute("d"));
-    add("x", x);
-    add("y", y);
+    if (x.length) add("x", x);
+    if (y.length) add("y", y);
     add("length", [length]);
     add("d", d); // dots are lines of no length
   }
