@@ -30,9 +30,11 @@ from sphinx_run_in_page.node import run_node
 from sphinx_run_in_page.trimming import ALWAYS, NOT_WANTED, OF, STANDARD, trimmed
 from sphinx_run_in_page.wheels import Runtime, Wheels, closure
 
+INSTALLED, STANDARD_LIBRARY = "/lib/python3.12/site-packages", "/lib/python312.zip"
+"""Where the page keeps libraries, and Python its own; worker.js writes them there."""
 COMPILE = Path(__file__).with_name("compile.mjs")
 RUNTIME = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm")
-FORM = 1
+FORM = 2
 """Raise it when packs are made in another way from the same files."""
 
 
@@ -75,8 +77,20 @@ def archive(files: Mapping[str, bytes]) -> bytes:
     return gzip.compress(written.getvalue(), 9, mtime=0)
 
 
-def compiled(files: Mapping[str, bytes], runtime: Runtime) -> dict[str, bytes]:
-    """Return files with bytecode in the place of sources, which the page then need not compile."""
+def compiled(
+    files: Mapping[str, bytes], runtime: Runtime, home: str = INSTALLED
+) -> dict[str, bytes]:
+    """Return files with bytecode in the place of sources, which the page then need not compile.
+
+    Parameters
+    ----------
+    files : mapping
+        By their paths.
+    runtime : Runtime
+        The Python that compiles.
+    home : str
+        The folder of the page that they come into.
+    """
     sources = {path: file for path, file in files.items() if path.endswith(".py")}
     if not sources:
         return dict(files)
@@ -85,7 +99,7 @@ def compiled(files: Mapping[str, bytes], runtime: Runtime) -> dict[str, bytes]:
         with zipfile.ZipFile(given, "w") as zipped:
             for path, file in sources.items():
                 zipped.writestr(path, file)
-        run_node(COMPILE, runtime.folder.resolve(), given, made)
+        run_node(COMPILE, runtime.folder.resolve(), given, made, home)
         with zipfile.ZipFile(made) as zipped:
             code = {name: zipped.read(name) for name in zipped.namelist()}
     rest = {path: file for path, file in files.items() if f"{path}c" not in code}
@@ -107,7 +121,7 @@ def python_files(runtime: Runtime) -> dict[str, bytes]:
     }
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as zipped:
-        for path, file in sorted(compiled(library, runtime).items()):
+        for path, file in sorted(compiled(library, runtime, STANDARD_LIBRARY).items()):
             zipped.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), file)
     files = {name: runtime.read(name) for name in RUNTIME}
     info = json.dumps({"info": runtime.lock["info"], "packages": {}}, sort_keys=True)

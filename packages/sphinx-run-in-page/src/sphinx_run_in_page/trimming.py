@@ -34,7 +34,7 @@ OF = {
     "python-dateutil": (r"dateutil-zoneinfo\.tar\.gz$",),
     "fonttools": (
         r"^fontTools/(?!__init__|ttLib/__init__|misc/)",
-        r"^fonttools-.*\.data/",
+        r"^fonttools-.*(\.data/|/METADATA$)",  # that is a long text of what changed
     ),
     "scikit-learn": (
         r"^sklearn/(datasets/images|externals/_packaging/tests)/",

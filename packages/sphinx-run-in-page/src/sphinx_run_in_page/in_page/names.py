@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import re
 from collections.abc import Iterable
 
@@ -46,6 +47,7 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+@functools.cache  # a page asks for each of its cells at every press
 def objects_of(source: str) -> tuple[set[str], set[str]]:
     """Name the variables of a cell that hold sources of random numbers, and those of other objects.
 
@@ -67,6 +69,7 @@ def objects_of(source: str) -> tuple[set[str], set[str]]:
     return sources, others
 
 
+@functools.cache
 def imported_by(source: str) -> set[str]:
     """Name what a cell imports.
 

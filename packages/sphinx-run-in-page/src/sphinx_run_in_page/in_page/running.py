@@ -26,6 +26,7 @@ from sphinx_run_in_page.in_page.names import (
 from sphinx_run_in_page.in_page.outputs import Printed, Screen, Tell
 from sphinx_run_in_page.in_page.reading import packs_of_code
 from sphinx_run_in_page.in_page.slices import Memory, Unit, needed, with_calls
+from sphinx_run_in_page.in_page.threads import install as do_jobs_in_turn
 
 LONG = 20
 """Seconds from which on it is said before a cell runs how long it will take."""
@@ -114,6 +115,7 @@ class Runner:
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.memory = Memory()
         builtins.input = _no_input
+        do_jobs_in_turn()
         os.environ |= {"MPLBACKEND": "agg", **data.get("environment", {})}
 
     def arrived(self, pack: str) -> None:

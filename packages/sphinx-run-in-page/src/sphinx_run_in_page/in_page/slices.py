@@ -199,8 +199,10 @@ def with_calls(units: Sequence[Unit], uses: set[str]) -> tuple[list[Unit], set[s
         reach = set() if unit.only_tells else used
         altered = set().union(*(alters.get(name, ()) for name in reach))
         full.append(replace(unit, uses=used, changes=unit.changes | altered))
-        later = {name: one for name, one in later.items() if name not in unit.sets} | unit.later
-        alters = {name: one for name, one in alters.items() if name not in unit.sets} | unit.alters
+        for known, own in ((later, unit.later), (alters, unit.alters)):
+            for name in known.keys() & unit.sets:
+                del known[name]
+            known.update(own)
     return full, reached(uses)
 
 

@@ -66,7 +66,7 @@
   const offerPrinted = (place) => {
     if (place.querySelector(".run-printed")) return;
     const back = element("button", { type: "button", className: "run-printed", textContent: "As printed" });
-    back.setAttribute("aria-label", `Show ${label(place)} as it is printed`);
+    back.setAttribute("aria-label", `As printed: ${label(place)}`);
     back.addEventListener("click", () => restore(place));
     statusOf(place).before(back);
   };
@@ -176,8 +176,7 @@
     stop.setAttribute("aria-label", `Stop ${label(place)}`);
     stop.addEventListener("click", () => python.stop());
     statusOf(place).before(stop);
-    const again = document.activeElement === place.querySelector("button");
-    if (again) stop.focus();
+    if (document.activeElement === place.querySelector("button")) stop.focus();
     clear(place);
     place.dataset.state = "running";
     let answer;
@@ -202,11 +201,11 @@
       tell(place, `${error.message}${forgotten}`);
     }
     place.dataset.state = answer && !answer.error ? "ran" : "stopped";
-    if (document.activeElement === stop) place.querySelector("button").focus();
+    const left = document.activeElement === stop;
     stop.remove();
     busy = false;
     buttons(true);
-    if (again) place.querySelector("button").focus();
+    if (left) place.querySelector("button").focus(); // it can have the focus now that it can be pressed
     place.dispatchEvent(new CustomEvent("run-in-page", { bubbles: true, detail: answer ?? {} }));
   };
   const offerNewStart = (place) => {
