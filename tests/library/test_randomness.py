@@ -59,7 +59,9 @@ from studies.attention import variants
 from studies.networks import trials
 from studies.optimization import race, sweep
 from studies.recurrent.trials import learn_reversal
+from studies.train.experts import train_experts
 from studies.train.recipes import configuration_of
+from studies.train.scores import train_scores
 from studies.train.typed import train_typed
 
 DRAW = {"seed", "seeds", "rng", "generator"}
@@ -337,6 +339,12 @@ CALLS: dict[str, Callable[[int], Any]] = {
     ],
     "studies.recurrent.trials.learn_reversal": lambda s: learn_reversal(None, 0.01, s, steps=1),
     "studies.train.recipes.configuration_of": lambda s: configuration_of("text alone", s),
+    "studies.train.experts.train_experts": lambda s: [
+        run.bits for run in train_experts("prices", 0.01, s, steps=2)
+    ],
+    "studies.train.scores.train_scores": lambda s: [
+        run.bits for run in train_scores("normed", 0.01, s, steps=2)
+    ],
     "studies.train.typed.train_typed": lambda s: [
         run.bits for run in train_typed("one layer", 0.01, s, steps=2)
     ],
@@ -354,6 +362,8 @@ SLOW = {
     "studies.attention.variants.train_variant",
     "studies.optimization.race.compete",
     "studies.recurrent.trials.learn_reversal",
+    "studies.train.experts.train_experts",
+    "studies.train.scores.train_scores",
     "studies.train.typed.train_typed",
 }
 """These are for `make thorough`: seconds each."""
