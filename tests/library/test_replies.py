@@ -95,6 +95,18 @@ REPLIES = {
         "multiplied by 1/τ = 2": 4 * 2,
         "turn it around": 1 / 16,
     },
+    "inside.check_border": {
+        "equal importance": 4 / 7,
+        "keeps the feature": 4 * 3 / (2 * 4 + 3 * 3),
+        "you left out": 2 / 4,
+        "not p²/3": 2 / (4 + 2),
+        "other side of the border": 1 - 4 / 11,
+    },
+    "inside.check_room": {
+        "at right angles": 128,
+        "for one pair": math.exp(128 * 0.45**2 / 2),
+        "by its square": math.exp(128 * 0.45 / 4),
+    },
     "language_models.check_perplexity": {
         "2 is the average": (log(2) + log(4) + log(8)) / 3 / log(2),
         "1 over the mean probability": 3 / (1 / 2 + 1 / 4 + 1 / 8),

@@ -123,8 +123,8 @@ def modular_pairs(p: Prime) -> Int[Tensor, "pairs 2"]:
     return torch.cartesian_prod(torch.arange(p), torch.arange(p))
 
 
-@torch.enable_grad()
 @checked
+@torch.enable_grad()  # inside: it goes through a generator only if it sees one
 def train_addition(
     p: Prime,
     width: Count,
