@@ -3,7 +3,9 @@
 ``python tests/tools/pressed.py chapters/08-positions …`` opens each page from disk with the network
 cut off, presses Run at every cell in order, and prints a line for each: the cell, whether it prints
 what is stored, the seconds from the press to the answer, and the reason where it does not.  Without
-names it takes all pages that run.
+names it takes all pages that run.  ``--patience=900`` waits so many seconds for a cell.  ``--keep``
+writes how long the slow ones take, the least of what was ever measured, into a file for the pages,
+which then say so before such a cell begins.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from chromium import ARGUMENTS, find_chromium
 from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from press.execution.cache import read
+from sphinx_run_in_page.in_page.reading import name_of
 from sphinx_run_in_page.in_page.slices import Unit, needed
 
 BOOK = Path(__file__).parents[2]
@@ -27,6 +30,18 @@ SITE = BOOK / "_build/html"
 PATIENCE = 180  # seconds that a run may take on a machine that does much else
 LONG = 45
 """Seconds after which a cell that still runs counts as one that takes too long."""
+
+SECONDS = BOOK / "lib/press/pages/run_seconds.json"
+"""How long code takes in a page, by its name: ``run_seconds`` in ``_config.yml``."""
+SLOW = 2
+"""Seconds from which on that is kept."""
+
+TRY_OUT = """([place, code]) => new Promise(done => {
+  document.addEventListener("run-in-page", ({ detail }) => done(detail), { once: true });
+  place = document.querySelector(place);
+  place.dataset.changed = code;
+  place.querySelector("button").click();
+})"""
 
 EQUAL, DIFFERS, REFUSED, TOO_LONG = "equal", "differs", "refused", "takes too long"
 
@@ -55,6 +70,8 @@ class Outcome(NamedTuple):
         What it printed, the error, or the cell that it needs.
     seconds : float
         From the press to the answer.
+    own : float
+        What the cell itself took, without what it needs and what was loaded; 0 where unknown.
     """
 
     cell: str
@@ -62,6 +79,7 @@ class Outcome(NamedTuple):
     how: str
     reason: str
     seconds: float
+    own: float = 0.0
 
 
 class Pressed:
@@ -109,13 +127,6 @@ class Pressed:
             self.page.locator(f"{self.place(cell)} button", has_text="Change").click()
         field.fill(code)
 
-    def change(self, cell: str, code: str) -> None:
-        """Put other code into a cell, however long, as if kept from an earlier visit."""
-        self.page.evaluate(
-            "([place, code]) => { document.querySelector(place).dataset.changed = code; }",
-            [self.place(cell), code],
-        )
-
     def press(self, cell: str) -> None:
         """Press Run at a cell."""
         self.uncover(cell)
@@ -141,6 +152,10 @@ class Pressed:
             self.write(cell, code)
         self.press(cell)
         return self.answer(cell)
+
+    def try_out(self, cell: str, code: str) -> dict[str, Any]:
+        """Run other code in a cell, however long, many times faster than by hand."""
+        return self.page.evaluate(TRY_OUT, [self.place(cell), code])
 
     def stop(self, cell: str) -> None:
         """Press Stop at a cell that runs."""
@@ -173,17 +188,17 @@ class Pressed:
             self.stop(cell)
             return Outcome(name, kind, TOO_LONG, f"more than {patience:.0f} s", patience)
         seconds = time.monotonic() - began
-        said = self.status(cell)
+        said, own = self.status(cell), answer.get("seconds", 0.0)
         if answer.get("error") or "printed" not in answer:
             inside = answer.get("inside")
             where = "" if inside in (None, int(cell)) else f"in {ids[inside]}: "
             reason = where + (answer.get("error") or said)
             return Outcome(name, kind, REFUSED, reason, seconds)
         if "something else" in said:
-            return Outcome(name, kind, DIFFERS, difference(answer), seconds)
+            return Outcome(name, kind, DIFFERS, difference(answer), seconds, own)
         if self.drawings(cell, ".cell_output") and not self.drawings(cell, ".run-out"):
-            return Outcome(name, kind, DIFFERS, "draws nothing", seconds)
-        return Outcome(name, kind, EQUAL, "", seconds)
+            return Outcome(name, kind, DIFFERS, "draws nothing", seconds, own)
+        return Outcome(name, kind, EQUAL, "", seconds, own)
 
     def outcomes(self, long: Collection[str] = (), patience: float = LONG) -> Iterator[Outcome]:
         """Run all cells in order.
@@ -254,16 +269,31 @@ def opened(browser: Browser, name: str, **options: Any) -> Iterator[Pressed]:
         context.close()
 
 
-def main(names: Sequence[str]) -> None:
+def keep(found: dict[str, float]) -> None:
+    """Add to the file for the pages how long some code took, unless it once took less."""
+    kept = json.loads(SECONDS.read_text("utf-8")) if SECONDS.is_file() else {}
+    for name, seconds in found.items():
+        kept[name] = min(round(seconds, 1), kept.get(name, seconds))
+    slow = {name: kept[name] for name in sorted(kept) if kept[name] >= SLOW}
+    SECONDS.write_text(f"{json.dumps(slow, indent=0)}\n", "utf-8")
+
+
+def main(arguments: Sequence[str]) -> None:
     """Run the cells of some pages and print how each went."""
+    names = [one for one in arguments if not one.startswith("--")]
+    waits = [float(one.partition("=")[2]) for one in arguments if one.startswith("--patience=")]
+    patience = waits[0] if waits else LONG
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*ARGUMENTS])
         for name in names or pages():
             began, equal = time.monotonic(), 0
             with opened(browser, name) as page:
                 count = len(page.places())
-                for ran in page.outcomes():
+                cells, ids = page.known()["cells"], ids_of(name)
+                for ran in page.outcomes(patience=patience):
                     equal += ran.how == EQUAL
+                    if "--keep" in arguments and ran.how != REFUSED and ran.own:
+                        keep({name_of(cells[ids.index(ran.cell)]["source"]): ran.own})
                     said = " | ".join(ran.reason.splitlines())[-300:]
                     how = f"{ran.cell:30} {ran.kind:9} {ran.how:15} {ran.seconds:6.1f} s"
                     print(f"  {how}  {said}".rstrip(), flush=True)

@@ -246,6 +246,8 @@ def _say_lengths(weight: np.ndarray, steps: int, singular: np.ndarray) -> NoRetu
     """Tell how far lengths are off, after the number of steps where they are farthest off."""
     after = "after one step" if steps == 1 else f"after {steps} steps"
     least, most = f"{singular[-1]:.3g}", f"{singular[0]:.3g}"
+    if singular[-1] < 1e-11 * singular[0]:  # its digits are those of a rounding error
+        least = "next to none"
     if abs(abs(np.linalg.eigvals(weight)).max() - 1) < 1e-6:
         raise Mistake(
             "the largest eigenvalue has size 1, but that speaks of eigenvectors only: "
