@@ -59,6 +59,7 @@ from studies.attention import variants
 from studies.networks import trials
 from studies.optimization import race, sweep
 from studies.recurrent.trials import learn_reversal
+from studies.scaling import mup
 from studies.train.experts import train_experts
 from studies.train.recipes import configuration_of
 from studies.train.scores import train_scores
@@ -338,6 +339,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
         run[4:] for run in sweep.train_width("mup", 32, 0.01, s, steps=2)
     ],
     "studies.recurrent.trials.learn_reversal": lambda s: learn_reversal(None, 0.01, s, steps=1),
+    "studies.scaling.mup.train": lambda s: [
+        run.nats for run in mup.train("mup", "4x2", 2048, 0.08, s)
+    ],
     "studies.train.recipes.configuration_of": lambda s: configuration_of("text alone", s),
     "studies.train.experts.train_experts": lambda s: [
         run.bits for run in train_experts("prices", 0.01, s, steps=2)
