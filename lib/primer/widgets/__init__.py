@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from primer.widgets.spectrogram import SpectrogramExplorer
     from primer.widgets.spend_compute import SpendCompute
     from primer.widgets.step_size import StepSize
+    from primer.widgets.swap_one import SwapOne
     from primer.widgets.tilt import Tilt
     from primer.widgets.too_many import TooManyParameters
+    from primer.widgets.two_in_one import TwoInOne
     from primer.widgets.whose_chance import WhoseChance
 
 __all__ = [
@@ -72,8 +74,10 @@ __all__ = [
     "SpectrogramExplorer",
     "SpendCompute",
     "StepSize",
+    "SwapOne",
     "Tilt",
     "TooManyParameters",
+    "TwoInOne",
     "WhoseChance",
 ]
 
