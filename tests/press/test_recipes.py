@@ -132,7 +132,7 @@ def test_a_new_widget_leaves_the_tests_green(tmp_path: Path) -> None:
     changed(
         widgets / "__init__.py", '    "JacobianProduct",', '    "Hill",\n    "JacobianProduct",'
     )
-    changed(tmp_path / REGISTRY, "widgets_to_come = [", 'widgets_to_come = ["Hill"')
+    changed(tmp_path / REGISTRY, "widgets_to_come = [", 'widgets_to_come = ["Hill", ')
     for command in commands(WIDGET)[:3]:
         copy.run(command)
     some = ("live_widget", "widgets", "registry", "names", "api", "imports", "unused_styles")
