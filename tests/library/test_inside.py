@@ -131,6 +131,17 @@ def test_one_place_before_the_change_changes_nothing(small: Transformer) -> None
     torch.testing.assert_close(inside.patched(small, HERE, patch), small(HERE))
 
 
+def test_places_that_are_carried_over_together_are_those_carried_one_by_one(
+    small: Transformer,
+) -> None:
+    name = "blocks.0.attention.heads"
+    here, there = (inside.record(small, run, [name])[name] for run in (HERE, THERE))
+    both = inside.swap(there, place=[1, 3], heads=1)(here)
+    one_by_one = inside.swap(there, place=3, heads=1)(inside.swap(there, place=1, heads=1)(here))
+    assert torch.equal(both, one_by_one)
+    assert torch.equal(both[:, :, [0, 2]], here[:, :, [0, 2]])
+
+
 def test_all_heads_are_the_whole_activation(small: Transformer) -> None:
     name = "blocks.1.attention.heads"
     other = inside.record(small, THERE, [name])[name]

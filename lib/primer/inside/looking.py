@@ -169,7 +169,7 @@ def patched(
 
 def swap(
     source: Float[Tensor, "batch *axes"],
-    place: int | None = None,
+    place: int | Sequence[int] | None = None,
     heads: int | Sequence[int] | None = None,
 ) -> Patch:
     """Make the patch that carries places, or heads, of another run over.
@@ -178,8 +178,8 @@ def swap(
     ----------
     source : Tensor of shape (batch, seq, d_model) or (batch, heads, seq, d_head)
         The same activation of the other run.
-    place : int, optional
-        Which token's; left out, all of them.
+    place : int or sequence of int, optional
+        Which tokens'; left out, all of them.
     heads : int or sequence of int, optional
         Which heads', where there are heads; left out, all of them.
 
@@ -204,15 +204,15 @@ def swap(
     if not isinstance(source, Tensor) or source.ndim not in (3, 4):
         raise ValueError("source must be a recorded activation with the axes batch, seq, width")
     seq = source.shape[-2]
-    if place is not None and not 0 <= whole("place", place) < seq:
+    places = list(range(seq)) if place is None else _listed(place)
+    if any(not 0 <= whole("place", one) < seq for one in places):
         raise ValueError(f"place must be 0 … {seq - 1}, got {place}")
-    chosen = None if heads is None else [heads] if isinstance(heads, int) else list(heads)
+    chosen = None if heads is None else _listed(heads)
     if chosen is not None:
         if source.ndim != 4:
             raise ValueError("heads can be chosen only where an activation has heads: give a place")
         if any(not 0 <= whole("head", head) < source.shape[1] for head in chosen):
             raise ValueError(f"heads must be 0 … {source.shape[1] - 1}, got {chosen}")
-    places = slice(None) if place is None else slice(place, place + 1)
 
     def replace(x: Tensor) -> Tensor:
         if x.shape != source.shape:
@@ -229,3 +229,8 @@ def swap(
         return x
 
     return replace
+
+
+def _listed(chosen: int | Sequence[int]) -> list[int]:
+    """Return one or several indices as a list."""
+    return list(chosen) if isinstance(chosen, Sequence) else [chosen]

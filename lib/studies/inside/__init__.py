@@ -1,0 +1,1 @@
+"""Studies of :mod:`primer.inside`."""

@@ -1,0 +1,158 @@
+"""What was measured inside the book's model belongs to its weights and to the plays."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from primer.transformers import load_pretrained
+from studies.inside import curve, patching, pushing, reading
+
+READ, CURVE = reading.study.read(), curve.study.read()
+
+
+@pytest.mark.parametrize("name", ["reading", "curve", "pushing", "patching"])
+def test_a_table_belongs_to_these_plays_and_weights(name: str) -> None:
+    runs = importlib.import_module(f"studies.inside.{name}").study.read()
+    editions = {getattr(run, "model", "") for run in runs}
+    own = {reading.material(edition) for edition in {*reading.EDITIONS.values()}}
+    assert {run.material for run in runs} <= own
+    assert reading.material() in {run.material for run in runs}, editions
+
+
+# What is read -------------------------------------------------------------------------------------
+
+
+def test_windows_of_the_three_splits_share_no_token() -> None:
+    seen = [reading.windows("held out", 120, split) for split in reading.SPLITS]
+    rows = [tuple(row) for part in seen for row in part.tolist()]
+    assert len({*rows}) == len(rows)
+
+
+def test_characters_are_counted_as_python_counts_them() -> None:
+    _, encoding = load_pretrained("plays")
+    rows = reading.windows("held out", 5)
+    for row, counts in zip(rows.tolist(), reading.characters_since(rows).tolist(), strict=True):
+        for place in range(0, len(row), 7):
+            text = encoding.decode(row[: place + 1])
+            since = len(text) - text.rfind("\n") - 1
+            known = "\n" in text and since <= reading.LONGEST
+            assert counts[place] == (since if known else -1)
+
+
+def test_the_second_edition_reads_best_after_its_second_block() -> None:
+    means = {
+        (name, place): np.mean([r.r_squared for r in READ if (r.model, r.place) == (name, place)])
+        for name, place in {(run.model, run.place) for run in READ}
+    }
+    best = max(means, key=means.__getitem__)
+    assert best == ("second edition", "blocks.1.after")
+    assert means["second edition", reading.TOKEN] < 0.5 < means[best]
+    shuffled = [mean for (name, _), mean in means.items() if name == reading.SHUFFLED]
+    assert max(map(abs, shuffled)) < 0.02
+
+
+def test_a_line_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PARTS", {"training": 4, "held out": 2})
+    reading.streams.cache_clear()
+    first, again = ([*reading.train("untrained", seed)] for seed in (0, 0))
+    assert first == again
+    assert first != [*reading.train("untrained", 1)]
+    reading.streams.cache_clear()
+
+
+# Curve and pushes ---------------------------------------------------------------------------------
+
+
+def test_the_directions_of_the_curve_hold_ever_more_of_it() -> None:
+    for after in curve.AFTER:
+        shares = curve.widths([run for run in CURVE if run.after == after])
+        assert (np.diff(shares) > 0).all()
+        assert 0.5 < shares[0] < shares[-1] < 1
+
+
+def test_chances_of_a_break_are_those_of_its_two_tokens() -> None:
+    logits = torch.randn(1, 2, 1024, generator=torch.Generator().manual_seed(0))
+    p = logits.softmax(-1)
+    expected = p[..., reading.line_breaks()[0]] + p[..., reading.line_breaks()[1]]
+    torch.testing.assert_close(curve.breaks(logits), expected)
+
+
+@pytest.fixture
+def few_windows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Push few windows along a curve of few."""
+    caches = (pushing.read, pushing.straight, curve.learned)
+    monkeypatch.setattr(pushing, "WINDOWS", 3)
+    monkeypatch.setattr(curve, "FIT", 6)
+    for one in caches:
+        one.cache_clear()
+    yield
+    for one in caches:
+        one.cache_clear()
+
+
+def test_pushes_move_what_they_say(few_windows: None) -> None:
+    counts, states = curve.learned()
+    x = states["blocks.2.after"][counts >= 0]
+    probe = reading.fitted(x, counts[counts >= 0])
+    for way in (pushing.PROBE, pushing.PATTERN):
+        vector = pushing.push(way, 2, 20, 0)[0, 0].double().numpy()
+        assert vector @ probe.weights == pytest.approx(20, rel=1e-3)
+    plain, turned = (pushing.push(way, 2, 20, 0) for way in (pushing.CURVE, pushing.TURNED))
+    torch.testing.assert_close(plain.norm(dim=-1), turned.norm(dim=-1), atol=1e-4, rtol=1e-4)
+    control = pushing.push(pushing.AS_PATTERN, 2, 20, 3)[0, 0]
+    own = pushing.push(pushing.PATTERN, 2, 20, 0)[0, 0]
+    torch.testing.assert_close(control.norm(), own.norm())
+
+
+def test_nothing_changes_nothing(few_windows: None) -> None:
+    (run,) = pushing.train(pushing.NOTHING, 1, 0, 0)
+    assert (run.change, run.change_error, run.length) == (0, 0, 0)
+
+
+# Patching -----------------------------------------------------------------------------------------
+
+
+def test_prompts_differ_in_one_token() -> None:
+    one = patching.prompts()
+    for other, place in ((one.found, patching.A), (one.copied, patching.B)):
+        assert torch.equal((other != one.clean).nonzero()[:, 1].unique(), torch.tensor([place]))
+        assert bool((other[:, place] != one.clean[:, place]).all())
+    assert torch.equal(one.clean[:, patching.A], one.clean[:, patching.LAST])
+    assert torch.equal(one.wrong, one.copied[:, patching.B])
+    first = one.clean[:, 1 : patching.PASSAGE + 1]
+    for place in (patching.A, patching.B):
+        assert bool(((first == one.clean[:, [place]]).sum(1) == 1).all())
+
+
+@pytest.mark.parametrize("corruption", patching.CORRUPTIONS)
+def test_the_first_block_reads_the_changed_token_alone(corruption: str) -> None:
+    changed = "A" if corruption == patching.FOUND else "B"
+    for direction in (patching.DENOISING, patching.NOISING):
+        found = patching.shares("stream", corruption, direction)
+        for place in patching.PLACES:
+            assert found[f"before 0 at {place}"].value == pytest.approx(
+                float(place == changed), abs=1e-3
+            )
+
+
+def test_what_parts_wrote_is_the_difference() -> None:
+    written = patching.shares("written", patching.NONE)
+    level = patching.shares("levels", patching.NONE, "difference")["second edition"]
+    assert sum(one.value for one in written.values()) == pytest.approx(level.value, abs=5e-3)
+
+
+def test_a_stored_share_is_measured_again() -> None:
+    clean, other = patching.plain(patching.NONE), patching.plain(patching.FOUND)
+    name = "blocks.1.before"
+    own = patching.record(patching.book_model(), patching.prompts().clean, [name])[name]
+    patch = {name: patching.swap(own, place=patching.B)}
+    restored = patching.measured(patching.prompts().found, patch)
+    found = patching.share(restored, other, clean)
+    stored = patching.shares("stream", patching.FOUND, patching.DENOISING)["before 1 at B"]
+    assert found.value == pytest.approx(stored.value, abs=2e-3)
+    assert found.error == pytest.approx(stored.error, abs=2e-3)
