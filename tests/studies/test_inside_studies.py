@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from primer.inside import record, share, swap
 from primer.transformers import load_pretrained
-from studies.inside import curve, patching, pushing, reading
+from studies.inside import curve, patching, pushing, reading, steering
 
 READ, CURVE = reading.study.read(), curve.study.read()
 
 
-@pytest.mark.parametrize("name", ["reading", "curve", "pushing", "patching"])
+@pytest.mark.parametrize("name", ["reading", "curve", "pushing", "patching", "steering"])
 def test_a_table_belongs_to_these_plays_and_weights(name: str) -> None:
     runs = importlib.import_module(f"studies.inside.{name}").study.read()
     editions = {getattr(run, "model", "") for run in runs}
@@ -62,6 +63,9 @@ def test_a_line_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     first, again = ([*reading.train("untrained", seed)] for seed in (0, 0))
     assert first == again
     assert first != [*reading.train("untrained", 1)]
+    embed = [reading.model_of("untrained", seed).embed.weight for seed in (0, 0, 1)]
+    assert torch.equal(embed[0], embed[1])
+    assert not torch.equal(embed[0], embed[2])
     reading.streams.cache_clear()
 
 
@@ -104,7 +108,9 @@ def test_pushes_move_what_they_say(few_windows: None) -> None:
         assert vector @ probe.weights == pytest.approx(20, rel=1e-3)
     plain, turned = (pushing.push(way, 2, 20, 0) for way in (pushing.CURVE, pushing.TURNED))
     torch.testing.assert_close(plain.norm(dim=-1), turned.norm(dim=-1), atol=1e-4, rtol=1e-4)
-    control = pushing.push(pushing.AS_PATTERN, 2, 20, 3)[0, 0]
+    control, again, other = (pushing.push(pushing.AS_PATTERN, 2, 20, s)[0, 0] for s in (3, 3, 4))
+    assert torch.equal(control, again)
+    assert not torch.equal(control, other)
     own = pushing.push(pushing.PATTERN, 2, 20, 0)[0, 0]
     torch.testing.assert_close(control.norm(), own.norm())
 
@@ -149,10 +155,51 @@ def test_what_parts_wrote_is_the_difference() -> None:
 def test_a_stored_share_is_measured_again() -> None:
     clean, other = patching.plain(patching.NONE), patching.plain(patching.FOUND)
     name = "blocks.1.before"
-    own = patching.record(patching.book_model(), patching.prompts().clean, [name])[name]
-    patch = {name: patching.swap(own, place=patching.B)}
+    own = record(patching.book_model(), patching.prompts().clean, [name])[name]
+    patch = {name: swap(own, place=patching.B)}
     restored = patching.measured(patching.prompts().found, patch)
-    found = patching.share(restored, other, clean)
+    found = share(restored, other, clean)
     stored = patching.shares("stream", patching.FOUND, patching.DENOISING)["before 1 at B"]
     assert found.value == pytest.approx(stored.value, abs=2e-3)
     assert found.error == pytest.approx(stored.error, abs=2e-3)
+
+
+# Steering -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Learn from few windows, and measure on fewer."""
+    caches = (steering.learned, steering.direction, steering.plain)
+    monkeypatch.setattr(steering, "LEARN", 20)
+    monkeypatch.setattr(steering, "TEST", 10)
+    for one in caches:
+        one.cache_clear()
+    yield
+    for one in caches:
+        one.cache_clear()
+
+
+def test_controls_are_as_long_and_come_from_their_seed(few_states: None) -> None:
+    v = steering.direction()
+    for way in (steering.RANDOM, steering.SPREAD, steering.SHUFFLED):
+        first, again, other = (steering.control(way, seed) for seed in (0, 0, 1))
+        assert torch.equal(first, again)
+        assert not torch.allclose(first, other)
+        torch.testing.assert_close(first.norm(), v.norm())
+
+
+def test_no_dose_shifts_nothing(few_states: None) -> None:
+    (run,) = steering.train(steering.OWN, 0.0, 0)
+    assert (run.shift, run.cost) == (0, 0)
+    (pushed,) = steering.train(steering.OWN, 2.0, 0)
+    assert pushed.shift > 0
+
+
+def test_the_dose_is_a_line_and_no_control_reaches_it() -> None:
+    runs = steering.study.read()
+    own = {run.dose: run.shift for run in runs if run.way == steering.OWN}
+    slope = own[1.0]
+    assert all(own[dose] == pytest.approx(slope * dose, rel=0.06) for dose in (-4, -2, -1, 2, 4))
+    controls = [run.shift for run in runs if run.way != steering.OWN]
+    assert max(map(abs, controls)) < own[steering.CONTROL_DOSE]

@@ -46,7 +46,7 @@ class Run(NamedTuple):
     ----------
     after : int
         The block after which the states are taken.
-    count : int
+    characters : int
         Characters since the last line break.
     material : str
         The edition, and the beginning of a hash of plays and weights.
@@ -62,7 +62,7 @@ class Run(NamedTuple):
     """
 
     after: int
-    count: int
+    characters: int
     material: str
     places: int
     one: Four
@@ -121,17 +121,21 @@ def train(after: int) -> Iterator[Run]:
             clustered_mean(values[here].double().numpy(), of_window[here].tolist())
             for values in (broken, chances)
         )
+        one, two, three, four = placed[count].tolist()
         yield Run(
-            after,
-            count,
-            material(),
-            int(here.sum()),
-            *placed[count].tolist(),
-            float(rest[count]),
-            text.mean,
-            text.error,
-            said.mean,
-            said.error,
+            after=after,
+            characters=count,
+            material=material(),
+            places=int(here.sum()),
+            one=one,
+            two=two,
+            three=three,
+            four=four,
+            rest=float(rest[count]),
+            text=text.mean,
+            text_error=text.error,
+            model=said.mean,
+            model_error=said.error,
         )
 
 
@@ -143,8 +147,8 @@ def settings(_: Sequence[Run]) -> list[Setting]:
 def report(runs: Sequence[Run]) -> Iterator[str]:
     """Name the text and the model at some counts."""
     for run in runs:
-        if run.after == AFTER[0] and run.count % 10 == 5:
-            yield f"{run.count} characters: text {run.text:.4f}, model {run.model:.4f}"
+        if run.after == AFTER[0] and run.characters % 10 == 5:
+            yield f"{run.characters} characters: text {run.text:.4f}, model {run.model:.4f}"
 
 
 def widths(runs: Sequence[Run]) -> Float[np.ndarray, " directions"]:

@@ -10,10 +10,10 @@ inside.patching`` measures what is missing, all of it in four minutes of one cor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -165,20 +165,20 @@ def seen(corruption: str) -> dict[str, Tensor]:
     return record(book_model(), tokens, names)
 
 
-def both_ways(corruption: str, chosen: dict[str, dict[str, object]]) -> dict[str, Share]:
+def both_ways(corruption: str, chosen: Mapping[str, Mapping[str, Any]]) -> dict[str, Share]:
     """Carry a part from the clean run into the corrupted one, and back.
 
     Parameters
     ----------
     corruption : str
         Which token is replaced.
-    chosen : dict
+    chosen : mapping
         Names of activations, each with what :func:`~primer.inside.swap` is told of places, heads.
     """
     clean, other = plain(NONE), plain(corruption)
 
     def carried(source: str) -> dict[str, Patch]:
-        return {name: swap(seen(source)[name], **how) for name, how in chosen.items()}  # type: ignore[arg-type]
+        return {name: swap(seen(source)[name], **how) for name, how in chosen.items()}
 
     restored = measured(corrupted(corruption), carried(NONE))
     destroyed = measured(prompts().clean, carried(corruption))

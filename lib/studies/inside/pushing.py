@@ -165,7 +165,7 @@ def train(way: str, after: int, shift: int, seed: int) -> Iterator[Run]:
     for where, mask in masks.items():
         step = added * mask[..., None]
         parts = [
-            patched(model, some, {f"blocks.{after}.after": lambda x, own=own: x + own})
+            patched(model, some, {f"blocks.{after}.after": own.add})
             for some, own in zip(rows.split(20), step.split(20), strict=True)
         ]
         chances = torch.cat([breaks(part) for part in parts])
@@ -183,6 +183,7 @@ def settings(_: Sequence[Run]) -> list[Setting]:
             wanted += [(way, after, shift, 0) for way in (PROBE, PATTERN, CURVE, SMOOTHED)]
             if abs(shift) == 20:
                 controls = (AS_PROBE, AS_PATTERN, TURNED)
+                wanted += [(FROM_BREAK, after, shift, 0)] * (shift == 20)
                 wanted += [(way, after, shift, d) for way in controls for d in range(DRAWS)]
     return wanted
 
