@@ -38,6 +38,7 @@ NOT_TRIED: dict[str, dict[str, str]] = {
         "rank-svd": "fine-tunes it twelve times, 20 steps each",
     },
     "15-alignment": {"instruct-tune": "fine-tunes a model of 0.9 million numbers"},
+    "18-reasoning": {"length-live": "trains a model of 0.1 million numbers for 25 steps"},
 }
 """Cells that compute for minutes in a page; what needs one of them is not tried either."""
 

@@ -25,7 +25,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     return
 
 
-@pytest.mark.parametrize("way", [*ways.WAYS, ways.IMITATION])
+@pytest.mark.parametrize("way", [*ways.WAYS, ways.IMITATION, ways.ONCE])
 def test_a_way_is_the_same_again_from_its_seed(quick: None, way: str) -> None:
     # train hands its seed to climbed, imitated and measured
     first, again, other = ([*ways.train(way, 1e-3, seed)] for seed in (0, 0, 1))
@@ -55,7 +55,7 @@ def test_all_ways_begin_at_one_base_in_each_seed() -> None:
         assert len({run.base for run in RUNS if run.seed == seed}) == 1
 
 
-@pytest.mark.parametrize("way", [*ways.WAYS, ways.IMITATION])
+@pytest.mark.parametrize("way", [*ways.WAYS, ways.IMITATION, ways.ONCE])
 def test_each_way_was_tuned_with_its_best_rate_inside(way: str) -> None:
     tried = {r.rate: r.right for r in RUNS if (r.way, r.seed, r.step) == (way, 0, ways.STEPS)}
     best = ways.best_of(RUNS, way)

@@ -54,7 +54,8 @@ def group_advantages(
 
     References
     ----------
-    Kool et al. (2019); Shao et al. (2024), section 4.1; Liu et al. (2025).
+    Kool et al. (2019) for the others as a baseline; Shao et al. (2024), section 4.1, for the
+    spread; Liu et al. (2025) for leaving it out.
 
     Examples
     --------
@@ -68,14 +69,14 @@ def group_advantages(
 
 
 def _spread_weight(p: np.ndarray, n: int) -> np.ndarray:
-    k = np.arange(1, n)
-    chance = binom.pmf(k - 1, n - 2, p[..., None])  # of k right ones, but for n(n−1)p(1−p)/(k(n−k))
-    return np.asarray((chance * (n - 1) / np.sqrt(k * (n - k))).sum(-1))
+    c = np.arange(1, n)
+    chance = binom.pmf(c - 1, n - 2, p[..., None])  # of c right ones, but for n(n−1)p(1−p)/(c(n−c))
+    return np.asarray((chance * (n - 1) / np.sqrt(c * (n - c))).sum(-1))
 
 
 def _spread_goal(p: np.ndarray, n: int) -> np.ndarray:
-    k = np.arange(1, n)
-    return np.asarray((betainc(k, n - k, p[..., None]) / np.sqrt(k * (n - k))).sum(-1))
+    c = np.arange(1, n)
+    return np.asarray((betainc(c, n - c, p[..., None]) / np.sqrt(c * (n - c))).sum(-1))
 
 
 def _questions_weight(p: np.ndarray, n: int) -> np.ndarray:
@@ -112,7 +113,7 @@ def group_weight(
     r"""Compute the factor of :math:`\nabla p` in the expected step of a group of n replies.
 
     .. math::
-        w_n(p) = \sum_{k=1}^{n-1}\binom nk p^k(1-p)^{n-k}\,\frac{\sqrt{k(n-k)}}{n\,p(1-p)}
+        w_n(p) = \sum_{c=1}^{n-1}\binom nc p^c(1-p)^{n-c}\,\frac{\sqrt{c(n-c)}}{n\,p(1-p)}
 
     when the spread is divided out; 1 when one reply is left out of its baseline;
     :math:`1-\frac1n` when it is not; :math:`\frac{1-(1-p)^n}{p}` when the right replies are
@@ -158,8 +159,8 @@ def group_goal(
     r"""Compute what a step along :func:`group_weight` raises: the integral of w from 0 to p.
 
     .. math::
-        G_n(p) = \sum_{k=1}^{n-1} \frac{P(\text{at least } k \text{ of } n-1 \text{ are right})}
-                                        {\sqrt{k(n-k)}} \;\longrightarrow\; 2\arcsin\sqrt p
+        G_n(p) = \sum_{c=1}^{n-1} \frac{P(\text{at least } c \text{ of } n-1 \text{ are right})}
+                                        {\sqrt{c(n-c)}} \;\longrightarrow\; 2\arcsin\sqrt p
 
     when the spread is divided out; p, :math:`(1-\frac1n)p`,
     :math:`\sum_{j\le n}\frac{1-(1-p)^j}{j}` and :math:`1-(1-p)^n` for the others.

@@ -162,7 +162,7 @@ def entropy_change(
 def leaky_precision(p: Chance, true_accepted: Chance, false_accepted: Chance) -> float:
     r"""Compute how often the first reply that an imperfect checker accepts is right.
 
-    .. math:: \frac{p\,t}{p\,t + (1-p)\,f}
+    .. math:: \frac{p\,\tau}{p\,\tau + (1-p)\,\varphi}
 
     However many replies are tried: the tries are independent, and the checker has no memory.
 
@@ -171,7 +171,7 @@ def leaky_precision(p: Chance, true_accepted: Chance, false_accepted: Chance) ->
     p : float
         How often a reply is right.
     true_accepted, false_accepted : float
-        t and f: how often a right and a wrong reply are accepted.
+        τ and φ: how often a right and a wrong reply are accepted.
 
     Returns
     -------

@@ -27,7 +27,7 @@ STEPS, BATCH = 100, 256
 """Of the policy gradient; imitation draws as many replies in rounds."""
 ROUNDS, FITTING = 4, 60
 """Rounds of imitation, and the steps that each fits what passed."""
-BASE, IMITATION = "base", "imitation"
+BASE, IMITATION, ONCE = "base", "imitation", "imitation, once"
 LARGE = (6e-4, 1.2e-3)
 """Four and eight times the rate of :mod:`studies.reasoning.climb`."""
 Four = Annotated[float, ".4f"]
@@ -100,14 +100,20 @@ def measured(way: str, rate: float, seed: int, step: int, model: Transformer) ->
     return Run(way, rate, seed, step, found.base, found.right, solved, *rest)
 
 
-def imitated(model: Transformer, rate: float, generator: torch.Generator) -> Iterator[int]:
-    """Draw, keep what passes, fit it, and draw again; yield the replies so far, over 256."""
+def imitated(
+    model: Transformer, rate: float, generator: torch.Generator, once: bool = False
+) -> Iterator[int]:
+    """Draw, keep what passes, fit it, and draw again; yield the replies so far, over 256.
+
+    Either for so many steps, in which a reply comes several times, or for one pass.
+    """
     for turn in range(1, ROUNDS + 1):
         questions = STEPS * BATCH // ROUNDS // climb.FEW
         rows = torch.randint(len(climb.TRAIN), (questions,), generator=generator)
         drawn = attempts(model, climb.CALCULATOR, climb.TRAIN[rows], climb.FEW, generator)
         kept = drawn[climb.strict(drawn)]
-        tune(model, kept, steps=FITTING, learning_rate=rate, batch=128, generator=generator)
+        steps = max(1, len(kept) // 128) if once else FITTING
+        tune(model, kept, steps=steps, learning_rate=rate, batch=128, generator=generator)
         yield turn * STEPS // ROUNDS
 
 
@@ -135,8 +141,8 @@ def train(way: str, rate: float, seed: int) -> Iterator[Run]:
         yield measured(way, rate, seed, 0, model)
         return
     going = (
-        imitated(model, rate, generator)
-        if way == IMITATION
+        imitated(model, rate, generator, way == ONCE)
+        if way in (IMITATION, ONCE)
         else climbed(model, way, rate, generator)
     )
     for step in going:
@@ -158,9 +164,9 @@ def best_of(runs: Sequence[Run], way: str) -> list[Run]:
 def settings(runs: Sequence[Run]) -> list[Setting]:
     """Want rates by seed 0, two more seeds of the best, and rates that are too large."""
     wanted: list[Setting] = [(BASE, 0.0, seed) for seed in climb.SEEDS]
-    for way in (*WAYS, IMITATION):
+    for way in (*WAYS, IMITATION, ONCE):
         losses = {r.rate: r.missed for r in runs if (r.way, r.seed, r.step) == (way, 0, STEPS)}
-        rates = followed((5e-4, 1e-3) if way == IMITATION else (1.5e-4, 3e-4), losses)
+        rates = followed((1.5e-4, 3e-4) if way in WAYS else (5e-4, 1e-3), losses)
         wanted += [(way, rate, 0) for rate in rates]
         if losses.keys() >= {*rates}:
             best = tuned(runs, "missed", way=way, step=STEPS).rate
@@ -170,7 +176,7 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
 
 def report(runs: Sequence[Run]) -> Iterator[str]:
     """Sum up: the share of right replies of each way at its best rate, over the seeds."""
-    for way in (*WAYS, IMITATION):
+    for way in (*WAYS, IMITATION, ONCE):
         best = best_of(runs, way)
         yield f"{way}, rate {best[0].rate:g}: right {spread(run.right for run in best)}"
     for rate in LARGE:

@@ -9,14 +9,24 @@ from primer.exercises import reasoning as checks
 END = 54
 
 
-def pressed(display, key, odd=True, room=True):
+def pressed(display, key, odd=True, room=True, first=0, last=49):
     if odd and key == 3 and display % 2:
         return None
     shown = (display + 3, display - 5, display * 2, display // 2)[key]
-    return shown if not room or 0 <= shown < 50 else None
+    return shown if not room or first <= shown <= last else None
 
 
-def checker(start, target, tokens, believe=False, need_end=True, sorts=True, honest=False, **rules):
+def checker(
+    start,
+    target,
+    tokens,
+    believe=False,
+    need_end=True,
+    sorts=True,
+    honest=False,
+    skip=False,
+    **rules,
+):
     display = start
     for place, token in enumerate(tokens):
         if place % 2 == 1:
@@ -32,9 +42,10 @@ def checker(start, target, tokens, believe=False, need_end=True, sorts=True, hon
             if sorts:
                 return False
         else:
-            display = pressed(display, token - 50, **rules)
-            if display is None:
+            shown = pressed(display, token - 50, **rules)
+            if shown is None and not skip:
                 return False
+            display = display if shown is None else shown
     return not need_end and display == target
 
 
@@ -44,6 +55,19 @@ def last(start, target, tokens):
 
 def whole(start, target, tokens):
     return checker(start, target, tokens) and tokens[-1] == END
+
+
+def wrapped(start, target, tokens):
+    """Press by a table in which −1 says illegal, and forget to ask."""
+    table = [[-1 if (new := pressed(d, k)) is None else new for k in range(4)] for d in range(50)]
+    display = start
+    for place, token in enumerate(tokens):
+        if place % 2 == 0 and token == END:
+            return display == target
+        if (place % 2 == 0) != (50 <= token < 54):
+            return False
+        display = table[display][token - 50] if place % 2 == 0 else display
+    return False
 
 
 def estimator(c, n, k):
@@ -67,8 +91,17 @@ def groups(reward, tries):
     return (table - table.mean(axis=0)).ravel()
 
 
+def down(table):
+    return (table - table.mean(axis=0)).ravel()
+
+
 def neighbors(reward, tries):
     table = reward.reshape(-1, tries)
+    return (table - table.mean(axis=1, keepdims=True)).ravel()
+
+
+def across(reward, tries):
+    table = reward.reshape(tries, -1)
     return (table - table.mean(axis=1, keepdims=True)).ravel()
 
 
@@ -84,6 +117,18 @@ def advantage(rewards, values, decay, end=0.0, baseline=True, once=False):
     power = np.arange(size) - np.arange(size)[:, None]
     weight = np.where(power > 0, decay if once else decay ** np.maximum(power, 0), power == 0)
     return (weight * (power >= 0)) @ delta
+
+
+def from_the_front(rewards, values, decay):
+    delta = rewards + np.append(values[1:], 0) - values
+    return [sum(decay ** (t - s) * delta[s] for s in range(t + 1)) for t in range(len(delta))]
+
+
+def discounted(rewards, values, decay):
+    delta = rewards + decay * np.append(values[1:], 0) - values
+    return [
+        sum(decay ** (s - t) * delta[s] for s in range(t, len(delta))) for t in range(len(delta))
+    ]
 
 
 def honest(start, target, tokens):
@@ -108,9 +153,21 @@ WRONG = [
     (checks.check_checker, lambda *a: checker(*a, odd=False), "half of an odd"),
     (checks.check_checker, lambda *a: checker(*a, room=False), "does not fit on the display"),
     (checks.check_checker, lambda s, t, y: y[9] == t, "it fails: list index out of range"),
+    (checks.check_checker, lambda *a: checker(*a, last=50), "which ends at 49"),
+    (checks.check_checker, lambda *a: checker(*a, last=48), "49 is on the display"),
+    (checks.check_checker, lambda *a: checker(*a, first=1), "0 is on the display"),
+    (checks.check_checker, lambda *a: checker(*a, sorts=False), "behind a key a number is due"),
+    (checks.check_checker, wrapped, "no display behind it"),
     (checks.check_estimator, lambda c, n, k: 1 - (1 - c / n) ** k, "too low on average"),
     (checks.check_estimator, lambda c, n, k: 1 - estimator(c, n, k), "take it from 1"),
+    (checks.check_estimator, lambda c, n, k: c / n, "pass@1"),
+    (checks.check_estimator, lambda c, n, k: k * c / n, "do not add up"),
+    (checks.check_estimator, lambda c, n, k: c > 0, "any of the n"),
+    (checks.check_estimator, lambda c, n, k: estimator(c, n, k - 1), "one factor is missing"),
     (checks.check_groups, neighbors, "groups neighbors"),
+    (checks.check_groups, lambda r, n: down(r.reshape(-1, n)), "the rows are neighbors still"),
+    (checks.check_groups, across, "down the columns"),
+    (checks.check_groups, lambda r, n: -groups(r, n), "the sign"),
     (checks.check_groups, lambda r, n: r - r.mean(), "the whole batch"),
     (checks.check_groups, turned, "in another order"),
     (checks.check_groups, lambda r, n: groups(r, n) * n / (n - 1), "do not divide"),
@@ -118,6 +175,13 @@ WRONG = [
     (checks.check_advantage, lambda r, v, d: advantage(r, v, d, baseline=False), "subtract V_t"),
     (checks.check_advantage, lambda r, v, d: advantage(r, v, 0.0), "that is λ = 0"),
     (checks.check_advantage, lambda r, v, d: advantage(r, v, d, once=True), "to the power"),
+    (checks.check_advantage, lambda r, v, d: advantage(r, v, 1.0), "that is λ = 1"),
+    (checks.check_advantage, lambda r, v, d: -advantage(r, v, d), "the sign"),
+    (checks.check_advantage, lambda r, v, d: advantage(r, v, d) * d, "counts whole"),
+    (checks.check_advantage, from_the_front, "begin behind the end"),
+    (checks.check_advantage, discounted, "not the value in δ"),
+    (checks.check_honest, lambda *a: whole(*a) and honest(*a), "behind the end"),
+    (checks.check_honest, lambda *a: checker(*a, honest=True, skip=True), "not passed over"),
     (checks.check_honest, checker, "though the keys lead to 20"),
     (checks.check_honest, last, "not honest"),
 ]

@@ -55,14 +55,14 @@ class GroupWeights(Widget):
     r"""Five questions, groups of n replies to each, and the mean step of each question's log-odds.
 
     Every question has one number of its own, its log-odds z, and is right with chance
-    :math:`p = \sigma(z)`.  With k right replies among n a step moves z by the push of the group,
+    :math:`p = \sigma(z)`.  With c right replies among n a step moves z by the push of the group,
 
     .. math::
-        \text{leave one out: } \frac{k(n-k)}{n(n-1)}, \qquad
-        \text{mean: } \frac{k(n-k)}{n^2}, \qquad
-        \text{spread: } \frac{\sqrt{k(n-k)}}{n},
+        \text{leave one out: } \frac{c(n-c)}{n(n-1)}, \qquad
+        \text{mean: } \frac{c(n-c)}{n^2}, \qquad
+        \text{spread: } \frac{\sqrt{c(n-c)}}{n},
 
-    and its mean over :math:`k \sim \mathrm{Bin}(n, p)` is :math:`w(p)\,p(1-p)` with the weight of
+    and its mean over :math:`c \sim \mathrm{Bin}(n, p)` is :math:`w(p)\,p(1-p)` with the weight of
     :func:`primer.reasoning.group_weight`.
 
     Parameters
@@ -89,8 +89,8 @@ class GroupWeights(Widget):
     description = (
         "Five questions stand on a curve over their chance to be right, as high as a step pushes "
         "their log-odds on average; fainter are the curves of two other ways to compare the "
-        "replies of a group. Beside it, for one question, the push of a group with k right "
-        "replies, none where all are right or all wrong, and how often k are right. A table has "
+        "replies of a group. Beside it, for one question, the push of a group with c right "
+        "replies, none where all are right or all wrong, and how often c are right. A table has "
         "each question's share of the whole push."
     )
 
@@ -158,5 +158,5 @@ class GroupWeights(Widget):
         groups.set_title(f"Question {QUESTIONS[self.question]}: p = {chance:.3g}")
         for some, color in ((~dead, "purple"), (dead, "red")):
             law.bar(k[some], binom.pmf(k[some], self.n, chance), color=LIGHT[color])
-        law.set(xlabel=f"right replies k of {self.n}", ylabel="probability")
+        law.set(xlabel=f"right replies c of {self.n}", ylabel="probability")
         return figure

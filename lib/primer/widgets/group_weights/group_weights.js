@@ -21,11 +21,11 @@ import {
 } from "../kit/kit.js";
 import { chance } from "../shared/binomial.js";
 
-/** By how much a step moves the log-odds after a group with k right replies of n: PUSHES[kind](k, n). */
+/** By how much a step moves the log-odds after a group with c right replies of n: PUSHES[kind](c, n). */
 export const PUSHES = {
-  "leave one out": (k, n) => (k * (n - k)) / (n * (n - 1)),
-  mean: (k, n) => (k * (n - k)) / (n * n),
-  spread: (k, n) => Math.sqrt(k * (n - k)) / n,
+  "leave one out": (c, n) => (c * (n - c)) / (n * (n - 1)),
+  mean: (c, n) => (c * (n - c)) / (n * n),
+  spread: (c, n) => Math.sqrt(c * (n - c)) / n,
 };
 
 /** The probabilities of 0, 1, … n right replies. */
@@ -124,12 +124,12 @@ const right = ({ n }, label) => ({
 
 const groups = () =>
   panel({
-    label: "The push after a group with k right replies",
+    label: "The push after a group with c right replies",
     name: "groups",
     height: 104,
     margin: [24, 10, 22, LEFT],
     x: (state) => right(state, ""),
-    y: { domain: [0, HIGHEST], label: "push of a group with k right", ticks: [0, 0.3, 0.6] },
+    y: { domain: [0, HIGHEST], label: "push of a group with c right", ticks: [0, 0.3, 0.6] },
     layers: { road: "path" },
     over: { dot: { tag: "circle", many: true } },
     draw({ road, dot }, { line, spot }, { n, kind, each }) {
@@ -144,12 +144,12 @@ const groups = () =>
 
 const often = () =>
   panel({
-    label: "How often k replies of a group are right; dead groups in another color",
+    label: "How often c replies of a group are right; dead groups in another color",
     name: "often",
     height: 128,
     margin: [24, 10, 42, LEFT],
-    x: (state) => right(state, `right replies k of ${state.n}`),
-    y: ({ most }) => ({ domain: [0, most], label: "how often k are right" }),
+    x: (state) => right(state, `right replies c of ${state.n}`),
+    y: ({ most }) => ({ domain: [0, most], label: "how often c are right" }),
     layers: { alive: "path", dead: "path" },
     draw({ alive, dead: silent }, { x, y }, { n, chances_of_k: all }) {
       const half = 0.42 * (x(1) - x(0));
