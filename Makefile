@@ -27,7 +27,7 @@ UV      := $(BIN)/uv pip install --python $(BIN)/python
 PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf serve lab student grade test browser beside packages-own typed fuzz mutants soak thorough \
+.PHONY: help book executed site pdf editions serve lab student grade test browser beside packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -82,6 +82,11 @@ pdf: $(READY)  ## print the built site: a PDF of each chapter and of the whole (
 	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
 	@$(BIN)/python tests/tools/chromium.py > /dev/null || true
 	$(BIN)/python -m press.downloads.pdf $(CHAPTER)
+
+editions: $(READY)  ## PDFs and an EPUB of the built site, offered on its page "On paper, and as an e-book"
+	@$(MAKE) --no-print-directory pdf CHAPTER=
+	$(BIN)/python -m press.downloads.epub
+	$(BIN)/python -m press.downloads.editions
 
 lab: $(READY)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters --LabApp.app_settings_dir=binder/lab

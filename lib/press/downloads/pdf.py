@@ -17,24 +17,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
 from press.downloads.archive import FOLDER
 from press.downloads.bind_pdf import Part, bind, finish
+from press.downloads.sheets import TITLE, Sheet, chosen, sheets_of
 from press.registry import Book, read_book
 from press.workshop.browser import ARGUMENTS, find_chromium
 
-TITLE = "A Runnable Primer"
-BACK = {
-    "one-token": "One token",
-    "glossary": "Glossary",
-    "notation": "Notation",
-    "conventions": "Conventions",
-}
-"""The pages of the appendix that are read on paper, too; the others live by their links."""
 SITE, TARGET = Path("_build/html"), Path("_build/pdf")
 
 _LINK = re.compile(r'href="([^"#:]*)#([^"]+)"')
@@ -76,40 +68,6 @@ _COMPLETE = """async () => {
   const seen = [...document.images].filter((image) => image.checkVisibility());
   await Promise.all([document.fonts.ready, ...seen.map((image) => image.decode().catch(() => 0))]);
 }"""
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A page of the site that is printed.
-
-    Attributes
-    ----------
-    page : str
-        Its name in the site, without its ending.
-    title : str
-        What it is called.
-    prefix : str
-        What stands before the numbers of its pages.
-    """
-
-    page: str
-    title: str
-    prefix: str
-
-    @property
-    def file(self) -> str:
-        """The name of its own PDF."""
-        return f"{posixpath.basename(self.page)}.pdf"
-
-
-def sheets_of(book: Book) -> list[Sheet]:
-    """List what is printed, in the order of the contents: what comes first, chapters, appendix."""
-    titles = {name: name.replace("-", " ").capitalize() for name in book.opening}
-    opening = [Sheet(f"chapters/{name}", titles[name], f"{titles[name][0]}-") for name in titles]
-    chapters = [Sheet(one.page, one.heading, f"{one.number}-") for one in book.written]
-    pages = [page for group in book.appendix.values() for page in group if page in BACK]
-    back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in pages]
-    return opening + chapters + back
 
 
 def wanted_places(site: Path, sheets: Iterable[Sheet]) -> dict[str, set[str]]:
@@ -191,21 +149,6 @@ def contents(sheets: Iterable[Sheet], book: Book) -> str:
     return _COVER.format(title=TITLE, about=_ABOUT, rows=rows)
 
 
-def chosen(sheets: list[Sheet], names: list[str]) -> list[Sheet]:
-    """Choose the pages that are named, all of them where none is.
-
-    Raises
-    ------
-    ValueError
-        When there is no page of a name.
-    """
-    known = {posixpath.basename(sheet.page): sheet for sheet in sheets}
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{name!r} is not printed; one of {', '.join(known)}")
-    return [known[name] for name in names] or sheets
-
-
 def print_book(site: Path, target: Path, names: list[str], book: Book) -> Iterator[str]:
     """Print pages of the site, and bind all of them where none is named.
 
@@ -248,12 +191,13 @@ def print_book(site: Path, target: Path, names: list[str], book: Book) -> Iterat
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         parts = []
         for number, sheet in enumerate(sheets, 1):
-            file = Path(folder) / sheet.file
+            printed = target / f"{sheet.name}.pdf"
+            file = Path(folder) / f"{sheet.name}.pdf"
             address = print_sheet(browser, site, sheet, places[sheet.page], file)
             parts.append(Part(file, sheet.page, sheet.title, sheet.prefix, address))
-            count = finish(parts[-1], site, target / sheet.file)
+            count = finish(parts[-1], site, printed)
             passed = f"{time.perf_counter() - started:4.0f} s"
-            yield f"{number} of {len(sheets)}, {passed}: {target / sheet.file}, {count} pages"
+            yield f"{number} of {len(sheets)}, {passed}: {printed}, {count} pages"
         if not names:
             front = Part(Path(folder) / "front.pdf", "index", TITLE, "", "")
             cover = Sheet("index", TITLE, "")
