@@ -25,6 +25,7 @@ NOT_TRIED: dict[str, dict[str, str]] = {
     "08-positions": {"experiment-train": "trains seven models with five seeds each, in threads"},
     "09-transformers": {
         "whole-run": "trains a model of 0.1 million numbers for three hundred steps",
+        "latent-run": "reads sixteen windows with six models of 0.9 million numbers",
         "ex-decoder-solution": "comes after almost all of the chapter, which it may need",
         "ex-top-k-solution": "comes after almost all of the chapter, which it may need",
         "ex-merge-solution": "comes after almost all of the chapter, which it may need",
