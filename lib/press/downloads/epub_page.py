@@ -38,9 +38,6 @@ IMAGES = "images"
 SVG = "{http://www.w3.org/2000/svg}"
 ElementTree.register_namespace("", SVG[1:-1])
 ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-APPLIED = "\u2061"
-OF_A_FEW = ("msub", "msup", "msubsup", "munder", "mover", "munderover", "mfrac", "mroot")
-"""What has two or three elements in MathML, and no more."""
 
 _DOCUMENT = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE html>
@@ -114,11 +111,6 @@ def _formulas(article: Tag) -> None:
         if isinstance(whole, Tag):
             whole.replace_with(formula.extract())
 
-    # KaTeX writes "max" as a word and the invisible sign that it is applied to something, in an
-    # index too, where MathML allows one element; and it leaves spaces of tables empty.
-    for sign in article.find_all("mo", string=APPLIED):
-        if sign.parent is not None and sign.parent.name in OF_A_FEW:
-            sign.decompose()
     for table in article.find_all("mtable", columnspacing=re.compile(r"^\s*$")):
         del table["columnspacing"]
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -26,6 +27,41 @@ def test_html_and_mathml(katex: Katex) -> None:
     assert '<span class="katex-display">' in html
     assert "<mfrac>" in html  # for screen readers
     assert '<annotation encoding="application/x-tex">\\frac{a}{b}</annotation>' in html
+
+
+OF_TWO_OR_THREE = {
+    "mfrac": 2,
+    "mover": 2,
+    "mroot": 2,
+    "msub": 2,
+    "msubsup": 3,
+    "msup": 2,
+    "munder": 2,
+    "munderover": 3,
+}
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"h_{\max}",
+        r"\sigma_{\max}^2 + \sigma^{\min}",
+        r"\sigma_{\max}^{\min}",
+        r"\frac{\log}{\exp}",
+        r"\sqrt[\min]{\max}",
+        r"\sum_{\min}^{\max} x",
+        r"\overset{\max}{=}",
+        r"\max_{x} f(x)",
+        r"h_{\operatorname{top}}",
+    ],
+)
+def test_mathml_has_no_element_too_many(katex: Katex, tex: str) -> None:
+    html = katex.render(tex, display=True)
+    mathml = re.search(r"<math.*</math>", html)
+    assert mathml
+    for element in ElementTree.fromstring(mathml[0]).iter():
+        wanted = OF_TWO_OR_THREE.get(element.tag.split("}")[1])
+        assert wanted in (None, len(element)), tex
 
 
 def test_inline_is_not_displayed(katex: Katex) -> None:
