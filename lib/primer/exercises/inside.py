@@ -39,8 +39,8 @@ def check_border(tenths: int = 30) -> NumberExercise:
     return NumberExercise(
         "19.2",
         question=f"The error of the second feature counts {r:g} times, that of the first once. Up "
-        "to which chance p do opposite signs, w = (1, −1) without biases, cost less than the "
-        "number for one feature alone, with the mean of the other as its bias? By hand.",
+        "to which chance p do two weights of size 1 and opposite signs, without biases, cost less "
+        "than the number for one feature alone, with the mean of the other as its bias? By hand.",
         right=right,
         within=0.002,
         low=0,
