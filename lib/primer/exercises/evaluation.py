@@ -25,7 +25,7 @@ def check_effective(passages: int = 30, each: int = 20, tenths: int = 1) -> Numb
         f"of a model to two questions on one passage have the correlation {rho:g}. How many "
         "independent questions would tell as much about its accuracy?",
         right=right,
-        within=0.6,
+        within=max(0.6, 0.006 * right),
         low=0,
         high=1e6,
         expects="a number of questions",
@@ -35,6 +35,8 @@ def check_effective(passages: int = 30, each: int = 20, tenths: int = 1) -> Numb
             effect: "that is the design effect; divide the number of questions by it",
             n / (1 + each * rho): f"the others of a passage are {each - 1}, not {each}: the effect "
             f"is 1 + {each - 1} · {rho:g}",
+            n / (1 + (passages - 1) * rho): f"the clusters are the passages, and each has {each} "
+            f"questions: the effect is 1 + {each - 1} · {rho:g}",
             n * effect: "the effect makes the variance larger: divide by it",
             n / math.sqrt(effect): "the design effect multiplies the variance; its root multiplies "
             "the error",
@@ -57,6 +59,8 @@ def check_needed(percent: int = 20, lead: int = 3) -> NumberExercise:
 
     z, variance = 1.959964 + 0.841621, differ - delta**2
     exact = z**2 * variance / delta**2
+    more, less = (differ + delta) / 2, (differ - delta) / 2
+    apart = more * (1 - more) + less * (1 - less)
     right = needed(z, variance)
     return NumberExercise(
         "17.4",
@@ -65,10 +69,17 @@ def check_needed(percent: int = 20, lead: int = 3) -> NumberExercise:
         "in 80 of 100 cases, two-sided at 5 %?",
         right=right,
         within=3,
-        low=0,
+        low=-10,  # where somebody takes 3 points for 3
         high=1e7,
         expects="a whole number of questions",
         wrong={
+            z**2 * variance / lead**2: f"a lead of {lead} points is δ = {delta:g}, not {lead}",
+            z**2 * (differ - lead**2) / lead**2: f"a lead of {lead} points is δ = {delta:g}, not "
+            f"{lead}; a variance is not negative",
+            needed(z, apart): "p₁₀ and p₀₁ are shares of the same questions: where one model alone "
+            "is right the other one is not, and that is in p₁₀ + p₀₁ − δ²",
+            needed(z, variance) * differ: "so many will be discordant; to get them both models "
+            f"have to answer all questions, 1 / {differ:g} times as many",
             needed(z, 2 * 0.7 * 0.3): "that is for two sets of questions, at an accuracy of 0.7; "
             "here both models answer the same ones",
             needed(z, differ): "the variance is p₁₀ + p₀₁ − δ²; you left out δ²",
@@ -152,8 +163,13 @@ def check_wilson(answer: Answer) -> None:
         def ends(middle: float, reach: float) -> np.ndarray:
             return np.array([middle - reach, middle + reach])
 
-        expected = np.clip(ends(center / stretch, z * math.sqrt(spread + square) / stretch), 0, 1)
+        middle, reach = center / stretch, z * math.sqrt(spread + square) / stretch
+        expected = np.clip(ends(middle, reach), 0, 1)
         known = {
+            "the lower end comes first: middle − reach, then middle + reach": expected[::-1],
+            "those are the middle and the reach; return middle − reach and middle + reach": (
+                np.array([middle, reach])
+            ),
             "that is Wald's: the variance must be that of the p you test, not of the share": ends(
                 p, z * math.sqrt(spread)
             ),
@@ -205,6 +221,16 @@ def check_accuracy(answer: Answer) -> None:
                 "a tie counts as wrong: share it, 1/2, 1/3 or 1/4": np.mean(
                     best[rows, right] & single
                 ),
+                "`best[:, right]` is a matrix, each row with every `right`: take one place of each "
+                "row, best[np.arange(len(costs)), right]": np.mean(
+                    best[:, right] / best.sum(axis=1)
+                ),
+                "`best[:, right]` is a matrix, each row with every `right`; take one place of each "
+                "row, best[np.arange(len(costs)), right]": np.mean(
+                    best[:, right] / best.sum(axis=1, keepdims=True)
+                ),
+                "`best[:, right]` holds every `right` in each row: take one place of each row, "
+                "best[np.arange(len(costs)), right], and share a tie": np.mean(best[:, right]),
                 "you leave out the questions with a tie: they count with their share": np.mean(
                     best[rows, right][single]
                 ),
@@ -242,6 +268,9 @@ def check_cut(answer: Answer) -> None:
                 "np.quantile counts n, not n + 1, and mixes two scores": np.quantile(
                     scores, min(1.0, math.ceil((n + 1) * level) / n)
                 ),
+                "sort the scores first: asked is the k-th smallest, not the k-th": scores[
+                    math.ceil((n + 1) * level - 1e-9) - 1
+                ],
                 "take small scores into the set: sort upwards": ranked[::-1][
                     math.ceil((n + 1) * level - 1e-9) - 1
                 ],
@@ -261,46 +290,83 @@ def check_cut(answer: Answer) -> None:
         )
 
 
+def _board(answer: Answer, costs: np.ndarray, lengths: np.ndarray) -> tuple[int, float]:
+    """Read which entry a reader chooses, and the score that is reported for it."""
+    try:
+        chosen, score = answer(costs.copy(), lengths.copy())
+    except (TypeError, ValueError):
+        raise Mistake("return two things: the number of the chosen entry, and its score") from None
+    number = int(as_number(chosen))
+    if not 0 <= number < 12:
+        raise Mistake(f"choose one of the entries 0 to 11, got {number}")
+    return number, as_number(score)
+
+
+def _named(answer: Answer) -> None:
+    """Name what is reported where there is no noise: entry i has 0.1 · i bits more than entry 0."""
+    long = np.tile([True, False, False, True], 15)  # as many in each half, however it is cut
+    lengths = np.where(long, 5000, 1000)
+    each = np.where(long, 4.0, 3.0) + 0.1 * np.arange(12)[:, None]
+    chosen, score = _board(answer, each * lengths, lengths)
+    if abs(score) > 10:
+        raise Mistake("give bits per letter: sum of the bits over sum of the lengths")
+    by_letters, by_scenes = 23 / 6, 3.5
+    alike = (
+        "you take each scene for one: a score in bits per letter is the sum of the bits over the "
+        "sum of the lengths, so that a long scene counts for more"
+    )
+    if score < 2.9:  # the cheapest scene has 3 bits a letter
+        raise Mistake(
+            "divide the bits of some scenes by the letters of the same scenes, not of all: where "
+            f"every scene costs 3 bits a letter or more, you report {score:.2f}"
+        )
+    others = "that is about the mean of all twelve entries, not the score of the one that you chose"
+    readings = {
+        by_letters + 0.1 * chosen: "",
+        by_scenes + 0.1 * chosen: alike,
+        by_letters + 0.55: others,
+        by_scenes + 0.55: f"{others}; and sum bits and letters before you divide",
+    }
+    nearest = min(readings, key=lambda value: abs(value - score))
+    if readings[nearest] and abs(nearest - score) < 0.12:
+        raise Mistake(readings[nearest])
+
+
 @exercise("17.8")
 def check_board(answer: Answer) -> None:
     """Check ``answer(costs, lengths)``: which entry is chosen, and an honest score for it."""
+    _named(answer)
     equal: list[tuple[float, float]] = []
     mixed: list[tuple[float, float]] = []
     for seed in range(120):
         random = np.random.default_rng(seed)
         lengths = random.integers(500, 8000, size=60)
-        hard = random.normal(3.4, 0.1, size=60)
+        hard = random.normal(3.4, 0.1, size=60) + 0.1 * (lengths / 4250 - 1)  # long ones are dearer
         for gap, into in ((0.0, equal), (0.2, mixed)):
             worth = gap * random.permutation(12) / 12
             noise = random.normal(0, 0.15, size=(12, 60))
             costs = (hard + worth[:, None] + noise) * lengths
-            try:
-                chosen, score = answer(costs.copy(), lengths.copy())
-            except (TypeError, ValueError):
-                raise Mistake(
-                    "return two things: the number of the chosen entry, and its score"
-                ) from None
-            chosen = int(as_number(chosen))
-            if not 0 <= chosen < 12:
-                raise Mistake(f"choose one of the entries 0 to 11, got {chosen}")
+            chosen, score = _board(answer, costs, lengths)
             truth = ((hard + worth[chosen]) * lengths).sum() / lengths.sum()
-            into.append((as_number(score) - truth, worth[chosen]))
-    off = np.array([error for error, _ in equal])
-    if abs(off.mean()) > 1:
-        raise Mistake("give bits per letter: sum of the bits over sum of the lengths")
-    sure = off.std() / math.sqrt(len(off))
-    if off.mean() < -4 * sure:
-        raise Mistake(
-            f"among equal entries the score that you report is too good by {-off.mean():.3f} bits: "
-            "choose on some scenes, and report on the others"
-        )
-    if off.mean() > 4 * sure:
-        raise Mistake(f"your score is too bad by {off.mean():.3f} bits: which scenes does it read?")
-    if off.std() > 0.06:
-        raise Mistake(
-            f"your score scatters by {off.std():.3f} bits around the truth; read it on a good "
-            "part of the scenes"
-        )
+            into.append((score - truth, worth[chosen]))
+    for where, found in (("among equal entries", equal), ("where entries differ", mixed)):
+        off = np.array([error for error, _ in found])
+        sure = off.std() / math.sqrt(len(off))
+        if off.mean() < -4 * sure:
+            raise Mistake(
+                f"{where} the score that you report is too good by {-off.mean():.3f} bits: "
+                "choose on some scenes, and report the same entry on the others"
+            )
+        if off.mean() > 4 * sure:
+            raise Mistake(
+                f"{where} the score that you report is too bad by {off.mean():.3f} bits: of which "
+                "entry is it, and which scenes does it read?"
+            )
+        if off.std() > 0.06:
+            raise Mistake(
+                f"your score scatters by {off.std():.3f} bits around the truth; read it on a good "
+                "part of the scenes"
+            )
     lost = float(np.mean([worth for _, worth in mixed]))
     if lost > 0.03:
         raise Mistake(

@@ -88,6 +88,47 @@ def summed_board(costs, lengths):
     return chosen, score * lengths.sum()
 
 
+def all_board(costs, lengths):
+    chosen, _ = board(costs, lengths)
+    return chosen, costs[:, 30:].sum() / lengths[30:].sum() / 12
+
+
+def scenes_board(costs, lengths):
+    chosen, _ = board(costs, lengths)
+    return chosen, (costs / lengths)[chosen, 30:].mean()
+
+
+def all_scenes_board(costs, lengths):
+    chosen, _ = board(costs, lengths)
+    return chosen, (costs / lengths)[:, 30:].mean()
+
+
+def half_board(costs, lengths):
+    chosen, _ = board(costs, lengths)
+    return chosen, costs[chosen, 30:].sum() / lengths.sum()
+
+
+def second_board(costs, lengths):
+    chosen, _ = board(costs, lengths)
+    return chosen, np.sort(costs[:, 30:].sum(axis=1))[1] / lengths[30:].sum()
+
+
+def unsorted_cut(scores, level):
+    k = math.ceil((len(scores) + 1) * level - 1e-9)
+    return scores[k - 1] if k <= len(scores) else math.inf
+
+
+def matrix_accuracy(costs, right, share="row"):
+    best = costs == costs.min(axis=1, keepdims=True)
+    ties = {"row": best.sum(axis=1), "column": best.sum(axis=1, keepdims=True), "none": 1}
+    return (best[:, right] / ties[share]).mean()
+
+
+def middle_and_reach(right, n):
+    low, high = wilson(right, n)
+    return (low + high) / 2, (high - low) / 2
+
+
 def worst_board(costs, lengths):
     return board(costs, lengths)[0], costs.max(axis=0).sum() / lengths.sum()
 
@@ -114,6 +155,11 @@ WRONG = [
     (checks.check_wilson, lambda k, n: wilson(k, n, under=lambda z, n: 0), "is missing under"),
     (checks.check_wilson, lambda k, n: wilson(k, n, under=lambda z, n: z * z / (4 * n)), "not z²"),
     (checks.check_wilson, lambda k, n: wilson(k, n, shift=False), "the middle is"),
+    (checks.check_wilson, lambda k, n: wilson(k, n)[::-1], "the lower end comes first"),
+    (checks.check_wilson, middle_and_reach, "the middle and the reach"),
+    (checks.check_accuracy, matrix_accuracy, "is a matrix, each row with every `right`: take"),
+    (checks.check_accuracy, lambda c, r: matrix_accuracy(c, r, "column"), "every `right`; take"),
+    (checks.check_accuracy, lambda c, r: matrix_accuracy(c, r, "none"), "and share a tie"),
     (checks.check_accuracy, lambda c, r: (c.argmin(axis=1) == r).mean(), "whoever stands first"),
     (checks.check_accuracy, lambda c, r: (c.argmin(axis=1) == 0).mean(), "still takes the first"),
     (checks.check_accuracy, first_column, "`right` says where"),
@@ -125,9 +171,19 @@ WRONG = [
     (checks.check_cut, lambda s, level: cut(s, level, shift=1), "one too far"),
     (checks.check_cut, lambda s, level: cut(s, level, up=False), "round up"),
     (checks.check_cut, np.quantile, "mixes two scores"),
+    (checks.check_cut, unsorted_cut, "sort the scores first"),
     (checks.check_cut, careless_cut, "beyond the last; then"),
     (checks.check_cut, lambda s, level: cut(s, level, infinite=False), "yours is 4"),
-    (checks.check_board, naive_board, "report on the others"),
+    (checks.check_board, naive_board, "report the same entry on the others"),
+    (checks.check_board, all_board, "mean of all twelve entries"),
+    (checks.check_board, scenes_board, "you take each scene for one"),
+    (
+        checks.check_board,
+        all_scenes_board,
+        "twelve entries, not the score of the one that you chose; and",
+    ),
+    (checks.check_board, half_board, "the letters of the same scenes"),
+    (checks.check_board, second_board, "too good by"),
     (checks.check_board, first_board, "where entries differ"),
     (checks.check_board, summed_board, "bits per letter"),
     (checks.check_board, worst_board, "too bad by"),
