@@ -375,6 +375,9 @@ SLOW = {
 OVEROPTIMIZED = "test_alignment_overoptimization.py"
 ELSEWHERE = {
     "studies.alignment.first_replies.draw": (OVEROPTIMIZED, "is stored with seed 0"),
+    "studies.alignment.judges.judged": ("test_alignment_judges.py", "hands its seed to trained"),
+    "studies.alignment.judges.train": ("test_alignment_judges.py", "hands its seed to trained"),
+    "studies.alignment.judges.trained": ("test_alignment_judges.py", "again_from_its_seed"),
     "studies.alignment.overoptimization.compare": (OVEROPTIMIZED, "its own draws"),
     "studies.alignment.overoptimization.judge": (OVEROPTIMIZED, "its own draws"),
     "studies.alignment.overoptimization.trained": (OVEROPTIMIZED, "its own draws"),
