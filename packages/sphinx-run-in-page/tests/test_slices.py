@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sphinx_run_in_page.in_page.names import names_of
-from sphinx_run_in_page.in_page.slices import Memory, needed, units_of, with_calls
+from sphinx_run_in_page.in_page.slices import WHOLE, Memory, needed, units_of, with_calls
 
 LINES = (
     "a = 1",
@@ -96,3 +96,12 @@ def test_a_check_is_split_and_what_it_verifies_is_left_out() -> None:
     units = units_of(cells, tells="print|verify", split=["check"])
     wanted = needed(units, 2, units[-1].uses, set())
     assert [unit.source for unit in wanted] == [cells[0][1], "n = 3"]
+
+
+def test_what_a_whole_cell_sets_in_a_module_is_had_without_the_rest() -> None:
+    cells = [("", "import lib"), (WHOLE, "x = long()\nlib.set_digits(2)"), ("", "lib.write(3)")]
+    units = units_of(cells)
+    wanted = needed(units, 2, units[-1].uses, set())
+    assert [unit.source for unit in wanted] == ["import lib", "lib.set_digits(2)"]
+    wanted = needed(units, 2, {"x"}, set())
+    assert [unit.source for unit in wanted] == ["import lib", cells[1][1]]

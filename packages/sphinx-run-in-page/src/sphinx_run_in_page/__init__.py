@@ -247,7 +247,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", write_files)
     return {
         "version": "1",
-        "env_version": 2,
+        "env_version": 3,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

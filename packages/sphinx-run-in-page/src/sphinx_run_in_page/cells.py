@@ -11,7 +11,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from sphinx_run_in_page.in_page.slices import units_of
+from sphinx_run_in_page.in_page.names import without_magics
+from sphinx_run_in_page.in_page.slices import WHOLE, units_of
 
 FIRST = "run_first"
 """In the metadata of a cell: code that a page runs before it, which puts right what earlier cells
@@ -105,11 +106,13 @@ def read_page(app: Sphinx, document: nodes.document) -> None:
         one["kind"] in config.run_not and first for one, first in zip(kept, firsts, strict=True)
     ]
     pairs = [
-        ("" if keep else one["kind"], one["source"]) for one, keep in zip(kept, whole, strict=True)
+        (WHOLE if keep else one["kind"], one["source"])
+        for one, keep in zip(kept, whole, strict=True)
     ]
     units = units_of(pairs, config.run_setup_tag, config.run_tells, config.run_not)
     for unit in units:
-        if kept[unit.cell]["kind"] != config.run_setup_tag:
+        one = kept[unit.cell]
+        if one["kind"] != config.run_setup_tag and unit.source == without_magics(one["source"]):
             unit.first = firsts[unit.cell]
     app.env.metadata[app.env.docname]["run_cells"] = {
         "cells": kept,

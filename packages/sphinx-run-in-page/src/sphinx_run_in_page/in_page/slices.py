@@ -87,6 +87,10 @@ class Unit:
         return cls(**{name: sets(value) for name, value in data.items()})
 
 
+WHOLE = "whole"
+"""The kind of a cell that nobody runs by itself, and that has to begin where the notebook stood."""
+
+
 def statements(source: str) -> Iterator[str]:
     r"""Split a setup into what can run alone, import by import.
 
@@ -119,6 +123,21 @@ def only_tells(statement: str, tells: str) -> bool:
     return named and bool(re.fullmatch(tells, call.func.id))  # type: ignore[union-attr]
 
 
+def settings_of(source: str, modules: Collection[str], tells: str) -> list[str]:
+    """List the statements of a cell that set something in a module and need nothing else.
+
+    Examples
+    --------
+    >>> settings_of("lib.set_precision(2); x = 1; lib.set_seed(x)", {"lib"}, "print")
+    ['lib.set_precision(2)']
+    """
+    parts = [ast.unparse(node) for node in ast.parse(source).body if isinstance(node, ast.Expr)]
+    read = [(part, names_of(part, tells=tells, modules=modules)) for part in parts]
+    return [
+        part for part, names in read if names.changes & set(modules) and names.uses <= set(modules)
+    ]
+
+
 def units_of(
     cells: Sequence[tuple[str, str]],
     setup: str = "setup",
@@ -137,6 +156,8 @@ def units_of(
         A pattern of the functions that only tell something about their arguments.
     split : collection of str
         Further kinds of cells that are split into statements: nobody runs them as a whole.
+        Of a cell of the kind :data:`WHOLE`, which may not be split, what it sets in a module can
+        be had without the rest.
 
     Examples
     --------
@@ -153,6 +174,8 @@ def units_of(
             parts = list(statements(source)) if kind in {setup, *split} else [source]
             own_sources, own_others = objects_of(source)
             modules |= imported_by(source)
+            if kind == WHOLE:
+                parts += settings_of(source, modules, tells)
         except SyntaxError:
             continue
         sources |= own_sources
@@ -165,6 +188,8 @@ def units_of(
         unit = Unit(number, part, names.sets, names.changes, names.uses, setting)
         unit.later, unit.alters = names.later, names.alters
         unit.only_tells = kind in split and only_tells(part, tells)
+        if kind == WHOLE and part == without_magics(cells[number][1]):
+            unit.changes -= modules  # the units after it say what of that stays
         units.append(unit)
     return units
 
