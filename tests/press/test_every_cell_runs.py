@@ -23,22 +23,19 @@ NOT_TRIED: dict[str, dict[str, str]] = {
         "real-ablation-figure": "reads them for each of twelve heads",
     },
     "08-positions": {
-        "experiment-train": "lays models out on torch's device meta, which the page's torch has not"
+        "experiment-train": "trains seven models with five seeds each: five minutes, by ten steps"
     },
     "09-transformers": {
         "whole-run": "trains a model of 0.1 million numbers for three hundred steps",
         "latent-run": "reads sixteen windows with six models of 0.9 million numbers",
-        "ex-decoder-solution": "comes after almost all of the chapter, which it may need",
-        "ex-top-k-solution": "comes after almost all of the chapter, which it may need",
-        "ex-merge-solution": "comes after almost all of the chapter, which it may need",
     },
     "13-scaling": {
-        "picture-grid": "trains nine networks",
+        "picture-grid": "trains nine networks: a quarter of an hour, by a part of it",
         "own-run": "trains two networks for each of fifteen settings",
     },
     "14-fine-tuning": {
-        "picture-train": "fine-tunes a model of 0.9 million numbers four times, 60 steps each",
-        "rank-svd": "fine-tunes it twelve times, 20 steps each",
+        "picture-train": "240 steps of a model of 0.9 million numbers: a minute, by twelve steps",
+        "rank-svd": "240 steps of it, likewise; on a machine that does much else several minutes",
     },
     "15-alignment": {"instruct-tune": "fine-tunes a model of 0.9 million numbers"},
     "18-reasoning": {"length-live": "trains a model of 0.1 million numbers for 25 steps"},

@@ -19,6 +19,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, NamedTuple
 
 import torch
@@ -41,6 +42,7 @@ TRAINED_LENGTH, LONGEST = 24, 72
 D_MODEL, N_HEADS = 64, 4
 D_HEAD = D_MODEL // N_HEADS
 MAX_DISTANCE = 8  # Shaw's k
+_ONE_AT_A_TIME = Lock()
 ROPE_BASE = 100.0  # eight pairs whose wavelengths run from 6 to 350 positions
 
 
@@ -275,8 +277,8 @@ def _fast() -> Iterator[None]:
 
 
 def _shapes(encoding: str, base: float) -> SmallModel:
-    """Build a model without numbers: they are drawn, or trained, for each seed."""
-    with torch.device("meta"):
+    """Build a model for its shapes: its numbers are drawn, or trained, for each seed."""
+    with _ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):  # the generator is everybody's
         model = SmallModel(encoding, base)
     model.frequencies = rope_frequencies(D_HEAD, base)
     return model
