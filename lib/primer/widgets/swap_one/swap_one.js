@@ -3,7 +3,7 @@
 // What is computed is in carrying.js.
 
 import { button, clamp, colormap, columns, div, format, heading, html, memory, panel } from "../kit/kit.js";
-import { percent, resultLine, table, widget, write } from "../kit/kit.js";
+import { paragraph, percent, resultLine, table, widget, write } from "../kit/kit.js";
 import { readModel } from "../shared/language_model.js";
 import { textInput } from "../shared/text_input.js";
 import { cut, tokenText, visible } from "../shared/tokenizer.js";
@@ -156,7 +156,7 @@ export default widget("swap-one", ({ controls, constants, get, read, write: put,
     layout: [
       columns(
         "controls",
-        [first.parts[0], first.parts[1], second.parts[1]],
+        [first.parts[0], first.parts[1], paragraph("caption", "Changed text"), second.parts[1]],
         [controls.direction, controls.part, controls.head],
       ),
       note,
