@@ -54,12 +54,13 @@ def test_the_four_cases_are_means_over_what_can_happen(javascript, w, b, p, rati
 
 
 @given(weights, chances, ratios)
-@settings(max_examples=40)
+@example([0.0, 0.0], 0.125, 1.0)  # below 0 all biases lose alike
+@settings(max_examples=10)
 def test_biases_are_the_best_for_their_weights(javascript, w, p, ratio):
     found = javascript(RULES, "withBestBiases", w, p, ratio)
     at = shared_loss(w, found["biases"], p, ratio)
     assert found["loss"] == pytest.approx(at, abs=1e-9)
-    for bias in np.linspace(-BIAS, BIAS, 41):
+    for bias in np.linspace(-BIAS, BIAS, 17):
         assert at <= shared_loss(w, [bias, found["biases"][1]], p, ratio) + 2e-5 * (1 + ratio)
         assert at <= shared_loss(w, [found["biases"][0], bias], p, ratio) + 2e-5 * (1 + ratio)
     widget = TwoInOne(weights=w, p=p, ratio=ratio)
@@ -121,7 +122,7 @@ def test_a_landscape_has_the_loss_of_each_of_its_weights(javascript):
 
 
 @given(weights, biases, chances, ratios, st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_step_down_never_loses_more(javascript, w, b, p, ratio, free):
     state = {"weights": w, "biases": b, "p": p, "ratio": ratio, "best": free}
     if free:

@@ -107,9 +107,16 @@ class TwoInOne(Widget):
             return shared_loss(self.weights, both, self.p, self.ratio)
 
         tried = np.linspace(-BIAS, BIAS, 11)
-        at = int(np.argmin([of(bias) for bias in tried]))
-        ends = tried[max(at - 1, 0)], tried[min(at + 1, 10)]
-        return float(minimize_scalar(of, bounds=ends, method="bounded", options={"xatol": 1e-7}).x)
+        found = np.array([of(bias) for bias in tried])
+        at = int(np.flatnonzero(found <= found.min() + 1e-12)[-1])  # of equal ones the largest
+        sides = [(tried[max(at - 1, 0)], tried[at]), (tried[at], tried[min(at + 1, 10)])]
+        options = {"xatol": 1e-7}
+        ends = [
+            minimize_scalar(of, bounds=side, method="bounded", options=options)
+            for side in sides
+            if side[0] < side[1]
+        ]
+        return float(min(ends, key=lambda end: float(end.fun)).x)
 
     def loss(self) -> float:
         """Compute the exact loss of the present weights and biases."""

@@ -72,31 +72,27 @@ export const loss = (weights, biases, p, ratio) => {
 const TRIED = between(-BIAS, BIAS, 10);
 
 /**
- * The bias with which a feature loses least, and what it loses then: from the best of eleven to the lowest point of the
- * parabola through it and its neighbors, `rounds` times, each time among neighbors that are four times as close.
+ * The bias with which a feature loses least, and what it loses then: from the best of eleven to the lowest of its
+ * neighbors and of the parabola through them, `rounds` times, each time among neighbors three times as close.
  */
-export function bestBias(own, other, p, rounds = 4) {
-  const of = (bias) => lossOf(own, other, bias, p);
-  const found = TRIED.map(of);
-  let least = Math.min(...found);
-  let at = TRIED[found.indexOf(least)];
+export function bestBias(own, other, p, rounds = 6) {
+  const of = (bias) => [bias, lossOf(own, other, bias, p)];
+  const lower = (one, two) => (two[1] < one[1] ? two : one);
+  // of biases that lose alike, as all do with which nothing comes back, the largest: beyond it the loss may fall
+  let least = TRIED.map(of).reduce((one, two) => (two[1] <= one[1] + 1e-12 ? two : one));
   let step = TRIED[1] - TRIED[0];
-  for (let round = 0; round < rounds; round++, step /= 4) {
-    const [below, above] = [of(at - step), of(at + step)];
-    const bend = below - 2 * least + above;
-    const next = clamp(
-      at + (bend > 0 ? clamp((step * (below - above)) / (2 * bend), -step, step) : 0),
-      -BIAS,
-      BIAS,
-    );
-    const there = of(next);
-    if (there < least) [at, least] = [next, there];
+  for (let round = 0; round < rounds; round++, step /= 3) {
+    const [at, here] = least;
+    const [below, above] = [at - step, at + step].map((bias) => of(clamp(bias, -BIAS, BIAS)));
+    const bend = below[1] - 2 * here + above[1];
+    const shift = bend > 0 ? (step * (below[1] - above[1])) / (2 * bend) : 0;
+    least = [below, above, of(clamp(at + clamp(shift, -step, step), -BIAS, BIAS))].reduce(lower, least);
   }
-  return [at, least];
+  return least;
 }
 
 /** The best biases for two weights, and what is lost with them. */
-export function withBestBiases([w1, w2], p, ratio, rounds = 4) {
+export function withBestBiases([w1, w2], p, ratio, rounds = 6) {
   const [[b1, first], [b2, second]] = [w1, w2].map((w) => bestBias(w * w, w1 * w2, p, rounds));
   return { biases: [b1, b2], loss: first + ratio * second };
 }
@@ -112,7 +108,7 @@ export function ownLosses(p) {
     for (let row = 0; row < n; row++) {
       const turned = (n - 1 - row) * n + (n - 1 - column); // both weights with the other sign lose the same
       const [here, w2] = [row * n + column, GRID[row]];
-      if (here <= turned) found[here] = found[turned] = bestBias(w1 * w1, w1 * w2, p, 1)[1];
+      if (here <= turned) found[here] = found[turned] = bestBias(w1 * w1, w1 * w2, p, 2)[1];
     }
   });
   return found;
@@ -141,13 +137,13 @@ const WAYS = [
 
 /** The weights that lose least: { weights, biases, loss }, from the lowest place of a landscape in ever shorter steps. */
 export function lowest(map, p, ratio) {
-  const at = (weights) => ({ weights, ...withBestBiases(weights, p, ratio, 2) });
+  const at = (weights) => ({ weights, ...withBestBiases(weights, p, ratio, 3) });
   const place = map.indexOf(Math.min(...map));
   let here = at([GRID[place % GRID.length], GRID[Math.floor(place / GRID.length)]]);
   for (let step = (GRID[1] - GRID[0]) / 2; step > 2e-3; step /= 2) {
     for (let way = 0; way < WAYS.length; way++) {
       const next = at(here.weights.map((w, i) => clamp(w + step * WAYS[way][i], -REACH, REACH)));
-      if (next.loss < here.loss - 1e-12) [here, way] = [next, -1];
+      if (next.loss < here.loss - 1e-7) [here, way] = [next, -1];
     }
   }
   return { ...here, ...withBestBiases(here.weights, p, ratio) };
@@ -173,8 +169,10 @@ export function fallen({ weights, biases, p, ratio, best: free }, rate = 0.4) {
     const [up, down] = [1, -1].map((sign) => of(all.map((x, j) => (i === j ? x + sign * NUDGE : x))));
     return (up - down) / (2 * NUDGE);
   });
-  const pace = rate / ((1 + ratio) * p);
-  const moved = all.map((x, i) => clamp(x - pace * slope[i], i < 2 ? -REACH : -BIAS, i < 2 ? REACH : BIAS));
+  const pace = rate / (1 + ratio); // weights are felt only where a feature is active
+  const moved = all.map((x, i) =>
+    clamp(x - (i < 2 ? pace / p : pace) * slope[i], i < 2 ? -REACH : -BIAS, i < 2 ? REACH : BIAS),
+  );
   const next = moved.slice(0, 2);
   return {
     weights: next,
