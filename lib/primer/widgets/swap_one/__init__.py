@@ -84,7 +84,7 @@ class SwapOne(LanguageModelWidget):
     Examples
     --------
     >>> widget = SwapOne()
-    >>> widget.trouble(), round(widget.shares()[1, 6], 1)  # before block 1, the right neighbor
+    >>> widget.trouble(), round(float(widget.shares()[1, 6]), 1)  # at the right neighbor
     ('', 0.9)
     >>> SwapOne(changed=PAIRS[0][0]).trouble()
     'Both texts are the same: replace a word of the second.'
