@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ import torch
 
 from primer.inside import record, share, swap
 from primer.transformers import load_pretrained
-from studies.inside import curve, patching, pushing, reading, steering
+from studies.inside import curve, dictionaries, patching, pushing, reading, steering
 
 READ, CURVE = reading.study.read(), curve.study.read()
 
 
-@pytest.mark.parametrize("name", ["reading", "curve", "pushing", "patching", "steering"])
+@pytest.mark.parametrize(
+    "name", ["reading", "curve", "pushing", "patching", "steering", "dictionaries"]
+)
 def test_a_table_belongs_to_these_plays_and_weights(name: str) -> None:
     runs = importlib.import_module(f"studies.inside.{name}").study.read()
     editions = {getattr(run, "model", "") for run in runs}
@@ -203,3 +206,69 @@ def test_the_dose_is_a_line_and_no_control_reaches_it() -> None:
     assert all(own[dose] == pytest.approx(slope * dose, rel=0.06) for dose in (-4, -2, -1, 2, 4))
     controls = [run.shift for run in runs if run.way != steering.OWN]
     assert max(map(abs, controls)) < own[steering.CONTROL_DOSE]
+
+
+# Dictionaries -------------------------------------------------------------------------------------
+
+LISTS = dictionaries.study.read()
+
+
+@pytest.fixture
+def few_lists(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Learn small dictionaries of few states."""
+    caches: list[Any] = [dictionaries.model_of, dictionaries.learned, dictionaries.measured]
+    caches.append(dictionaries.measured_on)
+    for name, value in {"LEARN": 4, "TEST": 2, "LATENTS": 64, "STEPS": 3}.items():
+        monkeypatch.setattr(dictionaries, name, value)
+    for one in caches:
+        one.cache_clear()
+    yield
+    for one in caches:
+        one.cache_clear()
+
+
+@pytest.mark.parametrize("name", dictionaries.MODELS)
+def test_states_that_stay_lose_nothing(few_lists: None, name: str) -> None:
+    (run,) = dictionaries.train(name, dictionaries.STATES, 0.0, 0)
+    assert (run.tuning, run.unexplained) == (0, 0)
+    assert run.kl == pytest.approx(0, abs=1e-5)
+    (run,) = dictionaries.train(name, dictionaries.MEAN, 0.0, 0)
+    assert run.kl > 0
+    assert run.unexplained > 0.9
+
+
+def test_a_dictionary_and_a_random_one_come_from_their_seeds(few_lists: None) -> None:
+    first, again, other = (
+        [*dictionaries.train("shuffled", dictionaries.DICTIONARY, 0.01, seed)] for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first[0][5:] != other[0][5:]
+    states = dictionaries.states_of("trained", 0, reading.windows("held out", 2))
+    found = [dictionaries.pursuit(states[0], seed)(states[1]) for seed in (0, 0, 1)]
+    assert torch.equal(found[0], found[1])
+    assert not torch.allclose(found[0], found[2])
+
+
+def test_sixteen_coefficients_of_all_are_better_than_sixteen_axes(few_lists: None) -> None:
+    states = dictionaries.learned("trained", 0)
+    axes, largest = (dictionaries.principal(states, kind)(states) for kind in (False, True))
+    center = states.mean(0)
+    own = torch.linalg.svd(states - center, full_matrices=False)[2][: dictionaries.ACTIVE]
+    torch.testing.assert_close(axes, center + (states - center) @ own.T @ own, atol=1e-3, rtol=1e-3)
+    assert (states - largest).square().sum() < (states - axes).square().sum()
+
+
+def test_each_model_was_tuned_with_its_best_rate_inside() -> None:
+    for name in dictionaries.MODELS:
+        best = dictionaries.best_of(LISTS, name)
+        tried = {r.rate for r in LISTS if (r.model, r.way) == (name, dictionaries.DICTIONARY)}
+        assert min(tried) < best[0].rate < max(tried)
+        assert [run.seed for run in best] == [*dictionaries.SEEDS]
+
+
+def test_a_share_recovered_is_nothing_for_the_mean_and_all_for_the_states() -> None:
+    for run in LISTS:
+        if run.way in (dictionaries.STATES, dictionaries.MEAN):
+            expected = float(run.way == dictionaries.STATES)
+            assert dictionaries.kl_recovered(LISTS, run) == pytest.approx(expected, abs=1e-3)
+    assert {run.material for run in LISTS} == {reading.material()}
