@@ -397,6 +397,7 @@ ELSEWHERE = {
     "studies.inside.reading.train": ("test_inside_studies.py", "from its seed"),
     "studies.inside.steering.control": ("test_inside_studies.py", "from its seed"),
     "studies.inside.steering.train": ("test_inside_studies.py", "hands it to control"),
+    "studies.inside.toys.train": ("test_inside_studies.py", "from its seed"),
     "studies.networks.trials.kink_trial": ("test_networks_trials.py", "finds it stored"),
     "studies.networks.trials.label_trial": ("test_networks_trials.py", "hands it on"),
     "studies.networks.trials.pixel_trial": ("test_networks_trials.py", "hands it on"),

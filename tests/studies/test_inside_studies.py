@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from primer.inside import record, share, swap
+from primer.inside import record, share, swap, train_toy
 from primer.transformers import load_pretrained
-from studies.inside import curve, dictionaries, patching, pushing, reading, steering
+from studies.inside import curve, dictionaries, patching, pushing, reading, steering, toys
 
 READ, CURVE = reading.study.read(), curve.study.read()
 
@@ -272,3 +273,23 @@ def test_a_share_recovered_is_nothing_for_the_mean_and_all_for_the_states() -> N
             expected = float(run.way == dictionaries.STATES)
             assert dictionaries.kl_recovered(LISTS, run) == pytest.approx(expected, abs=1e-3)
     assert {run.material for run in LISTS} == {reading.material()}
+
+
+# Toys ---------------------------------------------------------------------------------------------
+
+
+def test_a_toy_comes_from_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toys, "train_toy", functools.partial(train_toy, steps=30))
+    first, again, other = ([*toys.train("equal", "relu", 0.1, seed)] for seed in (0, 0, 1))
+    assert first == again
+    assert first[0][4:] != other[0][4:]
+
+
+def test_rarer_features_are_kept_in_greater_number() -> None:
+    runs = toys.study.read()
+    for seed in toys.SEEDS:
+        kept = {r.chance: r.kept for r in runs if (*r[:2], r.seed) == ("equal", "relu", seed)}
+        in_order = [kept[chance] for chance in toys.CHANCES]
+        assert in_order == sorted(in_order)
+        straight = next(r for r in runs if (r.bend, r.seed) == ("none", seed))
+        assert straight.squares == pytest.approx(toys.DIMS, abs=0.1)
