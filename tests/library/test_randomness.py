@@ -387,6 +387,7 @@ ELSEWHERE = {
     "studies.alignment.overoptimization.train_run": ("test_randomness.py", "hands it to trained"),
     "studies.fine_tuning.race.judge": ("test_fine_tuning_race.py", "hands the seed on"),
     "studies.fine_tuning.race.train_way": ("test_fine_tuning_race.py", "from its seed"),
+    "studies.inside.addition.train": ("test_inside_studies.py", "from its seed"),
     "studies.inside.dictionaries.pursuit": ("test_inside_studies.py", "from its seed"),
     "studies.inside.dictionaries.states_of": ("test_inside_studies.py", "hands it to a shuffle"),
     "studies.inside.dictionaries.train": ("test_inside_studies.py", "from its seed"),

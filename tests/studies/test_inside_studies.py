@@ -13,7 +13,7 @@ import torch
 
 from primer.inside import record, share, swap, train_toy
 from primer.transformers import load_pretrained
-from studies.inside import curve, dictionaries, patching, pushing, reading, steering, toys
+from studies.inside import addition, curve, dictionaries, patching, pushing, reading, steering, toys
 
 READ, CURVE = reading.study.read(), curve.study.read()
 
@@ -293,3 +293,23 @@ def test_rarer_features_are_kept_in_greater_number() -> None:
         assert in_order == sorted(in_order)
         straight = next(r for r in runs if (r.bend, r.seed) == ("none", seed))
         assert straight.squares == pytest.approx(toys.DIMS, abs=0.1)
+
+
+# Addition -----------------------------------------------------------------------------------------
+
+
+def test_a_network_that_adds_comes_from_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addition, "STEPS", dict.fromkeys(addition.WAYS, 50))
+    first, again, other = ([*addition.train("square", seed)] for seed in (0, 0, 1))
+    assert first == again
+    assert first[0][2:] != other[0][2:]
+
+
+def test_with_decay_a_neurons_own_frequency_is_enough_and_needed() -> None:
+    runs = {(run.way, run.seed): run for run in addition.study.read()}
+    for seed in addition.SEEDS:
+        decayed, plain = runs["decay 1", seed], runs["decay 0", seed]
+        assert decayed.test > plain.test + 0.3
+        assert decayed.own > 0.95
+        assert decayed.without < 0.1
+        assert decayed.resultant > 0.95
