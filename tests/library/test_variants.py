@@ -317,6 +317,15 @@ SOLVED: dict[str, Callable[[str, Sequence[float]], float]] = {
     "17.4": lambda _, x: math.ceil(
         stats.norm.ppf([0.975, 0.8]).sum() ** 2 * (100 * x[0] - x[2] ** 2) / x[2] ** 2
     ),
+    "19.2": lambda _, x: optimize.brentq(
+        lambda p: (
+            2 * (1 + x[0]) * integrate.quad(lambda m: m * m * (1 - m), 0, 1)[0] * p * p
+            - min(1, x[0]) * (p / 3 - p * p / 4)
+        ),
+        1e-9,
+        1,
+    ),
+    "19.3": lambda _, x: math.floor(math.sqrt(math.exp(x[0] * x[1] ** 2 / 2))),
     "18.3": lambda _, x: x[0] / (x[0] + (100 - x[0]) * x[2] / x[1]),
     "18.4": lambda _, x: (
         stats.binom(int(x[0]), x[1] / 100).expect(

@@ -13,16 +13,15 @@ import torch
 
 TOPICS = [
     "alignment", "attention", "beyond_attention", "evaluation", "fine_tuning", "fourier",
-    "inference", "language_models", "networks", "optimization", "positions", "pretraining",
-    "reasoning", "recurrent", "regression", "scaling", "statistics", "train", "transformers",
+    "inference", "inside", "language_models", "networks", "optimization", "positions",
+    "pretraining", "reasoning", "recurrent", "regression", "scaling", "statistics", "train",
+    "transformers",
 ]  # fmt: skip
 
 
 def names() -> dict[str, Any]:
     """Return the names that the calls use."""
-    # inside has no chapter yet, which a topic must have
-    modules = [*TOPICS, "inside"]
-    topics = {name: importlib.import_module(f"primer.{name}") for name in modules}
+    topics = {name: importlib.import_module(f"primer.{name}") for name in TOPICS}
     inference, regression = topics["inference"], topics["regression"]
     transformers, language_models = topics["transformers"], topics["language_models"]
     small = {"vocab_size": 5, "n_layers": 1, "d_model": 8, "n_heads": 2, "context_length": 9}

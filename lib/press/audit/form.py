@@ -31,7 +31,7 @@ WHOLE_MODEL = 60
 """Lines of the one cell in the book that holds a complete model; its id follows."""
 WHOLE_MODEL_CELL = "whole-model"
 
-ROWS = "STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|EVAL|REAS|ERR"
+ROWS = "STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|EVAL|REAS|INS|ERR"
 AUDIT = re.compile(rf"\b(?:{ROWS})-\d+")
 ANSWERED = re.compile(r"→ ([\w-]+): (-?[\d,]+(?:\.\d+)?)(?: (.+))? \(within (\d+(?:\.\d+)?)\)")
 """What :func:`primer.notebook.answer_to` prints: name, number, unit, how near counts as right."""
