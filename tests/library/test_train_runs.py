@@ -21,6 +21,7 @@ import torch
 from forked import fork_server
 from torch.nn.functional import cross_entropy
 
+from primer import datasets
 from primer.language_models import BytePairEncoding
 from primer.train import (
     PLAYS_2,
@@ -358,10 +359,11 @@ def test_command_with_texts_of_no_use(
 def test_command_without_the_plays(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("primer.datasets.PACKAGE", "no-such-package")
-    data._plays.cache_clear()  # another test may have read them
+    monkeypatch.setattr("primer.datasets.FILE", tmp_path / "plays.zip")
+    for read in (data._plays, datasets._files):
+        read.cache_clear()  # another test may have read them
     said = complaint([str(PLAYS_2), "--output", str(tmp_path)], capsys)
-    assert "pip install --no-deps no-such-package" in said
+    assert "there is no such file: install the library anew" in said
 
 
 def test_command_with_a_state_of_another_run(

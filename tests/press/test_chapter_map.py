@@ -36,6 +36,12 @@ def test_no_arrow_goes_behind_a_box(drawing: Drawing) -> None:
         assert (curve < (left + width, top + height)).all()
 
 
+@pytest.mark.parametrize("drawing", [WIDE, TALL], ids=lambda drawing: drawing.name)
+def test_no_two_boxes_stand_in_one_place(drawing: Drawing) -> None:
+    corners = [drawing.corner(chapter) for chapter in BOOK.chapters]
+    assert len(set(corners)) == len(corners)
+
+
 def test_a_box_says_how_long_its_chapter_is_read() -> None:
     times = dict.fromkeys(ADDRESSES, "1 h")
     svg = BeautifulSoup(draw(BOOK, WIDE, ADDRESSES, times), "html.parser")
