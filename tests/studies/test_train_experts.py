@@ -15,7 +15,7 @@ def test_a_variant_is_trained_and_its_work_counted(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play = {"a play": "to be or not to be, " * 200}
-    monkeypatch.setattr(experts, "split_plays", lambda: (play, play))
+    monkeypatch.setattr(typed, "split_plays", lambda: (play, play))
     (run,) = experts.train_experts(variant, 0.024, 1, steps=30)
     assert (run.variant, run.rate, run.seed) == (variant, 0.024, 1)
     assert run.bits < 2  # log₂ of ten letters and marks is 3.3

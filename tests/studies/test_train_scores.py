@@ -13,7 +13,7 @@ def test_a_variant_is_trained_and_its_scores_noted(
     variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play = {"a play": "to be or not to be, " * 200}
-    monkeypatch.setattr(scores, "split_plays", lambda: (play, play))
+    monkeypatch.setattr(typed, "split_plays", lambda: (play, play))
     (run,) = scores.train_scores(variant, 0.012, 1, steps=30)
     assert run[:3] == (variant, 0.012, 1)
     assert run.bits < 2.5  # log₂ of ten letters and marks is 3.3

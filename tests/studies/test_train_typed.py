@@ -38,7 +38,7 @@ def test_unknown_variants_and_changed_chapters_are_named(tmp_path: Path) -> None
         cell.source = cell.source.replace("return self.down(", "return self.lower(")
     changed = tmp_path / "changed.ipynb"
     nbformat.write(chapter, changed)
-    with pytest.raises(ValueError, match="0 times the line"):
+    with pytest.raises(ValueError, match="has it 0 times"):
         typed.edited("no network", changed)
 
 

@@ -9,16 +9,13 @@ edge, and two more seeds at the best.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
-import nbformat
 import torch
 
-from primer.datasets import split_plays
 from primer.inputs import one_of
 from studies.study import Setting, Study, ends, followed, spread, tuned
 from studies.train import typed
@@ -59,15 +56,8 @@ class Run(NamedTuple):
 
 def chapter_names(text: str, new: str) -> dict[str, Any]:
     """Run the chapter's cells on these texts and return the names that they define."""
-    cells = {cell.id: cell.source for cell in nbformat.read(typed.CHAPTER, as_version=4).cells}
-    code = "\n\n".join([typed.edited("as it stands"), *(cells[name] for name in CELLS)])
-    for old, new_line in EDITS.items():
-        if code.count(old) != 1:
-            raise ValueError(f"{typed.CHAPTER} needs the line {old!r} once: follow it in EDITS")
-        code = code.replace(old, new_line)
-    names: dict[str, Any] = {"math": math, "seen_text": text, "new_text": new}
-    exec(compile(code, str(typed.CHAPTER), "exec"), names)
-    return names
+    code = "\n\n".join([typed.edited("as it stands"), *(typed.cell(name) for name in CELLS)])
+    return typed.names_of(typed.changed(code, EDITS), text, new)
 
 
 def train_experts(variant: str, rate: float, seed: int, steps: int = STEPS) -> Iterator[Run]:
@@ -90,7 +80,7 @@ def train_experts(variant: str, rate: float, seed: int, steps: int = STEPS) -> I
         One.
     """
     one_of("variant", variant, VARIANTS)
-    names = chapter_names(*("\n".join(plays.values()) for plays in split_plays()))
+    names = chapter_names(*typed.texts())
     torch.manual_seed(seed)
     model = names["LanguageModel"](len(names["letters"]))
     layers = [block.experts for block in model.blocks]

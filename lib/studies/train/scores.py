@@ -8,15 +8,13 @@ suits it, and four and sixteen times that.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 
-from primer.datasets import split_plays
 from primer.inputs import one_of
 from studies.study import Setting, Study, spread
 from studies.train import typed
@@ -61,11 +59,7 @@ def code_of(variant: str) -> str:
     edits = EDITS[one_of("variant", variant, EDITS)]
     code = typed.edited("as it stands")
     noting = {_START: f"{_START}; self.largest = 0.0", _SCORED: _NOTED}
-    for old, new in (*noting.items(), *edits.items()):
-        if code.count(old) != 1:
-            raise ValueError(f"{typed.CHAPTER} needs the line {old!r} once: follow it in EDITS")
-        code = code.replace(old, new)
-    return code
+    return typed.changed(typed.changed(code, noting), edits)
 
 
 def train_scores(variant: str, rate: float, seed: int, steps: int = STEPS) -> Iterator[Run]:
@@ -87,9 +81,7 @@ def train_scores(variant: str, rate: float, seed: int, steps: int = STEPS) -> It
     Run
         One.
     """
-    seen, new = ("\n".join(plays.values()) for plays in split_plays())
-    names: dict[str, Any] = {"math": math, "seen_text": seen, "new_text": new}
-    exec(compile(code_of(variant), str(typed.CHAPTER), "exec"), names)
+    names = typed.names_of(code_of(variant), *typed.texts())
     torch.manual_seed(seed)
     model = names["train"](names["LanguageModel"](len(names["letters"])), steps, rate)
     largest = max(block.largest for block in model.blocks)

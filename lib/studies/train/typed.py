@@ -69,16 +69,43 @@ def edited(variant: str, chapter: Path = CHAPTER) -> str:
         If there is no such variant, or if the chapter has no longer the lines that it changes.
     """
     edits = EDITS[one_of("variant", variant, EDITS)]
-    cells = {cell.id: cell.source for cell in nbformat.read(chapter, as_version=4).cells}
-    code = "\n\n".join(cells[name] for name in CELLS)
+    return changed("\n\n".join(cell(name, chapter) for name in CELLS), edits, chapter)
+
+
+def cell(name: str, chapter: Path = CHAPTER) -> str:
+    """Return the code of one of the chapter's cells."""
+    return {one.id: one.source for one in nbformat.read(chapter, as_version=4).cells}[name]
+
+
+def changed(code: str, edits: Mapping[str, str], chapter: Path = CHAPTER) -> str:
+    """Change lines of the chapter's code, each of which it must have once.
+
+    Raises
+    ------
+    ValueError
+        If the chapter has no longer a line that is to be changed.
+    """
     for old, new in edits.items():
         if code.count(old) != 1:
             raise ValueError(
-                f"{chapter} has {code.count(old)} times the line {old!r}, which the variant "
-                f"{variant!r} changes; it needs it once: follow the chapter in EDITS."
+                f"{chapter} needs the line {old!r} once, and has it {code.count(old)} times: "
+                "follow the chapter in EDITS."
             )
         code = code.replace(old, new)
     return code
+
+
+def texts() -> tuple[str, str]:
+    """Return the plays to learn from and those to be judged by, each as one text."""
+    seen, new = ("\n".join(plays.values()) for plays in split_plays())
+    return seen, new
+
+
+def names_of(code: str, seen: str, new: str) -> dict[str, Any]:
+    """Run the chapter's code on two texts and return the names that it defines."""
+    names: dict[str, Any] = {"math": math, "seen_text": seen, "new_text": new}
+    exec(compile(code, str(CHAPTER), "exec"), names)
+    return names
 
 
 def train_typed(variant: str, rate: float, seed: int, steps: int = STEPS) -> Iterator[Run]:
@@ -100,9 +127,7 @@ def train_typed(variant: str, rate: float, seed: int, steps: int = STEPS) -> Ite
     Run
         One.
     """
-    seen, new = ("\n".join(plays.values()) for plays in split_plays())
-    names: dict[str, Any] = {"math": math, "seen_text": seen, "new_text": new}
-    exec(compile(edited(variant), str(CHAPTER), "exec"), names)
+    names = names_of(edited(variant), *texts())
     torch.manual_seed(seed)
     model = names["LanguageModel"](len(names["letters"]))
     yield Run(variant, rate, seed, float(names["bits"](names["train"](model, steps, rate))))
