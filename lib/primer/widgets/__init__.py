@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from primer.widgets.least_squares import LeastSquaresByHand
     from primer.widgets.lora_dial import LoraDial
     from primer.widgets.masking_desk import MaskingDesk
+    from primer.widgets.moved_vector import MovedVector
     from primer.widgets.norm_ball import NormBall
     from primer.widgets.power import PowerExplorer
     from primer.widgets.press_the_keys import PressTheKeys
@@ -61,6 +62,7 @@ __all__ = [
     "LeastSquaresByHand",
     "LoraDial",
     "MaskingDesk",
+    "MovedVector",
     "NormBall",
     "PowerExplorer",
     "PressTheKeys",

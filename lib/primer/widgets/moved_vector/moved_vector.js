@@ -1,0 +1,321 @@
+// Moved vector: one token's vector before and after an attention layer, and the arrows that moved it.
+//
+// What is computed is in moving.js.
+
+import { clamp, columns, counted, div, format, heading, legend, memory, panel, percent } from "../kit/kit.js";
+import { resultLine, short, widget, write } from "../kit/kit.js";
+import { newCache, nextSteps, readModel } from "../shared/language_model.js";
+import { softmax } from "../shared/probability.js";
+import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
+import { cut, encode, tokenText, visible } from "../shared/tokenizer.js";
+import { workshop } from "../shared/workshop.js";
+import { byLength, changed, directions, dot, look, norm, plus, steps } from "./moving.js";
+
+const NAMED = 4; // so many arrows have a color and a name
+const ROWS = 5; // so many guesses are shown
+
+/** The most probable tokens. */
+export const likeliest = (chances, count) =>
+  [...chances.keys()].sort((i, j) => chances[j] - chances[i]).slice(0, count);
+
+/** The guesses to show, the same however long the arrows are: as the model runs, without them, twice as long. */
+export function rowsOf(now, others, count) {
+  const found = likeliest(now, 3);
+  for (let rank = 0; found.length < count; rank++)
+    for (const one of others) {
+      const id = likeliest(one, rank + 1)[rank];
+      if (found.length < count && !found.includes(id)) found.push(id);
+    }
+  return found;
+}
+
+/** What the result line says. */
+export function describe({ layer, head, strength }, longest, guess, [now, then]) {
+  const heads = head === null ? "all heads" : `head ${head}`;
+  const arrow = `Layer ${layer}, ${heads}: the longest arrow, ${format(longest.length, 2)}, comes from “${longest.name}”.`;
+  const next = `“${guess}” comes next with ${percent(now, 0)}`;
+  if (strength === 1) return `${arrow} ${next}.`;
+  return `${arrow} ${next}; with these arrows times ${format(strength, 2)} with ${percent(then, 0)}.`;
+}
+
+/** How much of some lengths a plane shows. */
+export const shares = (plane, vectors) =>
+  vectors.map(
+    (vector) => Math.hypot(dot(plane[0], vector), dot(plane[1], vector)) / Math.max(norm(vector), 1e-9),
+  );
+
+// ---------------------------------------------------------------- the tokens
+
+const BELOW = 58; // room for the slanted tokens
+
+function strip(choose, step) {
+  return panel({
+    label: "The length of the arrow from each token; arrow keys choose the token whose vector is looked at",
+    name: "strip",
+    role: "application",
+    height: 138,
+    margin: [22, 12, BELOW, 34],
+    x: ({ names }) => ({ domain: [0, names.length], ticks: [], label: "" }),
+    y: ({ most }) => ({
+      domain: [0, most],
+      ticks: [0, most / 2, most],
+      text: (t) => short(t),
+      label: "length of the arrow from",
+    }),
+    layers: { here: "rect", bar: { tag: "path", many: true } },
+    over: { token: { tag: "text", many: true, "text-anchor": "end" } },
+    drag: ([x]) => choose(Math.floor(x)),
+    step: (dx) => step(dx),
+    draw({ here, bar, token }, { x, y, height }, { names, lengths, colorOf, place }) {
+      const size = x(1) - x(0);
+      here({ x: x(place), y: 0, width: size, height: height - BELOW });
+      bar([...lengths.keys()], (j) => ({
+        class: `bar ${colorOf(j)}`,
+        d: `M${(x(j) + 0.15 * size).toFixed(1)} ${y(0)}V${y(lengths[j]).toFixed(1)}H${(x(j + 1) - 0.15 * size).toFixed(1)}V${y(0)}Z`,
+      }));
+      const room = Math.ceil(13 / size);
+      const own = (i) => i === place || (colorOf(i) !== "rest" && size >= 9);
+      const shown = [...names.keys()].filter(
+        (i) => own(i) || (i % room === 0 && Math.abs(i - place) >= room),
+      );
+      token(shown, (i) => ({
+        words: cut(names[i]),
+        class: `token ${colorOf(i)} ${i === place ? "chosen" : ""} ${i > place ? "later" : ""}`,
+        transform: `translate(${(x(i + 0.5) + 4).toFixed(1)} ${height - BELOW + 12}) rotate(-55)`,
+      }));
+    },
+  });
+}
+
+// ---------------------------------------------------------------- the plane
+
+/** Where the names of arrows stand, [[x, y, words], …], moved apart where they would lie on each other. */
+export function apart(labels, gap = 13) {
+  const placed = [];
+  for (const label of [...labels].sort((a, b) => a.y - b.y)) {
+    const near = placed.filter(
+      (one) => Math.abs(one.x - label.x) < 7 * Math.max(one.words.length, label.words.length),
+    );
+    placed.push({ ...label, y: Math.max(label.y, ...near.map(({ y }) => y + gap)) });
+  }
+  return placed;
+}
+
+const TALL = 300;
+
+/** The ends of both axes, so that a unit is as long on either: [[low, high], [low, high]]. */
+export function frame(points, width, height) {
+  const [xs, ys] = [0, 1].map((axis) => points.map((point) => point[axis]));
+  const [low, high] = [Math.min, Math.max].map((most) => [xs, ys].map((all) => most(0, ...all)));
+  const unit = 1.16 * Math.max((high[0] - low[0]) / width, (high[1] - low[1]) / height, 1 / width);
+  return [width, height].map((pixels, axis) => {
+    const middle = (low[axis] + high[axis]) / 2;
+    return [middle - (unit * pixels) / 2, middle + (unit * pixels) / 2];
+  });
+}
+
+const plane = () => {
+  const margin = [24, 66, 38, 34];
+  const ends = ({ points }, width) =>
+    frame(points, width - margin[1] - margin[3], TALL - margin[0] - margin[2]);
+  return panel({
+    label:
+      "The vector before the layer, the vector after it, and the arrows from the one to the other, tip to tail",
+    name: "plane",
+    height: TALL,
+    margin,
+    x: (state, width) => ({ domain: ends(state, width)[0], label: state.across }),
+    y: (state, width) => ({ domain: ends(state, width)[1], label: state.up }),
+    layers: { before: "path", after: "path", step: { tag: "path", many: true } },
+    over: { name: { tag: "text", many: true } },
+    draw({ before, after, step, name }, { at, arrow, width }, { points, parts }) {
+      const last = points.length - 1;
+      before(arrow([0, 0], points[0]));
+      after(arrow([0, 0], points[last]));
+      step(parts, ({ color }, i) => ({ class: `step ${color}`, d: arrow(points[i], points[i + 1]) }));
+      const labels = [
+        { words: "before", color: "plain", from: [0, 0], to: points[0] },
+        { words: "after", color: "end", from: [0, 0], to: points[last] },
+        ...parts.map(({ words, color }, i) => ({ words, color, from: points[i], to: points[i + 1] })),
+      ].flatMap(({ words, color, from, to }) => {
+        const [[x0, y0], [x1, y1]] = [at(from), at(to)];
+        const length = Math.hypot(x1 - x0, y1 - y0);
+        if (length < 16) return [];
+        const side = words === "before" ? -1 : 1; // beside the middle, to the right of the way
+        const [x, y] = [
+          (x0 + x1) / 2 - (side * 9 * (y1 - y0)) / length,
+          (y0 + y1) / 2 + (side * 9 * (x1 - x0)) / length,
+        ];
+        const room = 7 * words.length;
+        return [{ words, color, x: clamp(x, 36, width - 2 - room), y: y + 4 }];
+      });
+      name(apart(labels), ({ words, color, x, y }) => ({ words, class: `name ${color}`, x, y }));
+    },
+  });
+};
+
+// ---------------------------------------------------------------- what comes next
+
+const guesses = () =>
+  panel({
+    label:
+      "The probabilities of the next token, as the model runs and with the arrows as long as the slider says",
+    name: "guesses",
+    height: 172,
+    margin: [4, 40, 36, 64],
+    x: ({ most }) => ({ domain: [0, most], label: "probability of coming next", text: (t) => percent(t, 0) }),
+    y: ({ rows }) => ({
+      domain: [rows.length, 0],
+      ticks: rows.map((_, i) => i + 0.5),
+      text: (t) => rows[t - 0.5]?.name ?? "",
+      label: "",
+    }),
+    layers: { now: "path", longer: "path" },
+    over: { value: { tag: "text", many: true } },
+    draw({ now, longer, value }, { x, y }, { rows }) {
+      const bar = (i, from, to, chance) =>
+        `M${x(0)} ${y(i + from)}H${x(chance).toFixed(1)}V${y(i + to)}H${x(0)}Z`;
+      now(rows.map((row, i) => bar(i, 0.12, 0.48, row.now)).join(""));
+      longer(rows.map((row, i) => bar(i, 0.52, 0.88, row.longer)).join(""));
+      value(rows, (row, i) => ({
+        words: percent(row.longer, row.longer < 0.095 ? 1 : 0),
+        x: x(Math.max(row.now, row.longer)) + 5,
+        y: y(i + 0.5) + 4,
+      }));
+    },
+  });
+
+// ---------------------------------------------------------------- the widget
+
+export default widget("moved-vector", ({ controls, constants, get, read, write: put, redraw }) => {
+  const model = readModel(get("checkpoint"));
+  const { tokenizer, config } = model;
+  const { longest } = constants;
+  const [shop, once] = [workshop(redraw), memory()];
+  let tokens = [];
+  const input = textInput({
+    label: "Text",
+    examples: get("examples"),
+    longest: 300,
+    change: (text) => put({ text, place: longest - 1 }), // whoever types sees the last token move
+  });
+  const choose = (place) => put({ place: clamp(place, 0, tokens.length - 1) });
+  const [told, result] = [heading(), resultLine()];
+  const [row, space, board] = [
+    strip(choose, (dx) => choose(Math.min(read().place, tokens.length - 1) + dx)),
+    plane(),
+    guesses(),
+  ];
+  const key = legend({ now: "as the model runs", longer: "with the arrows so long" });
+  const name = (id) => visible(tokenText(tokenizer, id));
+  const stage = div(
+    "stage",
+    row,
+    columns(
+      "both",
+      [space, told],
+      [controls.layer, controls.head, controls.strength, board, key, controls.plane],
+    ),
+    result,
+  );
+
+  function parse(text) {
+    try {
+      const all = encode(tokenizer, text);
+      const strange = all.some((id) => tokenText(tokenizer, id).startsWith("‹"));
+      const said = [
+        all.length ? counted(all.length, "token") : "Type something: the model needs a token",
+        all.length > longest && `the first ${longest} are read`,
+        strange && BYTE_BY_BYTE,
+      ];
+      return { tokens: all.slice(0, longest), note: `${said.filter(Boolean).join("; ")}.` };
+    } catch (error) {
+      return { tokens: [], note: error.message };
+    }
+  }
+
+  function* reading(ids) {
+    const cache = newCache(model);
+    yield* nextSteps(model, ids, cache);
+    return cache;
+  }
+
+  function drawAll({ text, layer: wanted, head, strength, plane: kind, place: asked }, cache) {
+    const place = clamp(asked, 0, tokens.length - 1);
+    const layer = clamp(wanted, 0, config.n_layers - 1);
+    const here = [text, place];
+    const seen = once("seen", here, () => look(model, cache, tokens, place));
+    const arrows = once("arrows", [...here, layer], () => seen.arrows(layer));
+    const own = once("own", [...here, layer, head], () => steps(arrows, head, 1, NAMED));
+    const chain = strength === 1 ? own : steps(arrows, head, strength, NAMED);
+    const run = (times) =>
+      softmax(
+        changed(
+          model,
+          seen,
+          tokens[place],
+          layer,
+          own.own.map((x) => (times - 1) * x),
+        ),
+      );
+    const now = once("now", here, () => softmax(seen.logits));
+    const ends = once("ends", [...here, layer, head], () => [run(0), run(2)]);
+    const longer = strength === 1 ? now : run(strength);
+    const ids = once("rows", [...here, layer, head], () => rowsOf(now, ends, ROWS));
+    const best = likeliest(now, 2);
+
+    const before = seen.before(layer);
+    const axes = directions(model, kind, before, own.added, best);
+    const flat = (vector) => axes.map((axis) => dot(axis, vector));
+    const names = tokens.map(name);
+    const order = byLength(own.sources);
+    const colorOf = (j) => {
+      const rank = order.indexOf(j);
+      return rank < 0 || rank >= NAMED ? "rest" : `c${rank}`;
+    };
+    const lengths = own.sources.map(norm);
+    row.draw({ names, lengths, colorOf, place, most: Math.max(1, Math.ceil(Math.max(...lengths))) });
+
+    const vectors = [before];
+    for (const [, step] of chain.steps) vectors.push(plus(vectors[vectors.length - 1], step));
+    const words = { others: "the others", heads: "other heads" };
+    space.draw({
+      points: vectors.map(flat),
+      parts: chain.steps.map(([from]) => ({
+        words: words[from] ?? cut(names[from]),
+        color: from in words ? "rest" : colorOf(from),
+      })),
+      across:
+        kind === "move" ? "along the vector before" : `more “${name(best[0])}”, less “${name(best[1])}” →`,
+      up: kind === "move" ? "across it" : "↑ more of both",
+    });
+    const first = order[0];
+    const after = vectors[vectors.length - 1];
+    const [b, a, f] = shares(axes, [before, after, own.sources[first]]).map((share) => percent(share, 0));
+    write(
+      told,
+      `A vector has ${config.d_model} numbers. Of its length this plane shows: before ${b}, after ${a}, the arrow from “${names[first]}” ${f}.`,
+    );
+    const rows = ids.map((id) => ({ name: cut(name(id)), now: now[id], longer: longer[id] }));
+    const most = Math.max(...ids.flatMap((id) => [now[id], ...ends.map((one) => one[id])]));
+    board.draw({ rows, most: Math.min(1, Math.ceil(10 * most + 0.5) / 10) });
+    const arrow = { length: lengths[first], name: names[first] };
+    result.say(describe({ layer, head, strength }, arrow, name(best[0]), [now[best[0]], longer[best[0]]]));
+  }
+
+  return {
+    layout: [input, stage],
+    draw(state) {
+      const parsed = once("tokens", state.text, () => parse(state.text));
+      tokens = parsed.tokens;
+      input.draw(state.text, parsed.note);
+      stage.hidden = !tokens.length;
+      if (!tokens.length) return;
+      const job = shop.job("text", tokens.join(), () => reading(tokens));
+      stage.setAttribute("aria-busy", String(!job.done));
+      if (job.done) drawAll(state, job.result);
+      else write(result.row, "The model reads the text …");
+    },
+    stop: shop.stop,
+  };
+});

@@ -1,0 +1,114 @@
+// What an attention layer adds to one token's vector, arrow by arrow, and what comes next when these are shortened.
+//
+// A vector is d numbers; an arrow is what one head writes because of one token: weight × value × output matrix.
+
+import { copyCache, nextLogits } from "../shared/language_model.js";
+
+export const dot = (a, b) => {
+  let sum = 0;
+  for (let k = 0; k < a.length; k++) sum += a[k] * b[k];
+  return sum;
+};
+export const norm = (a) => Math.sqrt(dot(a, a));
+
+/** a + times·b */
+export const plus = (a, b, times = 1) => Float64Array.from(a, (x, k) => x + times * b[k]);
+export const total = (vectors, d) => vectors.reduce((sum, one) => plus(sum, one), new Float64Array(d));
+
+/** Two orthogonal directions of length 1 that span what two vectors span; 0 where there is none. */
+export function span(first, second) {
+  const unit = (a) => Float64Array.from(a, (x) => x / Math.max(norm(a), 1e-9));
+  const one = unit(first);
+  return [one, unit(plus(second, one, -dot(second, one)))];
+}
+
+/** The arrows of one layer, heads × tokens, from the weights (heads × tokens) of the last token and all values. */
+function arrowsOf({ config: { n_heads, kv_heads, d_head, d_model }, blocks }, layer, weights, values) {
+  const { data } = blocks[layer].output;
+  const count = weights.length / n_heads;
+  return Array.from({ length: n_heads }, (_, head) => {
+    const shared = Math.floor((head * kv_heads) / n_heads) * d_head;
+    return Array.from({ length: count }, (_, j) => {
+      const from = j * kv_heads * d_head + shared;
+      const weight = weights[head * count + j];
+      return Float64Array.from({ length: d_model }, (_, row) => {
+        let sum = 0;
+        for (let k = 0; k < d_head; k++) sum += data[row * d_model + head * d_head + k] * values[from + k];
+        return weight * sum;
+      });
+    });
+  });
+}
+
+/**
+ * Read one token after those before it, and keep what moved it: { branch, logits, before(layer), arrows(layer) }.
+ * `cache` has read the whole text; it stays as it is.
+ */
+export function look(model, cache, tokens, place) {
+  const branch = copyCache({ ...cache, length: place });
+  const seen = {};
+  const logits = nextLogits(model, [tokens[place]], branch, (name, numbers) => {
+    if (name.endsWith(".before") || name.endsWith(".weights")) seen[name] = numbers;
+  });
+  const width = cache.width * (place + 1);
+  const values = branch.layers.map((one) => one.values.slice(0, width)); // a changed run will write over them
+  const arrows = (layer) => arrowsOf(model, layer, seen[`blocks.${layer}.attention.weights`], values[layer]);
+  return { branch, logits, place, before: (layer) => seen[`blocks.${layer}.before`], arrows };
+}
+
+/** The scores of the next token when what the layer adds is longer by `change`. */
+export function changed(model, { branch, place }, token, layer, change) {
+  branch.length = place;
+  return nextLogits(model, [token], branch, (name, numbers) =>
+    name === `blocks.${layer}.attention.output`
+      ? Float32Array.from(numbers, (x, k) => x + change[k])
+      : undefined,
+  );
+}
+
+/** The direction that raises the score of a token, but for the length of the last state. */
+export const toward = ({ head, norm: scale, config: { d_model } }, id) =>
+  Float64Array.from(scale, (x, k) => x * head.data[id * d_model + k]);
+
+/** The two directions of a plane: that of the move, or that of two guesses, the first two of `best`. */
+export function directions(model, plane, before, added, best) {
+  if (plane === "move") return span(before, added);
+  const [a, b] = best.map((id) => toward(model, id));
+  return span(plus(a, b, -1), plus(a, b));
+}
+
+/** Tokens from the longest arrow to the shortest. */
+export const byLength = (sources) => {
+  const lengths = sources.map(norm);
+  return [...lengths.keys()].sort((i, j) => lengths[j] - lengths[i]);
+};
+
+/**
+ * The steps from the vector before to the vector after, [[name, vector], …]: the longest arrows by the number of
+ * their token, then the "others" together, then the "heads" that were not chosen.
+ */
+export function steps(arrows, head, strength, named) {
+  const d = arrows[0][0].length;
+  const all = arrows[0].map((_, j) =>
+    total(
+      arrows.map((own) => own[j]),
+      d,
+    ),
+  );
+  const sources = head === null ? all : arrows[head];
+  const order = byLength(sources);
+  const scaled = (vector) => vector.map((x) => strength * x);
+  const found = order.slice(0, named).map((j) => [j, scaled(sources[j])]);
+  if (order.length > named)
+    found.push([
+      "others",
+      scaled(
+        total(
+          order.slice(named).map((j) => sources[j]),
+          d,
+        ),
+      ),
+    ]);
+  if (head !== null) found.push(["heads", plus(total(all, d), total(sources, d), -1)]);
+  return { sources, steps: found, own: total(sources, d), added: total(all, d) };
+}

@@ -1,0 +1,32 @@
+// Functions for the tests: what moved a token's vector, by the page's language model, read from a file.
+import { readFileSync } from "node:fs";
+import { finish, newCache, nextSteps, readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { changed, directions, dot, look, norm, steps } from "../../lib/primer/widgets/moved_vector/moving.js";
+
+const models = new Map();
+function model(file) {
+  if (!models.has(file)) models.set(file, readModel(readFileSync(file)));
+  return models.get(file);
+}
+
+/** One place of a text: the vector before, the arrows, the plane and the scores with longer arrows. */
+export function taken(file, tokens, { place, layer, head, strength, plane, best }) {
+  const own = model(file);
+  const cache = newCache(own);
+  finish(nextSteps(own, tokens, cache));
+  const seen = look(own, cache, tokens, place);
+  const arrows = seen.arrows(layer);
+  const chain = steps(arrows, head, strength, 4);
+  const change = chain.own.map((x) => (strength - 1) * x);
+  const logits = changed(own, seen, tokens[place], layer, change);
+  const axes = directions(own, plane, seen.before(layer), chain.added, best);
+  return {
+    before: Array.from(seen.before(layer)),
+    lengths: chain.sources.map(norm),
+    sum: axes.map((axis) => chain.steps.reduce((all, [, step]) => all + dot(axis, step), 0)),
+    names: chain.steps.map(([name]) => name),
+    axes: axes.map((axis) => Array.from(axis)),
+    logits: Array.from(logits),
+    untouched: Array.from(seen.logits),
+  };
+}
