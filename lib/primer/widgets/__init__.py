@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from primer.widgets.swap_one import SwapOne
     from primer.widgets.tilt import Tilt
     from primer.widgets.too_many import TooManyParameters
+    from primer.widgets.toss_by_toss import TossByToss
     from primer.widgets.two_in_one import TwoInOne
     from primer.widgets.whose_chance import WhoseChance
 
@@ -79,6 +80,7 @@ __all__ = [
     "SwapOne",
     "Tilt",
     "TooManyParameters",
+    "TossByToss",
     "TwoInOne",
     "WhoseChance",
 ]

@@ -91,10 +91,9 @@ function makeMarks(declared, scales) {
   const place = (i) => at(state, i);
   const stepBy = (i) => (dx, dy) => {
     if (keys) return keys(dx, dy, i, state);
-    const now = typeof step === "function" ? step(state) : step;
-    const [sx, sy] = Array.isArray(now) ? now : [now, now];
-    const [a, b] = place(i);
-    move([a + dx * sx, b + dy * sy], i);
+    const [sx, sy = sx] = [typeof step === "function" ? step(state) : step].flat();
+    const at = place(i); // none, if it was hidden while it had the focus
+    if (at) move([at[0] + dx * sx, at[1] + dy * sy], i);
   };
   const make = (i) =>
     grip({

@@ -2,7 +2,8 @@
 
 const LOG_FACTORIALS = [0, 0];
 
-function logFactorial(n) {
+/** log n! of whole numbers. */
+export function logFactorial(n) {
   for (let i = LOG_FACTORIALS.length; i <= n; i++) LOG_FACTORIALS.push(LOG_FACTORIALS[i - 1] + Math.log(i));
   return LOG_FACTORIALS[n];
 }
@@ -11,4 +12,33 @@ function logFactorial(n) {
 export function chance(k, n, p) {
   const ways = logFactorial(n) - logFactorial(k) - logFactorial(n - k);
   return Math.exp(ways + (k ? k * Math.log(p) : 0) + (n - k ? (n - k) * Math.log1p(-p) : 0));
+}
+
+/** P(X ≥ k), for a p below k / n, where each further term is smaller than the one before. */
+function tail(k, n, p) {
+  let [term, total] = [chance(k, n, p), 0];
+  for (let j = k; j <= n && term > 1e-17 * total; j++) {
+    total += term;
+    term *= ((n - j) / (j + 1)) * (p / (1 - p));
+  }
+  return total;
+}
+
+/**
+ * The p under which k or more right answers have the probability alpha, which is also the quantile alpha of
+ * Beta(k, n − k + 1): Newton's method, kept in its bracket.
+ */
+export function lowest(k, n, alpha) {
+  if (k === 0) return 0;
+  let [low, high, p] = [0, k / n, k / n / 2];
+  for (let i = 0; i < 100; i++) {
+    const gap = tail(k, n, p) - alpha;
+    if (gap > 0) high = p;
+    else low = p;
+    const next = p - (gap * p) / (k * chance(k, n, p)); // the derivative is that of a beta law
+    const moved = low < next && next < high ? next : (low + high) / 2;
+    if (Math.abs(moved - p) < 1e-15) break;
+    p = moved;
+  }
+  return p;
 }

@@ -16,33 +16,7 @@ import {
   resultLine,
   widget,
 } from "../kit/kit.js";
-import { chance } from "../shared/binomial.js";
-
-/** P(X ≥ k), for a p below k / n, where each further term is smaller than the one before. */
-function tail(k, n, p) {
-  let [term, total] = [chance(k, n, p), 0];
-  for (let j = k; j <= n && term > 1e-17 * total; j++) {
-    total += term;
-    term *= ((n - j) / (j + 1)) * (p / (1 - p));
-  }
-  return total;
-}
-
-// The p under which k or more right answers have the probability alpha: Newton's method, kept in its bracket.
-function lowest(k, n, alpha) {
-  if (k === 0) return 0;
-  let [low, high, p] = [0, k / n, k / n / 2];
-  for (let i = 0; i < 100; i++) {
-    const gap = tail(k, n, p) - alpha;
-    if (gap > 0) high = p;
-    else low = p;
-    const next = p - (gap * p) / (k * chance(k, n, p)); // the derivative is that of a beta law
-    const moved = low < next && next < high ? next : (low + high) / 2;
-    if (Math.abs(moved - p) < 1e-15) break;
-    p = moved;
-  }
-  return p;
-}
+import { chance, lowest } from "../shared/binomial.js";
 
 /** The intervals: method(right, n, { z, level }) → [low, high]. */
 export const METHODS = {
