@@ -23,7 +23,7 @@ WITHOUT_TORCH = [
 WIDGETS_WITHOUT_TORCH = [
     "BytePairStepper", "CurveMemory", "EigenvaluesInHand", "Fold", "FourMemories",
     "LeastSquaresByHand", "NormBall", "PowerExplorer", "SmallNetwork", "SpectrogramExplorer",
-    "StepSize", "TooManyParameters",
+    "StepSize", "TooManyParameters", "WindingMachine",
 ]  # fmt: skip
 NO_TORCH = """
 import importlib, sys

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from primer.widgets.toss_by_toss import TossByToss
     from primer.widgets.two_in_one import TwoInOne
     from primer.widgets.whose_chance import WhoseChance
+    from primer.widgets.winding_machine import WindingMachine
 
 __all__ = [
     "Alignment",
@@ -83,6 +84,7 @@ __all__ = [
     "TossByToss",
     "TwoInOne",
     "WhoseChance",
+    "WindingMachine",
 ]
 
 __getattr__, __dir__ = lazily(__name__)

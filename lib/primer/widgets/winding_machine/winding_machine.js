@@ -1,0 +1,196 @@
+// The winding machine: a signal wound around zero, and how far its center of mass comes out.
+//
+// What is computed is in winding.js.
+
+import { button, columns, div, format, heading, key, memory, panel, paths, play } from "../kit/kit.js";
+import { resultLine, widget } from "../kit/kit.js";
+import { binsBetween, center, curveOf, HIGHEST, RATE, samples, wound } from "./winding.js";
+
+const FINE = 20; // points of the curve to a hertz
+const TRAIL = 0.5; // Hz on either side that the way of the center is drawn
+const SMOOTH = 3; // points of the string to a sample
+const SPEED = 0.8; // Hz a second of the sweep
+
+const round = (reach) => (reach > 2 ? [-2, 0, 2] : [-1, 0, 1]);
+
+const record = () =>
+  panel({
+    label: "The signal over time; a dashed line at each full turn of the winding",
+    height: 116,
+    margin: [10, 10, 38, 34],
+    x: ({ seconds }) => ({ domain: [0, seconds], label: "time (s)" }),
+    y: ({ reach }) => ({ domain: [-reach, reach], label: "", ticks: round(reach) }),
+    layers: paths("turns", "wave"),
+    draw({ turns, wave }, { x, y, line }, { samples: values, frequency, seconds }) {
+      const around = Math.floor(Math.abs(frequency) * seconds + 1e-9);
+      const at = Array.from({ length: around }, (_, i) => x((i + 1) / Math.abs(frequency)));
+      turns(at.map((px) => `M${px.toFixed(1)} ${y.range[0]}V${y.range[1]}`).join(""));
+      wave(line(values.map((value, n) => [n / RATE, value])));
+    },
+  });
+
+const plane = () =>
+  panel({
+    label: "The signal wound around zero, and an arrow to its center of mass",
+    height: (width) => width + 16, // the margins take 16 px more above and below
+    widest: 310,
+    margin: [24, 8, 40, 40],
+    x: ({ reach }) => ({ domain: [-reach, reach], label: "real part", ticks: round(reach) }),
+    y: ({ reach }) => ({ domain: [-reach, reach], label: "imaginary part", ticks: round(reach) }),
+    layers: { ...paths("circle", "string", "trail", "arm"), mass: { tag: "circle", r: 6 } },
+    draw({ circle, string, trail, arm, mass }, { x, y, line, spot }, { points, way, middle, reach }) {
+      const [cx, cy, r] = [x(0), y(0), x(1) - x(0)];
+      circle(`M${cx - r} ${cy}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`);
+      string(line(points), { class: reach > 2 ? "string dense" : "string" });
+      trail(line(way));
+      arm(line([[0, 0], middle]));
+      mass(spot(...middle));
+    },
+  });
+
+const chart = (move, nudge) =>
+  panel({
+    label: "How far the center is from zero, at every frequency that was passed",
+    height: 176,
+    margin: [24, 10, 40, 40],
+    x: {
+      domain: [-HIGHEST, HIGHEST],
+      label: "winding frequency (Hz)",
+      ticks: [-6, -4, -2, 0, 2, 4, 6],
+    },
+    y: { domain: [0, 0.6], label: "distance from 0", ticks: [0, 0.2, 0.4, 0.6] },
+    layers: paths("area", "curve", "now", "bins"),
+    over: { mass: { tag: "circle", r: 6 } },
+    marks: [
+      {
+        at: ({ frequency, length }) => [frequency, length],
+        label: () => "Winding frequency, on the curve",
+        move: ([f]) => move(f),
+        keys: (dx, dy) => nudge(dx + dy),
+        attributes: { role: "slider", "aria-valuemin": -HIGHEST, "aria-valuemax": HIGHEST },
+        live: ({ frequency }) => ({
+          "aria-valuenow": format(frequency, 2).replace("−", "-"),
+          "aria-valuetext": `${format(frequency, 2)} hertz`,
+        }),
+      },
+    ],
+    draw({ area, curve, now, bins, mass }, { x, y, line, at, spot }, { passed, dots, frequency, length }) {
+      const found = line(passed);
+      curve(found);
+      area(`${found}L${x(passed.at(-1)[0])} ${y(0)}H${x(passed[0][0])}Z`);
+      now(`M${x(frequency)} ${y.range[0]}V${y.range[1]}`);
+      bins(
+        dots
+          .map(at)
+          .map(([a, b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`)
+          .join(""),
+      );
+      mass(spot(frequency, length));
+    },
+  });
+
+const LEAST = 0.0005; // of a distance that is not called zero
+
+// What the result line says of the center at a frequency.
+export function describe({ frequency, seconds }, /** @type {number[]} */ [real, imaginary]) {
+  const length = Math.hypot(real, imaginary);
+  const angle = format((180 / Math.PI) * Math.atan2(imaginary, real), 0);
+  const where =
+    length < LEAST
+      ? "at 0"
+      : `${format(length, 3)} from 0, at an angle of ${angle === "−180" ? "180" : angle}°`;
+  const [turns, count] = [frequency * seconds, RATE * seconds];
+  const k = Math.round(turns);
+  const low = Math.floor(turns);
+  const asked =
+    Math.abs(turns - k) > 1e-6
+      ? `It lies between bins ${format(low, 0)} and ${format(low + 1, 0)}, where the DFT does not ask.`
+      : `This is bin ${format(k, 0)}: X[${k < 0 ? count + k : k}] is ${count} times the center.`;
+  return `Wound at ${format(frequency, 2)} Hz, the center is ${where}. ${asked}`;
+}
+
+export default widget("winding-machine", ({ controls, constants, write, read, redraw }) => {
+  const once = memory();
+  const within = (f) => controls.frequency.within(Math.round(FINE * f) / FINE);
+  const tell = (f) => change({ frequency: within(f) });
+  let moving = null; // where a sweep has come
+  const now = () => ({ ...read(), ...(moving === null ? {} : { frequency: moving }) });
+  const [view, wheel] = [record(), plane()];
+  const curve = chart(tell, (by) => tell(now().frequency + by / FINE));
+  const result = resultLine();
+  let [low, high, of] = [0, 0, ""]; // what was passed, and with which signal
+  const sweep = play({
+    label: "Sweep",
+    start() {
+      const { frequency } = read();
+      moving = frequency >= HIGHEST ? 0 : frequency;
+      if (frequency >= HIGHEST) of = "";
+    },
+    frame(seconds) {
+      moving = Math.min(HIGHEST, moving + SPEED * seconds);
+      redraw();
+      return moving < HIGHEST;
+    },
+    end() {
+      const found = moving;
+      moving = null;
+      if (found !== null) write({ frequency: within(found) });
+      redraw();
+    },
+  });
+  const rest = () => sweep.playing() && sweep.stop();
+  function change(changes) {
+    rest();
+    write(changes);
+  }
+  const again = button("Start over", () => {
+    of = "";
+    change({ frequency: 0, whole: false });
+  });
+
+  return {
+    layout: [
+      columns("controls", [controls.signal, controls.seconds], [controls.delay, controls.tone]),
+      controls.frequency,
+      columns(
+        "views",
+        [
+          heading(key("wave", "The signal"), key("turns", "a full turn")),
+          view,
+          heading(key("center", "Distance of the center"), key("bins", "bins of the DFT")),
+          curve,
+        ],
+        [heading(key("wave", "The signal, wound up"), key("center", "its center")), wheel],
+      ),
+      result,
+      div("buttons", sweep.button, again, controls.whole),
+    ],
+    read: now,
+    change,
+    draw(state) {
+      const { signal, seconds, tone, delay, frequency, whole } = state;
+      const which = [signal, seconds, signal === "tone" && tone, delay];
+      const x = once("samples", which, () => samples(state, constants));
+      const all = once("curve", which, () => curveOf(x, FINE));
+      if (of !== which.join()) [low, high, of] = [0, 0, which.join()];
+      low = Math.min(low, frequency);
+      high = Math.max(high, frequency);
+      const [from, to] = whole ? [-HIGHEST, HIGHEST] : [low, high];
+      const middle = center(x, frequency);
+      const size = (/** @type {any[]} */ [f, c]) => [f, Math.hypot(...c)];
+      const between = all.filter(([f]) => f > from && f < to);
+      const ends = [from, to].map((f) => [f, center(x, f)]);
+      const passed = [ends[0], ...between, ends[1]].map(size);
+      const dots = binsBetween(from, to, seconds).map((k) => size([k / seconds, center(x, k / seconds)]));
+      const near = [ends[0], ...between, [frequency, middle], ends[1]]
+        .filter(([f]) => Math.abs(f - frequency) <= TRAIL)
+        .sort((one, other) => one[0] - other[0]);
+      const reach = constants.reach[signal];
+      view.draw({ samples: x, frequency, seconds, reach });
+      wheel.draw({ points: wound(x, frequency, SMOOTH), way: near.map(([, c]) => c), middle, reach });
+      curve.draw({ passed, dots, frequency, length: Math.hypot(...middle) });
+      result.say(describe(state, middle), sweep.playing());
+    },
+    stop: rest,
+  };
+});
