@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from primer.widgets.spend_compute import SpendCompute
     from primer.widgets.step_size import StepSize
     from primer.widgets.swap_one import SwapOne
+    from primer.widgets.tape import Tape
     from primer.widgets.tilt import Tilt
     from primer.widgets.too_many import TooManyParameters
     from primer.widgets.toss_by_toss import TossByToss
@@ -79,6 +80,7 @@ __all__ = [
     "SpendCompute",
     "StepSize",
     "SwapOne",
+    "Tape",
     "Tilt",
     "TooManyParameters",
     "TossByToss",
