@@ -188,6 +188,8 @@ MORE: dict[str, tuple[str, Call]] = {
     "matrix_norm 1": ("d:ab", lambda T, x: T.linalg.matrix_norm(x, 1)),
     "histc": ("u:ab", lambda T, x: T.histc(x.detach(), 5, 0, 1)),
     "cov": ("f:ag", lambda T, x: T.cov(x)),
+    "cov of a method": ("f:ag", lambda T, x: x.T.cov(correction=0)),
+    "corrcoef of a method": ("f:ag", lambda T, x: x.corrcoef()),
     "unique counts": ("i:ab", lambda T, x: T.unique(x, return_inverse=True, return_counts=True)),
     "unique rows": ("i:ab", lambda T, x: T.unique(x, dim=0)),
     "unique_consecutive": ("i:a", lambda T, x: T.unique_consecutive(x, return_counts=True)),

@@ -246,6 +246,36 @@ def test_recording_is_switched_off_and_on(T: Any) -> None:
     assert (x.detach() * 2).requires_grad is False
 
 
+@pytest.mark.parametrize("T", BOTH)
+def test_a_generator_runs_under_its_switch_and_its_reader_does_not(T: Any) -> None:
+    heard: list[Any] = []
+
+    @T.no_grad()
+    def steps() -> Any:
+        try:
+            heard.append((yield T.is_grad_enabled()))
+            yield T.is_grad_enabled()
+        except KeyError:
+            yield T.is_grad_enabled()
+        finally:
+            heard.append(T.is_grad_enabled())
+        return "done"
+
+    run = steps()
+    assert [next(run), T.is_grad_enabled()] == [False, True]
+    assert [run.send("word"), run.throw(KeyError())] == [False, False]
+    with pytest.raises(StopIteration, match="done"):
+        next(run)
+    early = steps()
+    next(early)
+    early.close()
+    assert heard == ["word", False, False]
+    with T.no_grad():
+        on = T.enable_grad()(lambda: iter([T.is_grad_enabled()]))
+        assert next(on())
+        assert not T.is_grad_enabled()
+
+
 def cubes(T: Any) -> Any:
     class Cube(T.autograd.Function):
         @staticmethod

@@ -9,7 +9,8 @@ differentiated again.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import inspect
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,38 @@ class _Switch:
         _State.on = self.before.pop()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that is called under this switch."""
+        """Return a function that is called under this switch, each step of a generator too."""
+        if inspect.isgeneratorfunction(function):
+            return self._steps(function)
 
         @functools.wraps(function)
         def inner(*args: Any, **kwargs: Any) -> Any:
             with _Switch(self.mode):
                 return function(*args, **kwargs)
+
+        return inner
+
+    def _steps(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a generator whose own lines run under this switch, and no others do."""
+
+        @functools.wraps(function)
+        def inner(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            steps = function(*args, **kwargs)
+            go: Callable[[], Any] = functools.partial(next, steps)
+            while True:
+                try:
+                    with _Switch(self.mode):
+                        found = go()
+                except StopIteration as end:
+                    return end.value
+                try:
+                    go = functools.partial(steps.send, (yield found))
+                except GeneratorExit:
+                    with _Switch(self.mode):
+                        steps.close()
+                    raise
+                except BaseException as error:
+                    go = functools.partial(steps.throw, error)
 
         return inner
 

@@ -260,7 +260,7 @@ def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
     return norm(input - other, p)
 
 
-@only_function
+@both
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None
 ) -> Tensor:
@@ -275,7 +275,7 @@ def cov(
     return out.squeeze()
 
 
-@only_function
+@both
 def corrcoef(input: Tensor) -> Tensor:
     """Return the correlations of rows."""
     c = cov(input)
