@@ -209,7 +209,9 @@ def directions_within(epsilon: Annotated[float, number], d: Count) -> int:
     .. math:: P\bigl(|\cos| > \epsilon\bigr) \le 2\,e^{-d\epsilon^2/2}
               \quad\Rightarrow\quad n = \bigl\lfloor e^{d\epsilon^2/4} \bigr\rfloor
 
-    n random directions have fewer than :math:`n^2/2` pairs, so that the chance of a pair beyond
+    The even moments of a cosine of two random directions are no larger than those of a normal
+    variable of variance 1/d, so that Markov's inequality gives its bound; and n random directions
+    have fewer than :math:`n^2/2` pairs, so that the chance of a pair beyond
     :math:`\epsilon` is below :math:`n^2e^{-d\epsilon^2/2} \le 1`, and some draw has none.
 
     Parameters
@@ -228,10 +230,6 @@ def directions_within(epsilon: Annotated[float, number], d: Count) -> int:
     ------
     ValueError
         When :math:`\epsilon` is not between 0 and 1.
-
-    References
-    ----------
-    Tkocz (2012), "An upper bound for spherical caps".
 
     Examples
     --------
