@@ -21,7 +21,7 @@ WITHOUT_TORCH = [
     "primer.fourier", "primer.exercises.fourier",
 ]  # fmt: skip
 WIDGETS_WITHOUT_TORCH = [
-    "BytePairStepper", "CurveMemory", "EigenvaluesInHand", "Fold", "FourMemories",
+    "AliasByEar", "BytePairStepper", "CurveMemory", "EigenvaluesInHand", "Fold", "FourMemories",
     "LeastSquaresByHand", "NormBall", "PowerExplorer", "SmallNetwork", "SpectrogramExplorer",
     "StepSize", "TooManyParameters", "WindingMachine",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from primer.lazy import lazily
 
 if TYPE_CHECKING:
+    from primer.widgets.alias_by_ear import AliasByEar
     from primer.widgets.alignment import Alignment
     from primer.widgets.anatomy import Anatomy
     from primer.widgets.attention_by_hand import AttentionByHand
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from primer.widgets.winding_machine import WindingMachine
 
 __all__ = [
+    "AliasByEar",
     "Alignment",
     "Anatomy",
     "AttentionByHand",
