@@ -121,8 +121,8 @@ class Book:
         All chapters in their order.
     parts : dict of str to str
         The parts of the book with their colors, names of :mod:`primer.palette`.
-    opening : tuple of str
-        The notebooks before the first chapter, which are no chapters themselves.
+    opening, closing : tuple of str
+        The notebooks before the first chapter and behind the last, which are no chapters.
     appendix : dict of str to tuple of str
         The pages of the appendix, by the names of its groups.
     first, last : tuple of str
@@ -132,9 +132,15 @@ class Book:
     chapters: tuple[Chapter, ...]
     parts: dict[str, str]
     opening: tuple[str, ...]
+    closing: tuple[str, ...]
     appendix: dict[str, tuple[str, ...]]
     first: tuple[str, ...]
     last: tuple[str, ...]
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The notebooks that are no chapters."""
+        return self.opening + self.closing
 
     def __getitem__(self, name: str) -> Chapter:
         """Return the chapter of that name."""
@@ -237,6 +243,7 @@ def read_book(root: Path) -> Book:
         chapters,
         parts,
         opening=tuple(data["opening"]),
+        closing=tuple(data["closing"]),
         appendix=appendix,
         first=tuple(general["first"]),
         last=tuple(general["last"]),
@@ -291,15 +298,17 @@ def complaints(root: Path) -> list[str]:
     """
     book = read_book(root)
     found = []
-    opening = {root / f"chapters/{name}.ipynb" for name in book.opening}
+    beside = {root / f"chapters/{name}.ipynb" for name in book.beside}
     files = {*root.glob("chapters/*.ipynb"), *root.glob("chapters/errata/*.ipynb")}
-    for path in sorted(files - opening):
+    for path in sorted(files - beside):
         if path.stem not in book.names:
             place = path.relative_to(root).as_posix()
             found.append(f"{place}: {REGISTRY} has no chapter {path.stem!r}; add it there")
-    for path in sorted(opening - files):
+    for path in sorted(beside - files):
         place = path.relative_to(root).as_posix()
-        found.append(f"{REGISTRY}, opening: there is no {place}; add it or remove its name")
+        found.append(
+            f"{REGISTRY}, opening or closing: there is no {place}; add it or remove its name"
+        )
     for chapter in book.written:
         place = f"{REGISTRY}, chapter {chapter.name!r}"
         notebook = root / f"{chapter.page}.ipynb"
@@ -368,7 +377,7 @@ def _widgets(notebook: nbformat.NotebookNode) -> set[str]:
 
 
 def table_of_contents(root: Path) -> str:
-    """Write ``_toc.yml``: what opens the book, the chapters by parts, the appendix by groups."""
+    """Write ``_toc.yml``: what opens the book, its parts, what closes it, the appendix."""
     book = read_book(root)
     parts: list[dict[str, Any]] = []
     if book.opening:
@@ -377,6 +386,9 @@ def table_of_contents(root: Path) -> str:
         files = [{"file": chapter.page} for chapter in book.written if chapter.part == part]
         if files:
             parts.append({"caption": part, "numbered": 2, "chapters": files})
+    if book.closing:
+        files = [{"file": f"chapters/{name}"} for name in book.closing]
+        parts.append({"caption": "Beyond the chapters", "chapters": files})
     below = {
         "errata": [
             f"chapters/errata/{chapter.name}"

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser
 from pressed import EQUAL, PATIENCE, SITE, delivered, ids_of, opened, waiting
 from thorough import a_few
-from written import CHAPTERS, OPENING
+from written import BESIDE, CHAPTERS
 
 from sphinx_run_in_page.in_page.slices import Unit
 
-PAGES = [*OPENING, *CHAPTERS, "appendix/one-token", "appendix/scratch"]
+PAGES = [*BESIDE, *CHAPTERS, "appendix/one-token", "appendix/scratch"]
 FEW = {"before-you-start", "10-beyond-attention"}
 
 NOT_TRIED: dict[str, dict[str, str]] = {
@@ -51,7 +51,7 @@ OTHERWISE: dict[str, dict[str, str]] = {
 }
 """Cells that are refused, or print something else."""
 
-ALL = {*OPENING, "01-statistics", "02-regression", "03-optimization", "16-fourier"}
+ALL = {*BESIDE, "01-statistics", "02-regression", "03-optimization", "16-fourier"}
 """Pages of which every cell runs."""
 SHARE, SHARE_OF_ALL = 0.75, 0.85
 """How many of the learner's cells must print what is stored: of a page, and of all."""

@@ -25,7 +25,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, expect
-from written import BOOK, CHAPTERS, OPENING
+from written import BESIDE, BOOK, CHAPTERS
 
 from press.audit.form import FOLDED, tags_of
 from press.site import SITE
@@ -239,7 +239,7 @@ def numbers_on_the_site(name: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [*OPENING, *CHAPTERS])
+@pytest.mark.parametrize("name", [*BESIDE, *CHAPTERS])
 def test_a_chapter_reads_as_on_the_site(name: str, page: Page) -> None:
     cells = nbformat.read(BOOK / "chapters" / f"{name}.ipynb", as_version=4).cells
     folded = [bool(set(tags_of(cell)) & set(FOLDED)) for cell in cells]
@@ -254,7 +254,7 @@ def test_a_chapter_reads_as_on_the_site(name: str, page: Page) -> None:
         page.wait_for_function(FINISHED, polling=200)  # ms
         assert page.evaluate(TROUBLES) == []
         assert [code for code, _ in page.evaluate(CLOSED)] == folded
-        assert page.locator(".primer-widget").count() > 0 or name in OPENING
+        assert page.locator(".primer-widget").count() > 0 or name in BESIDE
 
 
 def test_widgets_work_without_the_network(page: Page) -> None:

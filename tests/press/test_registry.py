@@ -179,7 +179,10 @@ def without_page_of_the_appendix(copy: Path) -> None:
         (without_notebook, "'08-positions': it is written, but there is no chapters/08-pos"),
         (without_entry, "chapters/99-places.ipynb: chapters/book.toml has no chapter '99-p"),
         (errata_without_entry, "chapters/errata/8.ipynb: chapters/book.toml has no chapter '8'"),
-        (without_opening, "opening: there is no chapters/before-you-start.ipynb; add it or"),
+        (
+            without_opening,
+            "opening or closing: there is no chapters/before-you-start.ipynb; add it or",
+        ),
         (
             other_time,
             "'02-regression': its notebook's first cell says nowhere that it takes an hour and",
@@ -209,13 +212,17 @@ def test_what_disagrees_with_the_files_is_one_sentence(
     assert capsys.readouterr().out.splitlines()[-1] == complaint
 
 
-def test_what_opens_the_book_stands_first_and_is_no_chapter(
+def test_what_opens_and_what_closes_the_book_is_no_chapter(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second, *_ = yaml.safe_load((copy / "_toc.yml").read_text())["parts"]
+    toc = yaml.safe_load((copy / "_toc.yml").read_text())["parts"]
+    first, second, *_ = toc
     assert first == {"chapters": [{"file": "chapters/before-you-start"}]}  # unnumbered, no caption
     assert second["caption"] == "Foundations"
     assert "before-you-start" not in read_book(copy).names
+    (last,) = [part for part in toc if part.get("caption") == "Beyond the chapters"]
+    assert last["chapters"] == [{"file": "chapters/next-door"}]  # unnumbered
+    assert toc.index(last) == 1 + len(read_book(copy).parts)
 
     edit(copy, 'opening = ["before-you-start"]', "opening = []")
     (copy / "chapters/before-you-start.ipynb").unlink()

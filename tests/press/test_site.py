@@ -24,7 +24,7 @@ from selectolax.lexbor import LexborHTMLParser
 from thorough import WIDGETS_OF_ALL_KINDS, a_few
 from widget_alone import answer_to_a_key, assert_fits, opened_alone
 from widget_page import PATIENCE
-from written import BOOK, OPENING
+from written import BESIDE, BOOK
 from written import CHAPTERS as NAMES
 
 from press.audit.form import AUDIT
@@ -37,7 +37,7 @@ from sphinx_widget_host.embed import file_stem
 pytestmark = pytest.mark.browser
 
 CHAPTERS = [f"chapters/{name}.html" for name in NAMES]
-GUESSED = [*(f"chapters/{name}.html" for name in OPENING), *CHAPTERS]
+GUESSED = [*(f"chapters/{name}.html" for name in BESIDE), *CHAPTERS]
 """The pages on which a reader guesses."""
 NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exists()]
 FIRST_VISIT = 315_000
@@ -760,7 +760,7 @@ def test_map_links_what_is_written_and_only_that(documents: dict[str, LexborHTML
 
 
 def test_every_notebook_says_how_to_run_it(documents: dict[str, LexborHTMLParser]) -> None:
-    kinds = dict.fromkeys(OPENING, "page") | dict.fromkeys(NAMES, "chapter")
+    kinds = dict.fromkeys(BESIDE, "page") | dict.fromkeys(NAMES, "chapter")
     for name, kind in kinds.items():
         box = documents[f"chapters/{name}.html"].css_first("details.run-it")
         assert box is not None, name

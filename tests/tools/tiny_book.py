@@ -34,7 +34,7 @@ def chapter_of(cells: list[nbformat.NotebookNode]) -> nbformat.NotebookNode:
 def write_registry(folder: Path, written: Collection[str], more: str = "") -> None:
     """Write the registry of the book, with more entries, as if only these chapters were written."""
     lines = (BOOK / REGISTRY).read_text("utf-8").replace("written = true\n", "") + more
-    lines = re.sub(r"^opening = .*$", "opening = []", lines, flags=re.MULTILINE)
+    lines = re.sub(r"^(opening|closing) = .*$", r"\1 = []", lines, flags=re.MULTILINE)
     for name in written:
         entry = f'name = "{name}"\n'
         assert entry in lines

@@ -93,12 +93,13 @@ def _faults_of_row(topic: Topic) -> Iterator[str]:
 
 
 def read_places(book: Path) -> dict[str, Place]:
-    """Map the label of each section of each chapter, also of those to come, to its place.
+    """Map the label of each section of each notebook, also of chapters to come, to its place.
 
     The checks of a section are those of its subsections, too.
     """
     places: dict[str, Place] = {}
-    for chapter in read_book(book).names:
+    registry = read_book(book)
+    for chapter in (*registry.names, *registry.beside):
         path = notebook_of(book, chapter)
         headings = Headings()
         for cell in read_notebook(path).cells if path.exists() else []:

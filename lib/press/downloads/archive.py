@@ -173,8 +173,8 @@ def archive_book(app: Sphinx) -> None:
 
 def offer_archive(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
     """Tell a notebook's template which one it is, how large the archive, where the notation."""
-    opening = {f"chapters/{name}" for name in read_book(Path(app.srcdir)).opening}
-    kind = "chapter" if chapter_number(page) is not None else "page" if page in opening else ""
+    beside = {f"chapters/{name}" for name in read_book(Path(app.srcdir)).beside}
+    kind = "chapter" if chapter_number(page) is not None else "page" if page in beside else ""
     if app.builder.format == "html" and kind:
         context["kind"] = kind
         archive = Path(app.outdir) / "_static" / f"{FOLDER}.zip"

@@ -110,7 +110,7 @@ def entries(book: Book, about: dict[str, str], titles: dict[str, str]) -> Iterat
             yield f"\n## {part}\n"
             yield from (line(chapter.page) for chapter in chapters)
     yield "\n## Before and beside the chapters\n"
-    yield from (line(page) for page in ("index", *(f"chapters/{name}" for name in book.opening)))
+    yield from (line(page) for page in ("index", *(f"chapters/{name}" for name in book.beside)))
     pages = [f"chapters/appendix/{page}" for group in book.appendix.values() for page in group]
     yield from (line(page) for page in pages if page in titles)
     yield f"- [Instructions for a tutor]({TUTOR}): help without answers; the common mistakes"

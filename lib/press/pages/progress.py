@@ -38,9 +38,10 @@ class go_on_line(nodes.General, nodes.Element):  # type: ignore[misc]
 
 
 def chapters_of(app: Sphinx) -> dict[str, str]:
-    """Return what is read for its own sake, by name: the opening pages and the chapters."""
+    """Return what is read for its own sake, by name: chapters, and what stands beside."""
     book = read_book(Path(app.srcdir))
     headings = dict.fromkeys(book.opening, "") | {one.name: one.heading for one in book.written}
+    headings |= dict.fromkeys(book.closing, "")
     return {name: text for name, text in headings.items() if _page(name) in app.env.found_docs}
 
 

@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--diff", action="store_true", help="show the lines, too")
     asked = parser.parse_args(arguments)
     book = read_book(Path())
-    names = [*book.opening, *(chapter.name for chapter in book.written)]
+    names = [*book.opening, *(chapter.name for chapter in book.written), *book.closing]
     if unknown := sorted(set(asked.chapter) - set(names)):
         print(f"There is no chapter {unknown[0]!r}: one of {', '.join(names)}.", file=sys.stderr)
         return 1
