@@ -1,7 +1,8 @@
 """Sphinx extension: a chapter has the number in its file name, written neighbors or not.
 
 Sphinx numbers what it finds: with two chapters written, ``08-positions`` would be chapter 1, and
-its theorems and equations would change their names whenever another chapter is added.
+its theorems and equations would change their names whenever another chapter is added.  Pages that
+are no chapters would share one count of equations: each begins with (1), as in JupyterLab.
 
 In JupyterLab the numbers come from a front matter at the top of the chapter's first cell; the site,
 which counts by itself, drops it.
@@ -18,6 +19,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 
 count_chapters = TocTreeCollectorWithStyles.assign_section_numbers
+count_equations = TocTreeCollectorWithStyles.assign_figure_numbers
 
 
 def chapter_number(docname: str) -> int | None:
@@ -89,9 +91,21 @@ def assign_section_numbers(self: TocTreeCollectorWithStyles, env: BuildEnvironme
     return [page for page, numbers in env.toc_secnumbers.items() if numbers != before.get(page)]
 
 
+def assign_equation_numbers(self: TocTreeCollectorWithStyles, env: BuildEnvironment) -> list[str]:
+    """Count what has numbers, equations of a page without one from 1; return the changed pages."""
+    before = env.toc_fignumbers
+    count_equations(self, env)
+    for docname, kinds in env.toc_fignumbers.items():
+        if chapter_number(docname) is None and "displaymath" in kinds:
+            labels = kinds["displaymath"]
+            kinds["displaymath"] = {label: (n,) for n, label in enumerate(labels, 1)}
+    return [page for page, kinds in env.toc_fignumbers.items() if kinds != before.get(page)]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Replace the numbering of Jupyter Book's table of contents: there is no hook after it."""
     collector: Any = TocTreeCollectorWithStyles
     collector.assign_section_numbers = assign_section_numbers
+    collector.assign_figure_numbers = assign_equation_numbers
     app.connect("source-read", drop_front_matter)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -29,12 +29,13 @@ class Topics(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Write how many topics there are of each kind, then a section for each area."""
         book = Path(self.env.srcdir)
-        chapters = written_chapters(book)
-        note_sources(self.env, chapters)
+        registry = read_book(book)
+        pages = [*written_chapters(book), *registry.beside]
+        note_sources(self.env, pages)
         self.env.note_dependency(str(book / "chapters/appendix/topics.csv"))
         self.places = read_places(book)
-        self.headings = {chapter.name: chapter.heading for chapter in read_book(book).chapters}
-        self.written = set(chapters)
+        self.headings = {chapter.name: chapter.heading for chapter in registry.chapters}
+        self.written = set(pages)
         topics = read_topics(book)
         areas = dict.fromkeys(topic.area for topic in topics)
         total = f"Of {len(topics)} topics {self.counted(topics)}."
