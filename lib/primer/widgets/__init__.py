@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from primer.widgets.masking_desk import MaskingDesk
     from primer.widgets.moved_vector import MovedVector
     from primer.widgets.norm_ball import NormBall
+    from primer.widgets.pair_table import PairTable
     from primer.widgets.power import PowerExplorer
     from primer.widgets.press_the_keys import PressTheKeys
     from primer.widgets.remembering import Remembering
@@ -69,6 +70,7 @@ __all__ = [
     "MaskingDesk",
     "MovedVector",
     "NormBall",
+    "PairTable",
     "PowerExplorer",
     "PressTheKeys",
     "Remembering",
