@@ -115,6 +115,8 @@ def test_the_result_line_names_distance_angle_and_bin(javascript, state, middle,
         ({"delay": 0.6}, "delay must be 0 to 0.5"),
         ({"tone": 0}, "tone must be 1 to 6"),
         ({"seconds": 3}, "seconds"),
+        ({"moment": 4.5}, "moment"),
+        ({"moment": math.nan}, "moment"),
         ({"signal": "drum"}, "signal"),
     ],
 )
@@ -130,7 +132,7 @@ def test_the_still_picture_shows_what_was_passed():
     line, dots = curve.lines
     assert (line.get_xdata().min(), line.get_xdata().max()) == (-3, 0)
     np.testing.assert_allclose(dots.get_xdata(), np.arange(-6, 1) / 2)
-    tip = plane.lines[1].get_xydata()[1] @ [1, 1j]
+    tip = plane.lines[2].get_xydata()[1] @ [1, 1j]
     assert tip == pytest.approx(complex(widget.center(-3.0)))
     assert plane.get_title() == "Wound at -3.00 Hz"
     whole = WindingMachine(whole=True).picture().axes[1].lines[0].get_xdata()
@@ -148,7 +150,8 @@ def test_it_is_light():
 @pytest.mark.parametrize("width", [390, 1400])
 def test_the_curve_fills_in_behind_the_winding(widget_page, width):
     page = widget_page(WindingMachine(), width=width, has_touch=True)
-    result, grip = page.locator(".result"), page.locator(".grip")
+    result = page.locator(".result")
+    moment, grip = page.locator(".grip").all()
     slider = page.get_by_role("slider", name="Winding frequency", exact=True)
     assert "Wound at 2.60 Hz" in result.inner_text()
     reaches = "document.querySelector('.winding-machine .curve').getBBox().width"
@@ -184,9 +187,40 @@ def test_the_curve_fills_in_behind_the_winding(widget_page, width):
     page.mouse.up()
     settle(page)
     assert page.evaluate("model.get('frequency')") == HIGHEST
+    moment.press("ArrowRight")
+    moment.press("PageDown")
+    settle(page)
+    assert page.evaluate("model.get('moment')") == pytest.approx(0.53)
+    box = moment.bounding_box()
+    page.mouse.move(box["x"] + 16, box["y"] + 16)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 900, box["y"], steps=4)
+    page.mouse.up()
+    settle(page)
+    assert page.evaluate("model.get('moment')") == pytest.approx(0.99)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_a_moment_of_the_signal_is_a_point_of_the_string(widget_page, javascript):
+    widget = WindingMachine(seconds=4, moment=3.21, frequency=1.5)
+    page = widget_page(widget)
+    x = samples_of(javascript, {"signal": "two", "seconds": 4, "tone": 3.0, "delay": 0.0})
+    length = "[...document.querySelectorAll('.winding-machine .hand')].map((h) => h.getBBox())"
+    in_time, in_plane = page.evaluate(f"{length}.map(({{ width, height }}) => [width, height])")
+    assert in_time[0] == pytest.approx(0, abs=0.1)
+    point = np.array(javascript(MATH, "wound", x, 1.5))[321]
+    assert math.hypot(*point) == pytest.approx(abs(x[321]))
+    assert in_plane[0] / in_plane[1] == pytest.approx(abs(point[0] / point[1]), rel=0.03)
+    page.get_by_role("radio", name="1 s").click()  # it was later than the record is long
+    settle(page)
+    dot = page.get_by_role("slider", name="A moment of the signal")
+    assert dot.get_attribute("aria-valuetext") == "0.99 seconds"
+    page.get_by_role("button", name="Wind", exact=False).first.click()
+    page.wait_for_function("model.get('moment') === 0.99")
+    page.get_by_role("button", name="▶ Wind").wait_for()
 
 
 @pytest.mark.browser
@@ -207,7 +241,7 @@ def test_another_signal_begins_a_new_curve_and_a_sweep_ends_at_the_last_frequenc
     assert page.evaluate(reaches) == pytest.approx(2 * half, rel=0.02)
     page.get_by_role("button", name="Start over").click()
     page.get_by_role("button", name="Sweep").click()
-    page.wait_for_function("document.querySelector('.result').textContent.includes('at 0.')")
+    page.wait_for_function("document.querySelector('.result').textContent.includes('bins 0 and 1')")
     page.get_by_label("4 s").click()  # what is moved stops the sweep
     page.get_by_role("button", name="Sweep").wait_for()
     assert 0 < page.evaluate("model.get('frequency')") < 7

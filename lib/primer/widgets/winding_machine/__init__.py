@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import traitlets
 from jaxtyping import Complex, Float
 from matplotlib.figure import Figure
 
@@ -45,8 +46,9 @@ class WindingMachine(Widget):
     **state
         First values of the traits: ``signal`` (``"tone"``, ``"two"``, ``"chord"``, ``"pulse"`` or
         ``"noise"``), ``seconds`` (1, 2 or 4), ``tone`` (of the one tone, 1 to 6 Hz), ``delay`` (0
-        to 0.5 s), ``frequency`` (of the winding, -7 to 7 Hz) and ``whole`` (the whole curve, not
-        only what the frequency has passed).
+        to 0.5 s), ``frequency`` (of the winding, -7 to 7 Hz) ``whole`` (the whole curve, not
+        only what the frequency has passed) and ``moment`` (the time that is marked in both
+        drawings, 0 to 4 s, at most the last sample).
 
     Raises
     ------
@@ -56,8 +58,9 @@ class WindingMachine(Widget):
     Examples
     --------
     >>> widget = WindingMachine(signal="tone", tone=3.0, frequency=3.0)
-    >>> widget
-    WindingMachine(signal='tone', seconds=1, tone=3.0, delay=0.0, frequency=3.0, whole=False)
+    >>> widget  # doctest: +NORMALIZE_WHITESPACE
+    WindingMachine(signal='tone', seconds=1, tone=3.0, delay=0.0, frequency=3.0, whole=False,
+                   moment=0.62)
     >>> widget.center([0, 3, -3]).real.round(12) + 0
     array([0. , 0.5, 0.5])
     """
@@ -65,9 +68,9 @@ class WindingMachine(Widget):
     description = (
         "A machine that winds a signal around zero. On the left the signal, two tones of 3 and 5 "
         "hertz; on the right the same signal wound around zero as a flower of loops, with an "
-        "arrow to its center of mass. Below the signal, how far the center is from zero at every "
-        "frequency that the winding has passed, with a dot at each bin of the discrete Fourier "
-        "transform."
+        "arrow to its center of mass; one moment is marked in both. Below the signal, how far the "
+        "center is from zero at every frequency that the winding has passed, with a dot at each "
+        "bin of the discrete Fourier transform."
     )
 
     constants: ClassVar[dict[str, Any]] = {
@@ -88,6 +91,14 @@ class WindingMachine(Widget):
         2.6, low=-HIGHEST, high=HIGHEST, step=0.05, unit=" Hz", label="Winding frequency"
     )
     whole = Switch(False, label="Show the whole curve")
+    moment = traitlets.Float(0.62).tag(sync=True)
+
+    @traitlets.validate("moment")
+    def _within_longest(self, proposal: traitlets.Bunch) -> float:
+        moment = float(proposal.value)
+        if not 0 <= moment <= LONGEST:  # a NaN fails this comparison too
+            raise traitlets.TraitError(f"moment must be 0 to {LONGEST} seconds, got {moment!r}")
+        return moment
 
     def samples(self) -> Float[np.ndarray, " n"]:
         """Return the signal: a hundred numbers for each second."""
@@ -131,6 +142,9 @@ class WindingMachine(Widget):
         signal.set(xlim=(0, self.seconds), ylim=(-reach, reach), xlabel="time (s)", title="Signal")
         wound = x * np.exp(-2j * np.pi * self.frequency * t)
         plane.plot(wound.real, wound.imag, color=LIGHT["blue"], lw=1)
+        n = min(int(np.floor(RATE * self.moment + 0.5)), len(x) - 1)
+        signal.plot(t[n], x[n], "o", color=LIGHT["green"])
+        plane.plot([0, wound[n].real], [0, wound[n].imag], color=LIGHT["green"])
         center = complex(self.center(self.frequency))
         plane.plot([0, center.real], [0, center.imag], color=LIGHT["orange"], lw=3)
         plane.plot(center.real, center.imag, "o", color=LIGHT["orange"])

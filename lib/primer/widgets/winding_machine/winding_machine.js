@@ -2,30 +2,49 @@
 //
 // What is computed is in winding.js.
 
-import { button, columns, div, format, heading, key, memory, panel, paths, play } from "../kit/kit.js";
+import { button, clamp, columns, div, format, heading, key, memory, panel, paths, play } from "../kit/kit.js";
 import { resultLine, widget } from "../kit/kit.js";
 import { binsBetween, center, curveOf, HIGHEST, RATE, samples, wound } from "./winding.js";
 
 const FINE = 20; // points of the curve to a hertz
+const TAKES = 4; // seconds of the winding
 const TRAIL = 0.5; // Hz on either side that the way of the center is drawn
 const SMOOTH = 3; // points of the string to a sample
 const SPEED = 0.8; // Hz a second of the sweep
 
 const round = (reach) => (reach > 2 ? [-2, 0, 2] : [-1, 0, 1]);
 
-const record = () =>
+const record = (move, nudge) =>
   panel({
     label: "The signal over time; a dashed line at each full turn of the winding",
     height: 116,
     margin: [10, 10, 38, 34],
     x: ({ seconds }) => ({ domain: [0, seconds], label: "time (s)" }),
     y: ({ reach }) => ({ domain: [-reach, reach], label: "", ticks: round(reach) }),
-    layers: paths("turns", "wave"),
-    draw({ turns, wave }, { x, y, line }, { samples: values, frequency, seconds }) {
+    layers: paths("turns", "wave", "hand"),
+    over: { moment: { tag: "circle", r: 5 } },
+    marks: [
+      {
+        at: ({ moment, value }) => [moment, value],
+        label: () => "A moment of the signal",
+        move: ([t]) => move(t),
+        keys: (dx, dy) => nudge(dx + dy),
+        attributes: { role: "slider", "aria-valuemin": 0 },
+        live: ({ moment, seconds }) => ({
+          "aria-valuemax": seconds,
+          "aria-valuenow": format(moment, 2),
+          "aria-valuetext": `${format(moment, 2)} seconds`,
+        }),
+      },
+    ],
+    draw({ turns, wave, hand, moment: dot }, { x, y, line, spot }, state) {
+      const { samples: values, frequency, seconds, moment, value } = state;
       const around = Math.floor(Math.abs(frequency) * seconds + 1e-9);
       const at = Array.from({ length: around }, (_, i) => x((i + 1) / Math.abs(frequency)));
       turns(at.map((px) => `M${px.toFixed(1)} ${y.range[0]}V${y.range[1]}`).join(""));
-      wave(line(values.map((value, n) => [n / RATE, value])));
+      wave(line(values.map((sample, n) => [n / RATE, sample])));
+      hand(`M${x(moment)} ${y(0)}V${y(value)}`);
+      dot(spot(moment, value));
     },
   });
 
@@ -37,14 +56,22 @@ const plane = () =>
     margin: [24, 8, 40, 40],
     x: ({ reach }) => ({ domain: [-reach, reach], label: "real part", ticks: round(reach) }),
     y: ({ reach }) => ({ domain: [-reach, reach], label: "imaginary part", ticks: round(reach) }),
-    layers: { ...paths("circle", "string", "trail", "arm"), mass: { tag: "circle", r: 6 } },
-    draw({ circle, string, trail, arm, mass }, { x, y, line, spot }, { points, way, middle, reach }) {
+    layers: {
+      ...paths("circle", "string", "done", "hand", "trail", "arm"),
+      moment: { tag: "circle", r: 5 },
+      mass: { tag: "circle", r: 6 },
+    },
+    draw(shapes, { x, y, line, spot }, { points, upTo, winding, way, middle, reach }) {
       const [cx, cy, r] = [x(0), y(0), x(1) - x(0)];
-      circle(`M${cx - r} ${cy}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`);
-      string(line(points), { class: reach > 2 ? "string dense" : "string" });
-      trail(line(way));
-      arm(line([[0, 0], middle]));
-      mass(spot(...middle));
+      shapes.circle(`M${cx - r} ${cy}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`);
+      const dense = reach > 2 ? " dense" : "";
+      shapes.string(winding ? "" : line(points), { class: `string${dense}` });
+      shapes.done(line(points.slice(0, upTo + 1)), { class: `done${dense}` });
+      shapes.hand(line([[0, 0], points[upTo]]));
+      shapes.moment(spot(...points[upTo]));
+      shapes.trail(line(way));
+      shapes.arm(line([[0, 0], middle]));
+      shapes.mass(spot(...middle));
     },
   });
 
@@ -114,14 +141,22 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
   const within = (f) => controls.frequency.within(Math.round(FINE * f) / FINE);
   const tell = (f) => change({ frequency: within(f) });
   let moving = null; // where a sweep has come
-  const now = () => ({ ...read(), ...(moving === null ? {} : { frequency: moving }) });
-  const [view, wheel] = [record(), plane()];
+  let winding = null; // the moment up to which it is wound
+  const now = () => {
+    const state = read();
+    const moment = Math.min(winding ?? state.moment, state.seconds - 1 / RATE);
+    return { ...state, moment, frequency: moving ?? state.frequency };
+  };
+  const reach = (t) => change({ moment: clamp(Math.round(RATE * t) / RATE, 0, read().seconds - 1 / RATE) });
+  const view = record(reach, (by) => reach(now().moment + by / RATE));
+  const wheel = plane();
   const curve = chart(tell, (by) => tell(now().frequency + by / FINE));
   const result = resultLine();
   let [low, high, of] = [0, 0, ""]; // what was passed, and with which signal
   const sweep = play({
     label: "Sweep",
     start() {
+      if (wind.playing()) wind.stop();
       const { frequency } = read();
       moving = frequency >= HIGHEST ? 0 : frequency;
       if (frequency >= HIGHEST) of = "";
@@ -138,7 +173,28 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
       redraw();
     },
   });
-  const rest = () => sweep.playing() && sweep.stop();
+  const wind = play({
+    label: "Wind",
+    start() {
+      if (sweep.playing()) sweep.stop();
+      winding = 0;
+    },
+    frame(seconds) {
+      const last = read().seconds - 1 / RATE;
+      winding = Math.min(last, winding + (read().seconds / TAKES) * seconds);
+      redraw();
+      return winding < last;
+    },
+    end() {
+      const found = winding;
+      winding = null;
+      if (found !== null) write({ moment: Math.round(RATE * found) / RATE });
+      redraw();
+    },
+  });
+  const rest = () => {
+    for (const one of [sweep, wind]) if (one.playing()) one.stop();
+  };
   function change(changes) {
     rest();
     write(changes);
@@ -155,20 +211,23 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
       columns(
         "views",
         [
-          heading(key("wave", "The signal"), key("turns", "a full turn")),
+          heading(key("wave", "The signal"), key("moment", "a moment"), key("turns", "a full turn")),
           view,
           heading(key("center", "Distance of the center"), key("bins", "bins of the DFT")),
           curve,
         ],
-        [heading(key("wave", "The signal, wound up"), key("center", "its center")), wheel],
+        [
+          heading(key("wave", "Wound around 0"), key("moment", "that moment"), key("center", "center")),
+          wheel,
+        ],
       ),
       result,
-      div("buttons", sweep.button, again, controls.whole),
+      div("buttons", wind.button, sweep.button, again, controls.whole),
     ],
     read: now,
     change,
     draw(state) {
-      const { signal, seconds, tone, delay, frequency, whole } = state;
+      const { signal, seconds, tone, delay, frequency, whole, moment } = state;
       const which = [signal, seconds, signal === "tone" && tone, delay];
       const x = once("samples", which, () => samples(state, constants));
       const all = once("curve", which, () => curveOf(x, FINE));
@@ -185,11 +244,17 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
       const near = [ends[0], ...between, [frequency, middle], ends[1]]
         .filter(([f]) => Math.abs(f - frequency) <= TRAIL)
         .sort((one, other) => one[0] - other[0]);
-      const reach = constants.reach[signal];
-      view.draw({ samples: x, frequency, seconds, reach });
-      wheel.draw({ points: wound(x, frequency, SMOOTH), way: near.map(([, c]) => c), middle, reach });
+      const shown = { reach: constants.reach[signal], seconds, frequency };
+      const place = Math.round(RATE * moment * SMOOTH); // of the string
+      const n = Math.floor(place / SMOOTH);
+      const part = place / SMOOTH - n;
+      const value = part ? (1 - part) * x[n] + part * x[n + 1] : x[n];
+      view.draw({ ...shown, samples: x, moment: place / SMOOTH / RATE, value });
+      const points = wound(x, frequency, SMOOTH);
+      const way = near.map(([, c]) => c);
+      wheel.draw({ ...shown, points, upTo: place, winding: wind.playing(), way, middle });
       curve.draw({ passed, dots, frequency, length: Math.hypot(...middle) });
-      result.say(describe(state, middle), sweep.playing());
+      result.say(describe(state, middle), sweep.playing() || wind.playing());
     },
     stop: rest,
   };
