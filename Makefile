@@ -27,7 +27,7 @@ UV      := $(BIN)/uv pip install --python $(BIN)/python
 PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf editions serve lab student grade test browser beside packages-own typed fuzz mutants soak thorough \
+.PHONY: help book executed site pdf editions slides serve lab student grade test browser beside packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -92,6 +92,10 @@ lab: $(READY)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters --LabApp.app_settings_dir=binder/lab
 
 # ---------------------------------------------------------------- teach
+
+slides: $(READY) $(MODULES)  ## a deck for each lecture of the page for teachers (CHAPTER=08: of those that read it)
+	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
+	$(BIN)/python -m press.slides.write $(CHAPTER)
 
 student: $(READY)  ## homework without solutions, with new numbers (TERM=2027-spring; CHAPTER=08: of one)
 	@$(BIN)/python -m press.homework.handout $(CHAPTER) --term "$(TERM)"

@@ -18,12 +18,10 @@ SITE = Path(__file__).parents[2] / "_build" / "html"
 
 
 def page_names(site: Path) -> list[str]:
-    """Return the pages of a site, relative to its folder, without the widgets' own files."""
-    return sorted(
-        path.relative_to(site).as_posix()
-        for path in site.rglob("*.html")
-        if not path.relative_to(site).as_posix().startswith(("_static/", "_sources/", "embed/"))
-    )
+    """Return the pages of a site, relative to its folder, without widgets' own files and slides."""
+    names = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    others = ("_static/", "_sources/", "embed/", "slides/")
+    return sorted(name for name in names if not name.startswith(others))
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):

@@ -1,0 +1,1 @@
+"""Slides: a deck for each lecture of the page for teachers, made from the pages of the site."""
