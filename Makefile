@@ -27,7 +27,7 @@ UV      := $(BIN)/uv pip install --python $(BIN)/python
 PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf editions slides serve lab student grade test browser beside packages-own typed fuzz mutants soak thorough \
+.PHONY: help book executed site pdf editions slides serve lab student grade quiz test browser beside packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -99,6 +99,10 @@ slides: $(READY) $(MODULES)  ## a deck for each lecture of the page for teachers
 
 student: $(READY)  ## homework without solutions, with new numbers (TERM=2027-spring; CHAPTER=08: of one)
 	@$(BIN)/python -m press.homework.handout $(CHAPTER) --term "$(TERM)"
+
+quiz: $(READY)  ## what the chapters ask, for Canvas and Moodle (CHAPTER=08: of one; TERM=2027-spring: new numbers)
+	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
+	@$(BIN)/python -m press.quiz.write $(CHAPTER) $(if $(TERM),--term "$(TERM)")
 
 grade: $(READY)  ## grade handed-in homework: make grade FOLDER=in TERM=2027-spring DUE="2027-03-01 18:00"
 	@test -n "$(FOLDER)" || { echo "Name the folder of notebooks: make grade FOLDER=… TERM=…"; exit 1; }

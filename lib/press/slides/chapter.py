@@ -121,7 +121,7 @@ class Chapter:
         ]
         seen = False
         for element in section.select(f".widget-embed{_BOXES if read else ''}"):
-            kinds = element.get("class", [])
+            kinds = element.get_attribute_list("class")
             if "widget-embed" in kinds:
                 if not seen:  # of two in one section the one that is named first
                     for item, file, frame in self._frames(section, shown):
@@ -166,12 +166,12 @@ class Chapter:
 
     def _box(self, section: Tag, box: Tag) -> str:
         """Write the slide of a guess or a question."""
-        kind = "guess" if "guess" in box.get("class", []) else "question"
+        kind = "guess" if "guess" in box.get_attribute_list("class") else "question"
         asked = [
             self._clean(child)
             for child in box.find_all(True, recursive=False)
             if child.name in ("p", "div", "ul", "ol")
-            and not {"admonition-title", "reply"} & set(child.get("class", []))
+            and not {"admonition-title", "reply"} & set(child.get_attribute_list("class"))
         ]
         choices = "".join(self._choice(choice) for choice in box.select("details.choice"))
         if choices:
@@ -192,7 +192,7 @@ class Chapter:
 
     def _choice(self, choice: Tag) -> str:
         """Write a choice: its reply on the next step if it is right, else on the one after."""
-        right = "right" in choice.get("class", [])
+        right = "right" in choice.get_attribute_list("class")
         words, reply = choice.select_one(".words"), choice.select_one(".reply")
         said = f'<div class="reply fragment custom" data-fragment-index="{0 if right else 1}">'
         said += f"{self._inside(reply)}</div>" if reply else "</div>"
@@ -238,7 +238,7 @@ class Chapter:
 
 def _hides(element: Tag) -> bool:
     """Say whether a chapter does not show at once what an element holds."""
-    boxes = {"exercise", "solution", "admonition"} & set(element.get("class", []))
+    boxes = {"exercise", "solution", "admonition"} & set(element.get_attribute_list("class"))
     return element.name in {"noscript", "details"} or bool(boxes)
 
 

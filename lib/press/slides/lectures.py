@@ -6,6 +6,7 @@ that its first paragraph names, each whole, or as far as the words *up to* and *
 
 from __future__ import annotations
 
+import html
 import posixpath
 import re
 from collections.abc import Iterator
@@ -241,8 +242,7 @@ def _steps(words: Tag) -> Iterator[Step]:
         if asks and asked and piece.strip(" .;,"):
             yield Step(False, piece.strip())
             piece = ""
-        ready = child.decode() if isinstance(child, Tag) else child.output_ready("minimal")
-        piece += ready
+        piece += child.decode() if isinstance(child, Tag) else html.escape(str(child), quote=False)
         if asks:
             question = piece.lstrip(" .,").rstrip()
             yield Step(True, question[:1].upper() + question[1:])

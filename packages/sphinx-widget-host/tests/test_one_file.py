@@ -128,6 +128,28 @@ def test_a_frame_of_300_px_is_enough_and_a_narrower_one_says_so(
     expect(narrow.get_by_text("too narrow")).to_be_visible()
 
 
+def test_the_page_around_a_frame_is_told_how_high_the_widget_is(
+    alone: Alone, tmp_path: Path
+) -> None:
+    write_counter(tmp_path)
+    (tmp_path / "slides.html").write_text(
+        """<!doctype html><iframe src="counter.html" width="300" height="50"></iframe><script>
+        addEventListener("message", ({ source, data }) => {
+          const frame = document.querySelector("iframe");
+          if (source === frame.contentWindow) frame.height = data.widgetHeight;
+        });</script>"""
+    )
+    page = alone(tmp_path / "slides.html", ready="iframe:not([height='50'])")
+    inside = page.frames[1]
+    inside.wait_for_selector("html[data-widgets=ready]")
+    inside.wait_for_function(
+        """() => {
+          const { scrollHeight, clientHeight } = document.documentElement;
+          return clientHeight > 200 && scrollHeight <= clientHeight;
+        }"""
+    )
+
+
 def test_a_file_names_its_source_and_links_to_it_when_it_has_an_address(
     alone: Alone, tmp_path: Path
 ) -> None:

@@ -37,6 +37,14 @@
     }
   };
 
+  // A widget tells how high it is.
+  addEventListener("message", ({ source, data }) => {
+    if (!Number.isFinite(data?.widgetHeight)) return;
+    for (const frame of document.querySelectorAll("iframe")) {
+      if (frame.contentWindow === source) frame.style.height = `${data.widgetHeight}px`;
+    }
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
     paint();
     const watch = new ResizeObserver(reach);

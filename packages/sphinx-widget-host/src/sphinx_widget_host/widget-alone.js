@@ -10,4 +10,12 @@
   dark.addEventListener("change", follow);
   addEventListener("hashchange", follow);
   follow();
+  // A page that shows it in a frame is told how high it is, and may give the frame that height. Where the frame
+  // is hidden there is nothing to tell.
+  if (parent !== window) {
+    new ResizeObserver(() => {
+      const { height } = document.documentElement.getBoundingClientRect();
+      if (height) parent.postMessage({ widgetHeight: Math.ceil(height) }, "*");
+    }).observe(document.documentElement);
+  }
 })();
