@@ -17,9 +17,12 @@ from primer.recurrent import (
     LSTMCell,
     Recurrent,
     backpropagation_through_time,
+    carried_back,
+    drive,
     gradient_ratio,
     half_life,
     jacobian_product,
+    plain_factors,
     power_norms,
     run,
     step_jacobian,
@@ -262,3 +265,48 @@ def test_gradient_ratio_by_finite_differences() -> None:
 def test_bad_input_is_refused(call, says: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def unit_gates(length: int) -> st.SearchStrategy[list[float]]:
+    return st.lists(st.floats(0.01, 0.99), min_size=length, max_size=length)
+
+
+@given(
+    st.tuples(*(unit_gates(6) for _ in range(3))),
+    st.lists(st.floats(-0.99, 0.99), min_size=6, max_size=6),
+)
+def test_a_driven_memory_is_torchs_cell_with_these_gates(gates, candidates) -> None:
+    """Each step has an LSTM cell of its own, whose biases are the gates' log-odds."""
+    h, c = torch.zeros(1, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
+    ours = drive(*gates, candidates)
+    for t, candidate in enumerate(candidates):
+        cell = nn.LSTMCell(1, 1).double()
+        forget, let_in, let_out = (math.log(g[t] / (1 - g[t])) for g in gates)
+        with torch.no_grad():
+            for weight in cell.parameters():
+                weight.zero_()
+            biases = [let_in, forget, math.atanh(candidate), let_out]  # torch's order
+            cell.bias_ih.copy_(torch.tensor(biases, dtype=torch.float64))
+            h, c = cell(torch.zeros(1, dtype=torch.float64), (h, c))
+        assert ours.memory[t] == pytest.approx(c.item(), abs=1e-9)
+        assert ours.output[t] == pytest.approx(h.item(), abs=1e-9)
+
+
+@given(st.floats(-2, 2), st.lists(st.floats(-2, 2), min_size=1, max_size=8))
+def test_what_a_plain_unit_carries_back_is_its_jacobian_product(weight, inputs) -> None:
+    cell = ElmanCell(1, 1).double()
+    for parameter, value in zip(cell.parameters(), (1.0, weight, 0.0), strict=True):
+        parameter.data.fill_(value)
+    x = torch.tensor(inputs, dtype=torch.float64)[:, None]
+    factors = plain_factors(weight, inputs)
+    product = jacobian_product(cell, x).item()  # from the state of zeros on: the first factor too
+    assert factors[0] * carried_back(factors)[0] == pytest.approx(product, abs=1e-12)
+
+
+def test_gates_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match="let_in must hold numbers from 0 to 1"):
+        drive([1, 1], [0, 1.5], [1, 1], [0, 0])
+    with pytest.raises(ValueError, match="let_out"):
+        drive([1, 1], [0, 1], [1], [0, 0])
+    with pytest.raises(ValueError, match="factors is empty"):
+        carried_back([])

@@ -13,6 +13,7 @@ from primer.recurrent.cells import (
     half_life,
 )
 from primer.recurrent.characters import RecurrentLanguageModel
+from primer.recurrent.gates import Driven, carried_back, drive, plain_factors
 from primer.recurrent.gradients import (
     ThroughTime,
     backpropagation_through_time,
@@ -41,6 +42,7 @@ from primer.recurrent.tasks import adding_problem, agreement, parity, reversal
 __all__ = [
     "CELLS",
     "Cell",
+    "Driven",
     "ElmanCell",
     "EncoderDecoder",
     "GRUCell",
@@ -54,8 +56,10 @@ __all__ = [
     "attend",
     "backpropagation_through_time",
     "bilinear_score",
+    "carried_back",
     "character_models",
     "dot_score",
+    "drive",
     "gradient_ratio",
     "half_life",
     "input_gradients",
@@ -65,6 +69,7 @@ __all__ = [
     "memory_capacity",
     "mlp_score",
     "parity",
+    "plain_factors",
     "power_norms",
     "reversal",
     "run",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from primer.widgets.bpe_stepper import BytePairStepper
     from primer.widgets.curve_memory import CurveMemory
     from primer.widgets.decoding import Decoding
+    from primer.widgets.drive_the_gates import DriveTheGates
     from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
     from primer.widgets.emergence import Emergence
     from primer.widgets.fold import Fold
@@ -58,6 +59,7 @@ __all__ = [
     "BytePairStepper",
     "CurveMemory",
     "Decoding",
+    "DriveTheGates",
     "EigenvaluesInHand",
     "Emergence",
     "Fold",

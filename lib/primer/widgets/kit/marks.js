@@ -25,19 +25,19 @@ export const hover = (element, move) =>
   });
 
 /**
- * Let an element be dragged.  move(x, y): the pointer in fractions (0…1) of the element, from its top left
- * corner; step(dx, dy): arrow keys (±1) and Page keys (±10), if given; touch: what the browser may still do
- * with a finger, CSS touch-action.
+ * Let an element be dragged.  move(x, y, begins): the pointer in fractions (0…1) of the element, from its top left
+ * corner, and whether it has just taken hold; step(dx, dy): arrow keys (±1) and Page keys (±10), if given; touch:
+ * what the browser may still do with a finger, CSS touch-action.
  */
 export function draggable(element, { move, step = null, touch = "pan-y" }) {
-  const report = (event) => move(...within(element, event));
+  const report = (event, begins = false) => move(...within(element, event), begins);
   element.style.touchAction = touch;
   // Browsers ignore touch-action on the shapes of a drawing, and would scroll away with the mark.
   if (touch === "none") set(element, { ontouchstart: (event) => event.preventDefault() });
   set(element, {
     onpointerdown: (event) => {
       element.setPointerCapture(event.pointerId);
-      report(event);
+      report(event, true);
     },
     onpointermove: (event) => element.hasPointerCapture(event.pointerId) && report(event),
   });
