@@ -164,8 +164,8 @@ def test_the_gradient_runs_back_and_ends(widget_page):
     button = page.get_by_role("button", name="Gradient, back")
     whole = page.locator("path.plain").get_attribute("d")
     button.click()
-    page.wait_for_timeout(300)
-    assert page.locator("path.plain").get_attribute("d") != whole
+    shown = "whole => document.querySelector('path.plain').getAttribute('d') !== whole"
+    page.wait_for_function(shown, arg=whole)
     page.get_by_role("button", name="Pause").wait_for(state="detached")
     settle(page)
     assert page.locator("path.plain").get_attribute("d") == whole

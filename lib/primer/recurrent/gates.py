@@ -143,6 +143,10 @@ def carried_back(factors: Gate) -> Float[np.ndarray, " time"]:
     ValueError
         When there is no factor, or one is not finite.
 
+    References
+    ----------
+    Pascanu, Mikolov and Bengio (2013), equation 5.
+
     Examples
     --------
     >>> carried_back([0.1, 0.5, 0.5])
