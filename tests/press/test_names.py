@@ -60,6 +60,19 @@ def test_the_newest_release_has_one_version_and_one_date() -> None:
     assert CITATION["date-released"] == datetime.date.fromisoformat(date)
 
 
+def test_a_version_begins_with_what_is_new_for_readers_and_what_the_book_had_wrong() -> None:
+    *versions, _ = re.split(r"^## (?=\d)", text("CHANGELOG.md"), flags=re.MULTILINE)[1:]
+    for version in versions:
+        parts = re.split(r"^### ", version, flags=re.MULTILINE)
+        name, readers, corrections, *_ = parts
+        assert readers.startswith("For readers who come back\n"), name
+        assert corrections.startswith("Our own corrections\n"), name
+        for line in re.findall(r"^\* (.*)$", corrections, re.MULTILINE):
+            assert re.match(r"\*\*(\d+, .+|[A-Z].+)\.\*\* ", line), (
+                f"begin with where it stood: {line}"
+            )
+
+
 def test_the_licenses_are_the_same_everywhere() -> None:
     assert PROJECT["license"].split(" AND ") == CITATION["license"] == ["MIT", "CC-BY-4.0"]
     assert "MIT License" in text("LICENSE")
@@ -175,8 +188,9 @@ def test_one_page_says_version_changes_and_how_to_cite(tmp_path: Path, unrelease
     page = text("chapters/appendix/changes.md").replace("{ref}`about`", "about")
     (appendix / "changes.md").write_text(page)
     (tmp_path / "CITATION.cff").write_text(text("CITATION.cff"))
-    changes = text("CHANGELOG.md")
-    changes = changes if unreleased else changes.replace("## Unreleased", "## 0.2.0 — 2027-01-01")
+    changes = text("CHANGELOG.md").replace("## Unreleased", "## 9.9.9 — 2027-01-01")
+    if unreleased:
+        changes = changes.replace("\n## ", "\n## Unreleased\n\n* A change.\n\n## ", 1)
     (tmp_path / "CHANGELOG.md").write_text(changes)
     options = {
         "extensions": ["myst_parser", "press.publish.citing"],
