@@ -22,8 +22,8 @@ WITHOUT_TORCH = [
 ]  # fmt: skip
 WIDGETS_WITHOUT_TORCH = [
     "AliasByEar", "BytePairStepper", "CurveMemory", "EigenvaluesInHand", "Fold", "FourMemories",
-    "LeastSquaresByHand", "NormBall", "PowerExplorer", "SmallNetwork", "SpectrogramExplorer",
-    "StepSize", "TooManyParameters", "WindingMachine",
+    "LeastSquaresByHand", "NormBall", "PowerExplorer", "SlidingKernel", "SmallNetwork",
+    "SpectrogramExplorer", "StepSize", "TooManyParameters", "WindingMachine",
 ]  # fmt: skip
 NO_TORCH = """
 import importlib, sys

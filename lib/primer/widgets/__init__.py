@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from primer.widgets.score_options import ScoreOptions
     from primer.widgets.shannon_game import ShannonGame
     from primer.widgets.sixteen_numbers import SixteenNumbers
+    from primer.widgets.sliding_kernel import SlidingKernel
     from primer.widgets.small_network import SmallNetwork
     from primer.widgets.spectrogram import SpectrogramExplorer
     from primer.widgets.spend_compute import SpendCompute
@@ -81,6 +82,7 @@ __all__ = [
     "ScoreOptions",
     "ShannonGame",
     "SixteenNumbers",
+    "SlidingKernel",
     "SmallNetwork",
     "SpectrogramExplorer",
     "SpendCompute",
