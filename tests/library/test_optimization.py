@@ -397,6 +397,30 @@ def test_noisy_limits_are_sharp(x, deviation):
 
 # --- bad input ------------------------------------------------------------------------------------
 
+# --- schedules ------------------------------------------------------------------------------------
+
+
+@given(seeds, st.floats(0.05, 0.9), st.floats(0.1, 3))
+def test_expected_losses_are_those_of_many_runs(seed, rate, variance):
+    rng = np.random.default_rng(seed)
+    h = rng.uniform(0.1, 1, size=3)
+    etas = rate * rng.uniform(0.2, 1, size=12)
+    way, noise = opt.expected_losses(np.tile(h, (12, 1)), etas, variance)
+    w = np.ones((20_000, 3))
+    for eta in etas:
+        w = w - eta * (h * w + np.sqrt(variance * h) * rng.normal(size=w.shape))
+    losses = h * w**2 / 2
+    error = losses.std(axis=0) / np.sqrt(len(losses))
+    assert (abs(losses.mean(axis=0) - way[-1] - noise[-1]) < 6 * error).all()
+
+
+@given(st.floats(0.01, 1.9), st.floats(0.1, 5))
+def test_a_constant_rate_comes_to_rest_at_its_floor(rate, variance):
+    h = np.array([0.3, 1.0])
+    _, noise = opt.expected_losses(np.tile(h, (4000, 1)), np.full(4000, rate), variance)
+    assert noise[-1].sum() == pytest.approx(opt.loss_floor(h, rate, variance), rel=1e-6)
+
+
 NAN = float("nan")
 REFUSED = [
     (lambda: opt.gradient_descent([[1.0]], [1.0], -0.1, 3), "step must be a finite number above 0"),
@@ -440,6 +464,9 @@ REFUSED = [
     (lambda: opt.noise_floor(1.5, 1.0), "step must be below 1"),
     (lambda: opt.noise_floor(0.5, 1.0, batch=0), "batch must be a whole number ≥ 1"),
     (lambda: opt.input_moments(1.0, 0.0), "deviation must be a finite number above 0"),
+    (lambda: opt.expected_losses([[1.0]], [0.1, 0.1], 1.0), "rates"),
+    (lambda: opt.expected_losses([[1.0]], [0.1], 0.0), "noise_variance must be a finite number"),
+    (lambda: opt.loss_floor([1.0, 4.0], 0.5, 1.0), "largest curvature, 0.5, got 0.5"),
 ]
 
 

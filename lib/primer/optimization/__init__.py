@@ -43,6 +43,7 @@ from primer.optimization.rules import (
     SteepestDescent,
     descend,
 )
+from primer.optimization.schedules import Expected, expected_losses, loss_floor
 from primer.optimization.stochastic import (
     Contraction,
     Coordinates,
@@ -87,6 +88,7 @@ __all__ = [
     "Contraction",
     "Coordinates",
     "Divergence",
+    "Expected",
     "GradientDescent",
     "Mlp",
     "Momentum",
@@ -103,10 +105,12 @@ __all__ = [
     "descend",
     "digits",
     "dual_norm",
+    "expected_losses",
     "feature_changes",
     "gradient_descent",
     "input_moments",
     "least_squares_gradient",
+    "loss_floor",
     "minimum_norm_solution",
     "momentum_factor",
     "momentum_limit",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from primer.widgets.pair_table import PairTable
     from primer.widgets.power import PowerExplorer
     from primer.widgets.press_the_keys import PressTheKeys
+    from primer.widgets.rate_schedule import RateSchedule
     from primer.widgets.remembering import Remembering
     from primer.widgets.rope import RopeRotation
     from primer.widgets.sampling import SamplingLaboratory
@@ -76,6 +77,7 @@ __all__ = [
     "PairTable",
     "PowerExplorer",
     "PressTheKeys",
+    "RateSchedule",
     "Remembering",
     "RopeRotation",
     "SamplingLaboratory",

@@ -1,0 +1,240 @@
+// A schedule over a noise floor: what is expected of a run in a bowl under noise, one run, and each direction's part.
+//
+// The functions above `LEFT` are the mathematics; the tests compare them with primer.optimization.
+
+import {
+  between,
+  button,
+  clamp,
+  columns,
+  div,
+  format,
+  heading,
+  key,
+  memory,
+  panel,
+  paths,
+  percent,
+  play,
+  resultLine,
+  scientific,
+  short,
+  sum,
+  widget,
+} from "../kit/kit.js";
+import { normal, random } from "../shared/random.js";
+
+/** The part of the peak that is left when the part x of a run is over. */
+export const SHAPES = {
+  constant: () => 1,
+  "1/t": (x) => 1 / (1 + 20 * x),
+  cosine: (x) => (1 + Math.cos(Math.PI * x)) / 2,
+  WSD: (x) => Math.min(1, (1 - x) / 0.2),
+};
+
+/** The rate of each step, after `warm` steps in which it rises. */
+export const rates = (shape, peak, warm, steps) =>
+  Array.from(
+    { length: steps },
+    (_, t) => peak * SHAPES[shape](t / steps) * Math.min(1, (t + 1) / (warm + 1)),
+  );
+
+/** How much steeper the bowl is at a step than in the end. */
+export const steepness = (first, steps) =>
+  Array.from({ length: steps + 1 }, (_, t) => 1 + (first - 1) * Math.exp(-t / 40));
+
+/**
+ * The expected loss after 0, 1, … steps and its parts in each direction, { way, noise, loss }: from weights of 1, with
+ * noise of variance s2 times the curvature.
+ */
+export function expected(curvatures, etas, steep, s2) {
+  let [mean, variance] = [curvatures.map(() => 1), curvatures.map(() => 0)];
+  const found = { way: [], noise: [], loss: [] };
+  for (let t = 0; t <= etas.length; t++) {
+    const h = curvatures.map((c) => c * steep[Math.min(t, etas.length - 1)]);
+    found.way.push(h.map((c, i) => (c * mean[i] ** 2) / 2));
+    found.noise.push(h.map((c, i) => (c * variance[i]) / 2));
+    found.loss.push(sum(found.way[t]) + sum(found.noise[t]));
+    const eta = etas[t];
+    variance = variance.map((v, i) => (1 - eta * h[i]) ** 2 * v + eta * eta * s2 * h[i]);
+    mean = mean.map((m, i) => (1 - eta * h[i]) * m);
+  }
+  return found;
+}
+
+/** The loss of one run, with noise drawn from a seed. */
+export function run(curvatures, etas, steep, s2, noise) {
+  const w = curvatures.map(() => 1);
+  const found = [];
+  for (let t = 0; t <= etas.length; t++) {
+    const factor = steep[Math.min(t, etas.length - 1)];
+    found.push(curvatures.reduce((loss, c, i) => loss + (c * factor * w[i] * w[i]) / 2, 0));
+    if (t === etas.length) break;
+    curvatures.forEach((c, i) => {
+      const h = c * factor;
+      w[i] -= etas[t] * (h * w[i] + Math.sqrt(s2 * h) * noise[t * curvatures.length + i]);
+    });
+  }
+  return found;
+}
+
+/** The loss at which a constant rate comes to rest; infinite where its steps grow. */
+export const floorOf = (curvatures, eta, s2) =>
+  curvatures.reduce((total, h) => (eta * h < 2 ? total + (h * eta * s2) / (2 - eta * h) / 2 : Infinity), 0);
+
+const written = (x) => (x < 1e4 ? (x < 0.001 ? scientific(x) : format(x, 3)) : "more than 10,000");
+
+const NAMES = { "1/t": "1/t from", cosine: "Cosine from", WSD: "WSD from" };
+
+/** What the result line says. */
+export function describe({ shape, rate, batch, step }, { noise, loss }, one, floor) {
+  const all = loss[step];
+  const [name, its] = shape === "constant" ? ["Constant rate", "its"] : [NAMES[shape], "the peak’s"];
+  const size = batch === 1 ? "" : ` in batches of ${batch}`;
+  const rest = Number.isFinite(floor) ? `${its} floor is ${written(floor)}` : "steps of that rate grow";
+  const part = all < 1e4 ? ` (${percent(sum(noise[step]) / all, 0)} noise)` : "";
+  return `${name} ${short(rate, 3)}${size}: ${rest}. Expected after ${step} steps: ${written(all)}${part}; this run: ${written(one[step])}.`;
+}
+
+// ---------------------------------------------------------------- what the reader sees
+
+const LEFT = 46;
+const MOST = 1e6; // what grows beyond it is drawn there
+const tame = (x) => (Number.isNaN(x) ? MOST : Math.min(x, MOST));
+
+const losses = (steps, drag) =>
+  panel({
+    label:
+      "The loss at each step on a logarithmic axis: what is expected, one run, and the floor of each rate",
+    name: "losses",
+    height: (width) => clamp(0.74 * width, 190, 270),
+    margin: [24, 14, 40, LEFT],
+    x: { domain: [0, steps], label: "step", ticks: between(0, steps, 4), text: String },
+    y: {
+      ...{ domain: [0.004, 30], label: "loss", logarithmic: true, ticks: [0.01, 0.1, 1, 10] },
+      text: (t) => short(t, 2),
+    },
+    layers: paths("one", "floor", "expected", "cursor"),
+    over: { dot: { tag: "circle", r: 5 } },
+    drag,
+    draw({ one, floor, expected: road, cursor, dot }, { x, y, line, spot }, state) {
+      const { found, path, floors, step } = state;
+      one(line(path.slice(0, step + 1).map((loss, t) => [t, tame(loss)])));
+      floor(line(floors.map((loss, t) => [t, loss < MOST && loss > 1e-9 ? loss : Number.NaN])));
+      road(line(found.loss.map((loss, t) => [t, tame(loss)])));
+      cursor(`M${x(step)} ${y.range[0]}V${y.range[1]}`);
+      dot(spot(step, clamp(found.loss[step], 0.004, 30)));
+    },
+  });
+
+const course = (steps, drag) =>
+  panel({
+    label: "The rate at each step",
+    name: "rates",
+    height: 104,
+    margin: [24, 14, 22, LEFT],
+    x: { domain: [0, steps], label: "", ticks: between(0, steps, 4), text: String },
+    y: ({ rate }) => ({
+      ...{ domain: [0, 1.15 * rate], label: "rate η", ticks: [0, rate], text: (t) => short(t, 3) },
+    }),
+    layers: paths("rate", "cursor"),
+    drag,
+    draw({ rate, cursor }, { x, y, line }, { etas, step }) {
+      rate(line(etas.map((eta, t) => [t, eta])));
+      cursor(`M${x(step)} ${y.range[0]}V${y.range[1]}`);
+    },
+  });
+
+const directions = (curvatures) =>
+  panel({
+    label:
+      "The expected loss at the step, direction by direction, flat ones on the left: the way still to go, and noise",
+    name: "directions",
+    height: (width) => clamp(0.5 * width, 150, 180),
+    margin: [24, 14, 40, LEFT],
+    x: {
+      ...{ domain: [-0.7, curvatures.length - 0.3], label: "curvature h of the direction" },
+      ticks: [0, (curvatures.length - 1) / 3, (2 * (curvatures.length - 1)) / 3, curvatures.length - 1],
+      text: (i) => short(10 ** ((3 * i) / (curvatures.length - 1) - 3), 3),
+    },
+    y: ({ most }) => ({ domain: [0, most], label: "part of the loss" }),
+    layers: paths("noise", "way"),
+    draw({ noise, way }, { x, y }, { found, step }) {
+      const wide = 0.84 * (x(1) - x(0));
+      const [below, above] = [found.noise[step].map(tame), found.way[step].map(tame)];
+      const stand = (i, from, to) => `M${x(i) - wide / 2} ${y(from)}V${y(to)}h${wide}V${y(from)}Z`;
+      noise(below.map((part, i) => stand(i, 0, part)).join(""));
+      way(above.map((part, i) => stand(i, below[i], below[i] + part)).join(""));
+    },
+  });
+
+export default widget(
+  "rate-schedule",
+  ({ constants: { curvatures, steps }, controls, read, write, redraw }) => {
+    const drag = ([t]) => write({ step: clamp(Math.round(t), 0, steps) });
+    const views = [losses(steps, drag), course(steps, drag), directions(curvatures)];
+    const [result, once] = [resultLine(), memory()];
+    let at = steps;
+    const player = play({
+      label: "Run",
+      start() {
+        at = read().step < steps ? read().step : 0;
+      },
+      frame(seconds) {
+        at = Math.min(steps, at + 100 * seconds);
+        write({ step: Math.floor(at) });
+        return at < steps;
+      },
+      end: redraw,
+    });
+    const another = button("Another run", () => write({ seed: read().seed + 1 }));
+    const drawn = (seed) => {
+      const uniform = random(seed);
+      return Array.from({ length: steps * curvatures.length }, () => normal(uniform));
+    };
+    return {
+      layout: [
+        controls.shape,
+        columns("controls", [controls.rate, controls.warm], [controls.batch, controls.first]),
+        div("buttons", player.button, another, controls.step),
+        columns(
+          "views",
+          [
+            heading(key("expected", "expected"), key("one", "one run"), key("floor", "floor of the rate")),
+            views[0],
+            result,
+          ],
+          [
+            views[1],
+            heading("Loss by direction: ", key("way", "way to go"), key("noise", "noise")),
+            views[2],
+          ],
+        ),
+      ],
+      draw(state) {
+        const { shape, rate, warm, batch, first, step, seed } = state;
+        const s2 = 1 / batch;
+        const etas = once("rates", [shape, rate, warm], () => rates(shape, rate, warm, steps));
+        const steep = once("steep", [first], () => steepness(first, steps));
+        const on = [shape, rate, warm, batch, first];
+        const found = once("expected", on, () => expected(curvatures, etas, steep, s2));
+        const noise = once("noise", [seed], () => drawn(seed));
+        const path = once("path", [...on, seed], () => run(curvatures, etas, steep, s2, noise));
+        const floors = once("floors", on, () =>
+          etas.map((eta, t) =>
+            floorOf(
+              curvatures.map((h) => h * steep[t]),
+              eta,
+              s2,
+            ),
+          ),
+        );
+        const most =
+          1.15 * Math.max(...found.way[step].map((part, i) => tame(part) + tame(found.noise[step][i])));
+        for (const view of views) view.draw({ ...state, found, path, floors, etas, most });
+        result.say(describe(state, found, path, floorOf(curvatures, rate, s2)), player.playing());
+      },
+      stop: () => player.playing() && player.stop(),
+    };
+  },
+);
