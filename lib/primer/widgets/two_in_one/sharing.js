@@ -70,16 +70,21 @@ export const loss = (weights, biases, p, ratio) => {
 };
 
 const TRIED = between(-BIAS, BIAS, 10);
+const lower = (one, two) => (two[1] < one[1] ? two : one);
 
 /**
- * The bias with which a feature loses least, and what it loses then: from the best of eleven to the lowest of its
- * neighbors and of the parabola through them, `rounds` times, each time among neighbors three times as close.
+ * The bias with which a feature loses least, and what it loses then: from the best of eleven, whose losses may be
+ * `known`, to the lowest of its neighbors and of the parabola through them, `rounds` times, each time among neighbors
+ * three times as close.
  */
-export function bestBias(own, other, p, rounds = 6) {
+export function bestBias(own, other, p, rounds = 6, known = (at) => lossOf(own, other, TRIED[at], p)) {
   const of = (bias) => [bias, lossOf(own, other, bias, p)];
-  const lower = (one, two) => (two[1] < one[1] ? two : one);
   // of biases that lose alike, as all do with which nothing comes back, the largest: beyond it the loss may fall
-  let least = TRIED.map(of).reduce((one, two) => (two[1] <= one[1] + 1e-12 ? two : one));
+  let least = [TRIED[0], known(0)];
+  for (let at = 1; at < TRIED.length; at++) {
+    const lost = known(at);
+    if (lost <= least[1] + 1e-12) least = [TRIED[at], lost];
+  }
   let step = TRIED[1] - TRIED[0];
   for (let round = 0; round < rounds; round++, step /= 3) {
     const [at, here] = least;
@@ -100,17 +105,39 @@ export function withBestBiases([w1, w2], p, ratio, rounds = 6) {
 /** The weights of the landscape, along either side. */
 export const GRID = between(-REACH, REACH, 24);
 
+/** @type {Float64Array | undefined} */
+let whatever;
+
+/** What each tried bias loses at all weights if one of the two is active, and if both are: the same for every p. */
+function whateverP() {
+  if (whatever) return whatever;
+  const [n, m] = [GRID.length, TRIED.length];
+  whatever = new Float64Array(2 * n * n * m);
+  for (let here = 0; 2 * here < n * n; here++) {
+    const [w1, w2] = [GRID[here % n], GRID[Math.floor(here / n)]];
+    TRIED.forEach((bias, at) => {
+      const place = 2 * (here * m + at);
+      whatever[place] = missed(w1 * w1, 0, bias) + square(bias, bias + w1 * w2);
+      whatever[place + 1] = missed(w1 * w1, w1 * w2, bias);
+    });
+  }
+  return whatever;
+}
+
 /** What the first feature loses at all weights with its best bias, a row for each w₂; the second has the transpose. */
 export function ownLosses(p) {
-  const n = GRID.length;
+  const [n, m, parts] = [GRID.length, TRIED.length, whateverP()];
+  const [none, one, both] = [(1 - p) ** 2, p * (1 - p), p * p];
   const found = new Float64Array(n * n);
-  GRID.forEach((w1, column) => {
-    for (let row = 0; row < n; row++) {
-      const turned = (n - 1 - row) * n + (n - 1 - column); // both weights with the other sign lose the same
-      const [here, w2] = [row * n + column, GRID[row]];
-      if (here <= turned) found[here] = found[turned] = bestBias(w1 * w1, w1 * w2, p, 2)[1];
-    }
-  });
+  for (let here = 0; 2 * here < n * n; here++) {
+    const [w1, w2] = [GRID[here % n], GRID[Math.floor(here / n)]];
+    const known = (at) => {
+      const place = 2 * (here * m + at);
+      return none * Math.max(TRIED[at], 0) ** 2 + one * parts[place] + both * parts[place + 1];
+    };
+    // both weights with the other sign lose the same
+    found[here] = found[n * n - 1 - here] = bestBias(w1 * w1, w1 * w2, p, 2, known)[1];
+  }
   return found;
 }
 
@@ -137,7 +164,12 @@ const WAYS = [
 
 /** The weights that lose least: { weights, biases, loss }, from the lowest place of a landscape in ever shorter steps. */
 export function lowest(map, p, ratio) {
-  const at = (weights) => ({ weights, ...withBestBiases(weights, p, ratio, 3) });
+  const tried = new Map(); // a way that was taken leads past places where one has been
+  const at = (/** @type {any} */ weights) => {
+    const key = weights.join();
+    if (!tried.has(key)) tried.set(key, { weights, ...withBestBiases(weights, p, ratio, 3) });
+    return tried.get(key);
+  };
   const place = map.indexOf(Math.min(...map));
   let here = at([GRID[place % GRID.length], GRID[Math.floor(place / GRID.length)]]);
   for (let step = (GRID[1] - GRID[0]) / 2; step > 2e-3; step /= 2) {
