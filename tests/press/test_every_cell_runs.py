@@ -19,8 +19,8 @@ FEW = {"before-you-start", "10-beyond-attention"}
 NOT_TRIED: dict[str, dict[str, str]] = {
     "06-recurrent": {"seq2seq-two": "trains two networks for a minute or more"},
     "07-attention": {
-        "real-back-code": "reads twelve pages with a model of 0.9 million numbers, five times",
-        "real-ablation-figure": "reads them for each of twelve heads",
+        "real-ablation-figure": "reads twelve pages with a model of 0.9 million numbers, for "
+        "each of sixteen heads",
     },
     "08-positions": {
         "experiment-train": "trains seven models with five seeds each: five minutes, by ten steps"

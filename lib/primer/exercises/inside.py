@@ -42,7 +42,7 @@ def check_border(tenths: int = 30) -> NumberExercise:
         "to which chance p do two weights of size 1 and opposite signs, without biases, cost less "
         "than the number for one feature alone, with the mean of the other as its bias? By hand.",
         right=right,
-        within=0.002,
+        within=0.004,
         low=0,
         high=1,
         expects="a chance",
@@ -107,7 +107,16 @@ def check_pattern(answer: Answer) -> None:
                 "multiply by Σ, not by its inverse: the inverse leads from pattern to weights": (
                     np.linalg.solve(covariance, w) / (w @ np.linalg.solve(covariance, w))
                 ),
+                "the inverse leads from the pattern to the weights; here you go the other way": (
+                    np.linalg.solve(covariance, w)
+                ),
                 "those are the weights themselves": w,
+                "divided by the square of its own length; what the probe reads of it should be 1": (
+                    moved / (moved @ moved)
+                ),
+                "no root: what the probe reads of Σw is wᵀΣw, and it should become 1": (
+                    moved / np.sqrt(w @ moved)
+                ),
                 "divide by wᵀΣw, not by wᵀw": moved / (w @ w),
             },
         )
@@ -124,6 +133,10 @@ def check_carried(answer: Answer) -> None:
         other = there.copy()
         other[:, place] = here[:, place]
         row[min(place, batch - 1)] = there[min(place, batch - 1)]
+        added, first, width = here.copy(), here.copy(), here.copy()
+        added[:, place] += there[:, place]
+        first[0, place] = there[0, place]
+        width[:, :, place % 3] = there[:, :, place % 3]
         later = here.copy()
         later[:, place:] = there[:, place:]
         got = as_array(answer(here, there, place), here.shape)
@@ -141,6 +154,9 @@ def check_carried(answer: Answer) -> None:
                 "nothing is carried over": here,
                 "the first axis counts prompts, the second places": row,
                 "that carries the later places over as well": later,
+                "the other run's vector takes the place of this one; here it is added to it": added,
+                "that is the first prompt alone; the place is carried over for every prompt": first,
+                "the last axis is the width of a vector; places are the second": width,
             },
         )
 
@@ -168,6 +184,15 @@ def check_share(answer: Answer) -> None:
                     patched.mean() / clean.mean()
                 ),
                 "upside down: what is bridged stands above": whole.mean() / gained.mean(),
+                "a sum over a mean grows with the number of prompts: take two means": (
+                    gained.sum() / whole.mean()
+                ),
+                "without signs a patch that does harm counts as one that mends": (
+                    abs(gained).mean() / abs(whole).mean()
+                ),
+                "these are medians; asked is a ratio of two means": (
+                    np.median(gained) / np.median(whole)
+                ),
             },
         )
 
@@ -199,7 +224,7 @@ def check_extreme(answer: Answer) -> None:
     random = np.random.default_rng(8)
     for n in (8, 19, 40):
         others = random.normal(size=n)
-        for shift in (1.1, -0.9, 4.0):
+        for shift in (1.1, -0.9, 4.0, -float(others[0])):
             beyond = int((abs(others) >= abs(shift)).sum())
             explain(
                 np.array(as_number(answer(shift, others.copy()))),
@@ -213,5 +238,14 @@ def check_extreme(answer: Answer) -> None:
                     / (1 + n),
                     "that is the share of those that move less": 1 - (1 + beyond) / (1 + n),
                     "the push belongs below the line as well: 1 + n of them": (1 + beyond) / n,
+                    "a push that goes just as far counts, too: at least as far": (
+                        (1 + int((abs(others) > abs(shift)).sum())) / (1 + n)
+                    ),
+                    "compare sizes, and count your own push above and below the line": (
+                        int((others >= shift).sum()) / n
+                    ),
+                    "that is how many spreads away it is; asked is a share of all pushes": (
+                        (shift - others.mean()) / others.std()
+                    ),
                 },
             )

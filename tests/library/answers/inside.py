@@ -15,6 +15,28 @@ def by_inverse(w, covariance):
     return moved / (w @ moved)
 
 
+def added(here, there, place):
+    found = here.copy()
+    found[:, place] += there[:, place]
+    return found
+
+
+def first_prompt(here, there, place):
+    found = here.copy()
+    found[0, place] = there[0, place]
+    return found
+
+
+def of_width(here, there, place):
+    found = here.copy()
+    found[..., place % 3] = there[..., place % 3]
+    return found
+
+
+def beyond(shift, others):
+    return (1 + (abs(others) > abs(shift)).sum()) / (1 + len(others))
+
+
 def carried(here, there, place):
     found = here.copy()
     found[:, place] = there[:, place]
@@ -66,6 +88,12 @@ WRONG = [
     (checks.check_pattern, by_inverse, "not by its inverse"),
     (checks.check_pattern, lambda w, c: w, "the weights themselves"),
     (checks.check_pattern, lambda w, c: c @ w / (w @ w), "divide by wᵀΣw"),
+    (checks.check_pattern, lambda w, c: np.linalg.solve(c, w), "go the other way"),
+    (checks.check_pattern, lambda w, c: c @ w / (w @ c @ c @ w), "square of its own length"),
+    (checks.check_pattern, lambda w, c: c @ w / np.sqrt(w @ c @ w), "no root"),
+    (checks.check_carried, added, "added to it"),
+    (checks.check_carried, first_prompt, "the first prompt alone"),
+    (checks.check_carried, of_width, "the width of a vector"),
     (checks.check_carried, in_place, "copy first"),
     (checks.check_carried, lambda h, t, p: carried(t, h, p), "that is the other run"),
     (checks.check_carried, lambda h, t, p: t, "carries all places over"),
@@ -77,8 +105,14 @@ WRONG = [
     (checks.check_share, lambda *m: 1 - share(*m), "take it from 1"),
     (checks.check_share, lambda p, k, c: p.mean() / c.mean(), "subtract the corrupted run"),
     (checks.check_share, lambda *m: 1 / share(*m), "upside down"),
+    (checks.check_share, lambda *m: share(*m) * len(m[0]), "grows with the number"),
+    (checks.check_share, lambda p, k, c: abs(p - k).mean() / abs(c - k).mean(), "without signs"),
+    (checks.check_share, lambda p, k, c: np.median(p - k) / np.median(c - k), "medians"),
     (checks.check_extreme, lambda s, o: extreme(s, o, own=0, below=0), "one of them"),
     (checks.check_extreme, lambda s, o: extreme(s, o, size=np.real), "compare sizes"),
     (checks.check_extreme, lambda s, o: 1 - extreme(s, o), "that move less"),
     (checks.check_extreme, lambda s, o: extreme(s, o, below=0), "below the line"),
+    (checks.check_extreme, beyond, "just as far"),
+    (checks.check_extreme, lambda s, o: (o >= s).mean(), "count your own push"),
+    (checks.check_extreme, lambda s, o: (s - o.mean()) / o.std(), "how many spreads"),
 ]
