@@ -28,7 +28,7 @@ ROWS_OF_SUBJECT = {
     "STAT": 46, "REG": 26, "OPT": 44, "NET": 59, "LM": 40, "REC": 49, "ATT": 37, "POS": 24,
     "TRF": 34, "BEY": 29, "INF": 21, "PRE": 27, "SCA": 30, "FT": 27, "ALN": 20, "FOU": 17,
 }  # fmt: skip
-OWN_ROWS_OF_SUBJECT = {"EVAL": 35, "REAS": 35, "INS": 35}
+OWN_ROWS_OF_SUBJECT = {"EVAL": 35, "REAS": 35, "INS": 37}
 
 
 @pytest.fixture
