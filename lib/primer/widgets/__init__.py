@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from primer.widgets.least_squares import LeastSquaresByHand
     from primer.widgets.lora_dial import LoraDial
     from primer.widgets.masking_desk import MaskingDesk
+    from primer.widgets.memory_matrix import MemoryMatrix
     from primer.widgets.moved_vector import MovedVector
     from primer.widgets.norm_ball import NormBall
     from primer.widgets.pair_table import PairTable
@@ -72,6 +73,7 @@ __all__ = [
     "LeastSquaresByHand",
     "LoraDial",
     "MaskingDesk",
+    "MemoryMatrix",
     "MovedVector",
     "NormBall",
     "PairTable",
