@@ -205,7 +205,7 @@ def test_the_curve_fills_in_behind_the_winding(widget_page, width):
 
 @pytest.mark.browser
 def test_a_moment_of_the_signal_is_a_point_of_the_string(widget_page, javascript):
-    widget = WindingMachine(seconds=4, moment=3.21, frequency=1.5)
+    widget = WindingMachine(signal="two", seconds=4, moment=3.21, frequency=1.5)
     page = widget_page(widget)
     x = samples_of(javascript, {"signal": "two", "seconds": 4, "tone": 3.0, "delay": 0.0})
     length = "[...document.querySelectorAll('.winding-machine .hand')].map((h) => h.getBBox())"
@@ -228,13 +228,13 @@ def test_another_signal_begins_a_new_curve_and_a_sweep_ends_at_the_last_frequenc
     page = widget_page(WindingMachine(frequency=6.9))
     reaches = "document.querySelector('.winding-machine .curve').getBBox().width"
     tone = page.get_by_role("slider", name="One tone")
-    assert tone.is_disabled()
+    assert tone.is_enabled()
     sweep = page.get_by_role("button", name="Sweep")
     sweep.click()
     page.wait_for_function("model.get('frequency') === 7")
-    page.get_by_label("Signal", exact=True).select_option("tone")
+    page.get_by_label("Signal", exact=True).select_option("two")
     settle(page)
-    assert tone.is_enabled()
+    assert tone.is_disabled()
     half = page.evaluate(reaches)
     page.get_by_label("Show the whole curve").click()
     settle(page)

@@ -66,8 +66,8 @@ class WindingMachine(Widget):
     """
 
     description = (
-        "A machine that winds a signal around zero. On the left the signal, two tones of 3 and 5 "
-        "hertz; on the right the same signal wound around zero as a flower of loops, with an "
+        "A machine that winds a signal around zero. On the left the signal, a tone of 3 hertz; "
+        "on the right the same signal wound around zero as a flower of loops, with an "
         "arrow to its center of mass; one moment is marked in both. Below the signal, how far the "
         "center is from zero at every frequency that the winding has passed, with a dot at each "
         "bin of the discrete Fourier transform."
@@ -80,7 +80,7 @@ class WindingMachine(Widget):
         "noise": NOISE.tolist(),
     }
 
-    signal = Choice("two", SIGNALS, label="Signal")
+    signal = Choice("tone", SIGNALS, label="Signal")
     seconds = Choice(1, {1: "1 s", 2: "2 s", 4: "4 s"}, label="Record")
     tone = Number(
         3.0, low=1.0, high=6.0, step=0.1, digits=1, unit=" Hz", label="One tone",
