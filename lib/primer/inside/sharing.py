@@ -25,7 +25,7 @@ Chance = Annotated[float, chance]
 
 def _pieces(breaks: list[float]) -> tuple[np.ndarray, np.ndarray]:
     """Give nodes and weights that integrate a polynomial on each piece of [0, 1] exactly."""
-    ends = np.unique(np.clip([0.0, 1.0, *breaks], 0, 1))
+    ends = np.array(sorted({min(max(x, 0.0), 1.0) for x in (0.0, 1.0, *breaks)}))
     middle, half = (ends[1:] + ends[:-1]) / 2, (ends[1:] - ends[:-1]) / 2
     return (middle[:, None] + half[:, None] * _NODES).ravel(), np.outer(half, _WEIGHTS).ravel()
 
