@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from primer.widgets.four_memories import FourMemories
     from primer.widgets.group_weights import GroupWeights
     from primer.widgets.jacobians import JacobianProduct
+    from primer.widgets.layer_by_layer import LayerByLayer
     from primer.widgets.learn_line import LearnLine
     from primer.widgets.least_squares import LeastSquaresByHand
     from primer.widgets.lora_dial import LoraDial
@@ -69,6 +70,7 @@ __all__ = [
     "FourMemories",
     "GroupWeights",
     "JacobianProduct",
+    "LayerByLayer",
     "LearnLine",
     "LeastSquaresByHand",
     "LoraDial",
