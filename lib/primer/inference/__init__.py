@@ -14,7 +14,13 @@ from primer.inference.choosing import (
     top_p_filter,
     warp_temperature,
 )
-from primer.inference.cost import generation_flops, generation_scores
+from primer.inference.cost import (
+    StepCost,
+    generation_flops,
+    generation_scores,
+    held_positions,
+    step_cost,
+)
 from primer.inference.generation import generate
 from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.markov import MarkovModel
@@ -36,6 +42,7 @@ __all__ = [
     "MarkovModel",
     "Reader",
     "Speculation",
+    "StepCost",
     "acceptance_rate",
     "beam_search",
     "beam_steps",
@@ -48,12 +55,14 @@ __all__ = [
     "generation_flops",
     "generation_scores",
     "greedy",
+    "held_positions",
     "log_likelihoods",
     "loops",
     "probabilities",
     "residual",
     "sample",
     "speculative_decode",
+    "step_cost",
     "top_k_filter",
     "top_p_filter",
     "warp_temperature",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from primer.inputs import Count, checked
+from primer.inputs import Count, Natural, Positive, checked
 
 
 @checked
@@ -99,3 +99,118 @@ def generation_flops(n_tokens: Count, d_model: Count, *, cache: bool) -> Generat
     tokens_read = n_tokens if cache else n_tokens * (n_tokens + 1) // 2
     scores = generation_scores(n_tokens, cache=cache)
     return GenerationFlops(8 * tokens_read * d_model**2, 4 * scores * d_model)
+
+
+@checked
+def held_positions(
+    n_tokens: Natural, n_layers: Count, window: Count | None = None, every: Count = 1
+) -> int:
+    r"""Count what a cache keeps of one text: positions, added up over the layers.
+
+    Every so-manyth layer keeps all :math:`n` tokens, the others the last :math:`w` of them:
+
+    .. math:: \sum_{l=1}^{L} \begin{cases} n & \text{where } l \text{ is a multiple of } e \\
+        \min(n, w) & \text{elsewhere} \end{cases}
+
+    Parameters
+    ----------
+    n_tokens : int
+        The tokens that were read, :math:`n \ge 0`.
+    n_layers : int
+        :math:`L`.
+    window : int, optional
+        :math:`w`; without it every layer keeps all.
+    every : int
+        :math:`e`: 1 means that all layers look at all tokens.
+
+    Returns
+    -------
+    int
+        The positions, of each of which a layer keeps a key and a value.
+
+    Raises
+    ------
+    ValueError
+        When a number is not whole, or too small.
+
+    References
+    ----------
+    Gemma Team (2024), "Gemma 2", section 2: windows in every other layer.
+
+    Examples
+    --------
+    >>> held_positions(100, 4), held_positions(100, 4, window=10, every=2)  # 4 · 100, 2 · 110
+    (400, 220)
+    """
+    near = n_tokens if window is None else min(n_tokens, window)
+    everywhere = n_layers // every
+    return everywhere * n_tokens + (n_layers - everywhere) * near
+
+
+class StepCost(NamedTuple):
+    """What a decode step asks of a machine.
+
+    Attributes
+    ----------
+    weights : int
+        Bytes of the weights, fetched once for all texts.
+    cache : float
+        Bytes of all caches.
+    operations : int
+        Additions and multiplications.
+    """
+
+    weights: int
+    cache: float
+    operations: int
+
+
+@checked
+def step_cost(
+    n_parameters: Count,
+    positions: Natural,
+    position_bytes: Positive,
+    position_operations: Count,
+    texts: Count = 1,
+) -> StepCost:
+    r"""Count what a decode step of several texts fetches and computes.
+
+    With :math:`P` weights of two bytes, each used twice for a text, and :math:`m` cached positions
+    of :math:`b` bytes and :math:`a` operations each, :math:`t` texts take
+
+    .. math:: 2P + tmb \text{ bytes}, \qquad t\,(2P + ma) \text{ operations}
+
+    Parameters
+    ----------
+    n_parameters : int
+        :math:`P`.
+    positions : int
+        :math:`m`, see :func:`held_positions`.
+    position_bytes : float
+        :math:`b`.
+    position_operations : int
+        :math:`a`, over all query heads: :math:`4Hd_k` with keys and values.
+    texts : int
+        :math:`t`.
+
+    Returns
+    -------
+    StepCost
+        The bytes and the operations.
+
+    Raises
+    ------
+    ValueError
+        When a number is too small, or not whole where it must be.
+
+    References
+    ----------
+    Pope et al. (2023), "Efficiently scaling transformer inference".
+
+    Examples
+    --------
+    >>> step_cost(10, 3, 4, 5, texts=2)
+    StepCost(weights=20, cache=24.0, operations=70)
+    """
+    operations = texts * (2 * n_parameters + positions * position_operations)
+    return StepCost(2 * n_parameters, float(texts * positions * position_bytes), operations)
