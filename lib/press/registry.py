@@ -123,6 +123,8 @@ class Book:
         The parts of the book with their colors, names of :mod:`primer.palette`.
     opening, closing : tuple of str
         The notebooks before the first chapter and behind the last, which are no chapters.
+    first_page : tuple of str
+        The widgets that the first page shows.
     appendix : dict of str to tuple of str
         The pages of the appendix, by the names of its groups.
     first, last : tuple of str
@@ -133,6 +135,7 @@ class Book:
     parts: dict[str, str]
     opening: tuple[str, ...]
     closing: tuple[str, ...]
+    first_page: tuple[str, ...]
     appendix: dict[str, tuple[str, ...]]
     first: tuple[str, ...]
     last: tuple[str, ...]
@@ -244,6 +247,7 @@ def read_book(root: Path) -> Book:
         parts,
         opening=tuple(data["opening"]),
         closing=tuple(data["closing"]),
+        first_page=tuple(data["first_page"]),
         appendix=appendix,
         first=tuple(general["first"]),
         last=tuple(general["last"]),
@@ -323,7 +327,8 @@ def complaints(root: Path) -> list[str]:
             found.append(f"{place}: say how many minutes reading takes")
         elif not re.search(rf"\b{says}\b(?! and a)", _opening(text)):  # no longer one
             found.append(f"{place}: its notebook's first cell says nowhere that it takes {says}")
-        if (shown := _widgets(text)) != set(chapter.widgets):
+        code = "\n".join(cell.source for cell in text.cells if cell.cell_type == "code")
+        if (shown := _widgets(code)) != set(chapter.widgets):
             names = ", ".join(sorted(shown)) or "none"
             found.append(f"{place}: the widgets that its notebook shows are {names}; name these")
         for package in chapter.library:
@@ -333,6 +338,11 @@ def complaints(root: Path) -> list[str]:
                 found.append(f"{place}: there is no package primer.{package}; add it or remove it")
             elif not (root / page).exists():
                 found.append(f"{place}: primer.{package} has no page {page}; add it")
+    if (page := root / "index.md").exists():
+        shown = _widgets(page.read_text("utf-8"))
+        if shown != set(book.first_page):
+            names = ", ".join(sorted(shown)) or "none"
+            found.append(f"{REGISTRY}, first_page: index.md shows {names}; name these")
     return found + _pages_out_of_place(book, root)
 
 
@@ -366,9 +376,8 @@ def _opening(notebook: nbformat.NotebookNode) -> str:
     return " ".join(notebook.cells[0].source.split()) if notebook.cells else ""
 
 
-def _widgets(notebook: nbformat.NotebookNode) -> set[str]:
-    """Return the widgets that a notebook imports by name."""
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+def _widgets(code: str) -> set[str]:
+    """Return the widgets that are imported by name."""
     lists = re.findall(r"^from primer\.widgets import (?:\(([^)]*)\)|(.+))", code, re.MULTILINE)
     return set(re.findall(r"\w+", " ".join(one or other for one, other in lists)))
 

@@ -1,4 +1,4 @@
-"""The gallery shows every widget of the written chapters, once, with a picture and a sentence."""
+"""The gallery shows every widget that a page shows, once, with a picture and a sentence."""
 
 from __future__ import annotations
 
@@ -58,8 +58,11 @@ def cards() -> list[LexborNode]:
     return page.css(".gallery-card")
 
 
-def test_every_widget_of_a_written_chapter_has_a_card(cards: list[LexborNode]) -> None:
+def test_every_widget_of_the_first_page_and_of_a_written_chapter_has_a_card(
+    cards: list[LexborNode],
+) -> None:
     wanted = {name for chapter in read_book(BOOK).written for name in chapter.widgets}
+    wanted |= {*read_book(BOOK).first_page}
     names = [card.css_first(".gallery-name").text().strip() for card in cards]
     # the page sets an apostrophe as printers do
     assert sorted(names) == sorted(sentence_of(name)[0].replace("'", "’") for name in wanted)

@@ -250,7 +250,8 @@ def test_every_widget_is_offered_for_other_pages(
         links = [tag.attributes["href"] or "" for tag in page.css("details.widget-embed a")]
         assert len(links) == len(views), name
         files |= {site / urljoin(name, link) for link in links}
-    shown = [widget for chapter in read_book(BOOK).written for widget in chapter.widgets]
+    book = read_book(BOOK)
+    shown = [*book.first_page, *(name for chapter in book.written for name in chapter.widgets)]
     assert {file.stem for file in files} == {stem_of(name) for name in shown}
 
 

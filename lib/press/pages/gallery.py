@@ -1,9 +1,9 @@
 """Sphinx extension: ``{gallery}``, every widget of the book with its picture and a sentence.
 
-The widgets are those that the registry names for the written chapters, each once, where the book
-first shows it.  The sentence is the first line of the widget's module; the picture is the one that
-stands in the chapter where no script runs, so that the page weighs no more than its pictures in
-sight.
+The widgets are those that the registry names for the first page and the written chapters, each
+once, where the book first shows it.  The sentence is the first line of the widget's module; the
+picture is the one that stands there where no script runs, so that the page weighs no more than its
+pictures in sight.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
-from press.execution.cache import CACHE, code_of, result_file
+from press.execution.cache import CACHE, code_of, read, result_file
 from press.notebook import read_notebook
 from press.pages.appendix import Generated, words
 from press.pages.headings import Headings
@@ -30,6 +30,8 @@ from press.registry import REGISTRY, read_book
 from primer import widgets
 
 PICTURE = "image/png"
+FIRST = "index"
+"""The document of the first page."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def first_shown(notebook: NotebookNode, names: set[str]) -> list[Shown]:
     Parameters
     ----------
     notebook : NotebookNode
-        A chapter.
+        A chapter, or the first page, where a widget stands without its code.
     names : set of str
         The classes that are looked for.
     """
@@ -95,7 +97,7 @@ def first_shown(notebook: NotebookNode, names: set[str]) -> list[Shown]:
             headings.read(cell.source)
             continue
         headings.pass_code()
-        if "figure" in cell.metadata.get("tags", []):
+        if {"figure", "remove-input"} & {*cell.metadata.get("tags", [])}:
             for name in re.findall(r"\b[A-Z]\w+(?=\()", cell.source):
                 if name in names and name not in found:
                     found[name] = Shown(name, headings.linked.label, cell.id)
@@ -106,43 +108,49 @@ class Gallery(Generated):
     """The directive ``{gallery}``."""
 
     def run(self) -> list[nodes.Node]:
-        """Write a section for each chapter that shows a widget for the first time."""
+        """Write a section for each page that shows a widget for the first time."""
         book = Path(self.env.srcdir)
         registry = read_book(book)
-        self.headings = {chapter.name: chapter.heading for chapter in registry.written}
+        self.headings = {FIRST: "The first page"}
+        self.headings |= {chapter.name: chapter.heading for chapter in registry.written}
         self.env.note_dependency(str(book / REGISTRY))
+        pages = {FIRST: (FIRST, registry.first_page)}
+        pages |= {chapter.name: (chapter.page, chapter.widgets) for chapter in registry.written}
         seen: set[str] = set()
         sections: list[nodes.Node] = []
-        for chapter in registry.written:
-            path = book / f"{chapter.page}.ipynb"
-            if chapter.page not in self.env.found_docs:
+        for name, (page, widgets_of_page) in pages.items():
+            if page not in self.env.found_docs:
                 continue
+            path = Path(self.env.doc2path(page))
             self.env.note_dependency(str(path))
-            notebook = read_notebook(path)
-            shown = first_shown(notebook, set(chapter.widgets) - seen)
+            notebook = read(path)
+            shown = first_shown(notebook, set(widgets_of_page) - seen)
             seen.update(one.widget for one in shown)
             if shown:
                 pictures = self.pictures(book, notebook)
                 cards = [self.card(one, pictures.get(one.cell)) for one in shown]
                 grid = nodes.container("", *cards, classes=["gallery"])
-                sections.append(self.section("gallery", chapter.name, grid))
+                sections.append(self.section("gallery", name, grid))
         return sections
 
     def pictures(self, book: Path, notebook: NotebookNode) -> dict[str, tuple[bytes, str]]:
-        """Return the pictures that the cells of a chapter have stored, with their descriptions."""
+        """Return the pictures that the cells of a page have stored, with their descriptions."""
         result = result_file(book / CACHE, code_of(notebook))
         if not result.exists():
             return {}
-        executed = read_notebook(result)
         self.env.note_dependency(str(result))
+        # in the order of the page: a page in Markdown has other ids each time it is read
+        both = (
+            [cell for cell in one.cells if cell.cell_type == "code"]
+            for one in (notebook, read_notebook(result))
+        )
         return {
             cell.id: (
                 b64decode(output.data[PICTURE]),
                 output.metadata.get(PICTURE, {}).get("alt", ""),
             )
-            for cell in executed.cells
-            if cell.cell_type == "code"
-            for output in cell.outputs
+            for cell, executed in zip(*both, strict=True)
+            for output in executed.outputs
             if PICTURE in output.get("data", {})
         }
 

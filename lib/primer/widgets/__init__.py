@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from primer.widgets.too_many import TooManyParameters
     from primer.widgets.toss_by_toss import TossByToss
     from primer.widgets.two_in_one import TwoInOne
+    from primer.widgets.what_comes_next import WhatComesNext
     from primer.widgets.whose_chance import WhoseChance
     from primer.widgets.winding_machine import WindingMachine
 
@@ -101,6 +102,7 @@ __all__ = [
     "TooManyParameters",
     "TossByToss",
     "TwoInOne",
+    "WhatComesNext",
     "WhoseChance",
     "WindingMachine",
 ]

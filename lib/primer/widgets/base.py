@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import io
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ import anywidget
 import matplotlib as mpl
 import traitlets
 from matplotlib.figure import Figure
+from PIL import Image
 
 from primer import palette
 from primer.notebook.figures import png, use_book_style
@@ -69,6 +71,15 @@ def sources(name: str) -> tuple[str, str]:
     kit, common = shared_sources()
     own = style.read_text("utf-8") if style.exists() else ""
     return kit + script.read_text("utf-8"), common + own
+
+
+def light(image: bytes) -> bytes:
+    """Write a PNG in 256 colors, about a third of its weight: a page shows it before its widget."""
+    buffer = io.BytesIO()
+    with Image.open(io.BytesIO(image)) as picture:
+        colors = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    colors.save(buffer, "png", optimize=True)
+    return buffer.getvalue()
 
 
 def name_of(cls: type[Widget]) -> str:
@@ -176,6 +187,6 @@ class Widget(anywidget.AnyWidget):
         with mpl.rc_context():
             use_book_style()
             image = png(self.picture())
-        data["image/png"] = base64.b64encode(image).decode()
+        data["image/png"] = base64.b64encode(light(image)).decode()
         metadata["image/png"] = {"alt": self.description}
         return data, metadata

@@ -1,7 +1,8 @@
 // The loops that write with the book's language model, as primer.inference has them.  Each is a generator that
 // yields after every layer of the model, nothing, and after every token, so that a page can draw in between.
 //
-//   readPrompt(model, tokens, cache)                        returns logits; reads only what the cache lacks
+//   readPrompt(model, tokens, reader, observe)              returns logits; reads only what the cache lacks, and
+//                                                           shows `observe` what is computed for the last tokens
 //   continueText(model, prompt, nTokens, choose, end)       yields { tokens, logProbability } as it grows
 //   beamText(model, prompt, nTokens, nBeams, end)           yields { steps, best } as it grows
 // where prompt is { cache, logits }, choose(logits) gives a token id, and end is the token that ends a text.
@@ -12,7 +13,7 @@ import { copyCache, nextSteps } from "./language_model.js";
 const CHUNK = 4; // tokens of a prompt read at once
 
 /** Read a prompt into a cache that may hold the beginning of it already; `seen` are the tokens it holds. */
-export function* readPrompt(model, tokens, { cache, seen }) {
+export function* readPrompt(model, tokens, { cache, seen }, observe = undefined) {
   let known = 0;
   while (known < seen.length && known < tokens.length - 1 && seen[known] === tokens[known]) known++;
   cache.length = known;
@@ -20,7 +21,7 @@ export function* readPrompt(model, tokens, { cache, seen }) {
   let logits = null;
   for (let from = known; from < tokens.length; from += CHUNK) {
     const part = tokens.slice(from, from + CHUNK);
-    logits = yield* nextSteps(model, part, cache);
+    logits = yield* nextSteps(model, part, cache, from + CHUNK < tokens.length ? undefined : observe);
     seen.push(...part);
   }
   return logits;

@@ -88,7 +88,10 @@
       this.#absent = [];
     }
 
-    /** Start to load a buffer that is not there yet, and throw how that stands; its trait then changes. */
+    /**
+     * Start to load a buffer that is not there yet, and throw how that stands, `waiting` while it may still come; its
+     * trait then changes.
+     */
     need(path) {
       const buffer = this.#later.find((one) => one.path.join() === path.join());
       if (!buffer) throw new Error(`The page has no data for ${path.join(", ")}.`);
@@ -104,7 +107,7 @@
           .catch(failed)
           .then(told);
       }
-      throw new Error(buffer.words);
+      throw Object.assign(new Error(buffer.words), { waiting: buffer.words === WAITING });
     }
 
     /** The text of the module, `_esm`, or of the styles, `_css`. */
@@ -354,6 +357,9 @@
     sentence.setAttribute("role", "status");
     sentence.textContent = ASLEEP;
     element.append(sentence, ...pictureOf(element));
+    // A press on the picture is meant for the widget, which finds it in its element; who scrolls there presses nothing.
+    element.addEventListener("pointerdown", () => (element.dataset.pressed = ""));
+    element.addEventListener("pointercancel", () => delete element.dataset.pressed);
     const known = element.style.length > 0; // its heights, from the page
     if (!known) element.style.minHeight = "60vh"; // about what the widget will take
     try {
