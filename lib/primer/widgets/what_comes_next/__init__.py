@@ -169,11 +169,11 @@ class WhatComesNext(ChangedModelWidget):
         Figure
             Two panels, as narrow as a telephone needs them.
         """
-        figure = Figure(figsize=(4.4, 3.3), layout="constrained")
+        figure = Figure(figsize=(4.4, 4.8), layout="constrained")
         if not self.tokens():
             figure.text(0.5, 0.5, "A line of one letter or more can be continued.", ha="center")
             return figure
-        above, below = figure.subplots(2, 1, height_ratios=[1, 5])
+        above, below = figure.subplots(2, 1, height_ratios=[1, 9])
         logits, attention = self.read()
         self._draw_line(above, attention)
         self._draw_bars(below, probabilities(logits, self.temperature))

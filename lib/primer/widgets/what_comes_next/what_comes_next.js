@@ -236,7 +236,11 @@ export default widget("what-comes-next", ({ model, el, controls, constants, get,
     result.say(`${why}${describe(tokenizer, p, before)}`, writing.playing());
   }
 
-  if ("pressed" in el.dataset) queueMicrotask(() => writing.button.click()); // on the picture that stood here
+  if ("pressed" in el.dataset)
+    queueMicrotask(() => {
+      writing.button.click(); // the picture that stood here was pressed; what is written may stand below the screen
+      output.scrollIntoView({ block: "nearest" });
+    });
   return {
     layout: [
       input,
