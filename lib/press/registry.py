@@ -338,8 +338,8 @@ def complaints(root: Path) -> list[str]:
                 found.append(f"{place}: there is no package primer.{package}; add it or remove it")
             elif not (root / page).exists():
                 found.append(f"{place}: primer.{package} has no page {page}; add it")
-    if (page := root / "index.md").exists():
-        shown = _widgets(page.read_text("utf-8"))
+    if (first := root / "index.md").exists():
+        shown = _widgets(first.read_text("utf-8"))
         if shown != set(book.first_page):
             names = ", ".join(sorted(shown)) or "none"
             found.append(f"{REGISTRY}, first_page: index.md shows {names}; name these")
