@@ -39,6 +39,10 @@ NOT_TRIED: dict[str, dict[str, str]] = {
     },
     "15-alignment": {"instruct-tune": "fine-tunes a model of 0.9 million numbers"},
     "18-reasoning": {"length-live": "trains a model of 0.1 million numbers for 25 steps"},
+    "19-inside": {
+        "dictionary-table": "trains four dictionaries and picks rows for three thousand states: "
+        "minutes, by a part of it"
+    },
 }
 """Cells that compute for minutes in a page; what needs one of them is not tried either."""
 
