@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from primer.widgets.tilt import Tilt
     from primer.widgets.too_many import TooManyParameters
     from primer.widgets.toss_by_toss import TossByToss
+    from primer.widgets.touch_the_corner import TouchTheCorner
     from primer.widgets.two_in_one import TwoInOne
     from primer.widgets.what_comes_next import WhatComesNext
     from primer.widgets.whose_chance import WhoseChance
@@ -101,6 +102,7 @@ __all__ = [
     "Tilt",
     "TooManyParameters",
     "TossByToss",
+    "TouchTheCorner",
     "TwoInOne",
     "WhatComesNext",
     "WhoseChance",
