@@ -24,7 +24,7 @@ def copy(tmp_path: Path) -> Path:
     shutil.copytree(
         BOOK / "lib/primer", tmp_path / "lib/primer", ignore=lambda *_: {"widgets", "checkpoints"}
     )
-    for name in ("_toc.yml", "README.md"):
+    for name in ("_toc.yml", "README.md", "index.md"):
         shutil.copy(BOOK / name, tmp_path)
     return tmp_path
 
@@ -150,6 +150,10 @@ def other_widget(copy: Path) -> None:
     edit(copy, 'widgets = ["RopeRotation"]', 'widgets = ["Anatomy"]')
 
 
+def other_widget_of_the_first_page(copy: Path) -> None:
+    edit(copy, 'first_page = ["', 'first_page = ["Anatomy", "')
+
+
 def without_opening(copy: Path) -> None:
     (copy / "chapters/before-you-start.ipynb").unlink()
 
@@ -191,6 +195,7 @@ def without_page_of_the_appendix(copy: Path) -> None:
         (no_time, "'02-regression': say how many minutes reading takes"),
         (other_title, "its title is 'Places', its notebook's 'Positions'"),
         (other_widget, "the widgets that its notebook shows are RopeRotation; name these"),
+        (other_widget_of_the_first_page, "first_page: index.md shows WhatComesNext; name these"),
         (without_package, "there is no package primer.places; add it or remove it"),
         (without_page, "primer.positions has no page chapters/appendix/library/positions.md"),
         (without_group, "chapters/appendix/notation.md: no group of chapters/book.toml has it"),

@@ -208,6 +208,19 @@ def test_large_data_is_loaded_once_when_the_reader_comes_near(
     assert sum("widget-data" in url for url in asked) == 1
 
 
+@pytest.mark.parametrize(("last", "told"), [("pointerup", True), ("pointercancel", False)])
+def test_a_widget_is_told_that_its_picture_was_pressed(
+    open_page: Open, tmp_path: Path, last: str, told: bool
+) -> None:
+    state = move_large_buffers({"state": {"a": large()}}, tmp_path / "widget-data")["state"]
+    page = open_page(state, ["a"], extra=PICTURED)
+    page.wait_for_selector("html[data-widgets=ready]")
+    press = "(e, last) => { for (const n of ['pointerdown', last]) e.dispatchEvent(new Event(n)); }"
+    place(page, 0).evaluate(press, last)  # who scrolls there takes the pointer back
+    page.get_by_text(SUMMED).wait_for()
+    assert place(page, 0).evaluate("(e) => 'pressed' in e.dataset") is told
+
+
 PICTURED = (
     '<noscript><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="as it is"></noscript>'
 )
