@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import torch
 from forked import fork_server
@@ -301,6 +302,46 @@ def test_two_processes_continue_what_one_began(
         assert mine.tokens == theirs.tokens
     said = re.findall(r"held-out loss (\d\.\d+) nats", done.stdout)  # once, and of the last step
     assert said == [f"{logs[1][-1].validation_loss:.4f}"]
+
+
+@pytest.mark.thorough
+def test_two_processes_are_killed_and_two_continue(file: Path, tmp_path: Path) -> None:
+    text = file.read_text(encoding="utf-8").replace("dropout = 0.1", "")
+    shared = tmp_path / "speech.toml"
+    shared.write_text(f"{text}accumulate = 2", encoding="utf-8")
+    one = train(read_configuration(shared), tmp_path / "one", "speech")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc-per-node", "2", "-m", "primer.train", str(shared)]
+    command += ["--output", str(tmp_path / "two")]
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    started = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
+    until = time.monotonic() + PATIENCE
+    while not saved_step(tmp_path / "two"):
+        assert started.poll() is None, "it ended before a step was stored"
+        assert time.monotonic() < until, f"no step is stored after {PATIENCE} s"
+        time.sleep(0.001)
+    for each in [*psutil.Process(started.pid).children(recursive=True), started]:
+        each.kill()  # both, and what started them: alone they would go on
+    started.wait()
+    stopped_at = saved_step(tmp_path / "two")
+    assert 0 < stopped_at < 200
+    assert not (tmp_path / "two/speech.safetensors").exists()
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    logs = [read_log(tmp_path / name / "speech-log.csv") for name in ("one", "two")]
+    assert [line.step for line in logs[0]] == [line.step for line in logs[1]]
+    for mine, theirs in zip(*logs, strict=True):
+        assert mine.tokens == theirs.tokens
+        assert mine.train_loss == pytest.approx(theirs.train_loss, abs=1e-2)
+    assert one.exists()
+    assert (tmp_path / "two/speech.safetensors").exists()
 
 
 # ── what the command says when it cannot do it ───────────────────────────────────────────────────

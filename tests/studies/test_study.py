@@ -139,26 +139,33 @@ def test_a_study_that_is_killed_while_it_writes_leaves_the_table_before(
     assert study.table.read_bytes() == alone
 
 
-def slow_study(folder: Path) -> None:
-    """Run the study in a process of its own, slowly enough to be killed."""
-
-    def slowly(*setting: object) -> Iterable[Run]:
-        threading.Event().wait(0.05)
-        return train(*setting)  # type: ignore[arg-type]
-
-    dataclasses.replace(study_in(folder), train=slowly).go()
+def slowly(*setting: object) -> Iterable[Run]:
+    """Train slowly enough to be killed."""
+    threading.Event().wait(0.05)
+    return train(*setting)  # type: ignore[arg-type]
 
 
-def test_a_process_that_is_killed_leaves_a_whole_table(alone: bytes, tmp_path: Path) -> None:
-    study = study_in(tmp_path)
-    process = fork_server().Process(target=slow_study, args=(tmp_path,))
+def slow_study(folder: Path, cluster: str | None = None) -> None:
+    """Run the study in a process of its own, perhaps on a cluster."""
+    dataclasses.replace(study_in(folder), train=slowly).go(dask=cluster)
+
+
+def begin_and_kill(folder: Path, cluster: str | None = None) -> int:
+    """Kill a study when its table has four lines; return how many it has then."""
+    study = study_in(folder)
+    process = fork_server().Process(target=slow_study, args=(folder, cluster))
     process.start()
     until = time.monotonic() + 300
     while process.is_alive() and len(study.read()) < 4 and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
-    assert 4 <= len(study.read()) < alone.count(b"\n") - 1
+    return len(study.read())
+
+
+def test_a_process_that_is_killed_leaves_a_whole_table(alone: bytes, tmp_path: Path) -> None:
+    assert 4 <= begin_and_kill(tmp_path) < alone.count(b"\n") - 1
+    study = study_in(tmp_path)
     study.go()
     assert study.table.read_bytes() == alone
 
@@ -225,8 +232,9 @@ def test_several_processes_find_the_same(
     assert study.table.read_bytes() == alone
 
 
-@pytest.mark.thorough
-def test_a_cluster_finds_the_same(alone: bytes, tmp_path: Path) -> None:
+@pytest.fixture
+def cluster() -> Iterator[str]:
+    """Give the address of a cluster of two workers."""
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
     fork_server()  # whoever is first says what is preloaded
@@ -235,10 +243,25 @@ def test_a_cluster_finds_the_same(alone: bytes, tmp_path: Path) -> None:
         warnings.simplefilter("ignore")  # of sockets and event loops that dask leaves to the end
         with distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster:
-            study = study_in(tmp_path)
-            study.go(dask=cluster.scheduler_address)
-            assert study.table.read_bytes() == alone
+        ) as started:
+            yield started.scheduler_address
+
+
+@pytest.mark.thorough
+def test_a_cluster_finds_the_same(cluster: str, alone: bytes, tmp_path: Path) -> None:
+    study = study_in(tmp_path)
+    study.go(dask=cluster)
+    assert study.table.read_bytes() == alone
+
+
+@pytest.mark.thorough
+def test_a_study_on_a_cluster_is_killed_and_continued(
+    cluster: str, alone: bytes, tmp_path: Path
+) -> None:
+    assert 4 <= begin_and_kill(tmp_path, cluster) < alone.count(b"\n") - 1
+    study = study_in(tmp_path)
+    study.go(dask=cluster)
+    assert study.table.read_bytes() == alone
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere at all"])
