@@ -9,6 +9,7 @@ the speed of the machine in some other way.  What hangs all the same is ended by
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,6 +79,8 @@ def faults_of_tests(text: str) -> Iterator[str]:
             yield f"{line}: an address comes later: expect(page).to_have_url(…)"
         if is_unseeded(node):
             yield f"{line}: without a seed a failure cannot be repeated"
+        if waits_for_idleness(node):
+            yield f"{line}: a page may never be idle: requestIdleCallback(…, {{ timeout: … }})"
         for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
             acted = False
             for statement in block if isinstance(block, list) else []:
@@ -113,6 +116,12 @@ def is_unseeded(node: ast.AST) -> bool:
     return bare and made.endswith(("Random", "default_rng", "RandomState"))
 
 
+def waits_for_idleness(node: ast.AST) -> bool:
+    """Whether a script waits until the browser has nothing to do, however long that takes."""
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return re.search(r"requestIdleCallback\(\w+\)", text) is not None
+
+
 def acts(statement: ast.AST) -> bool:
     """Whether a statement does something to a page, and nothing else."""
     return isinstance(statement, ast.Expr) and called(statement.value) in ACTS
@@ -134,6 +143,7 @@ def test_it_waits_for_what_it_asks(path: Path) -> None:
     assert list(faults_of_tests(path.read_text("utf-8"))) == []
 
 
+IDLE = "requestIdleCallback"
 RACING = [
     "def f(page):\n    page.wait_for_timeout(300)",
     "import time\ntime.sleep(1)",
@@ -150,6 +160,7 @@ RACING = [
     "if yes:\n    page.press('x')\n    assert 'x' in said.inner_text()",
     "page.press('x')\nrows = Desk(rate=0.6).rows()\nassert rows == said.all_inner_texts()",
     "for key in keys:\n    page.keyboard.press(key)\n    assert one.is_visible(), key",
+    f"page.evaluate('() => new Promise((go) => {IDLE}(go))')",
 ]
 PATIENT = [
     "for _ in range(200):\n    page.clock.run_for(5)\n    page.wait_for_timeout(5)",
@@ -162,6 +173,7 @@ PATIENT = [
     "page.press('x')\nassert page.evaluate('model.get(\"n\")') == 2",
     "with page.expect_download():\n    link.click()\nassert page.locator('p').count()",
     "text = 'while True: time.sleep(1)'",
+    "page.evaluate('() => new Promise((go) => requestIdleCallback(go, { timeout: 9 }))')",
 ]
 
 

@@ -75,7 +75,8 @@ def opened(widget_page: Any, name: str) -> Any:
     """Show a widget, wait until it rests, and watch what it does."""
     page = widget_page(getattr(widgets, name)())
     page.wait_for_selector("[aria-busy=true]", state="detached", timeout=PATIENCE)
-    page.evaluate("() => new Promise((go) => requestIdleCallback(go))")  # what is closed is drawn
+    # what is closed is drawn when the browser has time, which on a busy machine may be never
+    page.evaluate("() => new Promise((go) => requestIdleCallback(go, { timeout: 2000 }))")
     settle(page)
     page.evaluate(WATCH)
     return page

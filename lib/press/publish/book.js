@@ -43,7 +43,8 @@
   let loaded = 0;
   const begin = () => (waits() ? setTimeout(soon, 50) : mark());
   // Measuring lays out the whole page, so it waits until the page is there and the browser has time.
-  const soon = () => ("requestIdleCallback" in window ? requestIdleCallback(begin) : setTimeout(begin, 200));
+  const soon = () =>
+    "requestIdleCallback" in window ? requestIdleCallback(begin, { timeout: 2000 }) : setTimeout(begin, 200);
   addEventListener("load", () => {
     loaded = performance.now();
     soon();
