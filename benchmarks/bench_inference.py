@@ -70,7 +70,9 @@ def rows() -> Iterator[Row]:
 
 def _page_rows() -> Iterator[Row]:
     """Time the page's model in Node."""
-    module = Path(__file__).parents[1] / "lib" / "primer" / "widgets" / "language_model.js"
+    module = (
+        Path(__file__).parents[1] / "lib" / "primer" / "widgets" / "shared" / "language_model.js"
+    )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "plays.bin"
         file.write_bytes(book_model())

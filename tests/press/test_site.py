@@ -39,8 +39,10 @@ pytestmark = pytest.mark.browser
 CHAPTERS = [f"chapters/{name}.html" for name in NAMES]
 GUESSED = [*(f"chapters/{name}.html" for name in BESIDE), *CHAPTERS]
 """The pages on which a reader guesses."""
+CLOSING = [f"chapters/{name}.html" for name in read_book(BOOK).closing]
+"""The pages behind the chapters: a formula each, and the lines that run it."""
 NOTEBOOKS = [name for name in PAGES if (BOOK / name).with_suffix(".ipynb").exists()]
-FIRST_VISIT = 315_000
+FIRST_VISIT = 325_000
 """Bytes a first visit may take, compressed, besides figures and fonts."""
 
 every_page = pytest.mark.parametrize("name", PAGES)
@@ -252,7 +254,8 @@ def test_every_widget_is_offered_for_other_pages(
         files |= {site / urljoin(name, link) for link in links}
     book = read_book(BOOK)
     shown = [*book.first_page, *(name for chapter in book.written for name in chapter.widgets)]
-    assert {file.stem for file in files} == {stem_of(name) for name in shown}
+    once = {re.sub(r"-\d+$", "", file.stem) for file in files}  # one is shown twice in a chapter
+    assert once == {stem_of(name) for name in shown}
 
 
 def stem_of(widget: str) -> str:
@@ -675,7 +678,7 @@ def assert_learner_first(page: Page, name: str) -> None:
     print(f"{name}: code {form['code']:.1%}, output {form['output']:.1%} of the height")
     assert form["wide"] == [], "code boxes that scroll sideways"
     assert AUDIT.findall(form["text"]) == [], "names of rows or errata in sight"
-    assert form["code"] < 0.2
+    assert form["code"] < (0.25 if name in CLOSING else 0.2)
     assert form["output"] < 0.1
 
 

@@ -913,7 +913,7 @@ def test_own_wav_is_shown_and_a_bad_one_changes_nothing(open_widget):
 def test_a_refused_microphone_is_a_sentence(open_widget):
     page = open_widget()
     page.get_by_role("button", name="Record 3 s").click()
-    page.get_by_text("The signal shown is still the one before.").wait_for()
+    page.get_by_text("The signal before it stays.").wait_for()
     assert displayed_peaks(page) == [pytest.approx(1900, abs=20)]
 
 

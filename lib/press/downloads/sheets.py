@@ -43,12 +43,14 @@ class Sheet:
 
 def sheets_of(book: Book) -> list[Sheet]:
     """List the pages in the order of the contents."""
-    beside = {
-        name: Sheet(f"chapters/{name}", title, f"{title[0]}-")
-        for name in book.beside
-        for title in [name.replace("-", " ").capitalize()]
-    }
-    opening, closing = ([beside[name] for name in names] for names in (book.opening, book.closing))
+    titles = {name: name.replace("-", " ").capitalize() for name in book.beside}
+    opening = [
+        Sheet(f"chapters/{name}", titles[name], f"{titles[name][0]}-") for name in book.opening
+    ]
+    initials = {name: "".join(word[0] for word in name.split("-")).upper() for name in book.closing}
+    closing = [
+        Sheet(f"chapters/{name}", titles[name], f"{initials[name]}-") for name in book.closing
+    ]
     chapters = [Sheet(one.page, one.heading, f"{one.number}-") for one in book.written]
     pages = [page for group in book.appendix.values() for page in group if page in BACK]
     back = [Sheet(f"chapters/appendix/{page}", BACK[page], f"{BACK[page][0]}-") for page in pages]

@@ -50,7 +50,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
       notice.say("");
       show("own");
     } catch (error) {
-      notice.say(`${name}: ${error.message} The signal shown is still the one before.`);
+      notice.say(`${name}: ${error.message} The signal before it stays.`);
     }
   };
   const analyze = () => {
