@@ -223,7 +223,7 @@ def test_an_answer_is_shown_to_who_only_asks_for_it(asking: Page) -> None:
 
 def lines_of(page: Page) -> list[str]:
     """Return the first words of the lines that are in the list."""
-    found: list[str] = page.locator(f"{STEP} > .lines > li .line").all_inner_texts()
+    found: list[str] = page.locator(f"{STEP} > .lines > li .line").all_text_contents()
     return [line.split()[0] for line in found]
 
 

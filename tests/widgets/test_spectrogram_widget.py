@@ -949,7 +949,7 @@ def test_three_seconds_are_recorded_and_shown(open_widget):
     record = page.get_by_role("button", name="Record 3 s")
     for sentence in ("There is no microphone.", "The browser did not allow the microphone."):
         record.click()
-        page.get_by_text(f"Microphone: {sentence} The signal shown is still").wait_for()
+        page.get_by_text(f"Microphone: {sentence} The signal before it stays").wait_for()
     record.click()
     page.get_by_text("Microphone: 0.50 s at 16000 Hz").wait_for()
     assert displayed_peaks(page) == [pytest.approx(500, abs=5)]
