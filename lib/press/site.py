@@ -13,6 +13,9 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from bs4 import BeautifulSoup
+from bs4.element import Tag
+
 SITE = Path(__file__).parents[2] / "_build" / "html"
 """Where ``make book`` puts the site."""
 
@@ -22,6 +25,23 @@ def page_names(site: Path) -> list[str]:
     names = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     others = ("_static/", "_sources/", "embed/", "slides/")
     return sorted(name for name in names if not name.startswith(others))
+
+
+def article_of(site: Path, page: str) -> Tag:
+    """Read the article of a page.
+
+    Raises
+    ------
+    ValueError
+        When the page is not there, or has no article.
+    """
+    file = site / f"{page}.html"
+    if not file.is_file():
+        raise ValueError(f"{file} is not there yet: run `make book` first.")
+    article = BeautifulSoup(file.read_text("utf-8"), "html.parser").select_one("article.bd-article")
+    if article is None:
+        raise ValueError(f"{file} has no article: it is no page of the book.")
+    return article
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):

@@ -19,7 +19,7 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 
 from press.downloads.archive import FOLDER
-from press.downloads.epub_page import Page, anchors, article_of, escape, made, picture
+from press.downloads.epub_page import Page, anchors, bare_article, escape, made, picture
 from press.downloads.sheets import TITLE, Sheet, sheets_of
 from press.publish.dating import written_at
 from press.registry import read_book
@@ -104,7 +104,7 @@ def pages_of(site: Path, sheets: Iterable[Sheet]) -> dict[Sheet, Page]:
         When a page or a picture is not there, or a picture is of a kind that not every reading
         system shows.
     """
-    articles = {sheet: article_of(site, sheet.page) for sheet in sheets}
+    articles = {sheet: bare_article(site, sheet.page) for sheet in sheets}
     places = {sheet.page: anchors(article) for sheet, article in articles.items()}
     address = address_of(site)
     pages = {}

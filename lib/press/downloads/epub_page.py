@@ -14,8 +14,9 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 from xml.etree import ElementTree
 
-from bs4 import BeautifulSoup
 from bs4.element import Tag
+
+from press.site import article_of
 
 WITHOUT = (
     "script, style, button, form, input, svg, .katex-html, .headerlink, .widget-view, "
@@ -70,20 +71,9 @@ class Page:
     has_math: bool
 
 
-def article_of(site: Path, page: str) -> Tag:
-    """Read the article of a page, without what an e-book has no use for.
-
-    Raises
-    ------
-    ValueError
-        When the page is not there, or has no article.
-    """
-    file = site / f"{page}.html"
-    if not file.is_file():
-        raise ValueError(f"{file} is not there yet: run `make book` first.")
-    article = BeautifulSoup(file.read_text("utf-8"), "html.parser").select_one("article.bd-article")
-    if article is None:
-        raise ValueError(f"{file} has no article: it is no page of the book")
+def bare_article(site: Path, page: str) -> Tag:
+    """Read the article of a page, without what an e-book has no use for."""
+    article = article_of(site, page)
     for picture in article.select("noscript"):  # of a widget
         picture.unwrap()
     for element in article.select(WITHOUT):
@@ -170,7 +160,7 @@ def made(
     Parameters
     ----------
     article : Tag
-        What :func:`article_of` read; it is changed.
+        What :func:`bare_article` read; it is changed.
     page : str
         The page's name in the site, without its ending.
     title : str

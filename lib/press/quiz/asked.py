@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup
 from bs4.element import Tag
 
 from press.homework.handout import Homework
-from press.slides.lectures import article_of
+from press.site import article_of
 from primer.notebook import NumberExercise
 
 KEPT = {"img": ("src", "alt"), "td": ("colspan",), "th": ("colspan",), "ol": ("start",)}

@@ -11,7 +11,8 @@ from urllib.parse import unquote, urldefrag
 
 from bs4.element import Tag
 
-from press.slides.lectures import PAGE, Item, Part, article_of
+from press.site import article_of
+from press.slides.lectures import PAGE, Item, Part
 from press.slides.pieces import BELOW, moved, slide, words_of
 
 _BOXES = ", .guess, .question, img.figure"

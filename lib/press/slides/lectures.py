@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urldefrag
 
-from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
+
+from press.site import article_of
 
 PAGE = "chapters/appendix/teachers"
 """The page for teachers, without its ending."""
@@ -134,23 +135,6 @@ def lectures_of(site: Path) -> list[Lecture]:
     if not lectures:
         raise ValueError(f"{PAGE}.html has no lecture: a section with a list under `In class`.")
     return lectures
-
-
-def article_of(site: Path, page: str) -> Tag:
-    """Read the article of a page.
-
-    Raises
-    ------
-    ValueError
-        When the page is not there, or has no article.
-    """
-    file = site / f"{page}.html"
-    if not file.is_file():
-        raise ValueError(f"{file} is not there yet: run `make book` first.")
-    article = BeautifulSoup(file.read_text("utf-8"), "html.parser").select_one("article.bd-article")
-    if article is None:
-        raise ValueError(f"{file} has no article: it is no page of the book.")
-    return article
 
 
 def chosen(lectures: list[Lecture], wanted: str) -> list[Lecture]:
