@@ -98,6 +98,7 @@ FRAMES = """() => {
   const sliders = all("input[type=range]").filter(visible);
   const drawings = all("svg[tabindex='0'], [role][tabindex='0']").filter(visible);
   const buttons = all("button").filter(visible);
+  const choices = all("input[type=radio]").filter(visible);
   const slide = (i) => {
     const slider = sliders[i % sliders.length];
     const [low, high] = [Number(slider.min), Number(slider.max)];
@@ -110,7 +111,9 @@ FRAMES = """() => {
       new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   };
   const click = (i) => buttons[i % buttons.length].click();
-  const act = sliders.length ? slide : drawings.length ? press : click;
+  const choose = (i) => choices[i % choices.length].click();
+  const act = [[sliders, slide], [drawings, press], [buttons, click], [choices, choose]]
+    .find(([moved]) => moved.length)[1];
 
   window.timeInputs = async (inputs) => {
     const times = [];
@@ -140,7 +143,7 @@ def shares(times: list[list[float]]) -> Frames:
 def frames_of(
     browser: Browser, widget: Widget, *, width: int, inputs: int, slowed: int = 1
 ) -> Frames:
-    """Move the sliders of a widget in turn; where it has none, press its keys or its buttons."""
+    """Move the sliders of a widget in turn; where it has none, press keys, buttons or choices."""
     page = browser.new_page(viewport={"width": width, "height": 900})
     show_widget(page, widget)
     page.wait_for_selector("[aria-busy=true]", state="detached", timeout=120_000)
