@@ -27,7 +27,7 @@ UV      := $(BIN)/uv pip install --python $(BIN)/python
 PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf editions slides serve lab student grade quiz test browser beside packages-own typed fuzz mutants soak thorough \
+.PHONY: help book executed site pdf editions term terms slides serve lab student grade quiz test browser beside packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -87,6 +87,14 @@ editions: $(READY)  ## PDFs and an EPUB of the built site, offered on its page "
 	@$(MAKE) --no-print-directory pdf CHAPTER=
 	$(BIN)/python -m press.downloads.epub
 	$(BIN)/python -m press.downloads.editions
+
+term: $(READY)  ## keep the built site for a course, beside the newest: make term TERM=2027-spring
+	@test -n "$(TERM)" || { echo "Name the term: make term TERM=2027-spring"; exit 1; }
+	@test -f $(SITE)/index.html || { echo "There is no site yet: building it first."; $(MAKE) --no-print-directory book; }
+	@$(BIN)/python -m press.downloads.terms "$(TERM)"
+
+terms: $(READY)  ## show on the built site the terms that are kept
+	@$(BIN)/python -m press.downloads.terms
 
 lab: $(READY)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters --LabApp.app_settings_dir=binder/lab

@@ -18,12 +18,17 @@ from bs4.element import Tag
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
 """Where ``make book`` puts the site."""
+TERMS = "terms"
+"""The folder of a site that shows what was kept for the terms of a course."""
 
 
 def page_names(site: Path) -> list[str]:
-    """Return the pages of a site, relative to its folder, without widgets' own files and slides."""
+    """Return the pages of a site, relative to its folder.
+
+    Widgets' own files, slides and the sites that are kept for a term are no pages of it.
+    """
     names = (path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    others = ("_static/", "_sources/", "embed/", "slides/")
+    others = ("_static/", "_sources/", "embed/", "slides/", f"{TERMS}/")
     return sorted(name for name in names if not name.startswith(others))
 
 

@@ -123,7 +123,7 @@ def test_no_index_but_the_registry_is_asked_for_more_than_torch() -> None:
         assert "extra_index_url" not in words, file
 
 
-@pytest.mark.parametrize("name", ["book.yml", "thorough.yml"])
+@pytest.mark.parametrize("name", ["book.yml", "thorough.yml", "term.yml"])
 def test_a_workflow_runs_others_code_by_commit_and_with_the_least_rights(name: str) -> None:
     source = text(f".github/workflows/{name}")
     workflow = yaml.safe_load(source)
@@ -137,6 +137,18 @@ def test_a_workflow_runs_others_code_by_commit_and_with_the_least_rights(name: s
                 assert step["with"]["persist-credentials"] is False
 
 
+def test_a_tag_keeps_a_term_and_only_that_job_may_write() -> None:
+    source = text(".github/workflows/term.yml")
+    assert [*yaml.safe_load(source)["jobs"]] == ["keep"]
+    assert source.count(": write") == 1
+    assert 'make term TERM="${GITHUB_REF_NAME#term-}"' in source
+    written, read = (
+        re.search(r"(\S+\.tar\.gz)", text(f".github/workflows/{name}"))[1]
+        for name in ("term.yml", "book.yml")
+    )
+    assert written == read
+
+
 def test_once_a_week_what_is_pinned_is_held_against_what_became_known() -> None:
     weekly = yaml.safe_load(text(".github/workflows/thorough.yml"))
     assert weekly[True]["schedule"]  # YAML reads `on` as true
@@ -148,8 +160,10 @@ def test_once_a_week_what_is_pinned_is_held_against_what_became_known() -> None:
 def test_the_workflow_publishes_what_it_tested() -> None:
     targets = re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE)
     commands = [step["run"] for step in steps("test") if "run" in step]
-    assert commands == ["make test", "make packages-test"]
-    assert "test" in targets
+    assert commands[:2] == ["make test", "make packages-test"]
+    [kept] = commands[2:]
+    assert kept.splitlines()[-1] == "make terms"
+    assert {"test", "term", "terms"} <= {*targets}
     built = re.search(r"^SITE\s*:= (\S+)$", text("Makefile"), re.MULTILINE)[1]
     assert action("test", "upload-pages-artifact")["path"] == built
     assert any("deploy-pages" in step["uses"] for step in steps("publish"))
@@ -185,7 +199,7 @@ def test_a_chapter_takes_as_long_as_the_first_page_says() -> None:
 def test_one_page_says_version_changes_and_how_to_cite(tmp_path: Path, unreleased: bool) -> None:
     appendix = tmp_path / "chapters/appendix"
     appendix.mkdir(parents=True)
-    page = text("chapters/appendix/changes.md").replace("{ref}`about`", "about")
+    page = re.sub(r"\{ref\}`([^`]+)`", r"\1", text("chapters/appendix/changes.md"))
     (appendix / "changes.md").write_text(page)
     (tmp_path / "CITATION.cff").write_text(text("CITATION.cff"))
     changes = text("CHANGELOG.md").replace("## Unreleased", "## 9.9.9 — 2027-01-01")
@@ -194,6 +208,7 @@ def test_one_page_says_version_changes_and_how_to_cite(tmp_path: Path, unrelease
     (tmp_path / "CHANGELOG.md").write_text(changes)
     options = {
         "extensions": ["myst_parser", "press.publish.citing"],
+        "myst_enable_extensions": ["colon_fence"],
         "root_doc": "chapters/appendix/changes",
         "exclude_patterns": ["CHANGELOG.md", "_build"],
         "html_baseurl": "https://reader.example/book/",

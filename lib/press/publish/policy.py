@@ -33,7 +33,7 @@ from sphinx.errors import ExtensionError
 from press.audit.markup import faults_of_markup
 from press.publish.combine import STATIC
 from press.publish.scripts import KnownScripts
-from press.site import page_names
+from press.site import TERMS, page_names
 
 RULES = {
     "default-src": "'none'",
@@ -143,9 +143,9 @@ def is_protected(page: str, name: str) -> bool:
 
 
 def protect(site: Path) -> None:
-    """Write the policy into every page of a site."""
+    """Write the policy into every page of a site; what is kept for a term has its own already."""
     for file in site.rglob("*.html"):
-        if site / STATIC not in file.parents:
+        if not {site / STATIC, site / TERMS} & set(file.parents):
             with file.open(encoding="utf-8", newline="") as opened:
                 text = opened.read()
             protected = with_policy(text, file.relative_to(site).as_posix())
