@@ -71,7 +71,7 @@ def test_numbers_get_the_reply_that_python_prints(
         answers = [
             *named,
             *(value + sign * within for value in named for sign in (-1, 1)),  # the very edges
-            *(value + sign * within * 1.000001 for value in named for sign in (-1, 1)),
+            *(value + sign * within * 1.00001 for value in named for sign in (-1, 1)),
             *rng.uniform(low - width / 4, low + width * 1.25, 30),
             *(low, low + width, np.nextafter(low, -np.inf), np.nextafter(low + width, np.inf)),
         ]
@@ -127,6 +127,9 @@ READINGS = {
     "2^9": 512,
     "2**9": 512,
     "2⁹": 512,
+    "2.5 × 10⁻³": 0.0025,
+    "3⁄8": 0.375,
+    "４，６０８": 4608,
     "2^-1": 0.5,
     "8*2145*65": 1115400,
     "8 × 2145 x 65": 1115400,
@@ -154,12 +157,15 @@ UNITS = [
     ("60 %", "a share", 0.6),
     ("1.70 %", "a percentage, to two decimals", 1.7),
     ("50 percent", "a share", 0.5),
+    ("50 per cent", "a share", 0.5),
+    ("60％", "a share", 0.6),
     ("-40 Hz", "a frequency in hertz", -40),
     ("2.5 kHz", "a frequency in hertz", 2500),
     ("201 tokens", "a whole number of tokens", 201),
     ("1 token", "a whole number of tokens", 1),
     ("44.7 days", "a number of days to one decimal", 44.7),
     ("9x", "a factor, to two decimals", 9),
+    ("9-fold", "a factor, to two decimals", 9),
     ("9×", "a ratio of two probabilities", 9),
 ]
 
@@ -228,6 +234,15 @@ def test_points_that_group_thousands_are_told_apart_from_decimals(reading_page: 
         said = expected + "a point begins decimals; write 58560"
         right = "✓ Exercise 8.1 is solved. Four queries times three keys."
         assert replies(reading_page(), exercise, [text]) == [said if "." in text else right]
+
+
+@pytest.mark.browser
+def test_a_comma_of_decimals_is_told_from_one_that_groups_thousands(reading_page: Open) -> None:
+    exercise = replace(check_count, right=3.258, within=0.001, high=1e6, wrong={24: "twice"})
+    (said,) = replies(reading_page(), exercise, ["3,258"])
+    assert said.endswith(
+        "is expected; a comma groups thousands, decimals follow a point; write 3.258"
+    )
 
 
 @pytest.mark.browser

@@ -1,4 +1,4 @@
-// A number as a person writes it: 4,608 and 4 608, −40 Hz, 60 %, ½, 3/5, 2^9, 8 × 2145 × 65.
+// A number as a person writes it: 4,608 and 4 608, −40 Hz, 60 %, ½, 3/5, 2^9, 2 × 10⁻³, 8 × 2145 × 65.
 (() => {
   "use strict";
   const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -13,18 +13,21 @@
   const PART = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[-+*/^()]/gi;
   const GROUPS = /(?<![\d.,])[1-9]\d{0,2}(?:[,\s'’_]\d{3})+(?![\d,])/g;
 
+  const lowered = (up) => [...up].map((digit) => SUPERSCRIPTS.indexOf(digit)).join("");
   // One spelling for each sign, and no separators within a number.
   const spelled = (text) =>
     text
       .trim()
+      .replaceAll(/[！-～]/g, (wide) => wide.normalize("NFKC"))
       .replace(/^[=≈~]\s*/, "")
       .replaceAll(/[−–‐‑]/g, "-")
       .replaceAll(/[×·⋅∙](?=\s*[\d(.½¼¾])|(?<=\d)(?<!\b0)\s*x\s*(?=\d)/gi, "*")
-      .replaceAll("÷", "/")
+      .replaceAll(/[÷⁄∕]/g, "/")
+      .replace(/-fold$/i, " fold")
       .replaceAll("**", "^")
       .replaceAll(GROUPS, (digits) => digits.replaceAll(/\D/g, ""))
       .replaceAll(/(?<=\d)_(?=\d)/g, "")
-      .replaceAll(/[⁰¹²³⁴-⁹]+/g, (up) => `^${[...up].map((digit) => SUPERSCRIPTS.indexOf(digit)).join("")}`)
+      .replaceAll(/(⁻?)([⁰¹²³⁴-⁹]+)/g, (_, minus, up) => `^${minus && "-"}${lowered(up)}`)
       .replaceAll(
         /(\d*)\s?([¼-¾⅐-⅞])/g,
         (_, whole, part) => `(${whole || 0}+${part.normalize("NFKC").replace("⁄", "/")})`,
@@ -60,7 +63,7 @@
   // What a unit multiplies by where such an answer is expected; nothing where it means something else.
   const factorOf = (unit, expects) => {
     const word = unit.toLowerCase().replace(/\.$/, "");
-    if (word === "%" || word === "percent") return /\bpercent/.test(expects) ? 1 : 0.01;
+    if (/^(?:%|per ?cent)$/.test(word)) return /\bpercent/.test(expects) ? 1 : 0.01;
     if (/\bhertz\b/.test(expects) && Object.hasOwn(HERTZ, word)) return HERTZ[word];
     if (/\b(?:factor|ratio)\b/.test(expects) && /^(?:×|x|times|fold)$/.test(word)) return 1;
     const said = new Set(expects.toLowerCase().match(/[a-z]+/g));

@@ -9,11 +9,13 @@
   const replyToNumber = (exercise, text) => {
     const { right, within, low, high, wrong } = exercise;
     const because = (problem) => exercise.expected + (problem && `; ${problem}`);
-    const near = (number, value) => Math.abs(value - number) <= within;
+    const near = (number, value) => Math.abs(value - number) <= within * (1 + 1e-6); // 0.38 is 0.005 from 0.375
     const { value, problem } = window.readNumber(text, exercise.expects);
-    const joined = text.trim().replaceAll(".", "");
+    const [joined, pointed] = [text.trim().replaceAll(".", ""), text.trim().replace(",", ".")];
     if (/^[+-]?\d{1,3}(?:\.\d{3})+$/.test(text.trim()) && near(right, Number(joined)))
       return because(`a point begins decimals; write ${joined}`);
+    if (/^[+-]?\d{1,3},\d{3}$/.test(text.trim()) && !near(right, value) && near(right, Number(pointed)))
+      return because(`a comma groups thousands, decimals follow a point; write ${pointed}`);
     if (value === undefined) return because(problem);
     if (!(low <= value && value <= high))
       return because(/\d,\d/.test(text) ? "a comma groups thousands, decimals follow a point" : "");

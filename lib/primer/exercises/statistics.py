@@ -114,7 +114,7 @@ def check_twice(rate: int = 2, n: int = 400) -> NumberExercise:
         f"variance of {short(variance / n)} for √n(θ̂ − θ). To which number does it really tend as "
         "the sample grows?",
         right=variance,
-        within=0.05,
+        within=0.0002,
         low=0,
         high=400_000,
         expects="a variance, as a number",

@@ -100,17 +100,28 @@ def as_number(value: Any, name: str = "the result") -> float:
     primer.notebook.exercises.Mistake: the result should be one number; in Python a comma makes ...
     """
     if isinstance(value, str):
-        raise Mistake(f"{name} should be a number; write {value!r} without quotes")
+        raise Mistake(f"{name} should be a number; {_as_python(value)}")
     if isinstance(value, tuple) and len(value) > 1 and all(isinstance(v, int) for v in value):
-        apart, joined = (mark.join(map(str, value)) for mark in (",", "_"))
+        apart = ",".join(map(str, value))
+        meant = [apart.replace(",", "_")] if all(100 <= v < 1000 for v in value[1:]) else []
+        meant += [apart.replace(",", ".")] if len(value) == 2 else []
         raise Mistake(
             f"{name} should be one number; in Python a comma makes {len(value)} of {apart}, "
-            f"write {joined}"
+            f"write {' or '.join(meant) or 'it without commas'}"
         )
     array = as_array(value, (), name)
     if np.iscomplexobj(array):
         raise Mistake(f"{name} should be a real number, yours is {value!r}")
     return float(array)
+
+
+def _as_python(text: str) -> str:
+    """Say how a number in quotes is written in a cell."""
+    try:
+        float(text)
+    except ValueError:
+        return f"{text!r} is text: write 4608 or 4_608, 0.6 for 60 %, 2**9, 3 / 5, without a unit"
+    return f"write {text!r} without quotes"
 
 
 def as_whole(value: Any, name: str = "the result") -> int:

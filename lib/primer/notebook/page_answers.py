@@ -124,22 +124,48 @@ class NumberExercise:
         """What to say to an answer that makes no sense."""
         return f"{self.expects}, between {plain(self.low)} and {plain(self.high)}, is expected"
 
-    def __call__(self, answer: Any) -> None:
-        """Check the reader's answer, in the notebook."""
+    def _near(self, value: float, other: float) -> bool:
+        """Say whether two answers count as the same: 0.38 is 0.005 from 0.375, in float32 too."""
+        return abs(value - other) <= self.within * (1 + 1e-6)
+
+    def __call__(self, answer: Any, *more: Any) -> None:
+        """Check the reader's answer, in the notebook; ``check(4,608)`` gives two numbers."""
+        if more:
+            answer = (answer, *more)
 
         @exercise(self.number, self.because)
         def check(given: Any) -> None:
             value = as_number(given(), "your answer")
             if not self.low <= value <= self.high:
                 raise Mistake(self.expected)
-            if abs(value - self.right) <= self.within:
+            if self._near(value, self.right):
                 return
             for wrong, sentence in self.wrong.items():
-                if abs(value - wrong) <= self.within:
+                if self._near(value, wrong):
                     raise Mistake(sentence)
-            raise Mistake(self.otherwise)
+            power = _power_that_was_no_power(value, self.right)
+            raise Mistake(power or self.otherwise)
 
         check(lambda: answer)
+
+
+def _power_that_was_no_power(value: float, right: float) -> str:
+    """Name the power whose ``^`` Python read as another operation, or say nothing.
+
+    Examples
+    --------
+    >>> _power_that_was_no_power(float(2 ^ 9), 512)
+    'in Python ^ is no power, 2^9 is 11: write 2**9'
+    >>> _power_that_was_no_power(510.0, 512)
+    ''
+    """
+    if not (value.is_integer() and float(right).is_integer() and right > 1):
+        return ""
+    for power in range(int(math.log2(right)), 1, -1):
+        base = round(right ** (1 / power))
+        if base**power == right and base ^ power == value:
+            return f"in Python ^ is no power, {base}^{power} is {value:g}: write {base}**{power}"
+    return ""
 
 
 @dataclass(frozen=True)
