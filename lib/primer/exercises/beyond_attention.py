@@ -212,24 +212,56 @@ def _recalled(answer: Answer, random: np.random.Generator, pairs: int, rounds: i
             f"the memory grows: {early} numbers after {FEW} writes, {size} after {rounds * pairs}; "
             "a list of pairs, and it will not end: let it keep as many numbers from the start"
         )
+    kept = np.concatenate([np.zeros(0), *_numbers(memory, set())])
+    verbatim = np.isin(_rounded(kept), _rounded(np.concatenate([keys, codes]))).sum()
+    if verbatim > 4 * d:  # the pair that came last may be at hand
+        raise Mistake(
+            f"{verbatim} of the numbers that it holds are those of keys and values, as they came: "
+            "a list of pairs, or of their parts; write each pair into numbers that all pairs share"
+        )
     said = np.array([as_array(memory.read(key), (d,), "what read returns") for key in keys])
     return float(((said @ codes.T).argmax(axis=1) == newest).mean())
 
 
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    """Keep the digits that single precision has, so that a copy of a number is known as one."""
+    with np.errstate(over="ignore"):
+        rounded: np.ndarray = numbers.astype(np.float32).round(6)
+    return rounded[rounded != 0]
+
+
 def _size(part: Any, seen: set[int]) -> int:
     """Count the numbers in an object, in what it contains and in its attributes, each once."""
+    return sum(numbers.size for numbers in _numbers(part, seen))
+
+
+def _numbers(part: Any, seen: set[int]) -> Iterator[np.ndarray]:
+    """Yield the numbers in an object, in what it contains and in its attributes, each once."""
     if isinstance(part, bool | type | ModuleType) or id(part) in seen:
-        return 0
+        return
     if isinstance(part, str | bytes | bytearray):
-        return len(part) // 8  # a number has eight bytes
+        yield _of_bytes(part.encode() if isinstance(part, str) else bytes(part))
+        return
+    if isinstance(part, int):
+        long = part.bit_length() // 64
+        yield np.array([0.0] * long + [0.0 if long else part])
+        return
     if isinstance(part, Number):
-        return 1
+        yield np.array([float(getattr(part, "real", 0))])
+        return
     seen.add(id(part))
-    if isinstance(part, np.ndarray):
-        return part.size
     if hasattr(part, "numel"):  # a torch tensor, named by its method to spare the import
-        return int(part.numel())
-    return sum(_size(inner, seen) for inner in _inside(part))
+        yield part.detach().cpu().double().numpy().ravel()
+    elif not isinstance(part, np.ndarray) or part.dtype == object:
+        for inner in part.ravel() if isinstance(part, np.ndarray) else _inside(part):
+            yield from _numbers(inner, seen)
+    else:
+        yield part.ravel() if part.dtype.kind in "biuf" else _of_bytes(part.tobytes())
+
+
+def _of_bytes(data: bytes) -> np.ndarray:
+    """Read bytes as numbers of eight bytes each."""
+    return np.frombuffer(data[: len(data) // 8 * 8])
 
 
 def _inside(part: Any) -> Iterator[Any]:
