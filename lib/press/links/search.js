@@ -26,6 +26,7 @@
       .replace(/is(ations?|e|ed|er|ing)$/, "iz$1")
       .replace(/ization$/, "ization")
       .replace(/yse(d|r)?$/, "yze$1")
+      .replace(/^(hetero|homo)sked/, "$1sced")
       .replace(/^(behavi|col|fav|lab|neighb)our/, "$1or");
 
   /** The words of a text: without accents and case; "p-value" is one word, and two. */
@@ -86,18 +87,33 @@
     const tables = [window.searchWords.same, window.searchWords.near].map(
       (table) => new Map(Object.entries(table).map(([name, others]) => [nameOf(name), others.map(words)])),
     );
-    return { documents, index, names, tables };
+    const known = new Set(
+      names.flatMap((all, id) => (documents[id].kind === "function" ? [] : all.join(" ").split(" "))),
+    );
+    return { documents, index, names, tables, known };
   };
   const nameOf = (text) => words(text).join(" ");
 
+  /** A word that headings do not have, in two that they have: layernorm, beamsearch. */
+  const split = (word, known) =>
+    known.has(word)
+      ? []
+      : [...word]
+          .map((_, at) => [word.slice(0, at), word.slice(at)])
+          .filter((two) => two.every((one) => one.length > 2 && known.has(one)));
+
   /** Part a query into words, and words in a row, for which the book has another name or none. */
-  const partsOf = (asked, [same, near]) => {
+  const partsOf = (asked, [same, near], known) => {
     const parts = [];
     for (let at = 0; at < asked.length; ) {
       let length = Math.min(MOST_IN_A_ROW, asked.length - at);
       const name = () => asked.slice(at, at + length).join(" ");
       while (length > 1 && !same.has(name()) && !near.has(name())) length--;
-      const own = near.has(name()) ? [] : [asked.slice(at, at + length)];
+      const joined = asked[at] + asked[at + 1]; // "back propagation", "mini batch"
+      const apart = length === 1 && known.has(joined) && !same.has(asked[at]) && !same.has(asked[at + 1]);
+      if (apart) length = 2;
+      const own = near.has(name()) ? [] : [asked.slice(at, at + length), ...(apart ? [[joined]] : [])];
+      if (length === 1) own.push(...split(asked[at], known));
       parts.push({
         name: name(),
         absent: !own.length,
@@ -120,8 +136,9 @@
       return { found: [], told: whole && told + rest };
     }
     ready ??= prepare();
-    const { documents, index, names, tables } = await ready;
-    const parts = partsOf(asked, tables);
+    const { documents, index, names, tables, known } = await ready;
+    const apart = asked.filter((word, at) => known.has(word) || word !== asked[at + 1] + asked[at + 2]);
+    const parts = partsOf(apart, tables, known);
     const called = new Set([
       asked.join(" "),
       ...(parts.length === 1 ? parts[0].ways.map((way) => way.join(" ")) : []),
