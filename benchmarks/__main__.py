@@ -1,7 +1,8 @@
 """Measure our speed beside peers on the same work, print one table, and keep it for this version.
 
 Every ``bench_*.py`` here yields lines of the table from its ``rows()``.  ``python -m benchmarks
-fourier site`` measures these alone and keeps nothing.
+fourier site`` measures these alone and keeps nothing; with ``--keep`` their lines take the place of
+older ones in the table, with the day.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import importlib
 import time
 from pathlib import Path
 
-from benchmarks.table import HEADER, Row, keep
+from benchmarks.table import HEADER, Row, keep, renew
 
 if __name__ == "__main__":
     names = [
@@ -18,7 +19,9 @@ if __name__ == "__main__":
     ]
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"of {', '.join(names)}; all")
-    chosen = parser.parse_args().topics
+    parser.add_argument("--keep", action="store_true", help="keep the lines of these topics, too")
+    given = parser.parse_args()
+    chosen = given.topics
     if unknown := set(chosen) - set(names):
         parser.error(f"there is no {', '.join(sorted(unknown))}; topics are {', '.join(names)}")
     started = time.monotonic()
@@ -31,5 +34,7 @@ if __name__ == "__main__":
             found.setdefault(title, []).append(row)
             print(row, flush=True)
     print(f"measured in {(time.monotonic() - started) / 60:.1f} minutes")
+    if chosen and given.keep:
+        print(f"kept in {renew(', '.join(chosen), found)}")
     if not chosen:
         print(f"kept in {keep(found)}: commit it with the version, measured on a quiet machine")

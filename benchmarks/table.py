@@ -89,14 +89,44 @@ def keep(found: Mapping[str, Iterable[Row]], folder: Path = RESULTS) -> Path:
     """Write the table of this version, topic by topic, with the day and the machine above it."""
     machine = f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}"
     software = f"Python {platform.python_version()}, torch {torch.__version__}"
+    about = f"# {datetime.date.today()}, {machine}, {software}"
+    return _write(about, [line for topic in found for line in _lines(topic, found)], folder)
+
+
+def renew(name: str, found: Mapping[str, Iterable[Row]], folder: Path = RESULTS) -> Path:
+    """Put lines in the place of those of the same topics, and say above the table when that was.
+
+    Parameters
+    ----------
+    name : str
+        What the topics are called there.
+    found : mapping
+        Their lines.  Those of other topics stay as they are.
+    """
+    about, _, *kept = (folder / f"{version()}.csv").read_text("utf-8").splitlines()
+    others = [line for line in csv.reader(kept) if line[0] not in found]
+    parts = [part for part in about.split("; ") if not part.startswith(f"{name}: ")]
+    load = f"{os.getloadavg()[0]:.1f} programs waiting or running"
+    about = "; ".join([*parts, f"{name}: {datetime.date.today()}, {load}"])
+    new = [line for topic in found for line in _lines(topic, found)]
+    return _write(about, [*others, *new], folder)
+
+
+def _lines(topic: str, found: Mapping[str, Iterable[Row]]) -> list[list[str]]:
+    """Write the lines of a topic as the file has them."""
+    return [
+        [topic, row.work, f"{row.ours:.3g}", f"{row.peers:.3g}", row.unit, row.peer]
+        for row in found[topic]
+    ]
+
+
+def _write(about: str, lines: Iterable[Iterable[str]], folder: Path) -> Path:
+    """Write the file of this version."""
     text = io.StringIO()
-    text.write(f"# {datetime.date.today()}, {machine}, {software}\n")
+    text.write(f"{about}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for topic, rows in found.items():
-        for row in rows:
-            numbers = (f"{row.ours:.3g}", f"{row.peers:.3g}")
-            writer.writerow((topic, row.work, *numbers, row.unit, row.peer))
+    writer.writerows(lines)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{version()}.csv"
     write_whole(path, text.getvalue().encode())

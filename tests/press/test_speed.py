@@ -40,6 +40,19 @@ def test_what_is_kept_is_read(tmp_path: Path) -> None:
         assert (line.unit, line.peer) == (row.unit, row.peer)
 
 
+def test_a_topic_is_measured_anew_and_the_others_stay(tmp_path: Path) -> None:
+    path = table.keep(ROWS, tmp_path)
+    before = speed.read(path)
+    new = {"Writing text": [table.Row("one token", 3000.0, 750.0, "Hugging Face", "tokens/s")]}
+    for _ in range(2):  # the second time the first is forgotten
+        assert table.renew("writing", new, tmp_path) == path
+    about, lines = speed.read(path)
+    assert about.startswith(f"{before[0]}; writing: ")
+    assert about.count("writing") == 1
+    assert lines[:-1] == before[1][:-1]
+    assert lines[-1].ours == 3000.0
+
+
 def test_the_newest_version_is_shown(tmp_path: Path) -> None:
     for name in ("0.9.0", "0.10.0", "0.2.11"):
         (tmp_path / f"{name}.csv").touch()
