@@ -28,14 +28,14 @@ OF = {
         r"|STIXGeneral\.ttf|STIXNonUni\.ttf|STIXSiz\w+Reg\.ttf)",
         r"matplotlib/(backends/web_backend|backends/qt_editor|testing|sphinxext)/",
         r"^mpl_toolkits/axisartist/",
-        r"matplotlib/backends/(_tkagg|_macosx|backend_(gtk|qt|tk|wx|mac|nbagg|webagg|cairo|pgf))",
+        r"matplotlib/backends/(_tkagg|_macosx|_backend_pdf_ps)",
+        r"matplotlib/backends/backend_(gtk|qt|tk|wx|mac|nbagg|webagg|cairo|pgf|pdf|ps)|/_ttconv\.",
     ),
-    "pillow": (r"^PIL/_(webp|imagingft)\.",),
+    "pillow": (
+        r"^PIL/_(webp|imagingft)\.",
+        r"^PIL/((?!Bmp|Gif|Jpeg|Png|Ppm)\w+ImagePlugin|PdfParser|PdfImagePlugin)\.",
+    ),
     "python-dateutil": (r"dateutil-zoneinfo\.tar\.gz$",),
-    "fonttools": (
-        r"^fontTools/(?!__init__|ttLib/__init__|misc/)",
-        r"^fonttools-.*(\.data/|/METADATA$)",  # that is a long text of what changed
-    ),
     "scikit-learn": (
         r"^sklearn/(datasets/images|externals/_packaging/tests)/",
         r"^sklearn/datasets/(data|descr)/(?!__init__|digits|diabetes)",
@@ -48,8 +48,8 @@ OF = {
 }
 """Further patterns for some libraries, by their names in Pyodide's list."""
 
-NOT_WANTED = frozenset({"pytz", "matplotlib-pyodide"})
-"""What matplotlib's entry in the list asks for, and no figure needs."""
+NOT_WANTED = frozenset({"pytz", "matplotlib-pyodide", "fonttools"})
+"""What matplotlib's entry in the list asks for, and no figure needs: the last is for PDF alone."""
 
 STANDARD = re.compile(
     r"(cProfile|cgi|curses|dbm|ensurepip|ftplib|idlelib|imaplib|lib2to3|mailbox|msilib"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import functools
 import re
 from collections.abc import Iterable
@@ -21,13 +22,18 @@ _SETS_A_MODULE = re.compile(r"(set|use|update|seed|add|register|enable|disable|m
 
 
 def without_magics(source: str) -> str:
-    r"""Return a cell without the lines that only IPython reads.
+    r"""Return a cell without the lines that only IPython reads; what Python reads stays whole.
 
     Examples
     --------
     >>> without_magics("%config x = 1\nx = 1\n!ls")
     '\nx = 1\n'
+    >>> without_magics("x = (7\n     % 3)")
+    'x = (7\n     % 3)'
     """
+    with contextlib.suppress(SyntaxError):
+        ast.parse(source)
+        return source
     return "\n".join(
         "" if line.lstrip().startswith(("%", "!")) else line for line in source.split("\n")
     )

@@ -15,6 +15,7 @@ Tell = Callable[[str, str, str], object]
 MOST = 100_000
 """Characters that a cell may print; the page shows no more, so that it does not stand still."""
 
+UNDESCRIBED = "What the cell draws: nobody has described it."
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 ORDER = (*PICTURES, "text/html", "text/markdown", "text/latex", "text/plain")
 
@@ -36,9 +37,10 @@ class Printed(io.TextIOBase):
         """Hand on a piece of text, as long as it is not too much."""
         if self._tell is None or self._length > MOST:
             return len(text)
+        shown = text[: MOST - self._length]
         self._length += len(text)
-        self._kept.append(text)
-        self._tell("text/plain", text, "")
+        self._kept.append(shown)
+        self._tell("text/plain", shown, "")
         if self._length > MOST:
             self._tell(
                 "text/plain", f"\n… more than {MOST} characters: the rest is not shown\n", ""
@@ -147,6 +149,8 @@ class Screen:
                 data = base64.b64encode(data).decode()
             described = (metadata or {}).get(kind) or {}
             alt = described.get("alt", "") or getattr(one, "alt", "")
+            if kind in PICTURES:
+                alt = alt or UNDESCRIBED
             self._tell(kind, data + ("\n" if kind == "text/plain" else ""), alt)
 
     def install(self) -> None:

@@ -6,16 +6,19 @@ import ast
 import builtins
 import contextlib
 import importlib
+import io
 import json
 import linecache
+import logging
 import os
 import sys
 import time
-import traceback
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from sphinx_run_in_page.in_page.absent import Absent, Awaited, Finder, sentence
+from sphinx_run_in_page.in_page.absent import Awaited, Finder
+from sphinx_run_in_page.in_page.explaining import file_of, report, warned
 from sphinx_run_in_page.in_page.files import LateFiles
 from sphinx_run_in_page.in_page.names import (
     imported_by,
@@ -32,58 +35,8 @@ LONG = 20
 """Seconds from which on it is said before a cell runs how long it will take."""
 TAKES = "takes"
 """The kind of the output that says so."""
-
-
-def file_of(cell: int) -> str:
-    """Return the name under which tracebacks know a cell."""
-    return f"<cell {cell}>"
-
-
-def explained(error: BaseException) -> str:
-    """Say in a sentence what a reader cannot know about an error in the page, ``""`` if nothing.
-
-    Examples
-    --------
-    >>> explained(EOFError())
-    'Nobody can answer input() here: write the value into the cell.'
-    >>> explained(KeyError("x"))
-    ''
-    """
-    if isinstance(error, Absent):
-        return f"{error} Take the whole book: “Run this chapter”."
-    if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
-        return f"{sentence(error.name)} Take the whole book: “Run this chapter”."
-    if isinstance(error, EOFError):
-        return "Nobody can answer input() here: write the value into the cell."
-    if isinstance(error, MemoryError):
-        return "The page has 2 GB of memory at most: ask for less, or start again."
-    if isinstance(error, FileNotFoundError):
-        return "The page has no files of yours."
-    if isinstance(error, OverflowError) and "C long" in str(error):
-        return "NumPy's default integer has 32 bits in the page: say dtype=np.int64."
-    if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        return "The page has one thread."
-    return ""
-
-
-def report(error: BaseException) -> str:
-    """Return an error as the reader sees it: the lines of cells, no other frames, the sentence.
-
-    An exception that writes itself for notebooks, by ``_render_traceback_``, is heard.
-    """
-    rendered = getattr(error, "_render_traceback_", None)
-    if rendered is not None:
-        return "\n".join(rendered())
-    lines = []
-    if isinstance(error, SyntaxError) and error.lineno and str(error.filename).startswith("<cell"):
-        lines.append(f"line {error.lineno}: {(error.text or '').strip()}")
-    else:
-        for frame in traceback.extract_tb(error.__traceback__):
-            if frame.filename.startswith("<cell"):
-                lines.append(f"line {frame.lineno}: {frame.line}")
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    lines.append(f"{type(error).__name__}: {text}" if text else type(error).__name__)
-    return "\n".join([*lines[-4:], *filter(None, [explained(error)])])
+DRAWING = "sphinx_run_in_page.in_page.drawing"
+FOR_JUPYTER = "~ Lines that begin with % or ! are for Jupyter, and were left out here.\n"
 
 
 class Runner:
@@ -103,6 +56,7 @@ class Runner:
     def __init__(self, data: Mapping[str, Any], tell: Tell) -> None:
         self.units = [Unit.from_data(one) for one in data["units"]]
         self.printed_units = list(self.units)
+        self.changed: set[int] = set()  # cells that ran otherwise than they are printed
         self.modules: dict[str, str] = data["modules"]
         self.own: dict[str, list[str]] = data["own"]
         self.tells: str = data["tells"]
@@ -114,9 +68,11 @@ class Runner:
         self.files = LateFiles(data["files"], self.modules)
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.memory = Memory()
-        builtins.input = _no_input
+        builtins.input, sys.stdin = _no_input, io.StringIO()
+        warnings.formatwarning = warned
+        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it waits for nobody
         do_jobs_in_turn()
-        os.environ |= {"MPLBACKEND": "agg", **data.get("environment", {})}
+        os.environ |= {"MPLBACKEND": f"module://{DRAWING}", **data.get("environment", {})}
 
     def arrived(self, pack: str) -> None:
         """Note that a pack was loaded."""
@@ -182,8 +138,15 @@ class Runner:
         """Show the value of a cell's last line: a picture as one, all else as text."""
         if hasattr(value, "savefig") or hasattr(value, "_repr_mimebundle_"):
             self.screen.display(value)
+            if DRAWING in sys.modules:
+                sys.modules[DRAWING].pyplot.close(value)  # else it is shown again
         else:
             printed.write(f"{value!r}\n")
+
+    def _show_figures(self) -> None:
+        """Show the figures that are open, and close them; of what ran quietly they are closed."""
+        if DRAWING in sys.modules:
+            sys.modules[DRAWING].show()
 
     def run(self, cell: int, code: str) -> str:
         """Run a cell, after what it needs.
@@ -191,15 +154,21 @@ class Runner:
         Returns
         -------
         str
-            JSON: ``printed`` and ``error``, ``before`` (the cells that ran first), ``seconds`` and
-            ``seconds_before``; or ``awaited``, a pack without which it cannot go on.
+            JSON: ``printed`` and ``error``, ``before`` (the cells that ran first), ``used`` (those
+            of which something was used) and ``changed`` (those of them that ran otherwise than
+            printed), ``seconds`` and ``seconds_before``; or ``awaited``, a pack without which it
+            cannot go on.
         """
         printed, ran, began = Printed(self.tell), [], time.perf_counter()
         spent = 0.0
         error, full, inside = None, False, cell
+        used: set[int] = set()
         try:
-            unit = self._read(cell, without_magics(code))
+            source = without_magics(code)
+            ast.parse(source, file_of(cell))  # so that an error of syntax knows its cell
+            unit = self._read(cell, source)
             wanted = needed(self.units, cell, unit.uses, unit.packs)
+            used = {one.cell for one in wanted}
             self.screen.quiet = True
             todo = self.memory.to_run(wanted, unit.uses | unit.changes)
             long = sum(one.seconds for one in [*todo, unit])
@@ -209,9 +178,13 @@ class Runner:
                 inside = one.cell
                 self._execute(one, Printed(None))
                 ran.append(one.cell)
+            self._show_figures()
             self.screen.quiet, inside = False, cell
             spent = time.perf_counter() - began
+            if source != code:
+                printed.write(FOR_JUPYTER)
             self._execute(unit, printed)
+            self._show_figures()
             self._replace(unit)
         except Awaited as awaited:
             return json.dumps({"awaited": awaited.pack})
@@ -229,6 +202,8 @@ class Runner:
                 "error": error,
                 "inside": inside if error else None,
                 "before": list(dict.fromkeys(ran)),
+                "used": sorted(used),
+                "changed": sorted(used & self.changed),
                 "seconds_before": spent,
                 "seconds": time.perf_counter() - began - spent,
                 "full": full,
@@ -237,12 +212,17 @@ class Runner:
 
     def _replace(self, unit: Unit) -> None:
         """Let later cells find what the reader wrote in the place of what is printed."""
+        printed = {one.source for one in self.printed_units if one.cell == unit.cell}
+        self.changed.discard(unit.cell)
+        if unit.source not in printed:
+            self.changed.add(unit.cell)
         self.units = [
             unit if one.cell == unit.cell and not one.setting else one for one in self.units
         ]
 
     def restore(self, cell: int) -> None:
         """Let later cells find a cell as it is printed."""
+        self.changed.discard(cell)
         printed = {one.cell: one for one in self.printed_units}
         self.units = [
             printed[cell] if one.cell == cell and not one.setting else one for one in self.units

@@ -106,6 +106,9 @@ window.runInPage = (() => {
     codeOf(place).hidden = true;
     place.prepend(shown);
     place.dataset.changed = change;
+    const back = button("As printed", () => begin(place, "restore"), `As printed: ${name}`);
+    back.className = "run-printed";
+    status.before(back);
     status.textContent = "As you changed it.";
   }
   return { deliver, load, script, page, places, codeOf, printed, kept, keep };

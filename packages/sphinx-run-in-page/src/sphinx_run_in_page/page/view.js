@@ -149,6 +149,15 @@
     if (words.length < cells.length) words.unshift("the setup"); // its cells have no place
     return words.flatMap((word, i) => (i ? [", ", word] : [word]));
   };
+  // A cell before this one was changed: it was used so, or as it is printed since nobody ran the change.
+  const changesUsed = ({ used, changed }) => {
+    const shown = (cell) => document.getElementById(`run-${cell}`)?.dataset.changed !== undefined;
+    const printed = used.filter((cell) => shown(cell) && !changed.includes(cell));
+    return [
+      ...(changed.length ? [" It used ", ...links(changed), " as you changed it."] : []),
+      ...(printed.length ? [" It used ", ...links(printed), " as printed: run your change first."] : []),
+    ];
+  };
   const same = (now, then) => {
     const lines = (text) => text.split("\n").filter((line) => line.trim() && !/^~( |$)/.test(line));
     const [a, b] = [lines(now), lines(then)];
@@ -174,7 +183,7 @@
     buttons(false);
     const stop = element("button", { type: "button", className: "run-stop", textContent: "Stop" });
     stop.setAttribute("aria-label", `Stop ${label(place)}`);
-    stop.addEventListener("click", () => python.stop());
+    stop.addEventListener("click", startAnew);
     statusOf(place).before(stop);
     if (document.activeElement === place.querySelector("button")) stop.focus();
     clear(place);
@@ -187,7 +196,7 @@
         show: (...output) => show(place, ...output),
       });
       const before = answer.before.length ? [" First ran, quietly: ", ...links(answer.before), "."] : [];
-      tell(place, verdict(place, answer), ...before);
+      tell(place, verdict(place, answer), ...before, ...changesUsed(answer));
       if (answer.error) {
         const where = answer.inside === Number(place.dataset.cell) ? [] : links([answer.inside]);
         const said = where.length
@@ -208,16 +217,20 @@
     if (left) place.querySelector("button").focus(); // it can have the focus now that it can be pressed
     place.dispatchEvent(new CustomEvent("run-in-page", { bubbles: true, detail: answer ?? {} }));
   };
+  const startAnew = () => {
+    python.stop();
+    for (const offer of document.querySelectorAll(".run-anew")) offer.remove();
+  };
   const offerNewStart = (place) => {
-    const anew = element("button", { type: "button", textContent: "Start again" });
+    if (place.querySelector(".run-anew")) return;
+    const anew = element("button", { type: "button", className: "run-anew", textContent: "Start again" });
     anew.addEventListener("click", () => {
-      python.stop();
-      anew.remove();
+      startAnew();
       tell(place, "Python starts anew with the next Run.");
+      place.querySelector("button").focus();
     });
     statusOf(place).after(anew);
   };
 
-  window.runInPage.session = { run, change: open };
-  for (const place of window.runInPage.places) if (place.dataset.changed !== undefined) offerPrinted(place);
+  window.runInPage.session = { run, change: open, restore };
 })();
