@@ -18,6 +18,8 @@ from written import BOOK
 
 WITHOUT_SOURCE = Path(__file__).parent / "without_source.txt"
 """Formulas that are definitions or the book's own: nobody else's to cite."""
+ASK_THEMSELVES = Path(__file__).parent / "ask_themselves.txt"
+"""What asks in its own lines, or not at all: a step of a layer or a loop, whose door asks."""
 TO_BE_READ = ["train.train_plainly"]
 """What is there to be read beside what is called: the trainer's loop in forty lines."""
 
@@ -41,6 +43,26 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
         for name, item in public(topic):
             if inspect.isfunction(item):
                 yield f"{topic}.{name}", item
+
+
+def is_checked(function: Callable[..., Any]) -> bool:
+    """Say whether `checked` stands above a function, under other decorators or not."""
+    while not function.__code__.co_filename.endswith("inputs/guard.py"):
+        if not hasattr(function, "__wrapped__"):
+            return False
+        function = function.__wrapped__
+    return True
+
+
+def test_a_function_is_checked_or_listed() -> None:
+    """A new one without `checked` hands on NaN and ends in errors of torch's: so one by one."""
+    unchecked = [
+        name
+        for name, function in public_functions()
+        if {*inspect.signature(function).parameters} - {"self"} and not is_checked(function)
+    ]
+    kept = ASK_THEMSELVES.read_text("utf-8").split()
+    assert sorted(unchecked) == kept, "write @checked above it: the list grows shorter, not longer"
 
 
 @pytest.mark.parametrize("topic", TOPICS)

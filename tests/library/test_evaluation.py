@@ -353,3 +353,79 @@ def test_kappa_is_that_of_scikit_learn(seed):
 def test_judges_who_always_say_one_thing_have_no_kappa():
     with pytest.raises(ValueError, match="0 divided by 0"):
         _ = agreement([1, 1], [1, 1]).kappa
+
+
+# -------------------------------------------------------------------------------- at the edges
+
+
+def test_a_low_level_asks_for_the_smallest_score():
+    assert conformal_quantile([3.0, 1.0, 2.0], 1e-10) == 1.0
+
+
+@pytest.mark.parametrize(("first", "second"), [(600, 560), (1, 0), (1_000_000, 1_003_000)])
+def test_mid_p_of_many_differences_is_that_of_the_binomial_law(first, second):
+    few, m = min(first, second), first + second
+    exact = 2 * stats.binom.cdf(few, m, 0.5) - stats.binom.pmf(few, m, 0.5)
+    assert mcnemar(first, second, "mid-p") == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [1e-12, 1e-20, 1e-200])
+def test_questions_needed_at_tiny_levels(level):
+    reach = stats.norm.isf(level / 2) + stats.norm.isf(0.2)
+    assert questions_needed(0.03, 0.2, level=level) == math.ceil(reach**2 * 0.2 / 0.03**2)
+
+
+def test_clopper_pearson_at_a_level_close_to_one():
+    low, high = clopper_pearson(9, 1000, 1 - 1e-14)
+    tail = (1 - (1 - 1e-14)) / 2
+    assert low == pytest.approx(stats.beta.ppf(tail, 9, 992), rel=1e-9)
+    assert high == pytest.approx(stats.beta.isf(tail, 10, 991), rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
+def test_a_temperature_has_the_unit_of_the_logits(unit):
+    logits = unit * np.log([[0.9, 0.1]] * 4)
+    assert best_temperature(logits, [0, 0, 0, 1]) == pytest.approx(2 * unit, rel=1e-9)
+
+
+@pytest.mark.parametrize(("unit", "offset"), [(1e-200, 0), (1e200, 0), (1, 1e12), (0.1, -1e10)])
+def test_means_of_clusters_in_any_unit_and_beside_any_offset(unit, offset):
+    values = np.array([3.0, 3.5, 5.0, 5.25, 8.0, 8.125])
+    clusters = [0, 0, 1, 1, 2, 2]
+    moved = values * unit + offset  # these numbers are halves and quarters: hardly rounded
+    kept = (moved - offset) / unit
+    rho = intraclass_correlation(kept, clusters)
+    assert intraclass_correlation(moved, clusters) == pytest.approx(rho, rel=1e-9)
+    found, plain = clustered_mean(moved, clusters), clustered_mean(kept, clusters)
+    assert found.error == pytest.approx(plain.error * unit, rel=1e-6)
+    assert found.mean == pytest.approx(plain.mean * unit + offset)
+
+
+def test_signs_of_the_largest_numbers():
+    rng = np.random.default_rng(0)
+    assert sign_flip_test([1e308, 1e308, -1e308], rng) == sign_flip_test([1, 1, -1], rng) == 1.0
+
+
+def test_bins_without_an_answer_take_no_memory():
+    few = calibration_noise([0.5] * 100, 10)
+    assert calibration_noise([0.5] * 100, 10**9) == calibration_noise([0.5] * 100, 2**63) == few
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: agreement([1, 2], ["1", "2"]), "all numbers or all texts"),
+        (lambda: agreement([None, 2], [1, 2]), "all numbers or all texts"),
+        (lambda: agreement(np.array([np.nan, 2]), [1, 2]), "finite|NaN"),
+        (lambda: clustered_mean([1.0, 2.0], [None, 1]), "whole numbers or names"),
+        (lambda: coverage(lambda k, n, level: 0.5, 3, [0.5]), "its two ends, got 0.5"),
+        (lambda: coverage(lambda k, n, level: (0, math.nan), 3, [0.5]), "must be finite"),
+        (lambda: coverage(lambda: 1, 3, [0.5]), "a function of 3 arguments"),
+        (lambda: coverage(wilson, 10**9, [0.5]), "at most 100,000"),
+        (lambda: brier_parts([0.5, 0.5], [1j, 0]), "came_true must hold real numbers"),
+        (lambda: brier_parts([0.5], np.ma.masked_array([1], mask=[1])), "is a masked array"),
+    ],
+)
+def test_what_is_no_verdict_no_cluster_and_no_interval_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

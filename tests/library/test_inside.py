@@ -338,3 +338,93 @@ def test_a_network_learns_to_add_and_is_made_of_waves() -> None:
     assert last.train == 1
     assert last.test > 4 / 13  # chance is 1 in 13
     assert np.median(inside.neurons(last.network.table).share) > 0.5
+
+
+# -------------------------------------------------------------------------------- at the edges
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])
+def test_directions_have_their_cosines_in_every_unit(unit: float) -> None:
+    rows = np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 2.0]])
+    np.testing.assert_allclose(inside.cosines(unit * rows), inside.cosines(rows), rtol=1e-12)
+    mixed = rows * np.array([[unit], [1.0], [1.0]])
+    np.testing.assert_allclose(inside.cosines(mixed), inside.cosines(rows), rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e-200, 1e170, 1e200])
+def test_a_push_and_a_pattern_have_the_unit_of_one_over_the_weights(unit: float) -> None:
+    weights, covariance = np.array([3.0, 4.0]), [[2.0, 1.0], [1.0, 1.0]]
+    plain = inside.shortest_push(weights)
+    np.testing.assert_allclose(inside.shortest_push(unit * weights), plain / unit, rtol=1e-12)
+    plain = inside.pattern(weights, covariance)
+    np.testing.assert_allclose(inside.pattern(unit * weights, covariance), plain / unit, rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+def test_what_is_unexplained_has_no_unit(unit: float) -> None:
+    states, found = torch.tensor([[0.0, 1.0], [2.0, 0.0]]), torch.tensor([[0.5, 1.0], [2.0, 0.5]])
+    plain = inside.unexplained(states, found)
+    assert inside.unexplained(unit * states, unit * found) == pytest.approx(plain, rel=1e-6)
+    assert inside.unexplained(states.half(), found.half()) == pytest.approx(plain, rel=1e-3)
+
+
+def test_narrow_whole_numbers_are_tokens_too(small: Transformer) -> None:
+    logits = torch.tensor([[1.0, 3.0]])
+    one, zero = torch.tensor([1]), torch.tensor([0])
+    assert inside.logit_difference(logits, one.to(torch.int8), zero.to(torch.int16)).tolist() == [2]
+    network, pairs = inside.handmade_addition(5), inside.modular_pairs(5)
+    assert network.accuracy(pairs.to(torch.int8)) == 1.0
+    tokens = torch.tensor([[5, 6, 7]])
+    wide = inside.direct_logits(small, tokens, one, zero)
+    narrow = inside.direct_logits(small, tokens, one.to(torch.int8), zero.to(torch.int8))
+    assert {name: part.tolist() for name, part in narrow.items()} == {
+        name: part.tolist() for name, part in wide.items()
+    }
+    share = inside.token_share(torch.ones(2, 1), torch.tensor([0, 7]), 10**12)  # takes no memory
+    assert share.tolist() == [0.5]
+
+
+def test_a_probe_reads_tensors_of_every_kind() -> None:
+    probe = inside.Probe(np.array([2.0, 0.0]), 1.0)
+    states = torch.ones(2, 2, dtype=torch.bfloat16, requires_grad=True)
+    assert probe.read(states).tolist() == [3.0, 3.0]
+
+
+def eye(n: int) -> inside.Dictionary:
+    """Make the dictionary of the axes, of which n may be active."""
+    return inside.Dictionary(torch.eye(2), torch.eye(2), torch.zeros(2), torch.zeros(2), 1.0, n)
+
+
+REFUSED = [
+    (lambda m, x: inside.handmade_addition(5).logits(torch.tensor([[0, -1]])), "0 to 4, got -1"),
+    (lambda m, x: inside.handmade_addition(5).accuracy(torch.zeros(0, 2).long()), "no sum"),
+    (lambda m, x: eye(1).encode(torch.ones(3)), r"do not go together: rows \(2, 2\).*states \(3,"),
+    (lambda m, x: eye(5).encode(torch.ones(2)), "looks for an entry that is not there"),
+    (lambda m, x: eye(1).decode(torch.tensor([math.nan, 1])), "latents must be finite"),
+    (lambda m, x: eye(1).decode(torch.ones(2).double()), "all tensors need one precision"),
+    (lambda m, x: inside.Probe(np.ones(2), 0.0).read(np.ones((2, 3))), "states must have 2 col"),
+    (lambda m, x: inside.pattern([1, 1], [[1, 2], [3, 4]]), "must be symmetric"),
+    (lambda m, x: inside.likeness(3 * torch.eye(2), torch.eye(2)), "rows must be directions"),
+    (lambda m, x: inside.likeness(torch.eye(2), torch.eye(2)[:0]), "others must be directions"),
+    (lambda m, x: inside.token_share(-torch.ones(1, 1), torch.tensor([0]), 2), "not be negative"),
+    (lambda m, x: inside.direct_logits(m, x, torch.tensor([-1]), x[:, 0]), "right must hold"),
+    (lambda m, x: inside.first_order(m, x, x, lambda z: 3.0, ["logits"]), "got 3.0"),
+    (lambda m, x: inside.first_order(m, x, x, lambda z: z[:, -1], ["logits"]), "for each text"),
+    (lambda m, x: inside.first_order(m, x, x, lambda z: z[:, -1, 3], []), "names is empty"),
+    (lambda m, x: inside.record(None, x), "model must be a Transformer"),
+    (lambda m, x: inside.patched(m, x, {"norm": 3}), "patches must be a mapping"),
+    (lambda m, x: inside.patched(m, x, {"norm": lambda z: z * math.nan}), "NaN|nan"),
+    (lambda m, x: inside.shuffled_weights(m, 0), "torch's random generator"),
+    (lambda m, x: inside.swap(torch.ones(1, 3, 2), place=1.5), "place must be a whole number"),
+    (lambda m, x: inside.direct_path(m, x, x, (0, 1), [1]), "entry 0 of receivers"),
+    (lambda m, x: next(inside.train_addition(7, 2**63, chance(0))), "needs more memory"),
+    (lambda m, x: inside.sparse_examples(2**63, 3, 0.5, chance(0)), "needs more memory"),
+    (lambda m, x: next(inside.train_addition(7, 4, chance(0), decay=1e300)), "gives nan"),
+    (lambda m, x: next(inside.train_addition(7, 4, chance(0), learning_rate=1e200)), "too large"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED)
+def test_what_cannot_be_computed_is_refused_in_words(call, words, small: Transformer) -> None:
+    with pytest.raises(ValueError, match=words):
+        call(small, torch.tensor([[5, 6, 7]]))

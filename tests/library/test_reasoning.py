@@ -581,3 +581,53 @@ def test_entropies_are_averaged_where_they_belong():
     keys, numbers = entropies(logits, replies)
     assert float(keys) == pytest.approx((math.log(2) + math.log(4)) / 2)
     assert float(numbers) == pytest.approx(0, abs=1e-12)
+
+
+# -------------------------------------------------------------------------------- at the edges
+
+
+@pytest.mark.parametrize(("p", "weight"), [(1e-320, 1e-3), (1e-300, 1 / 700), (0.3, 1e-320)])
+def test_a_tilt_of_what_hardly_happens(p, weight):
+    odds = math.log(p) - math.log1p(-p) + 1 / weight
+    exact = 1 / (1 + math.exp(-odds)) if odds < 700 else 1.0
+    assert right_when_tilted(p, weight) == pytest.approx(exact, rel=1e-9)
+
+
+@given(st.floats(0.01, 0.99), st.floats(-1e-8, 1e-8))
+def test_a_divergence_is_never_below_zero(p, step):
+    assert least_divergence(p + step, p) >= 0
+
+
+@pytest.mark.parametrize(
+    ("p", "true", "false", "exact"),
+    [(1e-200, 1e-200, 1e-300, 1e-100), (1e-200, 1e-200, 0.0, 1.0), (0.0, 0.5, 0.1, 0.0)],
+)
+def test_the_precision_of_a_checker_that_hardly_accepts(p, true, false, exact):
+    assert leaky_precision(p, true, false) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Cups().track(torch.tensor([[-1, *[15] * 10, 16]])), "ids, 0 to 16, got -1"),
+        (lambda: Cups().track(torch.tensor([[0, 3, *[15] * 9, 16]])), "a question is a place"),
+        (lambda: Cups().track(torch.tensor([[5, *[15] * 10, 16]])), "a question is a place"),
+        (lambda: Cups().swap([0, 1]), "cups must be a tuple"),
+        (lambda: Calculator().press(1.5, "×2"), "display must be a whole number"),
+        (lambda: Calculator().press(True, "×2"), "display must be a whole number"),
+        (lambda: Calculator().read(torch.tensor([-1])), "0 to 55, got -1"),
+        (lambda: group_goal([0.5], 10**9), "n must be at most 1,000,000"),
+        (lambda: pass_curve([1, 2], 5, [], np.random.default_rng(0)), "ks is empty"),
+        (lambda: pass_curve([1, [2]], 5, [1], np.random.default_rng(0)), "rows are equally long"),
+        (lambda: leaky_precision(0.0, 1.0, 0.0), "nothing is ever accepted"),
+    ],
+)
+def test_what_is_no_question_and_no_group_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_narrow_whole_numbers_follow_the_ball_too():
+    question = torch.tensor([[0, 5, *[15] * 9, 16]])
+    narrow = Cups().track(question.to(torch.int8))
+    assert narrow.tolist() == Cups().track(question).tolist()

@@ -171,7 +171,7 @@ def test_the_order_of_the_page_is_that_of_the_rows():
         ([1.0], [3], "at least two scenes"),
         ([1.0, 2.0], [3], "shapes"),
         ([[1.0, 2.0]], [[3, 4]], "at least two scenes"),
-        ([1.0, math.nan], [3, 4], "scene 1 costs no finite number"),
+        ([1.0, math.nan], [3, 4], r"bits must be finite, got nan at \[1\]"),
         ([1.0, 2.0], [3, 0], "at least 1 character, got 0"),
     ],
 )

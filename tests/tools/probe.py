@@ -72,7 +72,7 @@ def public(topic: str) -> dict[Any, tuple[str, Callable[..., Any]]]:
                 if isinstance(method, FunctionType) and own:
                     call = item if attribute == "__init__" else method
                     label = f"{topic}.{name}" + ("" if call is item else f".{attribute}")
-                    found[method.__code__] = (label, call)
+                    found[inspect.unwrap(method).__code__] = (label, call)
     return found
 
 
@@ -183,7 +183,11 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
 def bad_collections(value: Any) -> Iterator[tuple[str, Any]]:
     """Give what should not stand where a list, tuple or dict stands."""
     yield from (("None", None), ("a number", 1.5), ("empty", type(value)()))
-    if isinstance(value, dict) or not value:
+    if not value:
+        return
+    if isinstance(value, dict):
+        key, first = next(iter(value.items()))
+        yield from ((f"first: {label}", value | {key: entry}) for label, entry in bad(first))
         return
     yield "one less", type(value)(list(value)[:-1])
     first, *others = value
@@ -223,6 +227,18 @@ def bad(value: Any) -> Iterator[tuple[str, Any]]:
         yield from bad_collections(value)
     elif value is not None:
         yield from (("None", None), ("text", "ab"), ("a number", 3))
+
+
+def bad_missing(hint: str) -> Iterator[tuple[str, Any]]:
+    """Give what should not stand where nothing was given, by what could have been."""
+    if "Generator" in hint:
+        yield from (("a seed", 0), ("the other generator", np.random.default_rng(0)))
+    if "int" in hint or "float" in hint:
+        yield from bad_numbers(1 if "int" in hint else 1.0)
+    if "Tensor" in hint or "Array" in hint:
+        yield from (("a number", 1.5), ("text", "ab"), ("NaN", torch.tensor(math.nan)))
+    if "Callable" in hint:
+        yield from bad_functions()
 
 
 def not_finite(result: Any) -> bool:
@@ -315,7 +331,9 @@ def probe(topic: str) -> collections.Counter[str]:
         for argument, value in example.arguments.items():
             if argument == "self":
                 continue
-            for label, other in bad(value):
+            parameter = inspect.signature(example.call).parameters.get(argument)
+            hint = str(parameter.annotation) if parameter else ""
+            for label, other in bad(value) if value is not None else bad_missing(hint):
                 answer, result = outcome(example, **{argument: other})
                 if answer == "silent" and repr(result) == repr(good):
                     answer = "as before"

@@ -11,6 +11,7 @@ from jaxtyping import Int
 from numpy.typing import ArrayLike
 
 from primer.inputs import as_array, checked, number, probability, vector
+from primer.inputs.magnitude import scaled
 from primer.scoreboard.errors import mean_by_scene
 from primer.statistics import t_cdf, t_quantile
 
@@ -106,15 +107,17 @@ def clustered_mean(
     >>> round(clustered_mean([1.0, 1.0, 0.0, 0.0], range(4)).error, 4)  # s / √n
     0.2887
     """
-    x = vector("values", values)
+    x, unit = scaled(vector("values", values))
+    common = x[0]  # which would hide digits of the differences
     w = np.ones(len(x)) if weights is None else vector("weights", weights, len(x))
     if not (w > 0).all():
         place = int(np.argmin(w > 0))
         raise ValueError(f"weights must be above 0, got {w[place]:g} at [{place}]")
     places = _places(clusters, len(x))
-    sums, totals = np.bincount(places, w * x), np.bincount(places, w)
+    sums, totals = np.bincount(places, w * (x - common)), np.bincount(places, w)
     # mean and error do not change when both are divided by the same number
-    return ClusteredMean(*mean_by_scene(sums / totals.min(), totals / totals.min()), len(sums))
+    mean, error = mean_by_scene(sums / totals.min(), totals / totals.min())
+    return ClusteredMean(float(unit * (common + mean)), unit * error, len(sums))
 
 
 @checked
@@ -151,7 +154,8 @@ def intraclass_correlation(values: ArrayLike, clusters: Clusters) -> float:
     >>> intraclass_correlation([3.0, 3.0, 5.0, 5.0, 8.0, 8.0], [0, 0, 1, 1, 2, 2])
     1.0
     """
-    x = vector("values", values)
+    x, _ = scaled(vector("values", values))
+    x -= x[0]  # so that a common offset hides no digits
     places = _places(clusters, len(x))
     sizes = np.bincount(places).astype(np.int64)  # whose squares are added
     groups, n = len(sizes), len(x)
@@ -224,6 +228,8 @@ def _places(clusters: Clusters, n: int) -> Int[np.ndarray, " n"]:
         )
     if names.dtype.kind == "f" and (not np.isfinite(names).all() or (names % 1).any()):
         raise ValueError("clusters must be whole numbers or names, got fractions or NaN")
+    if names.dtype.kind not in "biufUS":
+        raise ValueError(f"clusters must be whole numbers or names, got type {names.dtype}")
     found, places = np.unique(names, return_inverse=True)
     if len(found) < 2:
         raise ValueError(

@@ -52,7 +52,7 @@ def conformal_quantile(scores: ArrayLike, level: float = 0.9) -> float:
     (18.0, inf)
     """
     s = np.sort(vector("scores", scores))
-    rank = math.ceil((len(s) + 1) * probability("level", level) - 1e-9)
+    rank = max(1, math.ceil((len(s) + 1) * probability("level", level) - 1e-9))
     return float(s[rank - 1]) if rank <= len(s) else math.inf
 
 

@@ -10,7 +10,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from primer.inputs import checked, count, matrix, real, vector
+from primer.inputs import Matrix, Vector, checked, count, real, vector
+from primer.inputs.magnitude import scaled
 
 
 class BrierParts(NamedTuple):
@@ -36,7 +37,8 @@ class BrierParts(NamedTuple):
         return self.reliability - self.resolution + self.uncertainty
 
 
-def brier_parts(forecasts: ArrayLike, came_true: ArrayLike) -> BrierParts:
+@checked
+def brier_parts(forecasts: Vector, came_true: Vector) -> BrierParts:
     r"""Take the Brier score apart, as Murphy did.
 
     .. math::
@@ -76,7 +78,7 @@ def brier_parts(forecasts: ArrayLike, came_true: ArrayLike) -> BrierParts:
     ((0.0, 0.0625, 0.1875), 0.125)
     """
     q = _probabilities("forecasts", forecasts)
-    y = vector("came_true", np.asarray(came_true, dtype=float), len(q))
+    y = vector("came_true", came_true, len(q))
     if not np.isin(y, (0, 1)).all():
         raise ValueError("came_true must hold 0 for no and 1 for yes, nothing else")
     said, groups = np.unique(q, return_inverse=True)
@@ -127,12 +129,14 @@ def calibration_noise(confidence: ArrayLike, bins: int = 15) -> float:
     0.0399
     """
     q = _probabilities("confidence", confidence)
-    places = np.minimum((q * count("bins", bins)).astype(int), bins - 1)
-    variances = np.bincount(places, q * (1 - q))  # n_b v_b of each bin
+    places = np.minimum(np.floor(q * float(count("bins", bins))), bins - 1)
+    _, own = np.unique(places, return_inverse=True)  # bins without an answer add nothing
+    variances = np.bincount(own, q * (1 - q))  # n_b v_b of each bin
     return float(math.sqrt(2 / math.pi) * np.sqrt(variances).sum() / len(q))
 
 
-def best_temperature(logits: ArrayLike, targets: ArrayLike) -> float:
+@checked
+def best_temperature(logits: Matrix, targets: Vector) -> float:
     r"""Find the temperature under which what came true is likeliest.
 
     .. math:: \hat T = \arg\min_T\; -\sum_i \log\operatorname{softmax}(z_i/T)_{y_i}
@@ -169,11 +173,10 @@ def best_temperature(logits: ArrayLike, targets: ArrayLike) -> float:
     >>> round(best_temperature(logits, [0, 0, 0, 1]), 6)  # log 9 / log 3
     2.0
     """
-    z = matrix("logits", logits)
-    y = vector("targets", targets, len(z))
+    z, y = logits, vector("targets", targets, len(logits))
     if not ((y >= 0) & (y < z.shape[1]) & (y % 1 == 0)).all():
         raise ValueError(f"targets must be whole numbers from 0 to {z.shape[1] - 1}")
-    z = z - z.max(axis=1, keepdims=True)
+    z, unit = scaled(z - z.max(axis=1, keepdims=True))
     chosen = z[np.arange(len(z)), y.astype(int)]
     if (chosen == 0).all():
         raise ValueError("every target has the largest logit: the colder the better, without end")
@@ -193,14 +196,14 @@ def best_temperature(logits: ArrayLike, targets: ArrayLike) -> float:
         if not low < newer < high or step == 0:  # Newton leaves the bracket: halve or double
             newer = 2 * inverse if math.isinf(high) else (low + high) / 2
         inverse = newer
-    return 1 / inverse
+    return unit / inverse
 
 
 def _slope(
-    scaled: Float[np.ndarray, "n v"], z: Float[np.ndarray, "n v"], chosen: Float[np.ndarray, " n"]
+    warmed: Float[np.ndarray, "n v"], z: Float[np.ndarray, "n v"], chosen: Float[np.ndarray, " n"]
 ) -> tuple[float, float]:
     """Compute first and second derivative of the mean loss by the inverse temperature."""
-    p = np.exp(scaled - logsumexp(scaled, axis=1, keepdims=True))
+    p = np.exp(warmed - logsumexp(warmed, axis=1, keepdims=True))
     mean = (p * z).sum(axis=1)
     spread = (p * (z - mean[:, None]) ** 2).sum(axis=1)
     return float((mean - chosen).mean()), float(spread.mean())

@@ -117,6 +117,12 @@ def agreement(first: Sequence[Any] | np.ndarray, second: Sequence[Any] | np.ndar
         raise ValueError(
             f"both judges must judge the same cases, one or more, got {a.shape} and {b.shape}"
         )
+    if any(kind not in "biufUS" for kind in (a.dtype.kind, b.dtype.kind)) or (
+        (a.dtype.kind in "US") != (b.dtype.kind in "US")
+    ):
+        raise ValueError("verdicts must be all numbers or all texts, of the same kind for both")
+    if (a != a).any() or (b != b).any():
+        raise ValueError("verdicts must not be NaN, which is equal to nothing, not to itself")
     both, places = np.unique(np.concatenate([a, b]), return_inverse=True)
     shares = [
         np.bincount(part, minlength=len(both)) / len(a)

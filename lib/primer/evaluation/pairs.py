@@ -7,7 +7,8 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, ndtri
+from scipy.special import ndtri
+from scipy.stats import binom
 
 from primer.inputs import (
     checked,
@@ -19,6 +20,7 @@ from primer.inputs import (
     random_generator,
     vector,
 )
+from primer.inputs.magnitude import scaled
 
 Method = Literal["exact", "mid-p"]
 EXACT_UP_TO = 20
@@ -66,7 +68,7 @@ def sign_flip_test(differences: ArrayLike, rng: np.random.Generator, draws: int 
     >>> sign_flip_test([1.0, 2.0, 3.0], np.random.default_rng(0))  # +++ and −−− of eight
     0.25
     """
-    d = vector("differences", differences)
+    d, _ = scaled(vector("differences", differences))  # p is that of any unit
     random_generator("rng", rng)
     patterns = count("draws", draws)
     observed = abs(d.sum())
@@ -130,9 +132,9 @@ def mcnemar(only_first: int, only_second: int, method: Method = "exact") -> floa
     if few == many:
         return 1.0
     m = few + many
-    p = 2 * float(bdtr(few, m, 0.5))
+    p = 2 * float(binom.cdf(few, m, 0.5))
     if method == "mid-p":
-        p -= math.exp(math.lgamma(m + 1) - math.lgamma(few + 1) - math.lgamma(many + 1)) * 0.5**m
+        p -= float(binom.pmf(few, m, 0.5))
     return min(1.0, p)
 
 
@@ -186,6 +188,6 @@ def questions_needed(
         raise ValueError(
             f"difference must be one of two shares, not 0 and between -1 and 1, got {delta:g}"
         )
-    reach = ndtri(1 - probability("level", level) / 2) + ndtri(probability("power", power))
+    reach = ndtri(probability("power", power)) - ndtri(probability("level", level) / 2)
     needed = float(max(reach, 0) ** 2) * positive("variance", variance) / delta**2
     return max(1, math.ceil(needed))

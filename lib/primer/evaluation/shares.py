@@ -9,10 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri
+from scipy.special import betainccinv, betaincinv, ndtri
 from scipy.stats import binom
 
-from primer.inputs import checked, count, probability, real
+from primer.inputs import as_array, checked, count, finite, probability, real
+from primer.inputs.given import given
+
+MOST = 100_000
+"""Questions whose intervals :func:`coverage` computes one by one."""
 
 
 class Interval(NamedTuple):
@@ -20,9 +24,6 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-
-
-IntervalOf = Callable[..., Interval]
 
 
 @checked
@@ -144,11 +145,13 @@ def clopper_pearson(right: int, n: int, level: float = 0.95) -> Interval:
     _asked(right, n, level)
     tail = (1 - level) / 2
     low = float(betaincinv(right, n - right + 1, tail)) if right else 0.0
-    return Interval(low, float(betaincinv(right + 1, n - right, 1 - tail)) if right < n else 1.0)
+    return Interval(low, float(betainccinv(right + 1, n - right, tail)) if right < n else 1.0)
 
 
 @checked
-def coverage(interval: IntervalOf, n: int, p: ArrayLike, level: float = 0.95) -> np.ndarray:
+def coverage(
+    interval: Callable[[int, int, float], Interval], n: int, p: ArrayLike, level: float = 0.95
+) -> np.ndarray:
     r"""Compute how often an interval holds the true share, by an exact sum.
 
     .. math:: C(p) = \sum_{k=0}^n \binom nk p^k(1-p)^{n-k}\,\mathbb 1[p \in I(k)]
@@ -172,7 +175,8 @@ def coverage(interval: IntervalOf, n: int, p: ArrayLike, level: float = 0.95) ->
     Raises
     ------
     ValueError
-        When a share lies outside 0 … 1, or n or the level is none.
+        When a share lies outside 0 … 1, n or the level is none, or the function returns no two
+        ends.
 
     References
     ----------
@@ -186,8 +190,15 @@ def coverage(interval: IntervalOf, n: int, p: ArrayLike, level: float = 0.95) ->
     share = real("p", p)
     if not ((share >= 0) & (share <= 1)).all():
         raise ValueError(f"p must hold shares, from 0 to 1, got {share.min():g} … {share.max():g}")
-    right = np.arange(count("n", n) + 1)
-    low, high = np.array([interval(int(k), n, level) for k in right]).T
+    if count("n", n) > MOST:
+        raise ValueError(
+            f"n must be at most {MOST:,}, got {n}: the sum has a term for each of them"
+        )
+    right = np.arange(n + 1)
+    ends = as_array("the result of interval", [interval(int(k), n, level) for k in right])
+    if ends.shape != (n + 1, 2):
+        raise ValueError(f"interval must return its two ends, got {given(interval(0, n, level))}")
+    low, high = finite("the result of interval", ends).T
     chance = binom.pmf(right, n, share[..., None])
     held: Float[np.ndarray, "... right"] = (low <= share[..., None]) & (share[..., None] <= high)
     return np.asarray((chance * held).sum(axis=-1))

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints, overload
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from primer.inputs.sentences import problem, reason_of, shape_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 Rule = Callable[[str, Any], Any]
 """Takes the name of an argument and what was given for it; returns it ready, or raises."""
+EXPLAINED = (ArithmeticError, IndexError, MemoryError, RuntimeError, TypeError, ValueError)
+"""Errors of Python's, NumPy's or torch's that are said in words, as far as the words are known."""
 
 
 @overload
@@ -104,13 +106,11 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
         args, named = plan.ready(args, named)
         try:
             result = function(*args, **named)
-        except (ArithmeticError, MemoryError, RuntimeError, ValueError) as error:
-            if not (reason := reason_of(error, function.__qualname__, plan.given(args, named))):
-                raise
-            raise ValueError(reason) from error
+        except EXPLAINED as error:
+            plan.explain(error, args, named)
         if plan.finite_result and not finite(result):
             plan.refuse(result)
-        return result
+        return plan.one_by_one(result, args, named) if plan.lazy else result
 
     return call
 
@@ -166,6 +166,7 @@ class _Plan:
         placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         self.places = [name for name, p in parameters.items() if p.kind in placed]
         self.name, self.unbounded = function.__name__, unbounded
+        self.qualified, self.lazy = function.__qualname__, inspect.isgeneratorfunction(function)
         self.finite_result = "return" not in unbounded
         try:
             found = get_type_hints(function, include_extras=True)
@@ -221,6 +222,24 @@ class _Plan:
             values.setdefault(name, default)
         placed = tuple(values.pop(name) for name in self.places[: len(args)])
         return placed + args[len(self.places) :], values
+
+    def explain(self, error: Exception, args: tuple[Any, ...], named: dict[str, Any]) -> NoReturn:
+        """Raise an error again, in words where they are known."""
+        if reason := reason_of(error, self.qualified, self.given(args, named)):
+            raise ValueError(reason) from error
+        raise error
+
+    def one_by_one(
+        self, results: Iterator[Any], args: tuple[Any, ...], named: dict[str, Any]
+    ) -> Iterator[Any]:
+        """Give what a function yields, which runs only now, and look at it as at a result."""
+        try:
+            for result in results:
+                if self.finite_result and not finite(result):
+                    self.refuse(result)
+                yield result
+        except EXPLAINED as error:
+            self.explain(error, args, named)
 
     def look(self, values: dict[str, Any]) -> None:
         """Raise a sentence where an argument differs from its hint."""

@@ -62,6 +62,9 @@ def fits(value: Any, hint: Any) -> bool:
         text = str if isinstance(value, str) else int if isinstance(value, bytes) else None
         if not isinstance(value, origin) or (text is not None and parts[0] is not text):
             return False
+        if isinstance(value, dict) and len(parts) == 2:
+            pairs = islice(value.items(), LOOKED_AT)
+            return all(fits(key, parts[0]) and fits(entry, parts[1]) for key, entry in pairs)
         entries = value[:LOOKED_AT] if isinstance(value, list | tuple) else ()
         fixed = origin is tuple and Ellipsis not in parts
         if fixed and len(value) != len(parts):
@@ -96,6 +99,9 @@ def not_finite(value: Any, *, infinite: bool) -> str:
     """Name the first NaN, or infinity unless it is allowed, and its place."""
     if isinstance(value, float | np.floating):
         return str(value) if math.isnan(value) or (math.isinf(value) and not infinite) else ""
+    if type(value) is dict:
+        places = ((key, not_finite(entry, infinite=infinite)) for key, entry in value.items())
+        return next((f"{broken} for {key!r}" for key, broken in places if broken), "")
     if isinstance(value, list | tuple):
         if set(map(type, value)) <= {int, str, bytes, bool}:
             return ""

@@ -201,7 +201,7 @@ def finite(value: Any) -> bool:
 
     Examples
     --------
-    >>> finite(2.5), finite(np.array([1.0, np.nan])), finite((1, "a", [0.5]))
+    >>> finite(2.5), finite(np.array([1.0, np.nan])), finite((1, "a", {"b": [0.5]}))
     (True, False, True)
     """
     kind = type(value)
@@ -218,4 +218,6 @@ def finite(value: Any) -> bool:
         if kinds <= {int, str, bytes, bool}:
             return True
         return (kinds <= {int, float} and all(map(math.isfinite, value))) or all(map(finite, value))
+    if kind is dict:
+        return all(map(finite, value.values()))
     return not isinstance(value, float | np.floating)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -36,8 +36,28 @@ ADVICE = {
 TOO_LARGE = (
     *("allocate memory", "Storage size calculation overflowed", "multiplication overflow"),
     *("Maximum allowed dimension", "Maximum allowed size", "array is too big"),
+    "Overflow when unpacking long",
 )
 """What torch and NumPy say of what fits into no memory."""
+NO_SUCH_NUMBER = ("math domain error", "cannot be converted to type")
+"""What Python and torch say of a number that floating-point numbers do not have."""
+APART = (
+    *(
+        "must match the size of tensor",
+        "shapes cannot be multiplied",
+        "must match the existing size",
+    ),
+    *("could not be broadcast together", "has a mismatch in its core dimension"),
+    *(
+        "expected to be in range",
+        "Expected size for first two dimensions",
+        "must have same reduction",
+    ),
+    *("inconsistent tensor size", "shape mismatch:"),
+)
+"""What torch and NumPy say of shapes that do not go together."""
+NOT_THERE = ("out of bounds", "index out of range in self", "selected index k out of range")
+"""What torch and NumPy say of an index, or a number of entries, that is too large."""
 
 
 def problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str]) -> str:
@@ -153,21 +173,45 @@ def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
     name = owner.rpartition(".")[2] if name == "__init__" else name  # a class is called by its name
     if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
         return f"{name} needs more memory than there is; make its arguments smaller"
-    domain = str(error) == "math domain error"
-    if isinstance(error, ValueError) and not domain:  # a sentence of the function's own
+    if any(words in str(error) for words in APART):
+        found = [(argument, tuple(one.shape)) for argument, one in _tensors(arguments)]
+        shapes = ", ".join(f"{argument} {shape}" for argument, shape in found)
+        return f"{name} got shapes that do not go together: {shapes or error}"
+    if any(words in str(error) for words in NOT_THERE):
+        return f"{name} looks for an entry that is not there: {error}"
+    if type(error).__name__.endswith("LinAlgError"):
+        return (
+            f"{name} meets a matrix that has no inverse: columns that depend on each other, or "
+            f"numbers that are too large or too small for floating-point numbers"
+        )
+    if "not implemented for" in str(error):
+        return f"{name} cannot be computed in this precision, {error}; write .float()"
+    domain = any(words in str(error) for words in NO_SUCH_NUMBER)
+    if isinstance(error, ValueError | TypeError) and not domain:  # a sentence of the function's own
         return ""
     if domain or isinstance(error, OverflowError | ZeroDivisionError | FloatingPointError):
         return (
             f"{name} cannot be computed for these arguments, {error}: a number is too large or too "
             f"small for floating-point numbers"
         )
-    precisions = {}  # torch multiplies no matrices of two precisions
-    for argument, value in arguments.items():
-        one: Any = next(iter(value.parameters()), None) if hasattr(value, "parameters") else value
-        if is_tensor(one) and one.is_floating_point():
-            kind = str(one.dtype).removeprefix("torch.")
-            precisions["the model" if argument == "self" else argument] = kind
+    precisions = {  # torch multiplies no matrices of two precisions
+        argument: str(one.dtype).removeprefix("torch.")
+        for argument, one in _tensors(arguments)
+        if is_tensor(one) and one.is_floating_point()
+    }
     if len(set(precisions.values())) < 2:
         return ""
     words = ", ".join(f"{argument} in {kind}" for argument, kind in precisions.items())
     return f"all tensors need one precision, got {words}"
+
+
+def _tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Give tensors and arrays by name, a model's first, and those that a tuple of names holds."""
+    for argument, value in arguments.items():
+        if is_tensor(value) or isinstance(value, np.ndarray):
+            yield argument, value
+        elif hasattr(value, "parameters"):
+            own = [("the model" if argument == "self" else argument, p) for p in value.parameters()]
+            yield from own[:1]
+        elif hasattr(value, "_asdict"):
+            yield from _tensors(value._asdict())

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.fourier import dft
-from primer.inputs import Count, NotNegative, Positive, among, checked, count
+from primer.inputs import Count, NotNegative, Positive, among, checked, count, tokens
 
 BENDS = {"relu": torch.relu, "square": torch.square}
 
@@ -51,6 +51,7 @@ class AdditionNetwork(NamedTuple):
     output: Float[Tensor, "width p"]
     bend: str
 
+    @checked
     def logits(self, pairs: Int[Tensor, "n 2"]) -> Float[Tensor, "n p"]:
         """Compute the logits of every answer.
 
@@ -60,8 +61,10 @@ class AdditionNetwork(NamedTuple):
         >>> network.logits(torch.tensor([[0, 0]]))
         tensor([[4., 0., 0.]])
         """
-        return BENDS[self.bend](self.table[pairs].sum(1)) @ self.output
+        numbers = tokens("pairs", pairs, len(self.table))
+        return BENDS[self.bend](self.table[numbers].sum(1)) @ self.output
 
+    @checked
     def accuracy(self, pairs: Int[Tensor, "n 2"]) -> float:
         """Compute how often the largest logit is that of the sum.
 
@@ -70,6 +73,8 @@ class AdditionNetwork(NamedTuple):
         >>> handmade_addition(5).accuracy(modular_pairs(5))
         1.0
         """
+        if not len(pairs):
+            raise ValueError("pairs is empty: there is no sum to be right on")
         found = self.logits(pairs).argmax(1)
         return float((found == pairs.sum(1) % len(self.table)).float().mean())
 
@@ -276,7 +281,7 @@ def neurons(weights: Float[Tensor, "p width"]) -> Neurons:
     p = len(weights)
     if p % 2 == 0 or p < 3:
         raise ValueError(f"the table needs an odd number of rows, 3 or more, got {p}")
-    half = dft(weights.double().numpy().T)[:, 1 : (p + 1) // 2]  # (width, (p − 1)/2)
+    half = dft(weights.detach().double().numpy().T)[:, 1 : (p + 1) // 2]  # (width, (p − 1)/2)
     power = np.abs(half) ** 2
     same = (weights == weights[0]).all(0)
     if same.any():

@@ -13,6 +13,7 @@ from primer.transformers import RMSNorm, Transformer
 
 
 @torch.no_grad()
+@checked
 def shuffled_weights(
     model: Transformer, generator: torch.Generator, *, embedding: bool = False
 ) -> Transformer:

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inputs import Count, Number, Positive, checked
+from primer.inputs import tokens as token_ids
 
 
 class Dictionary(NamedTuple):
@@ -41,6 +42,7 @@ class Dictionary(NamedTuple):
     scale: float
     active: int
 
+    @checked
     def encode(self, states: Float[Tensor, "... d"]) -> Float[Tensor, "... latents"]:
         """Find the latents of states: at most K of them are not 0.
 
@@ -55,6 +57,7 @@ class Dictionary(NamedTuple):
         kept = reach.topk(self.active, dim=-1)
         return torch.zeros_like(reach).scatter(-1, kept.indices, kept.values)
 
+    @checked
     def decode(self, latents: Float[Tensor, "... latents"]) -> Float[Tensor, "... d"]:
         """Compute the states that latents stand for.
 
@@ -182,10 +185,11 @@ def unexplained(states: Float[Tensor, "n d"], found: Float[Tensor, "n d"]) -> fl
     >>> unexplained(states, torch.ones(2, 1)), unexplained(states, states)
     (1.0, 0.0)
     """
-    variance = float((states - states.mean(0)).square().sum())
-    if variance == 0:
+    away, missed = (states - states.mean(0)).double(), (states - found).double()
+    largest = away.abs().max()
+    if largest == 0:
         raise ValueError("all states are equal: there is no variance to explain")
-    return float((states - found).square().sum()) / variance
+    return float((missed / largest).square().sum() / (away / largest).square().sum())
 
 
 @checked
@@ -250,16 +254,18 @@ def token_share(
     Raises
     ------
     ValueError
-        When a token is not in the vocabulary.
+        When a token is not in the vocabulary, or an activation is negative.
 
     Examples
     --------
     >>> token_share(torch.tensor([[1.0, 0.0], [3.0, 0.0]]), torch.tensor([0, 1]), 2)
     tensor([0.7500, 0.0000])
     """
-    if bool(((tokens < 0) | (tokens >= vocab_size)).any()):
-        raise ValueError(f"tokens must lie between 0 and {vocab_size - 1}")
-    sums = latents.new_zeros(vocab_size, latents.shape[1]).index_add(0, tokens.long(), latents)
+    tokens = token_ids("tokens", tokens, vocab_size)
+    if bool((latents < 0).any()):
+        raise ValueError(f"latents must not be negative, got {float(latents.min()):g}")
+    read, places = tokens.unique(return_inverse=True)
+    sums = latents.new_zeros(max(len(read), 1), latents.shape[1]).index_add(0, places, latents)
     total = sums.sum(0)
     return torch.where(total > 0, sums.amax(0) / total.where(total > 0, 1), 0)
 
@@ -278,6 +284,11 @@ def likeness(rows: Float[Tensor, "one d"], others: Float[Tensor, "two d"]) -> Fl
     Tensor of shape (latents,)
         1 where the other dictionary has the same direction.
 
+    Raises
+    ------
+    ValueError
+        When a dictionary is empty, or one of its rows does not have length 1.
+
     References
     ----------
     Sharkey, Braun and Millidge (2022), mean max cosine similarity.
@@ -287,4 +298,8 @@ def likeness(rows: Float[Tensor, "one d"], others: Float[Tensor, "two d"]) -> Fl
     >>> likeness(torch.eye(2), torch.tensor([[0.6, 0.8]]))
     tensor([0.6000, 0.8000])
     """
+    for name, directions in (("rows", rows), ("others", others)):
+        lengths = directions.norm(dim=1)
+        if not len(lengths) or bool((abs(lengths - 1) > 0.01).any()):
+            raise ValueError(f"{name} must be directions of length 1, one or more")
     return (rows @ others.T).amax(1)

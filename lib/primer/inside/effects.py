@@ -11,6 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inputs import checked
+from primer.inputs import tokens as token_ids
+from primer.inputs.given import given
 from primer.inside.looking import check_names, patched, record, swap
 from primer.transformers import RMSNorm, Transformer
 
@@ -65,9 +67,8 @@ def logit_difference(
     >>> logit_difference(torch.tensor([[1.0, 3.0]]), torch.tensor([1]), torch.tensor([0]))
     tensor([2.])
     """
-    for name, tokens in (("right", right), ("wrong", wrong)):
-        if bool(((tokens < 0) | (tokens >= logits.shape[1])).any()):
-            raise ValueError(f"{name} must hold tokens from 0 to {logits.shape[1] - 1}")
+    right = token_ids("right", right, logits.shape[1])
+    wrong = token_ids("wrong", wrong, logits.shape[1])
     rows = torch.arange(len(logits))
     return logits[rows, right] - logits[rows, wrong]
 
@@ -125,6 +126,7 @@ def share(
 
 
 @torch.enable_grad()
+@checked
 def first_order(
     model: Transformer,
     clean: Int[Tensor, "batch seq"],
@@ -177,6 +179,8 @@ def first_order(
     """
     _same_length(clean, corrupted)
     check_names(model, names)
+    if not names:
+        raise ValueError("names is empty: there is no activation to estimate anything for")
     other, own = record(model, corrupted, names), dict[str, Tensor]()
 
     def observe(name: str, x: Tensor) -> Tensor | None:
@@ -185,8 +189,13 @@ def first_order(
         own[name] = x if x.requires_grad else x.detach().requires_grad_()
         return own[name]
 
-    value = measure(model(clean, n_last=1, observe=observe)).sum()
-    slopes = torch.autograd.grad(value, [own[name] for name in names])
+    values = measure(model(clean, n_last=1, observe=observe))
+    if not isinstance(values, Tensor) or values.shape != clean.shape[:1] or values.grad_fn is None:
+        raise ValueError(
+            f"measure must compute from the logits a number for each text, a tensor of shape "
+            f"{tuple(clean.shape[:1])} with a gradient, got {given(values)}"
+        )
+    slopes = torch.autograd.grad(values.sum(), [own[name] for name in names])
     found = {}
     for name, slope in zip(names, slopes, strict=True):
         product = -((other[name] - own[name].detach()) * slope).sum(-1)
@@ -195,6 +204,7 @@ def first_order(
 
 
 @torch.no_grad()
+@checked
 def direct_path(
     model: Transformer,
     clean: Int[Tensor, "batch seq"],
@@ -274,6 +284,7 @@ def direct_path(
 
 
 @torch.no_grad()
+@checked
 def direct_logits(
     model: Transformer,
     tokens: Int[Tensor, "batch seq"],
@@ -328,6 +339,8 @@ def direct_logits(
     seen = record(model, tokens)
     last = seen[f"blocks.{config.n_layers - 1}.after"][:, -1]
     root = (last.square().mean(-1, keepdim=True) + norm.eps).sqrt()
+    right = token_ids("right", right, config.vocab_size)
+    wrong = token_ids("wrong", wrong, config.vocab_size)
     u = model.head.weight
     direction = norm.weight * (u[right] - u[wrong]) / root  # (batch, d_model)
     parts = {"embedding": (seen["embedding"][:, -1] * direction).sum(-1)}

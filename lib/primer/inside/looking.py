@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.attention import Observe
-from primer.inputs import whole
+from primer.inputs import checked, whole
 from primer.transformers import ACTIVATIONS, Transformer
 
 Patch = Callable[[Tensor], Tensor]
@@ -47,6 +47,7 @@ def check_names(model: Transformer, names: Sequence[str]) -> None:
             )
 
 
+@checked
 def patching(patches: Mapping[str, Patch]) -> Observe:
     """Make an observer that replaces activations by name, and leaves the others alone.
 
@@ -70,6 +71,7 @@ def patching(patches: Mapping[str, Patch]) -> Observe:
 
 
 @torch.no_grad()
+@checked(infinite="return")
 def record(
     model: Transformer,
     tokens: Int[Tensor, "batch seq"],
@@ -120,6 +122,7 @@ def record(
     return seen
 
 
+@checked
 def patched(
     model: Transformer,
     tokens: Int[Tensor, "batch seq"],
@@ -167,6 +170,7 @@ def patched(
     return model(tokens, n_last=n_last, observe=patching(patches))
 
 
+@checked(infinite="source")
 def swap(
     source: Float[Tensor, "batch *axes"],
     place: int | Sequence[int] | None = None,
@@ -201,7 +205,7 @@ def swap(
              [1., 1.],
              [0., 0.]]])
     """
-    if not isinstance(source, Tensor) or source.ndim not in (3, 4):
+    if source.ndim not in (3, 4):
         raise ValueError("source must be a recorded activation with the axes batch, seq, width")
     seq = source.shape[-2]
     places = list(range(seq)) if place is None else _listed(place)

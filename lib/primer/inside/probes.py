@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from primer.inputs import Matrix, NotNegative, Vector, checked
+from primer.inputs.magnitude import scaled
 from primer.regression import ridge
 from primer.regression.variation import share_explained
 
@@ -26,7 +27,8 @@ class Probe(NamedTuple):
     weights: Float[np.ndarray, " d"]
     bias: float
 
-    def read(self, states: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+    @checked
+    def read(self, states: Matrix) -> Float[np.ndarray, " n"]:
         """Read states.
 
         Examples
@@ -34,11 +36,15 @@ class Probe(NamedTuple):
         >>> Probe(np.array([2.0, 0.0]), 1.0).read(np.array([[1.0, 5.0]]))
         array([3.])
         """
+        if states.shape[1] != len(self.weights):
+            raise ValueError(
+                f"states must have {len(self.weights)} columns, as many as the probe has weights, "
+                f"got {states.shape[1]}"
+            )
         return states @ self.weights + self.bias
 
-    def r_squared(
-        self, states: Float[np.ndarray, "n d"], targets: Float[np.ndarray, " n"]
-    ) -> float:
+    @checked
+    def r_squared(self, states: Annotated[Matrix, "n d"], targets: Annotated[Vector, "n"]) -> float:
         r"""Compute the share of the targets' variance that is read, :math:`R^2`; below 0 if worse.
 
         Examples
@@ -122,7 +128,8 @@ def shortest_push(weights: Annotated[Vector, "d"]) -> Float[np.ndarray, " d"]:
     """
     if not weights.any():
         raise ValueError("weights are all 0: no push moves what they read")
-    return weights / (weights @ weights)
+    parts, scale = scaled(weights)
+    return np.asarray(parts / (parts @ parts) / scale)
 
 
 @checked
@@ -162,8 +169,11 @@ def pattern(
     >>> pattern([1.0, -1.0], [[2.0, 1.0], [1.0, 1.0]])  # read by a difference, written along one
     array([1., 0.])
     """
+    if not np.allclose(covariance, covariance.T, rtol=1e-8, atol=0):
+        raise ValueError("covariance must be symmetric, as that of states is")
+    weights, scale = scaled(weights)
     moved = covariance @ weights
     variance = float(weights @ moved)
     if not variance > 0:
         raise ValueError("the states do not vary along the weights: there is no pattern")
-    return moved / variance
+    return np.asarray(moved / variance / scale)

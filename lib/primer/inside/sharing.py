@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from primer.inputs import Count, Matrix, Number, Positive, Vector, checked, number
+from primer.inputs.magnitude import scaled
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)  # exact up to degree 7
 
@@ -161,12 +162,13 @@ def cosines(vectors: Matrix) -> Float[np.ndarray, " pairs"]:
     >>> cosines([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]]).round(4)
     array([0.    , 0.7071, 0.7071])
     """
-    lengths = np.linalg.norm(vectors, axis=1)
     if len(vectors) < 2:
         raise ValueError(f"a pair needs two vectors, got {len(vectors)}")
-    if not lengths.all():
-        raise ValueError(f"vector {int(np.argmin(lengths))} has length 0 and no direction")
-    unit = vectors / lengths[:, None]
+    parts, _ = scaled(vectors, axis=1)
+    if not parts.any(axis=1).all():
+        place = int(np.argmin(parts.any(axis=1)))
+        raise ValueError(f"vector {place} has length 0 and no direction")
+    unit = parts / np.linalg.norm(parts, axis=1)[:, None]
     return (unit @ unit.T)[np.triu_indices(len(unit), 1)]
 
 

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from primer.inputs import checked, count
+from primer.inputs import checked, count, tokens
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Cups:
         """How many tokens there are."""
         return self.nothing + 2
 
+    @checked
     def swap(self, cups: tuple[int, int]) -> int:
         """Return the token of a swap.
 
@@ -115,12 +116,16 @@ class Cups:
         shape_fits = questions.shape[1] == self.slots + 2
         if not shape_fits or bool((questions[:, -1] != self.nothing + 1).any()):
             raise ValueError(f"a question is a place, {self.slots} slots and the equals sign")
+        questions = tokens("questions", questions, self.vocab_size)
+        slots = questions[:, 1:-1]
+        if bool((questions[:, 0] >= self.places).any() or (slots < self.places).any()):
+            raise ValueError(f"a question is a place, {self.slots} slots and the equals sign")
         moves = torch.arange(self.places).repeat(self.vocab_size, 1)  # token, from → to
         for a, b in self.pairs:
             token = self.swap((a, b))
             moves[token, a], moves[token, b] = b, a
         place, found = questions[:, 0], []
-        for slot in questions[:, 1:-1].T:
+        for slot in slots.T:
             place = moves[slot, place]
             found.append(place)
         return torch.stack(found, dim=1)

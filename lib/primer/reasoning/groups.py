@@ -16,9 +16,20 @@ from scipy.stats import binom
 from torch import Tensor
 
 from primer.alignment import grouped
-from primer.inputs import Reals, among, at_least, checked
+from primer.inputs import Reals, among, checked, count
 
-GroupSize = Annotated[int, at_least(2)]
+MOST = 1_000_000
+"""Replies of a group: the sums have a term for each."""
+
+
+def _group_size(name: str, value: object) -> int:
+    """Return a whole number from 2 to a million."""
+    if (n := count(name, value, at_least=2)) > MOST:
+        raise ValueError(f"{name} must be at most {MOST:,}, got {n}")
+    return n
+
+
+GroupSize = Annotated[int, _group_size]
 Kind = Annotated[str, among(("leave one out", "mean", "spread"))]
 
 

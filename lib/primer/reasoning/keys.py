@@ -13,6 +13,7 @@ from torch import Tensor
 
 from primer.alignment import Replies, reply_mask
 from primer.inputs import Count, at_least, checked, count, one_of
+from primer.inputs import tokens as token_ids
 
 KEYS = {
     "+3": lambda display: display + 3,
@@ -79,6 +80,7 @@ class Calculator:
                     found[display, key] = shown
         return found
 
+    @checked
     def press(self, display: int, key: str) -> int | None:
         """Return what the display shows after a press, or None where the press is illegal.
 
@@ -130,6 +132,7 @@ class Calculator:
         arrows = np.full((len(pairs), 1), self.arrow)
         return torch.from_numpy(np.concatenate([pairs, arrows], axis=1))
 
+    @checked
     def read(self, tokens: Int[Tensor, " length"]) -> str:
         """Write tokens as text, up to the end.
 
@@ -139,7 +142,7 @@ class Calculator:
         '+3 10 ×2 20'
         """
         words = [*map(str, range(self.size)), *KEYS, "end", "→"]
-        ids = tokens.tolist()
+        ids = token_ids("tokens", tokens, self.vocab_size).tolist()
         return " ".join(words[t] for t in ids[: ids.index(self.end) if self.end in ids else None])
 
 

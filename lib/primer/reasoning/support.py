@@ -7,7 +7,7 @@ from typing import Annotated
 
 import torch
 from jaxtyping import Float
-from scipy.special import rel_entr
+from scipy.special import expit, rel_entr
 from torch import Tensor
 
 from primer.inputs import Count, Positive, Probability, checked, distribution, number
@@ -54,7 +54,7 @@ def right_when_tilted(p: Chance, kl_weight: Positive) -> float:
     """
     if p in (0, 1):
         return p
-    return 1 / (1 + (1 - p) / p * math.exp(-1 / kl_weight))
+    return float(expit(math.log(p) - math.log1p(-p) + 1 / kl_weight))
 
 
 @checked(infinite="return")
@@ -118,7 +118,7 @@ def least_divergence(a: Chance, p: Chance) -> float:
     >>> round(least_divergence(0.5904, 0.2), 4)
     0.3649
     """
-    return float(rel_entr(a, p) + rel_entr(1 - a, 1 - p))
+    return max(0.0, float(rel_entr(a, p) + rel_entr(1 - a, 1 - p)))  # rounding may lead below 0
 
 
 @checked
@@ -192,7 +192,9 @@ def leaky_precision(p: Chance, true_accepted: Chance, false_accepted: Chance) ->
     >>> [round(leaky_precision(p, 1.0, 0.05), 3) for p in (0.2, 0.02, 0.002)]
     [0.833, 0.29, 0.039]
     """
-    accepted = p * true_accepted + (1 - p) * false_accepted
-    if accepted == 0:
-        raise ValueError("nothing is ever accepted: there is no first accepted reply")
-    return p * true_accepted / accepted
+    wrong = (1 - p) * false_accepted
+    if p == 0 or true_accepted == 0:
+        if wrong == 0:
+            raise ValueError("nothing is ever accepted: there is no first accepted reply")
+        return 0.0
+    return 1 / (1 + wrong / p / true_accepted)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from primer.evaluation import pass_at_k
-from primer.inputs import Count, Probability, checked
+from primer.inputs import Count, Probability, as_array, checked
 
 
 @checked
@@ -108,8 +108,10 @@ def pass_curve(
     >>> curve.mean.round(4)
     array([0.4   , 0.4667])
     """
-    if np.size(right) == 0:
+    if as_array("right", right).size == 0:
         raise ValueError("there is no question: give how many answers to each are right")
+    if not len(ks):
+        raise ValueError("ks is empty: give one number of tries or more")
     each = np.stack([pass_at_k(right, answers, k) for k in ks])  # (ks, questions)
     rows: Int[np.ndarray, "resamples questions"] = rng.integers(
         each.shape[1], size=(resamples, each.shape[1])

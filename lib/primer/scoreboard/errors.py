@@ -3,11 +3,12 @@ r"""How sure a mean over scenes is: its standard error, and that of a difference
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Real
+
+from primer.inputs import Reals, checked
+from primer.inputs.magnitude import scaled
 
 
 class Mean(NamedTuple):
@@ -36,10 +37,8 @@ class Mean(NamedTuple):
         return abs(self.mean) >= 2 * self.error
 
 
-def mean_by_scene(
-    bits: Sequence[float] | Float[np.ndarray, " scenes"],
-    characters: Sequence[float] | Real[np.ndarray, " scenes"],
-) -> Mean:
+@checked
+def mean_by_scene(bits: Reals, characters: Reals) -> Mean:
     r"""Compute bits per character and their error, with scenes as what is independent.
 
     .. math::
@@ -78,17 +77,17 @@ def mean_by_scene(
     >>> mean_by_scene([10.0, 14.0], [5, 5])  # 2.0 and 2.8 bits a character: 2.4 ± 0.8/2
     Mean(mean=2.4, error=0.4)
     """
-    costs, lengths = np.asarray(bits, dtype=float), np.asarray(characters, dtype=float)
+    costs, lengths = bits, characters
     if costs.ndim != 1 or costs.shape != lengths.shape or len(costs) < 2:
         raise ValueError(
             "an error needs the bits and the characters of at least two scenes, one number for "
             f"each, got shapes {costs.shape} and {lengths.shape}"
         )
-    if not np.isfinite(costs).all():
-        raise ValueError(f"scene {int(np.argmin(np.isfinite(costs)))} costs no finite number")
     if not (lengths >= 1).all():
         raise ValueError(f"a scene must have at least 1 character, got {lengths.min():g}")
-    total = lengths.sum()
+    total, (costs, unit) = lengths.sum(), scaled(costs)
     mean = costs.sum() / total
-    squares = np.square(costs - mean * lengths).sum() * len(costs) / (len(costs) - 1)
-    return Mean(float(mean), float(math.sqrt(squares) / total))
+    away = costs - mean * lengths
+    away -= away.sum() / total * lengths  # what a large common part rounds off the mean
+    squares = np.square(away).sum() * len(costs) / (len(costs) - 1)
+    return Mean(float(unit * mean), float(unit * (math.sqrt(squares) / total)))
