@@ -4,7 +4,7 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import numpy as np
@@ -530,3 +530,84 @@ def test_what_passes_quickly_would_pass_slowly(hint, value):
         assert hints.fits(value, hint)
         assert not hints.not_finite(value, infinite=False)
         assert not isinstance(value, np.ma.MaskedArray)
+
+
+# --- what is yielded, kept in a table, or said by NumPy and torch ---------------------------------
+
+
+@inputs.checked
+def halves(x: inputs.Number, n: inputs.Natural):
+    for _ in range(n):
+        yield x
+        x = x * 1e300
+
+
+def test_what_a_function_yields_is_looked_at_one_by_one():
+    found = halves(1.0, 5)
+    assert [next(found), next(found)] == [1.0, 1e300]
+    with pytest.raises(ValueError, match="halves gives inf for these arguments"):
+        next(found)
+    with pytest.raises(ValueError, match="n must be a whole number"):
+        halves(1.0, 2.5)  # asked at the call, before anything is wanted of it
+
+
+@inputs.checked
+def table(x: inputs.Number):
+    return {"kept": 1.0, "lost": [x, x * 1e300]}
+
+
+def test_a_number_in_a_table_is_looked_at():
+    assert table(2.0) == {"kept": 1.0, "lost": [2.0, 2e300]}
+    with pytest.raises(ValueError, match="table gives inf in entry 1 for 'lost' for these"):
+        table(1e300)
+
+
+@inputs.checked
+def named(patches: Mapping[str, Callable[[int], int]], x: int = 0):
+    return [patch(x) for patch in patches.values()]
+
+
+def test_the_entries_of_a_table_are_what_the_hint_says():
+    assert named({"one": lambda x: x + 1}) == [1]
+    for wrong in ({"one": 3}, {1: abs}, {"one": lambda: 1}):
+        with pytest.raises(ValueError, match="patches must be a mapping from a text to a function"):
+            named(wrong)
+
+
+@inputs.checked
+def raising(call: Callable[[], object], x: Float[torch.Tensor, "..."]):
+    return call()
+
+
+ONES = torch.ones
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ONES(2, 3) @ ONES(2, 3), r"raising got shapes that do not go together: x \(7,\)"),
+        (lambda: ONES(2) + ONES(3), "do not go together"),
+        (lambda: np.ones(2) + np.ones(3), "do not go together"),
+        (lambda: np.ones((2, 3)) @ np.ones((2, 3)), "do not go together"),
+        (lambda: ONES(2).expand(3), "do not go together"),
+        (lambda: ONES(2)[torch.tensor([5])], "looks for an entry that is not there: index 5"),
+        (lambda: np.ones(2)[[5]], "looks for an entry that is not there: index 5"),
+        (lambda: ONES(2).topk(3), "looks for an entry that is not there"),
+        (lambda: torch.nn.functional.embedding(torch.tensor([9]), ONES(2, 2)), "is not there"),
+        (lambda: np.linalg.inv(np.zeros((2, 2))), "meets a matrix that has no inverse"),
+        (lambda: torch.linalg.inv(torch.zeros(2, 2)), "meets a matrix that has no inverse"),
+        (lambda: torch.linalg.svd(ONES(2, 2).half()), "cannot be computed in this precision"),
+        (lambda: torch.randn(2**63), "raising needs more memory than there is"),
+        (lambda: ONES(1).fill_(1e200), "cannot be computed for these arguments"),
+    ],
+)
+def test_what_torch_and_numpy_say_is_said_in_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        raising(call, ONES(7))
+
+
+def test_what_nobody_knows_a_sentence_for_is_raised_as_it_is():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        raising(lambda: 1 + "a", ONES(1))
+    with pytest.raises(IndexError, match="list index"):
+        raising(lambda: [][0], ONES(1))

@@ -1,7 +1,7 @@
 """No simulation of a notebook passes by luck of its seed (`make fuzz`).
 
 The cells tagged ``draws``, and what they need, run again with all seeds moved: a check that fails
-raises.  A check cell without the tag holds numbers of the sample that the notebook's own seed gives,
+raises.  A check cell without the tag holds numbers of the sample that the notebook's seed gives,
 as the text quotes them: where it is needed for its names it runs without its checks.
 """
 
