@@ -98,7 +98,7 @@ def rows_of(text: list[int], n: int) -> np.ndarray:
 
 def kneser_ney(learned: list[list[int]], judged: list[list[int]], n: int, size: int) -> list:
     """Interpolated Kneser–Ney with three discounts an order: minus log₂ of each symbol's chance."""
-    base = 1 << (size - 1).bit_length()
+    base = size  # symbols are digits: a gram is one number
 
     def numbers(rows: np.ndarray) -> np.ndarray:
         return rows.astype(np.int64) @ base ** np.arange(rows.shape[1])[::-1].astype(np.int64)
@@ -180,7 +180,10 @@ def sigma(x: np.ndarray) -> np.ndarray:
 def states(kind: str, texts: np.ndarray) -> np.ndarray:
     """Read rows of characters side by side, and return what the next of each costs, in bits."""
     model = character_models()[kind]
-    w = {name.split(".")[-1]: v.double().numpy() for name, v in model.layer.named_parameters()}
+    w = {
+        name.split(".")[-1]: v.detach().double().numpy()
+        for name, v in model.layer.named_parameters()
+    }
     table = model.embed.weight.detach().double().numpy() @ w["input_weight"] + w["bias"]
     out, b = (part.detach().double().numpy() for part in (model.head.weight.T, model.head.bias))
     n = out.shape[0]
