@@ -8,18 +8,19 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import math
+import pkgutil
 from math import cos, log, pi, sin, sqrt
 
 import pytest
 import torch
-from asked import TOPICS
 
-from primer import attention
+from primer import attention, exercises
 from primer.datasets import plays
 from primer.notebook import NumberExercise
 from primer.scaling import CHINCHILLA_UNROUNDED
 from primer.transformers import load_pretrained
 
+TOPICS = [module.name for module in pkgutil.iter_modules(exercises.__path__)]
 GATE = 1 / (1 + math.exp(-2))  # σ(2)
 Z_TWO, Z_POWER = 1.959964, 0.841621  # normal quantiles of 97.5 % and of 80 %
 

@@ -10,8 +10,8 @@ from typing import Any
 from unittest import mock
 
 import nbformat
+import numpy as np
 import pytest
-from asked import DRAWS
 from playwright.sync_api import Browser
 from pressed import SITE, Pressed, ids_of, opened
 from thorough import a_few
@@ -24,6 +24,7 @@ from sphinx_run_in_page.in_page.names import names_of
 FEW = {"01-statistics", "07-attention"}
 """Their answers are arrays, and tensors; the second refuses some by looking at what they call."""
 
+DRAWS = np.random.default_rng
 LONG: dict[str, str] = {}
 """Exercises by the ids of their stubs whose solutions compute for minutes in a page."""
 

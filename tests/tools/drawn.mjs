@@ -1,4 +1,4 @@
-// What a widget draws and writes, for tests/tools/drawn.py: `drawn.still()`, `drawn.look()`, `drawn.controls()` and `drawn.unfold()`.
+// What a widget draws and writes, for tests/tools/drawn.py: `drawn.still()`, `drawn.look()` and so on.
 
 const root = () => document.getElementById("widget");
 const seen = (element) => element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true });
@@ -143,6 +143,105 @@ function still() {
 // What the last look saw.
 const look = () => last;
 
+// What an element says by itself, on one line.
+const said = (element) =>
+  [...element.childNodes]
+    .filter((node) => node.nodeType === Node.TEXT_NODE)
+    .map((node) => node.data)
+    .join("")
+    .replace(/\s+/g, " ")
+    .trim();
+
+// What stands written, piece by piece, and what the controls stand at; how many marks are drawn.
+function words() {
+  const shown = [...root().querySelectorAll("*")].filter(seen);
+  const told = (element) => {
+    if (element.matches("select"))
+      return `${element.labels?.[0]?.textContent.trim() ?? ""} = ${element.selectedOptions[0]?.text}`;
+    if (element.matches("[type=checkbox], [type=radio]"))
+      return element.checked ? `[x] ${element.labels?.[0]?.textContent.trim() ?? ""}` : "";
+    return element.matches("option, svg .tick") ? "" : said(element);
+  };
+  const marks = shown.filter((element) => element.matches("svg *:not(g, svg, title, defs, text)"));
+  return { pieces: shown.map(told).filter(Boolean), marks: marks.length };
+}
+
+// The whole widget as the lines of an SVG that a browser opens: its elements, with the numbers rounded.
+const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text) => text.replace(/[&<>"]/g, (c) => ESCAPES[c]);
+const rounded = (text) =>
+  text.replace(/-?\d*\.\d+(e-?\d+)?|-?\d+e-?\d+/g, (n) => String(Math.round(n * 10) / 10 + 0));
+const PLOTTED = ["d", "transform", "points", "viewBox"];
+const LEFT_OUT = /^(data-|aria-|on|tabindex|role|id$|for$|name$|list$|title$|value$|checked$|hidden$)/;
+
+const MADE_UP = /primer-[a-z0-9]+-(?=\d)/; // a name that is another each time
+
+function attributes(element) {
+  const left = element.closest("defs") ? /^$/ : LEFT_OUT;
+  const own = [...element.attributes].filter(({ name, value }) => value && !left.test(name));
+  const parts = own.map(({ name, value }) => {
+    const plotted = PLOTTED.includes(name) ? value.match(/[a-z]+|-?[\d.]+(e-?\d+)?/gi).join(" ") : value;
+    const number = element instanceof SVGElement || name === "style";
+    return ` ${name}="${escaped(number ? rounded(plotted) : value).replace(MADE_UP, "primer-")}"`;
+  });
+  if (element.matches("input[type=checkbox], input[type=radio]") && element.checked)
+    parts.push(' checked=""');
+  else if (element.matches("input")) parts.push(` value="${escaped(rounded(element.value))}"`);
+  if (element.open) parts.push(' open=""');
+  const above = element.parentElement;
+  if (element === root()) parts.unshift(' xmlns="http://www.w3.org/1999/xhtml"');
+  else if (element.tagName === "svg" && !(above instanceof SVGElement)) parts.unshift(` xmlns="${SVG}"`);
+  return parts.join("");
+}
+
+// A picture of pixels, as eight by eight squares.
+function mosaic(canvas) {
+  const colors = {};
+  pixels(canvas, (name, values) => {
+    colors[name] = values;
+  });
+  const square = (_, i) => {
+    const [r, g, b] = ["red", "green", "blue"].map((name) => colors[name][i]);
+    return `<path fill="rgb(${r} ${g} ${b})" d="M ${i % 8} ${Math.floor(i / 8)} h 1 v 1 h -1 z"/>`;
+  };
+  const [width, height] = colors.size;
+  const box = `xmlns="${SVG}" class="${canvas.className}" viewBox="0 0 8 8" preserveAspectRatio="none"`;
+  return [`<svg ${box} data-size="${width} ${height}">${colors.red.map(square).join("")}</svg>`];
+}
+
+const ROOM = 700; // characters of a line that holds several elements
+
+function lines(element) {
+  if (element.tagName === "CANVAS") return mosaic(element);
+  const tag = element.tagName.toLowerCase();
+  const [open, close] = [`<${tag}${attributes(element)}`, `</${tag}>`];
+  if (tag === "select") {
+    const chosen = element.selectedOptions[0]?.text ?? "";
+    return [`${open}><option>${escaped(chosen)}</option>${close}`];
+  }
+  const inside = [];
+  let before = null;
+  for (const node of element.childNodes) {
+    const text = node.nodeType === Node.TEXT_NODE && node.data.replace(/[\s\u200b]+/g, " ");
+    if (text && text !== " ") inside.push(escaped(text));
+    if (node.nodeType !== Node.ELEMENT_NODE || node.tagName === "title") continue;
+    if (!seen(node) && !node.closest("defs")) continue;
+    const own = lines(node);
+    // marks of one layer stand on one line, and small things of a kind beside each other
+    const layer =
+      !node.children.length && node instanceof SVGElement && named(node) === (before && named(before));
+    const fits = node.tagName === before?.tagName && inside.at(-1).length + own[0].length <= ROOM;
+    if (own.length === 1 && (layer || fits)) inside.push(inside.pop() + own[0]);
+    else inside.push(...own);
+    before = own.length === 1 ? node : null;
+  }
+  if (!inside.length) return [`${open}/>`];
+  const whole = `${open}>${inside.join("")}${close}`;
+  return inside.length === 1 || whole.length <= ROOM ? [whole] : [`${open}>`, ...inside, close];
+}
+
+const picture = () => lines(root());
+
 // Drawings within drawings that have no room, or show another part of the plane than the one they lie on.
 function lost() {
   const place = places();
@@ -187,4 +286,4 @@ function unfold() {
   return folds.length > 0;
 }
 
-globalThis.drawn = { still, look, controls, lost, unfold };
+globalThis.drawn = { still, look, words, picture, controls, lost, unfold };

@@ -1,15 +1,16 @@
-"""What a widget lets a reader move, and what its still picture shows, as numbers and words.
+"""What a widget lets a reader move, and what its still picture shows, in words and numbers.
 
-``python tests/tools/still.py`` writes what all widgets show now into ``tests/widgets/still/``, one
-file for each; name some to write these alone.  Look at the pictures and at the difference before
+``python tests/tools/still.py`` writes what all widgets show now into ``tests/widgets/still/``, a
+text for each; name some to write these alone.  Look at the pictures and at the difference before
 you commit them.
 
-As in :file:`drawn.py`, marks of one kind are described together: how many numbers there are, the
-least, the greatest, the mean, and where the large ones stand.
+A panel's line says what its axes span, and for each kind of mark how many there are and where they
+lie.  Behind it stand its words.  Each control is moved by itself, then all together.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import traitlets
-from drawn import Drawn, as_lines, changed, describe
+from drawn import near, packed, same_text
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
@@ -31,82 +32,74 @@ from primer.widgets.base import Widget
 from primer.widgets.controls import Choice, Number, Switch, Whole
 
 FOLDER = Path(__file__).parents[1] / "widgets/still"
-SIDE = 400
-"""A panel counts as so many pixels wide and high, whatever the layout makes of it."""
+PLAIN = {"scale": "linear", "form": "fixed", "knee": 1.0, "whole": False, "look": "select"}
+"""What most controls are, which goes without saying."""
+ROOM, SHARE = 2e-3, 0.01
+"""How far a number may lie off: by itself, and as a share of itself."""
+NOTHING = 1e-9
+"""Such a share of the greatest number is 0, but for rounding."""
 
 
 def shapes(axes: Axes) -> Iterator[tuple[str, Transform, Any]]:
-    """Name the look of every mark of a panel, with the points that it is made of."""
+    """Name the kind of every mark of a panel, with the points that it is made of."""
     for line in axes.lines:
-        look = f"line {to_hex(line.get_color())} {line.get_linestyle()} {line.get_marker()}"
-        yield look, line.get_transform(), line.get_xydata()
+        look = "" if line.get_linestyle() in ("-", "None") else f" {line.get_linestyle()}"
+        yield f"line {to_hex(line.get_color())}{look}", line.get_transform(), line.get_xydata()
     for patch in axes.patches:
-        edge = to_hex(patch.get_edgecolor(), keep_alpha=True)
-        look = f"patch {to_hex(patch.get_facecolor(), keep_alpha=True)} {edge}"
-        yield look, patch.get_transform(), patch.get_path().vertices
+        kind = f"patch {to_hex(patch.get_facecolor(), keep_alpha=True)}"
+        yield kind, patch.get_transform(), patch.get_path().vertices
     for collection in axes.collections:
         kind = type(collection).__name__
         if np.any(offsets := collection.get_offsets()):
             yield kind, collection.get_offset_transform(), offsets
         elif isinstance(collection, QuadMesh):
-            yield kind, collection.get_transform(), corners(collection.get_coordinates())
+            yield kind, collection.get_transform(), collection.get_coordinates()
         elif paths := collection.get_paths():
             points = np.concatenate([path.vertices for path in paths])
             yield kind, collection.get_transform(), points
-    for text in axes.texts:
-        yield f"text {to_hex(text.get_color())}", text.get_transform(), text.get_position()
-
-
-def corners(mesh: np.ndarray) -> np.ndarray:
-    """Return the closed outline of every cell; a spectrogram has too many for a path of each."""
-    low, high = slice(None, -1), slice(1, None)
-    around = [(low, low), (low, high), (high, high), (high, low), (low, low)]
-    return np.stack([mesh[place] for place in around], axis=2)
-
-
-def shades(axes: Axes) -> Iterator[tuple[str, Any]]:
-    """Yield the colors that stand for numbers, of 255."""
     for image in axes.images:
-        low, high = image.get_clim()
-        yield "image", (np.asarray(image.get_array(), dtype=float) - low) / ((high - low) or 1)
-    for collection in axes.collections:
-        yield "fill", collection.get_facecolor()
-        yield "edge", collection.get_edgecolor()
+        low, high = (f"{x:.3g}" for x in image.get_clim())
+        left, right, bottom, top = image.get_extent()
+        yield f"image {low} … {high}", axes.transData, [(left, bottom), (right, top)]
 
 
-def of_panel(axes: Axes) -> Drawn:
-    """Describe all that one panel shows: marks of one look together, colors, and words."""
-    marks: dict[str, list[Any]] = {}
-    into_panel = axes.transAxes.inverted()
-    for look, transform, points in shapes(axes):
+def spans(xy: np.ndarray) -> str:
+    """Say from where to where points lie."""
+    finite = xy[np.isfinite(xy).all(axis=1)]
+    if not len(finite):
+        return "nowhere"
+    finite = np.where(np.abs(finite) > NOTHING * np.abs(finite).max(axis=0), finite, 0.0)
+    (left, low), (right, high) = finite.min(axis=0), finite.max(axis=0)
+    return f"x {left:.4g} … {right:.4g}, y {low:.4g} … {high:.4g}"
+
+
+def of_panel(axes: Axes) -> str:
+    """Say what a panel spans, and where its marks lie in its own coordinates."""
+    marks: dict[str, list[np.ndarray]] = {}
+    for kind, transform, points in shapes(axes):
         xy = transform.transform(np.reshape(points, (-1, 2)))
-        marks.setdefault(look, []).append(SIDE * into_panel.transform(xy))
-    found: Drawn = {}
-    for look, parts in marks.items():
-        xy = np.concatenate(parts)
-        for name, values in zip("xy", xy[np.isfinite(xy).all(axis=1)].T, strict=True):
-            found[f"{look} {name}"] = describe(values.tolist()) if len(values) else None
-    for k, (kind, numbers) in enumerate(shades(axes)):
-        if len(shown := np.ma.masked_invalid(numbers).compressed()):
-            found[f"{kind} {k}"] = describe((255 * shown).tolist())
+        marks.setdefault(kind, []).append(axes.transData.inverted().transform(xy))
+    corners = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    told = [f"{len(parts)} {kind}: {spans(np.concatenate(parts))}" for kind, parts in marks.items()]
+    return "; ".join([spans(corners), *told])
+
+
+def words(axes: Axes) -> list[str]:
+    """Return what stands written in a panel."""
     legend = axes.get_legend()
-    words = {
-        "title": [axes.get_title(loc) for loc in ("left", "center", "right")],
-        "axes": [axes.get_xlabel(), axes.get_ylabel()],
-        "ticks": [t.get_text() for t in (*axes.get_xticklabels(), *axes.get_yticklabels())],
-        "colors": [to_hex(one.get_color()) for one in (axes.title, axes.xaxis.label)],
-        "grid": [str(line.get_visible()) for line in axes.get_xgridlines()[:1]],
-        "texts": [text.get_text() for text in axes.texts],
-        "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
-        "frame": [side for side, spine in axes.spines.items() if spine.get_visible()],
-    }
-    return found | {name: " | ".join(said) for name, said in words.items() if any(said)}
+    return [
+        *(axes.get_title(loc) for loc in ("left", "center", "right")),
+        *(axes.get_xlabel(), axes.get_ylabel()),
+        " ".join(t.get_text() for t in (*axes.get_xticklabels(), *axes.get_yticklabels())),
+        *(text.get_text() for text in axes.texts),
+        *((text.get_text() for text in legend.get_texts()) if legend else ()),
+    ]
 
 
 def lay_out(figure: Figure) -> None:
-    """Find limits and colors, as a figure does before it draws, where its panels stand.
+    """Place everything and color everything, as drawing would, without drawing.
 
-    Making room for titles and numbers takes longer than all else, and shows no other marks.
+    It is a picture's ticks, letters and images that take the time.
     """
     FigureCanvasAgg(figure)  # one renderer, which remembers how wide a text is
     for axes in figure.axes:
@@ -114,19 +107,16 @@ def lay_out(figure: Figure) -> None:
         axes.apply_aspect()
         for collection in axes.collections:
             collection.update_scalarmappable()
-        for text in axes.texts:  # an annotation looks where it points
-            text.get_window_extent()
 
 
-def of_figure(figure: Figure) -> Drawn:
-    """Describe a whole picture, panel by panel."""
+def of_figure(figure: Figure) -> list[str]:
+    """Describe a whole picture: a line for each panel, with its words below."""
     lay_out(figure)
-    panels = {f"panel {k}": of_panel(axes) for k, axes in enumerate(figure.axes)}
-    found = {
-        f"{name}: {key}": value for name, kinds in panels.items() for key, value in kinds.items()
-    }
-    width, height = figure.get_size_inches()
-    return {"size": f"{width:g} by {height:g} inches", **found}
+    found = []
+    for k, axes in enumerate(figure.axes):
+        pieces = [" ".join(word.split()) for word in words(axes) if word.strip()]
+        found += [f"panel {k}: {of_panel(axes)}", *packed(pieces)]
+    return found
 
 
 def elsewhere(control: Any, value: Any) -> Any:
@@ -159,36 +149,55 @@ def moved(widget: Widget, names: list[str]) -> Widget:
     return widget
 
 
+def declared(name: str, control: dict[str, Any]) -> str:
+    """Say in a line what a control is."""
+    said = [
+        f"{key} {value}"
+        for key, value in control.items()
+        if key != "label" and value not in (None, "", [], PLAIN.get(key))
+    ]
+    return f"{name}: {control.get('label', '')}; {', '.join(said)}"
+
+
 @matplotlib.rc_context()
-def states(name: str) -> dict[str, Drawn]:
+def account(name: str) -> list[str]:
     """Describe a widget's controls and its picture: as it opens, and with controls moved.
 
-    Each is moved by itself, and then all together.
+    Of a moved picture those lines stand here that the opened one has not.
     """
     matplotlib.rcdefaults()  # whatever style the caller has chosen
     kind: type[Widget] = getattr(widgets, name)
-    declared = kind.spec()["controls"].items()
     opened = of_figure(kind().picture())
-    alone = {f"{one} moved": [one] for one in controls(kind)}
-    pictures = {
-        title: changed(of_figure(moved(kind(), names).picture()), opened)
-        for title, names in {**alone, "moved": controls(kind)}.items()
-    }
-    said = {f"{name} {key}": str(said) for name, c in declared for key, said in c.items()}
-    return {"controls": said, "opened": opened, **pictures}
+    found = [declared(*one) for one in kind.spec()["controls"].items()]
+    found += ["opened:", *opened]
+    alone = {f"{one} moved:": [one] for one in controls(kind)}
+    together = {"all moved:": controls(kind)} if len(alone) > 1 else {}
+    for title, names in {**alone, **together}.items():
+        picture = of_figure(moved(kind(), names).picture())
+        first, *others = [line for line in picture if line not in opened] or [""]
+        found += [f"{title} {first.strip()}".strip(), *others]
+    return found
+
+
+def same(now: str, kept: str) -> bool:
+    """Compare two lines: where marks lie, with some room, or what stands written."""
+    return now == kept or (
+        near(now, kept, ROOM, SHARE) if re.search(r"panel \d+: x", kept) else same_text(now, kept)
+    )
 
 
 def file_of(name: str) -> Path:
     """Name the file that keeps what a widget's picture shows."""
-    return FOLDER / f"{name}.json"
+    return FOLDER / f"{name}.txt"
 
 
 def write(names: list[str]) -> None:
     """Keep what pictures show now."""
     FOLDER.mkdir(exist_ok=True)
     for name in names or widgets.__all__:
-        file_of(name).write_text(as_lines(states(name)), "utf-8")
-        print(f"{name}: {file_of(name).stat().st_size:,} bytes", flush=True)
+        lines = account(name)
+        file_of(name).write_text("\n".join(lines) + "\n", "utf-8")
+        print(f"{name}: {len(lines)} lines", flush=True)
 
 
 if __name__ == "__main__":

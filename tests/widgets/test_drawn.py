@@ -1,9 +1,8 @@
-"""Every widget draws what it drew when somebody last looked: opened, and control by control."""
+"""Every widget shows what it showed when somebody last looked: opened, and move by move."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
+import xml.etree.ElementTree as ET
 
 import drawn
 import pytest
@@ -18,40 +17,62 @@ MOVING = ("range", "select", "checkbox")
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", widgets.__all__)
-def test_a_widget_draws_what_it_drew(chromium: Browser, name: str) -> None:
-    kept = json.loads(drawn.file_of(name).read_text("utf-8"))
-
-    def differs(now: dict[str, drawn.Drawn]) -> list[str]:
-        return drawn.differences(now, {title: kept[title] for title in now if title in kept})
-
-    page = chromium.new_page(viewport={"width": drawn.WIDTH, "height": 900})
-    try:
-        now = drawn.changes(name, page, enough=lambda so_far: bool(differs(so_far)))
-        lost = page.evaluate("drawn.lost()")
-    finally:
-        page.close()
-    assert not lost, f"nothing can be seen in {lost}"
-    found = differs(now) or drawn.differences(now, kept)
+def test_a_widget_shows_what_it_showed(chromium: Browser, name: str) -> None:
+    now = drawn.account(chromium, name)
+    assert not now.lost, f"nothing can be seen in {now.lost}"
+    picture, words = drawn.kept(name)
+    found = drawn.differences(drawn.framed(name, now.picture), picture, drawn.same_line)
+    found += drawn.differences(now.words, words, drawn.same_text)
     assert not found, "\n".join(
         [*found[:12], f"if it is meant: python tests/tools/drawn.py {name}"]
     )
-    idle = [title for title, changed in now.items() if not changed and title.startswith(MOVING)]
+    idle = [title for title in now.idle if title.startswith(MOVING)]
     assert not idle, f"{name} draws and says nothing new when these are moved: {idle}"
 
 
 def test_there_is_a_drawing_for_each_widget_and_no_other() -> None:
-    assert {path.stem for path in drawn.FOLDER.glob("*.json")} == set(widgets.__all__)
+    files = {path for name in widgets.__all__ for path in drawn.files_of(name)}
+    assert set(drawn.FOLDER.iterdir()) == files | {drawn.COLORS}
+
+
+def test_the_drawings_wear_the_colors_of_the_book() -> None:
+    assert drawn.COLORS.read_text("utf-8") == drawn.colors()
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_a_drawing_can_be_opened(name: str) -> None:
+    picture = drawn.files_of(name)[0]
+    assert ET.parse(picture).getroot().tag.endswith("}svg")
+    sheets = drawn.sheets(name)
+    assert all((drawn.FOLDER / sheet).is_file() for sheet in sheets)
+    assert all(f'href="{sheet}"' in picture.read_text("utf-8") for sheet in sheets)
+
+
+BAR = '<rect class="bar" fill="rgb(10 98 168)" y="{}" height="{}"/>'
 
 
 @pytest.mark.parametrize(
     ("now", "kept", "equal"),
     [
-        ([9, 0, 100, 50, 0.5], [9, 0.3, 100.4, 50.3, 0.505], True),
-        ([9, 0, 1300, 50, 0.5], [9, 0, 1301, 50, 0.5], False),  # a pixel higher
-        ([9, 0, 100, 50, 0.5], [8, 0, 100, 50, 0.5], False),  # a bar less
-        ([9, 0, 100, 50, 0.5], [9, 0, 100, 53, 0.5], False),
-        ([9, 0, 100, 50, 0.5], [9, 0, 100, 50, 0.53], False),  # the other way round
-        (None, [1, 0, 0, 0, 0], False),
+        (BAR.format(5, 100.4), BAR.format(5, 100.1), True),
+        (BAR.format(5, 101), BAR.format(5, 100), False),  # a pixel higher
+        (BAR.format(5, 100) * 8, BAR.format(5, 100) * 9, False),  # a bar less
+        (BAR.format(100, 5), BAR.format(5, 100), False),  # the other way round
+        (BAR.format(5, 9).replace("168", "170"), BAR.format(5, 9), True),
+        (BAR.format(5, 9).replace("168", "180"), BAR.format(5, 9), False),
+        ("<p>power 0.465</p>", "<p>power 0.466</p>", True),
+        ("<p>4 | 20</p>", "<p>5 | 20</p>", False),
+        ('<text class="tick">40.5</text>', '<text class="tick">40.6</text>', False),
+        ('<text class="count">40.5</text>', '<text class="count">40.6</text>', True),
+    ],
+)
+def test_what_counts_as_the_same_drawing(now: str, kept: str, equal: bool) -> None:
+    assert drawn.same_line(now, kept) == equal
+
+
+@pytest.mark.parametrize(
+    ("now", "kept", "equal"),
+    [
         ("power 0.465", "power 0.466", True),
         ("power 0.465", "power 0.485", False),
         ("power 0.465", "power 0.4650", False),
@@ -61,19 +82,22 @@ def test_there_is_a_drawing_for_each_widget_and_no_other() -> None:
         ("−5 | 0 | 5", "−5 | 0", False),
     ],
 )
-def test_what_counts_as_the_same(now: Any, kept: Any, equal: bool) -> None:
-    assert drawn.same(now, kept) == equal
+def test_what_counts_as_the_same_words(now: str, kept: str, equal: bool) -> None:
+    assert drawn.same_text(now, kept) == equal
 
 
-def test_the_numbers_of_an_axis_are_exact() -> None:
-    assert drawn.same("40 | 20", "41 | 20", "p text")
-    assert not drawn.same("40 | 20", "41 | 20", "svg text.tick text")
+def test_what_is_new_is_told_and_what_stands_no_more_is_not() -> None:
+    now = drawn.Shown("", ["a", "b", "b"], 0)
+    assert now.after(["b", "c"]) == ["a", "b"]
+    assert now.after(["a", "b", "b"]) == []
+    assert drawn.packed(["short", "s" * 60, "both"]) == ["    short | both", f"    {'s' * 60}"]
 
 
-def test_marks_are_described_by_size_and_order() -> None:
-    assert drawn.describe([1.0, 3.0]) == [2, 1.0, 3.0, 2.0, 0.5]
-    assert drawn.describe([3.0, 1.0]) == [2, 1.0, 3.0, 2.0, 0.0]
-    assert drawn.describe([4.0]) == [1, 4.0, 4.0, 4.0, 0.0]
+def test_every_line_that_differs_is_named() -> None:
+    assert drawn.differences(["a", "b"], ["a", "c", "d"], str.__eq__) == [
+        "now:  b\nkept: c",
+        "only kept: d",
+    ]
 
 
 def test_every_widget_is_known() -> None:
