@@ -293,3 +293,8 @@ def test_probabilities_that_are_sure_are_refused_and_labels_in_halves():
             networks.binary_cross_entropy([1, 0], [0.5, p])
     with pytest.raises(ValueError, match="labels must be 0 or 1"):
         networks.binary_cross_entropy([1, 0.5], [0.5, 0.5])
+
+
+@pytest.mark.parametrize("p", [1e-5, 1e-17, 1e-300])
+def test_a_nearly_sure_no_costs_nearly_nothing_and_not_nothing(p):
+    assert networks.binary_cross_entropy([0], [p]) == pytest.approx(p + p**2 / 2, rel=1e-9)

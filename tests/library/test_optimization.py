@@ -467,6 +467,12 @@ REFUSED = [
     (lambda: opt.expected_losses([[1.0]], [0.1, 0.1], 1.0), "rates"),
     (lambda: opt.expected_losses([[1.0]], [0.1], 0.0), "noise_variance must be a finite number"),
     (lambda: opt.loss_floor([1.0, 4.0], 0.5, 1.0), "largest curvature, 0.5, got 0.5"),
+    (
+        lambda: opt.loss_floor([1.0, -4.0], 0.5, 1.0),
+        "curvatures of a bowl are not negative, got -4",
+    ),
+    (lambda: opt.expected_losses([[-0.5]], [0.1], 1.0), "a bowl are not negative, got -0.5"),
+    (lambda: opt.expected_losses([[0.5]], [-0.1], 1.0), "rates must not be negative, got -0.1"),
 ]
 
 

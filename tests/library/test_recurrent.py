@@ -310,3 +310,10 @@ def test_gates_that_are_none_are_refused() -> None:
         drive([1, 1], [0, 1], [1], [0, 0])
     with pytest.raises(ValueError, match="factors is empty"):
         carried_back([])
+
+
+@pytest.mark.parametrize("read", [3.0, 9.5, 20.0, 300.0, -40.0])
+def test_a_unit_far_from_zero_still_has_a_slope(read):
+    """1 − tanh² of 20 is 0 in floating point; its derivative, 1/cosh², is 1.7e-17."""
+    expected = 0.5 / math.cosh(read) ** 2
+    assert plain_factors(0.5, [read])[0] == pytest.approx(expected, rel=1e-12)

@@ -194,7 +194,7 @@ def binary_cross_entropy(labels: Vector, probabilities: ArrayLike) -> float:
         raise ValueError("labels must be 0 or 1")
     if p.min() <= 0 or p.max() >= 1:
         raise ValueError("probabilities must lie strictly between 0 and 1: a sure error costs ∞")
-    return float(-(y * np.log(p) + (1 - y) * np.log(1 - p)).mean())
+    return float(-(y * np.log(p) + (1 - y) * np.log1p(-p)).mean())
 
 
 def _adjacency(adjacency: ArrayLike) -> Float[np.ndarray, "nodes nodes"]:

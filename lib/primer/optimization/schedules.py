@@ -58,7 +58,7 @@ def expected_losses(
     Raises
     ------
     ValueError
-        When shapes differ or the variance is not above 0.
+        When shapes differ, a curvature or a rate is negative, or the variance is not above 0.
 
     References
     ----------
@@ -70,6 +70,9 @@ def expected_losses(
     >>> way.ravel(), noise.ravel()  # means 1, 1/2, 1/4; variances 0, 1/4, 1/16 + 1/4
     (array([0.5    , 0.125  , 0.03125]), array([0.     , 0.125  , 0.15625]))
     """
+    _bowl(curvatures)
+    if rates.min() < 0:
+        raise ValueError(f"rates must not be negative, got {rates.min():g}")
     h = np.vstack([curvatures, curvatures[-1:]])
     mean, variance = np.ones_like(h), np.zeros_like(h)
     for t, eta in enumerate(rates):
@@ -77,6 +80,13 @@ def expected_losses(
         mean[t + 1] = kept * mean[t]
         variance[t + 1] = kept**2 * variance[t] + eta**2 * noise_variance * h[t]
     return Expected(h * mean**2 / 2, h * variance / 2)
+
+
+def _bowl(curvatures: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Return curvatures that are those of a bowl."""
+    if curvatures.min() < 0:
+        raise ValueError(f"curvatures of a bowl are not negative, got {curvatures.min():g}")
+    return curvatures
 
 
 @checked
@@ -88,7 +98,7 @@ def loss_floor(curvatures: Vector, rate: Positive, noise_variance: Positive) -> 
     Parameters
     ----------
     curvatures : array_like, shape (d,)
-        :math:`h_i > 0`.
+        :math:`h_i \ge 0`.
     rate : float
         :math:`\eta`, below :math:`2/\max h_i`.
     noise_variance : float
@@ -113,7 +123,7 @@ def loss_floor(curvatures: Vector, rate: Positive, noise_variance: Positive) -> 
     >>> loss_floor([1.0], rate=0.5, noise_variance=1.0)  # ½ · 0.5/1.5
     0.16666666666666666
     """
-    h = curvatures
+    h = _bowl(curvatures)
     if rate * h.max() >= 2:
         raise ValueError(
             f"rate must be below 2 over the largest curvature, {2 / h.max():.6g}, got {rate:.6g}"

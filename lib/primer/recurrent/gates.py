@@ -117,8 +117,9 @@ def plain_factors(weight: Number, inputs: Gate) -> Float[np.ndarray, " time"]:
     """
     state, factors = 0.0, np.empty(len(inputs))
     for t, x in enumerate(inputs):
-        state = np.tanh(weight * state + x)
-        factors[t] = weight * (1 - state**2)
+        reached = weight * state + x
+        state, rest = np.tanh(reached), np.exp(-2 * abs(reached))
+        factors[t] = weight * 4 * rest / (1 + rest) ** 2  # 1 − h² would lose its digits
     return factors
 
 

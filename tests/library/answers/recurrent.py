@@ -144,6 +144,11 @@ WRONG = [
     (checks.check_start, lambda n, random: np.full((n, n), np.inf), "and finite ones"),
     (checks.check_start, lambda n, random: 1e3 * random.normal(size=(n, n)), "beyond all bounds"),
     (checks.check_start, lambda n, random: 2 * np.eye(n, dtype=int), "after 200 steps vectors"),
+    (
+        checks.check_start,
+        lambda n, random: np.full((n, n), 1 / n),
+        "has next to none and another 1",
+    ),
     (checks.check_start, lambda n, random: np.eye(n), "nothing mixes"),
     (
         checks.check_start,
