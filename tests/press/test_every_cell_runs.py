@@ -49,7 +49,6 @@ NOT_TRIED: dict[str, dict[str, str]] = {
 OTHERWISE: dict[str, dict[str, str]] = {
     "04-networks": {"graphs-figure": "draws with networkx, which no pack has"},
     "09-transformers": {
-        "memory-write": "prints a rounding error, which is another one here",
         "sparse-figure": "a name that it uses comes from the cell of a widget, which no pack has",
     },
 }
