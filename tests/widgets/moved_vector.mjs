@@ -1,7 +1,16 @@
 // Functions for the tests: what moved a token's vector, by the page's language model, read from a file.
 import { readFileSync } from "node:fs";
 import { finish, newCache, nextSteps, readModel } from "../../lib/primer/widgets/shared/language_model.js";
-import { changed, directions, dot, look, norm, steps } from "../../lib/primer/widgets/moved_vector/moving.js";
+import {
+  angle,
+  changed,
+  directions,
+  dot,
+  look,
+  norm,
+  steps,
+  total,
+} from "../../lib/primer/widgets/moved_vector/moving.js";
 
 const models = new Map();
 function model(file) {
@@ -29,4 +38,18 @@ export function taken(file, tokens, { place, layer, head, strength, plane, best 
     logits: Array.from(logits),
     untouched: Array.from(seen.logits),
   };
+}
+
+/** How far the moves of the last tokens of two texts point apart, and the plane of both. */
+export function apart(file, tokens, kept, layer) {
+  const own = model(file);
+  const move = (ids) => {
+    const cache = newCache(own);
+    finish(nextSteps(own, ids, cache));
+    const seen = look(own, cache, ids, ids.length - 1);
+    return [seen.before(layer), total(seen.arrows(layer).flat(), own.config.d_model)];
+  };
+  const [[before, added], [, other]] = [move(tokens), move(kept)];
+  const axes = directions(own, "move", before, added, [0, 1], other);
+  return { angle: angle(other, added), axes: axes.map((axis) => Array.from(axis)) };
 }

@@ -102,8 +102,8 @@ def test_pairs_are_written_and_keys_tilted(widget_page, width):
     page = widget_page(MemoryMatrix(), width=width, has_touch=True)
     settle(page)
     result, errors = page.locator(".result"), page.locator("svg.errors")
-    assert "3 pairs, keys at 90°. Mean error: addition 0.00, delta rule 0.00" in result.inner_text()
-    for _ in range(5):
+    assert "5 pairs, keys at 75°. Mean error: addition 0.47, delta rule 0.25" in result.inner_text()
+    for _ in range(3):
         page.get_by_role("slider", name="Pairs written").press("ArrowRight")
     page.get_by_role("slider", name="Angle of keys").press("Home")
     settle(page)

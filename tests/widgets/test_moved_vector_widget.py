@@ -80,6 +80,31 @@ def test_the_page_finds_pythons_arrows(
     )
 
 
+@pytest.mark.parametrize("layer", range(4))
+def test_a_kept_move_is_pythons(javascript, model_file, layer):
+    widget = MovedVector(text="The Earl of", place=LONGEST - 1, layer=layer)
+    assert widget.angle() is None
+    tokens, kept = widget.tokens(), widget.encoding().encode("A cup of")
+    widget.kept_text, widget.kept_place = "A cup of gold", len(kept) - 1
+    found = javascript(HARNESS, "apart", model_file, tokens, kept, layer)
+    assert found["angle"] == pytest.approx(widget.angle(), abs=0.01)
+    np.testing.assert_allclose(found["axes"], widget.directions(), atol=1e-3)
+    both = torch.stack([widget.kept(), widget.moved().arrows.sum(dim=(0, 1))])
+    shown = (both @ widget.directions().T).norm(dim=1)  # the plane holds both moves whole
+    torch.testing.assert_close(shown, both.norm(dim=1), atol=1e-4, rtol=0)
+    assert png(widget.picture()).startswith(b"\x89PNG")
+    widget.kept_text = widget.text
+    assert widget.angle() is None
+
+
+def test_of_is_one_vector_before_the_first_layer_and_two_behind_it():
+    befores = [
+        MovedVector(text=text, place=LONGEST - 1, layer=0).moved().before
+        for text in ("A cup of", "The Earl of")
+    ]
+    torch.testing.assert_close(*befores, atol=0, rtol=0)
+
+
 def test_the_plane_of_the_move_shows_before_and_after_whole(javascript):
     rng = np.random.default_rng(7)
     before, added = torch.tensor(rng.normal(size=(2, 128)))
@@ -209,6 +234,31 @@ def test_arrows_are_shortened_and_places_chosen(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_a_move_is_kept_beside_that_of_another_text(widget_page, width):
+    page = widget_page(MovedVector(layer=0), width=width)
+    rest(page)
+    ghost = page.locator("svg.plane .ghost")
+    page.get_by_label("Text").first.select_option("A cup of")
+    rest(page)
+    page.get_by_role("button", name="Keep this move").click()
+    rest(page)
+    assert ghost.get_attribute("visibility") == "hidden"  # it is the present one
+    page.get_by_label("Text").first.select_option("The Earl of")
+    rest(page)
+    assert ghost.get_attribute("visibility") != "hidden"
+    assert "The kept move points 48° away." in page.locator(".result").inner_text()
+    assert "along the kept move" in page.locator("svg.plane").text_content()
+    page.get_by_role("slider", name="Layer").press("End")
+    rest(page)
+    assert "° away" in page.locator(".result").inner_text()
+    page.get_by_role("button", name="Let the kept move go").click()
+    rest(page)
+    assert ghost.get_attribute("visibility") == "hidden"
+    assert "away" not in page.locator(".result").inner_text()
 
 
 @pytest.mark.browser

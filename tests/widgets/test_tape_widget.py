@@ -100,6 +100,9 @@ def test_what_the_chapter_says_of_the_bugs_holds():
     assert (
         wrong(expression="neuron", bug="assign") == wrong(expression="neuron", bug="order") == set()
     )
+    assert wrong(expression="batch", bug="order") == set()
+    batch = Tape(expression="batch", bug="assign").played_back(MOST)
+    assert batch.shares[1] == pytest.approx([-0.55, 0.3])  # its squares lose half, w a row as well
     loss = Tape(expression="loss", bug="assign")
     half = np.array(loss.played_back(MOST).gradients) / loss.right()
     named = dict(zip((s.name for s in EXPRESSIONS["loss"]), half, strict=True))

@@ -17,7 +17,7 @@ from widget_page import settle
 from primer import statistics
 from primer.notebook.figures import png
 from primer.widgets.shared.mulberry import mulberry
-from primer.widgets.toss_by_toss import MOST, TossByToss
+from primer.widgets.toss_by_toss import MOST, RUNGS, TossByToss
 
 FILE = "toss_by_toss.js"
 counts, wholes = st.integers(0, 200), st.integers(1, 30)
@@ -72,6 +72,32 @@ def test_tosses_are_those_of_the_seed(javascript, seed, count, p):
     assert javascript(FILE, "toss", seed, count, p) == expected
 
 
+kinds = st.sampled_from(["credible", "confidence"])
+
+
+@given(st.text("HT", max_size=40), kinds, wholes, wholes, st.integers(0, 100))
+def test_the_ladder_is_that_of_python(javascript, tosses, kind, a, b, percents):
+    chance = percents / 100
+    widget = TossByToss(tosses=tosses, beside=kind, a=a, b=b, chance=chance)
+    n = len(tosses)
+    counts = javascript(FILE, "others", widget.seed, RUNGS, n, chance)
+    assert counts == widget.others().tolist()
+    ends = [javascript(FILE, "rung", kind, k, n, a, b) for k in range(n + 1)]
+    np.testing.assert_allclose(ends, widget.intervals(range(n + 1)), atol=1e-9)
+    assert np.all(np.diff(ends, axis=0) >= 0)  # which `coverage` counts on
+
+
+@pytest.mark.parametrize(("a", "percents"), [(1, 7), (2, 50), (30, 70), (1, 93)])
+@pytest.mark.parametrize("kind", ["credible", "confidence"])
+def test_the_coverage_is_that_of_python(javascript, kind, a, percents):
+    widget = TossByToss(tosses="H" * 12, beside=kind, a=a, b=1, chance=percents / 100)
+    expected = widget.coverage()
+    found = javascript(FILE, "covers", kind, 12, a, 1, percents / 100)
+    assert found == pytest.approx(expected, abs=1e-9)
+    if kind == "confidence":
+        assert expected >= 0.95
+
+
 def test_half_of_the_coins_to_guess_are_fair_and_the_others_even(javascript):
     coins = np.array([javascript(FILE, "coin", seed) for seed in range(400)])
     fair = coins == 0.5
@@ -88,12 +114,19 @@ def test_what_is_typed_is_read_as_far_as_it_is_tosses(javascript):
 
 
 def test_the_result_line_says_what_is_known(javascript):
-    state = {"tosses": "HTTHHHHTHH", "a": 1, "b": 1}
+    state = {"tosses": "HTTHHHHTHH", "a": 1, "b": 1, "beside": "bets"}
     power = math.log10(120 * 11 / 1024)
     assert javascript(FILE, "describe", state, power) == (
         "7 heads in 10 tosses: Beta(8, 4), mean 0.667, 95% from 0.39 to 0.89. B₀₁ = 1.29; the fair "
         "coin has 56.3% of the pot."
     )
+    other = {**state, "beside": "credible"}
+    ladder = {"held": 44, "count": 50, "share": 0.924}
+    assert javascript(FILE, "describe", other, power, ladder).endswith(
+        "Of 50 credible intervals 44 hold θ, in the long run 92.4%."
+    )
+    waits = javascript(FILE, "describe", other, power)
+    assert waits.endswith("The ladder of other coins waits until this one is shown.")
     assert javascript(FILE, "portion", 1e-9) == "< 0.1%"
     assert javascript(FILE, "portion", 1 - 1e-9) == "> 99.9%"
     assert javascript(FILE, "describe", {**state, "tosses": ""}, 0).startswith("No toss yet: Beta(")
@@ -166,6 +199,30 @@ def test_it_is_tossed_typed_and_turned(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+def test_a_ladder_stands_beside_it_and_hides_with_the_coin(widget_page, width):
+    page = widget_page(TossByToss(a=30, b=30), width=width)
+    high = page.locator("#widget").bounding_box()["height"]
+    page.get_by_label("Beside it").select_option("credible")
+    settle(page)
+    result = page.locator(".result")
+    assert "Of 50 credible intervals 0 hold θ, in the long run < 0.1%" in result.inner_text()
+    assert page.locator("svg.ladder .misses").get_attribute("d").count("M") == 50
+    assert page.locator("#widget").bounding_box()["height"] == pytest.approx(high, abs=6)
+    page.get_by_label("Beside it").select_option("confidence")
+    settle(page)
+    assert "Of 50 confidence intervals 49 hold θ, in the long run 98.9%" in result.inner_text()
+    assert page.locator("svg.ladder .misses").get_attribute("d").count("M") == 1
+    page.get_by_label("hide it").click()
+    settle(page)
+    assert "waits until this one is shown" in result.inner_text()
+    assert not page.locator("svg.ladder .holds").get_attribute("d")
+    page.get_by_label("Beside it").select_option("bets")
+    settle(page)
+    assert page.locator("svg.spread").is_visible()
 
 
 @pytest.mark.browser

@@ -93,7 +93,7 @@ const lane = (name, label, steps, { drag, step }) =>
     height: 64,
     margin: [20, RIGHT, 6, LEFT],
     x: x("", steps),
-    y: { domain: [0, 1], label, ticks: [0, 1] },
+    y: { domain: [0, 1], label: name === "forget" ? `${label}: draw in it` : label, ticks: [0, 1] },
     layers: paths("ground", "bars", "cursor"),
     drag,
     step,

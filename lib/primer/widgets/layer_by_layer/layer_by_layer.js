@@ -166,7 +166,11 @@ const course = (depth) =>
     margin: [22, 8, 38, 44],
     x: { domain: [-0.6, depth + 0.6], label: "layer", ticks: between(0, depth, 4) },
     y: {
-      ...{ domain: [LOWEST, HIGHEST], label: "root mean square", logarithmic: true },
+      ...{
+        domain: [LOWEST, HIGHEST],
+        label: "root mean square; dashed: of very wide layers",
+        logarithmic: true,
+      },
       ...{ ticks: EXPONENTS.map((e) => 10 ** e), text: (t) => (t === 1 ? "1" : scientific(t, 0).slice(2)) },
     },
     layers: {

@@ -85,8 +85,8 @@ class MemoryMatrix(Widget):
         "strongest": STRONGEST,
     }
 
-    writes = Whole(3, low=0, high=WRITES, label="Pairs written")
-    angle = Number(90.0, low=20.0, high=90.0, step=1, digits=0, unit="°", label="Angle of keys")
+    writes = Whole(5, low=0, high=WRITES, label="Pairs written")
+    angle = Number(75.0, low=20.0, high=90.0, step=1, digits=0, unit="°", label="Angle of keys")
     rate = Number(1.0, low=0.1, high=1.5, step=0.05, label="Delta: rate β")
     asked = Whole(1, low=1, high=WIDTH, label="Ask for key")
 

@@ -106,9 +106,10 @@ class MovedVector(LanguageModelWidget):
     **state
         First values of the traits: ``text``; ``place`` (the token looked at, from 0), ``layer``
         (0 to 3), ``head`` (0 to 3, or None for all), ``plane`` (``"move"`` or ``"guesses"``),
-        ``strength`` (by what the arrows are multiplied, 0 to 2), ``examples`` and ``checkpoint``
-        (the model, from :func:`primer.widgets.shared.quantized.pack`; the book's own when left
-        out).
+        ``strength`` (by what the arrows are multiplied, 0 to 2), ``kept_text`` and ``kept_place``
+        (another token, whose move is drawn beside; none where the text is empty), ``examples`` and
+        ``checkpoint`` (the model, from :func:`primer.widgets.shared.quantized.pack`; the book's own
+        when left out).
 
     Raises
     ------
@@ -133,13 +134,26 @@ class MovedVector(LanguageModelWidget):
         "Good morrow, sweet lady. Good morrow, sweet",
         "The king is dead. Long live the",
         "To be, or not to be: that is the question",
+        "A cup of",
+        "The Earl of",
     )
     place = traitlets.Int(13, min=0).tag(sync=True)
     layer = Whole(1, low=0, high=3, label="Layer")
     head = Whole(None, low=0, high=3, none="all", label="Head")
     plane = Choice("move", PLANES, label="Plane")
     strength = Number(1.0, low=0.0, high=2.0, step=0.05, label="Arrows, times")
+    kept_text = traitlets.Unicode("").tag(sync=True)
+    kept_place = traitlets.Int(0, min=0).tag(sync=True)
     constants: ClassVar[dict[str, Any]] = {"longest": LONGEST}
+
+    @traitlets.validate("kept_text")
+    def _check_kept(self, proposal: traitlets.Bunch) -> str:
+        try:
+            proposal.value.encode()
+        except UnicodeEncodeError:
+            message = "kept_text holds half a character, a lone surrogate"
+            raise traitlets.TraitError(message) from None
+        return str(proposal.value)
 
     def model(self) -> Transformer:
         """Return the model that the page runs; reading it draws no number of the notebook's."""
@@ -153,8 +167,25 @@ class MovedVector(LanguageModelWidget):
 
     def tokens(self) -> list[int]:
         """Encode the text up to the token that is looked at."""
-        read = self.encoding().encode(self.text)[:LONGEST]
-        return read[: self.place + 1]
+        return self._read(self.text, self.place)
+
+    def _read(self, text: str, place: int) -> list[int]:
+        return self.encoding().encode(text)[:LONGEST][: place + 1]
+
+    def kept(self) -> Float[Tensor, " d"] | None:
+        """Return the whole move of the token that was kept; none where it is the present one."""
+        tokens = self._read(self.kept_text, self.kept_place)
+        if not tokens or tokens == self.tokens():
+            return None
+        return take_apart(self.model(), tokens, self.layer).arrows.sum(dim=(0, 1))
+
+    def angle(self) -> float | None:
+        """Compute how far the move points away from the one that was kept, in degrees."""
+        kept = self.kept()
+        if kept is None:
+            return None
+        cosine = torch.cosine_similarity(kept, self.moved().arrows.sum(dim=(0, 1)), dim=0)
+        return float(torch.rad2deg(torch.arccos(cosine.clamp(-1, 1))))
 
     def names(self) -> list[str]:
         """Write the tokens with spaces and line breaks shown."""
@@ -202,7 +233,8 @@ class MovedVector(LanguageModelWidget):
         """Return the directions of the plane, to the right and upwards."""
         model, (before, arrows, _) = self.model(), self.moved()
         if self.plane == "move":
-            return span(before, arrows.sum(dim=(0, 1)))
+            kept = self.kept()
+            return span(before if kept is None else kept, arrows.sum(dim=(0, 1)))
         with torch.no_grad():
             head = model.embed if model.config.tied_embeddings else model.head
             first, second = head.weight[self.best()] * model.get_parameter("norm.weight")
@@ -240,6 +272,11 @@ class MovedVector(LanguageModelWidget):
             at = directions @ start
             axes.quiver(*at, *(directions @ step), color=LIGHT[color], label=name, **style)
             corners.append(start := start + step)
+        if (kept := self.kept()) is not None:
+            at = directions @ before
+            axes.quiver(*at, *(directions @ kept), color=LIGHT["muted"], alpha=0.6, **style)
+            corners.append(before + kept)
+        along = "the vector before" if kept is None else "the kept move"
         spots = torch.stack(corners) @ directions.T
         (low, high), pad = (spots.amin(dim=0), spots.amax(dim=0)), 0.3
         axes.set(
@@ -247,9 +284,7 @@ class MovedVector(LanguageModelWidget):
             ylim=(low[1].item() - pad, high[1].item() + pad),
             aspect="equal",
             title=f"“{names[-1]}” in layer {self.layer}, before and after",
-            xlabel="along the vector before"
-            if self.plane == "move"
-            else "one guess over the other",
+            xlabel=f"along {along}" if self.plane == "move" else "one guess over the other",
             ylabel="across it" if self.plane == "move" else "both guesses",
         )
         axes.legend(fontsize=8)

@@ -2,14 +2,26 @@
 //
 // What is computed is in moving.js.
 
-import { clamp, columns, counted, div, format, heading, legend, memory, panel, percent } from "../kit/kit.js";
+import {
+  button,
+  clamp,
+  columns,
+  counted,
+  div,
+  format,
+  heading,
+  legend,
+  memory,
+  panel,
+  percent,
+} from "../kit/kit.js";
 import { resultLine, short, widget, write } from "../kit/kit.js";
 import { newCache, nextSteps, readModel } from "../shared/language_model.js";
 import { softmax } from "../shared/probability.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
 import { cut, encode, tokenText, visible } from "../shared/tokenizer.js";
 import { workshop } from "../shared/workshop.js";
-import { byLength, changed, directions, dot, look, norm, plus, steps } from "./moving.js";
+import { angle, byLength, changed, directions, dot, look, norm, plus, steps, total } from "./moving.js";
 
 const NAMED = 4; // so many arrows have a color and a name
 const ROWS = 5; // so many guesses are shown
@@ -30,12 +42,13 @@ export function rowsOf(now, others, count) {
 }
 
 /** What the result line says. */
-export function describe({ layer, head, strength }, longest, guess, [now, then]) {
+export function describe({ layer, head, strength }, longest, guess, [now, then], apart = null) {
   const heads = head === null ? "all heads" : `head ${head}`;
   const arrow = `Layer ${layer}, ${heads}: the longest arrow, ${format(longest.length, 2)}, comes from “${longest.name}”.`;
   const next = `“${guess}” comes next with ${percent(now, 0)}`;
-  if (strength === 1) return `${arrow} ${next}.`;
-  return `${arrow} ${next}; with these arrows times ${format(strength, 2)} with ${percent(then, 0)}.`;
+  const away = apart === null ? "" : ` The kept move points ${format(apart, 0)}° away.`;
+  if (strength === 1) return `${arrow} ${next}.${away}`;
+  return `${arrow} ${next}; with these arrows times ${format(strength, 2)} with ${percent(then, 0)}.${away}`;
 }
 
 /** How much of some lengths a plane shows. */
@@ -116,8 +129,8 @@ export function frame(points, width, height) {
 
 const plane = () => {
   const margin = [24, 66, 38, 34];
-  const ends = ({ points }, width) =>
-    frame(points, width - margin[1] - margin[3], TALL - margin[0] - margin[2]);
+  const ends = ({ points, ghost }, width) =>
+    frame(ghost ? [...points, ghost] : points, width - margin[1] - margin[3], TALL - margin[0] - margin[2]);
   return panel({
     label:
       "The vector before the layer, the vector after it, and the arrows from the one to the other, tip to tail",
@@ -126,16 +139,18 @@ const plane = () => {
     margin,
     x: (state, width) => ({ domain: ends(state, width)[0], label: state.across }),
     y: (state, width) => ({ domain: ends(state, width)[1], label: state.up }),
-    layers: { before: "path", after: "path", step: { tag: "path", many: true } },
+    layers: { before: "path", after: "path", ghost: "path", step: { tag: "path", many: true } },
     over: { name: { tag: "text", many: true } },
-    draw({ before, after, step, name }, { at, arrow, width }, { points, parts }) {
+    draw({ before, after, ghost: other, step, name }, { at, arrow, width }, { points, parts, ghost }) {
       const last = points.length - 1;
       before(arrow([0, 0], points[0]));
       after(arrow([0, 0], points[last]));
+      other(ghost && arrow(points[0], ghost));
       step(parts, ({ color }, i) => ({ class: `step ${color}`, d: arrow(points[i], points[i + 1]) }));
       const labels = [
         { words: "before", color: "plain", from: [0, 0], to: points[0] },
         { words: "after", color: "end", from: [0, 0], to: points[last] },
+        ...(ghost ? [{ words: "kept", color: "plain", from: points[0], to: ghost }] : []),
         ...parts.map(({ words, color }, i) => ({ words, color, from: points[i], to: points[i + 1] })),
       ].flatMap(({ words, color, from, to }) => {
         const [[x0, y0], [x1, y1]] = [at(from), at(to)];
@@ -208,12 +223,17 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
   ];
   const key = legend({ now: "as the model runs", longer: "with the arrows so long" });
   const name = (id) => visible(tokenText(tokenizer, id));
+  // The move of this token stays in the drawing while another text is read.
+  const keep = button("", () => {
+    const { text, place, kept_text: kept } = read();
+    put(kept ? { kept_text: "" } : { kept_text: text, kept_place: Math.min(place, tokens.length - 1) });
+  });
   const stage = div(
     "stage",
     row,
     columns(
       "both",
-      [space, told],
+      [space, told, keep],
       [controls.layer, controls.head, controls.strength, board, key, controls.plane],
     ),
     result,
@@ -240,7 +260,21 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     return cache;
   }
 
-  function drawAll({ text, layer: wanted, head, strength, plane: kind, place: asked }, cache) {
+  // The whole move of the token that was kept; none where it is the present one.
+  function keptMove({ kept_text: text, kept_place: asked }, layer, place) {
+    const ids = text ? parse(text).tokens : [];
+    const there = ids.slice(0, asked + 1);
+    if (!there.length || there.join() === tokens.slice(0, place + 1).join()) return null;
+    const job = shop.job("kept", ids.join(), () => reading(ids));
+    if (!job.done) return undefined;
+    return once("kept", [there.join(), layer], () => {
+      const arrows = look(model, job.result, ids, there.length - 1).arrows(layer);
+      return total(arrows.flat(), config.d_model);
+    });
+  }
+
+  function drawAll(state, cache) {
+    const { text, layer: wanted, head, strength, plane: kind, place: asked } = state;
     const place = clamp(asked, 0, tokens.length - 1);
     const layer = clamp(wanted, 0, config.n_layers - 1);
     const here = [text, place];
@@ -265,7 +299,10 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     const best = likeliest(now, 2);
 
     const before = seen.before(layer);
-    const axes = directions(model, kind, before, own.added, best);
+    const kept = keptMove(state, layer, place);
+    if (kept === undefined) return stage.setAttribute("aria-busy", "true");
+    write(keep, state.kept_text ? "Let the kept move go" : "Keep this move");
+    const axes = directions(model, kind, before, own.added, best, kept);
     const flat = (vector) => axes.map((axis) => dot(axis, vector));
     const names = tokens.map(name);
     const order = byLength(own.sources);
@@ -281,12 +318,15 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     const words = { others: "the others", heads: "other heads" };
     space.draw({
       points: vectors.map(flat),
+      ghost: kept && flat(plus(before, kept)),
       parts: chain.steps.map(([from]) => ({
         words: words[from] ?? cut(names[from]),
         color: from in words ? "rest" : colorOf(from),
       })),
       across:
-        kind === "move" ? "along the vector before" : `more “${name(best[0])}”, less “${name(best[1])}” →`,
+        kind === "move"
+          ? `along the ${kept ? "kept move" : "vector before"}`
+          : `more “${name(best[0])}”, less “${name(best[1])}” →`,
       up: kind === "move" ? "across it" : "↑ more of both",
     });
     const first = order[0];
@@ -300,7 +340,15 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     const most = Math.max(...ids.flatMap((id) => [now[id], ...ends.map((one) => one[id])]));
     board.draw({ rows, most: Math.min(1, Math.ceil(10 * most + 0.5) / 10) });
     const arrow = { length: lengths[first], name: names[first] };
-    result.say(describe({ layer, head, strength }, arrow, name(best[0]), [now[best[0]], longer[best[0]]]));
+    const away = kept && angle(kept, own.added);
+    const said = describe(
+      { layer, head, strength },
+      arrow,
+      name(best[0]),
+      [now[best[0]], longer[best[0]]],
+      away,
+    );
+    result.say(said);
   }
 
   return {

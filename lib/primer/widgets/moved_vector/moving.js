@@ -70,9 +70,17 @@ export function changed(model, { branch, place }, token, layer, change) {
 export const toward = ({ head, norm: scale, config: { d_model } }, id) =>
   Float64Array.from(scale, (x, k) => x * head.data[id * d_model + k]);
 
-/** The two directions of a plane: that of the move, or that of two guesses, the first two of `best`. */
-export function directions(model, plane, before, added, best) {
-  if (plane === "move") return span(before, added);
+/** How far two vectors point apart, in degrees. */
+export const angle = (one, other) =>
+  (180 / Math.PI) *
+  Math.acos(Math.max(-1, Math.min(1, dot(one, other) / Math.max(norm(one) * norm(other), 1e-9))));
+
+/**
+ * The two directions of a plane: of the move, from the vector before or from a move that was `kept`; or of two
+ * guesses, the first two of `best`.
+ */
+export function directions(model, plane, before, added, best, kept = null) {
+  if (plane === "move") return span(kept ?? before, added);
   const [a, b] = best.map((id) => toward(model, id));
   return span(plus(a, b, -1), plus(a, b));
 }

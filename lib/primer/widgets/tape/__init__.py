@@ -20,6 +20,7 @@ SAID = {
     "inside": "y = h + h·h, h = tanh(x·w)",
     "neuron": "a neuron: tanh(x₁w₁ + x₂w₂ + b)",
     "kink": "the same with a ReLU",
+    "batch": "a loss of a batch of two",
     "loss": "a loss of two neurons",
 }
 
@@ -79,6 +80,16 @@ EXPRESSIONS: dict[str, list[Spot]] = {
     ],
     "neuron": neuron("tanh", 1.0),
     "kink": neuron("relu", 0.5),
+    "batch": [
+        leaf("x₁", 1.5, 0, 0), leaf("w", 0.8, 0, 1), leaf("x₂", 0.5, 0, 2),
+        leaf("t₁", 1.0, 1, 1), leaf("t₂", 1.5, 1, 3),
+        Spot("a₁", "a₁ = x₁·w", "·", (0, 1), 1, 0), Spot("a₂", "a₂ = x₂·w", "·", (2, 1), 1, 2),
+        Spot("d₁", "d₁ = a₁ − t₁", "−", (5, 3), 2, 0.5),
+        Spot("d₂", "d₂ = a₂ − t₂", "−", (6, 4), 2, 2.5),
+        Spot("e₁", "e₁ = d₁·d₁", "·", (7, 7), 3, 0.5),
+        Spot("e₂", "e₂ = d₂·d₂", "·", (8, 8), 3, 2.5),
+        Spot("L", "L = e₁ + e₂", "+", (9, 10), 4, 1.5),
+    ],
     "loss": [
         leaf("w₁", 1.0, 0, 0), leaf("x", 1.0, 0, 1), leaf("w₂", -0.5, 0, 2),
         leaf("v₁", 1.5, 2, 1), leaf("v₂", 1.0, 2, 3), leaf("t", -0.5, 4, 3),
@@ -119,9 +130,9 @@ class Tape(Widget):
     ----------
     **state
         First values of the traits: ``expression`` (``"shortcut"``, ``"inside"``, ``"neuron"``,
-        ``"kink"`` or ``"loss"``), ``leaves`` (the numbers it begins with, −2 to 2; without any
-        those of the expression), ``bug`` (``"none"``, ``"assign"`` or ``"order"``) and ``played``
-        (0 to 9 nodes that have handed on their gradient).
+        ``"kink"``, ``"batch"`` or ``"loss"``), ``leaves`` (the numbers it
+        begins with, −2 to 2; without any those of the expression), ``bug`` (``"none"``,
+        ``"assign"`` or ``"order"``) and ``played`` (0 to 9 nodes that have handed on their gradient).
 
     Raises
     ------

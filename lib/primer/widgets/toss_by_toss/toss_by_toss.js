@@ -22,6 +22,7 @@ import {
   resultLine,
   scientific,
   short,
+  sum,
   uniqueId,
   widget,
   write as say,
@@ -73,6 +74,38 @@ export function coin(seed) {
   return which < 0.5 ? 0.5 : bent;
 }
 
+/** How many heads each of so many other coins of that chance shows in n tosses. */
+export function others(seed, count, n, p) {
+  const numbers = firstOf(seed + 1_000_000, count * n);
+  return Array.from({ length: count }, (_, i) =>
+    sum(numbers.subarray(i * n, (i + 1) * n).map((u) => Number(u < p))),
+  );
+}
+
+/** The 95 % interval of k heads in n tosses: credible, from a Beta(a, b) prior, or a confidence interval, exact. */
+export const rung = (kind, k, n, a, b) =>
+  kind === "credible"
+    ? interval(a + k, b + n - k)
+    : [lowest(k, n, 0.025), 1 - lowest(n - k, n, 0.025)].map((end) => clamp(end, 0, 1));
+
+/** With which probability an interval holds p; `at(k)` is that of k heads in n tosses, and both its ends rise with k. */
+function coverage(at, n, p) {
+  const first = (holds) => {
+    let [low, high] = [0, n + 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (holds(at(middle))) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+  const [from, behind] = [first(([, end]) => end >= p), first(([start]) => start > p)];
+  return sum(Array.from({ length: Math.max(0, behind - from) }, (_, i) => chance(from + i, n, p)));
+}
+
+/** The same for one kind of interval. */
+export const covers = (kind, n, a, b, p) => coverage((k) => rung(kind, k, n, a, b), n, p);
+
 /** What of a text counts as tosses: { tosses, note }. */
 export function typed(text, most) {
   const letters = text.toUpperCase().replace(/\s/g, "");
@@ -97,11 +130,16 @@ export function portion(part) {
 }
 
 /** What the result line says. */
-export function describe({ tosses, a, b }, power) {
+export function describe({ tosses, a, b, beside }, power, ladder = null) {
   const [n, k] = [tosses.length, heads(tosses)];
   const seen = n ? `${grouped(k)} heads in ${tossesOf(n)}` : "No toss yet";
   const [low, high] = interval(a + k, b + n - k).map((p) => format(p, 2));
   const law = `Beta(${a + k}, ${b + n - k}), mean ${format((a + k) / (a + b + n), 3)}, 95% from ${low} to ${high}`;
+  if (beside !== "bets") {
+    if (!ladder) return `${seen}: ${law}. The ladder of other coins waits until this one is shown.`;
+    const { held, count, share: long } = ladder;
+    return `${seen}: ${law}. Of ${count} ${beside} intervals ${held} hold θ, in the long run ${portion(long)}.`;
+  }
   return `${seen}: ${law}. B₀₁ = ${factor(power)}; the fair coin has ${portion(share(power))} of the pot.`;
 }
 
@@ -173,6 +211,32 @@ const spread = () =>
     },
   });
 
+// An interval for each of the other coins, one above the other.
+const ladderOf = (count) =>
+  panel({
+    label: "An interval for each of fifty coins of that chance; those that miss the chance are thicker",
+    name: "ladder",
+    height: 311,
+    margin: [8, 14, 42, LEFT],
+    x: {
+      ...{ domain: [0, 1], label: "chance of heads θ", ticks: [0, 0.25, 0.5, 0.75, 1] },
+      text: (t) => short(t, 2),
+    },
+    y: { domain: [count, 0], label: "", ticks: [] },
+    layers: paths("holds", "misses", "truth"),
+    draw({ holds, misses, truth }, { x, y }, { rungs, chance: p }) {
+      const draw = (wanted) =>
+        rungs
+          .map(({ ends: [low, high], held }, i) =>
+            held === wanted ? `M${x(low).toFixed(1)} ${y(i + 0.5)}H${x(high).toFixed(1)}` : "",
+          )
+          .join("");
+      holds(draw(true));
+      misses(draw(false));
+      truth(rungs.length ? `M${x(p)} ${y.range[0]}V${y.range[1]}` : null);
+    },
+  });
+
 // Whole powers of ten, at most five of them.
 function powers([low, high]) {
   const step = Math.max(1, Math.ceil((high - low) / 4));
@@ -200,98 +264,125 @@ const stakes = () =>
     },
   });
 
-export default widget("toss-by-toss", ({ constants: { most }, controls, read, write, redraw }) => {
-  const grow = (count) => {
-    const { tosses, seed, chance: p } = read();
-    const n = Math.min(tosses.length + count, most);
-    write({ tosses: tosses + toss(seed, n, p).slice(tosses.length) });
-    return n < most;
-  };
-  const move = (p) => put({ chance: clamp(Math.round(100 * p) / 100, 0, 1) });
-  // Another coin falls with the same luck: what was tossed moves with its chance.
-  const put = (changes) => {
-    if (!("chance" in changes)) return write(changes);
-    const { tosses, seed } = read();
-    write({ ...changes, tosses: toss(seed, tosses.length, changes.chance) });
-  };
-  let waited = 0;
-  const player = play({
-    label: "Toss",
-    start() {
-      waited = 0;
-    },
-    frame(seconds) {
-      waited += 8 * seconds;
-      const count = Math.floor(waited);
-      waited -= count;
-      return count ? grow(count) : read().tosses.length < most;
-    },
-    end: redraw,
-  });
-  const throws = [1, 10, 100].map((count) => button(`+${count}`, () => grow(count)));
-  const again = button("Start again", () => write({ tosses: "", seed: read().seed + 1 }));
-  const another = button("A coin to guess", () => {
-    const seed = read().seed + 1;
-    write({ seed, chance: coin(seed), hidden: true, tosses: "", a: 1, b: 1 });
-  });
-  const id = uniqueId();
-  const field = html("input", { id, type: "text", autocomplete: "off", spellcheck: "false" });
-  const note = html("p", { class: "note", role: "status" });
-  let told = "";
-  field.addEventListener("input", () => {
-    const found = typed(field.value, most);
-    told = found.note;
-    write({ tosses: found.tosses });
-  });
-  const views = [beliefs(move), spread(), stakes()];
-  const [pot, result, once] = [heading(), resultLine(), memory()];
-  const owners = [key("fair", ""), key("bent", "")];
-  pot.append("The pot: ", ...owners);
-  return {
-    layout: [
-      columns("controls", [controls.chance], [controls.a, controls.b]),
-      div("buttons", player.button, ...throws, again, another, controls.hidden),
-      columns(
-        "views",
-        [heading(key("posterior", "posterior, 95% filled"), key("prior", "prior")), views[0], result],
-        [heading("Bets of ", key("fair", "a fair coin"), key("bent", "a bent one")), views[1], pot, views[2]],
-      ),
-      div("control typed", html("label", { for: id }, "Tosses, or type H and T"), field),
-      note,
-    ],
-    change: put,
-    texts: { chance: () => (read().hidden ? "?" : undefined) },
-    read() {
-      const state = read();
-      return state.hidden ? { ...state, chance: 0.5 } : state;
-    },
-    draw(state) {
-      const { tosses, a, b, hidden, chance: p } = state;
-      const [n, k] = [tosses.length, heads(tosses)];
-      const [after, other] = [a + k, b + n - k];
-      const ends = interval(after, other);
-      const at = (t) => [t, density(t, after, other)];
-      const road = once("road", [after, other], () => ({
-        all: GRID.map(at),
-        within: [ends[0], ...GRID.filter((t) => t > ends[0] && t < ends[1]), ends[1]].map(at),
-      }));
-      const before = once("prior", [a, b], () => GRID.map((t) => [t, density(t, a, b)]));
-      const top = 1.2 * Math.max(2.5, ...[...before, ...road.all].map(([, height]) => height));
-      const all = once("bets", [n, a, b], () => Array.from({ length: n + 1 }, (_, j) => bets(j, n, a, b)));
-      const found = once("course", [tosses, a, b], () => course(tosses, a, b));
-      const reach = [Math.min(-1.2, ...found) - 0.2, Math.max(1.2, ...found) + 0.2];
-      const last = found[n];
-      const drawn = { n, k, before, after: road, ends, top, hidden, chance: p, all, powers: found, reach };
-      for (const view of views) view.draw({ ...drawn, most: 1.12 * Math.max(...all.flat()) });
-      ["fair", "bent"].forEach((name, i) => say(owners[i], `${name} ${portion(share(i ? -last : last))}`));
-      if (field.value.toUpperCase() !== tosses) {
-        if (document.activeElement !== field) told = "";
-        field.value = tosses;
-      }
-      say(note, n === most && !told ? `No more than ${grouped(most)} tosses have room.` : told);
-      for (const one of [player.button, ...throws]) one.disabled = n === most && !player.playing();
-      result.say(describe(state, last), player.playing());
-    },
-    stop: () => player.playing() && player.stop(),
-  };
-});
+export default widget(
+  "toss-by-toss",
+  ({ constants: { most, rungs: count }, controls, read, write, redraw }) => {
+    const grow = (count) => {
+      const { tosses, seed, chance: p } = read();
+      const n = Math.min(tosses.length + count, most);
+      write({ tosses: tosses + toss(seed, n, p).slice(tosses.length) });
+      return n < most;
+    };
+    const move = (p) => put({ chance: clamp(Math.round(100 * p) / 100, 0, 1) });
+    // Another coin falls with the same luck: what was tossed moves with its chance.
+    const put = (changes) => {
+      if (!("chance" in changes)) return write(changes);
+      const { tosses, seed } = read();
+      write({ ...changes, tosses: toss(seed, tosses.length, changes.chance) });
+    };
+    let waited = 0;
+    const player = play({
+      label: "Toss",
+      start() {
+        waited = 0;
+      },
+      frame(seconds) {
+        waited += 8 * seconds;
+        const count = Math.floor(waited);
+        waited -= count;
+        return count ? grow(count) : read().tosses.length < most;
+      },
+      end: redraw,
+    });
+    const throws = [1, 10, 100].map((count) => button(`+${count}`, () => grow(count)));
+    const again = button("Start again", () => write({ tosses: "", seed: read().seed + 1 }));
+    const another = button("A coin to guess", () => {
+      const seed = read().seed + 1;
+      write({ seed, chance: coin(seed), hidden: true, tosses: "", a: 1, b: 1 });
+    });
+    const id = uniqueId();
+    const field = html("input", { id, type: "text", autocomplete: "off", spellcheck: "false" });
+    const note = html("p", { class: "note", role: "status" });
+    let told = "";
+    field.addEventListener("input", () => {
+      const found = typed(field.value, most);
+      told = found.note;
+      write({ tosses: found.tosses });
+    });
+    const views = [beliefs(move), spread(), stakes()];
+    const [pot, result, once] = [heading(), resultLine(), memory()];
+    const [ladder, kind] = [ladderOf(count), heading()];
+    const owners = [key("fair", ""), key("bent", "")];
+    pot.append("The pot: ", ...owners);
+    const bettors = heading("Bets of ", key("fair", "a fair coin"), key("bent", "a bent one"));
+    const games = div("games", bettors, views[1], pot, views[2]);
+    const climb = div("climb", kind, ladder);
+    // The other coins, each with its interval, and how often such an interval holds the chance.
+    function rungsOf({ tosses: { length: n }, seed, a, b, chance: p, hidden, beside }) {
+      if (hidden) return null;
+      const found = once("ends", [beside, n, ...(beside === "credible" ? [a, b] : [])], () => new Map());
+      const at = (k) => {
+        if (!found.has(k)) found.set(k, rung(beside, k, n, a, b));
+        return found.get(k);
+      };
+      const counts = once("others", [seed, n, p], () => others(seed, count, n, p));
+      const rungs = counts.map(at).map((ends) => ({ ends, held: ends[0] <= p && p <= ends[1] }));
+      return { rungs, count, held: rungs.filter(({ held }) => held).length, share: coverage(at, n, p) };
+    }
+    return {
+      layout: [
+        columns("controls", [controls.chance, controls.beside], [controls.a, controls.b]),
+        div("buttons", player.button, ...throws, again, another, controls.hidden),
+        columns(
+          "views",
+          [heading(key("posterior", "posterior, 95% filled"), key("prior", "prior")), views[0], result],
+          [games, climb],
+        ),
+        div("control typed", html("label", { for: id }, "Tosses, or type H and T"), field),
+        note,
+      ],
+      change: put,
+      texts: { chance: () => (read().hidden ? "?" : undefined) },
+      read() {
+        const state = read();
+        return state.hidden ? { ...state, chance: 0.5 } : state;
+      },
+      draw(state) {
+        const { tosses, a, b, hidden, chance: p } = state;
+        const [n, k] = [tosses.length, heads(tosses)];
+        const [after, other] = [a + k, b + n - k];
+        const ends = interval(after, other);
+        const at = (t) => [t, density(t, after, other)];
+        const road = once("road", [after, other], () => ({
+          all: GRID.map(at),
+          within: [ends[0], ...GRID.filter((t) => t > ends[0] && t < ends[1]), ends[1]].map(at),
+        }));
+        const before = once("prior", [a, b], () => GRID.map((t) => [t, density(t, a, b)]));
+        const top = 1.2 * Math.max(2.5, ...[...before, ...road.all].map(([, height]) => height));
+        const all = once("bets", [n, a, b], () => Array.from({ length: n + 1 }, (_, j) => bets(j, n, a, b)));
+        const found = once("course", [tosses, a, b], () => course(tosses, a, b));
+        const reach = [Math.min(-1.2, ...found) - 0.2, Math.max(1.2, ...found) + 0.2];
+        const last = found[n];
+        const drawn = { n, k, before, after: road, ends, top, hidden, chance: p, all, powers: found, reach };
+        const betting = state.beside === "bets";
+        [games.hidden, climb.hidden] = [!betting, betting];
+        for (const view of betting ? views : [views[0]])
+          view.draw({ ...drawn, most: 1.12 * Math.max(...all.flat()) });
+        const climbed = betting ? null : rungsOf(state);
+        if (!betting) {
+          say(kind, `${count} such coins: 95% ${state.beside} intervals`);
+          ladder.draw({ rungs: climbed?.rungs ?? [], chance: p });
+        }
+        ["fair", "bent"].forEach((name, i) => say(owners[i], `${name} ${portion(share(i ? -last : last))}`));
+        if (field.value.toUpperCase() !== tosses) {
+          if (document.activeElement !== field) told = "";
+          field.value = tosses;
+        }
+        say(note, n === most && !told ? `No more than ${grouped(most)} tosses have room.` : told);
+        for (const one of [player.button, ...throws]) one.disabled = n === most && !player.playing();
+        result.say(describe(state, last, climbed), player.playing());
+      },
+      stop: () => player.playing() && player.stop(),
+    };
+  },
+);
