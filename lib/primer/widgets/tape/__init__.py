@@ -132,7 +132,8 @@ class Tape(Widget):
         First values of the traits: ``expression`` (``"shortcut"``, ``"inside"``, ``"neuron"``,
         ``"kink"``, ``"batch"`` or ``"loss"``), ``leaves`` (the numbers it
         begins with, −2 to 2; without any those of the expression), ``bug`` (``"none"``,
-        ``"assign"`` or ``"order"``) and ``played`` (0 to 9 nodes that have handed on their gradient).
+        ``"assign"`` or ``"order"``) and ``played`` (0 to 9 nodes that have handed on their
+        gradient).
 
     Raises
     ------

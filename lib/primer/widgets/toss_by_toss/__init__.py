@@ -184,7 +184,7 @@ class TossByToss(Widget):
 
     def _draw_ladder(self, ladder: Axes) -> None:
         """Draw the intervals of the other coins; those that miss the chance are thicker."""
-        intervals = [] if self.hidden else self.intervals(self.others())
+        intervals = np.empty((0, 2)) if self.hidden else self.intervals(self.others())
         for row, (low, high) in enumerate(intervals):
             held = low <= self.chance <= high
             color, width = (LIGHT["blue"], 1.2) if held else (LIGHT["orange"], 3)
