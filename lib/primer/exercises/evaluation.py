@@ -255,7 +255,7 @@ def check_cut(answer: Answer) -> None:
                 "the rank is ⌈(n + 1) · level⌉: the new case counts, too": ranked[
                     math.ceil(n * level - 1e-9) - 1
                 ],
-                "that is one too far: the k-th smallest stands at place k − 1": ranked[
+                "that is one too far: the r-th smallest stands at place r − 1": ranked[
                     min(math.ceil((n + 1) * level - 1e-9), n - 1)
                 ],
                 "round up, not down: the promise is *at least*": ranked[
@@ -263,13 +263,13 @@ def check_cut(answer: Answer) -> None:
                 ]
                 if (n + 1) * level % 1 > 1e-9
                 else -1.0,
-                "np.quantile mixes two scores; take the k-th smallest itself": np.quantile(
+                "np.quantile mixes two scores; take the r-th smallest itself": np.quantile(
                     scores, level
                 ),
                 "np.quantile counts n, not n + 1, and mixes two scores": np.quantile(
                     scores, min(1.0, math.ceil((n + 1) * level) / n)
                 ),
-                "sort the scores first: asked is the k-th smallest, not the k-th": scores[
+                "sort the scores first: asked is the r-th smallest, not the r-th": scores[
                     math.ceil((n + 1) * level - 1e-9) - 1
                 ],
                 "take small scores into the set: sort upwards": ranked[::-1][
