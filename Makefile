@@ -183,7 +183,7 @@ format: $(READY) $(MODULES)  ## repair formatting and what ruff can mend by itse
 	$(NODE) node_modules/@biomejs/biome/bin/biome format --write
 
 bench: $(READY) $(MODULES)  ## one table of our speed against peers on the same work
-	$(BIN)/python -m benchmarks
+	PYTHONPATH=tests/tools $(BIN)/python -m benchmarks
 
 # ---------------------------------------------------------------- write
 
