@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
