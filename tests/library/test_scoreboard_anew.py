@@ -338,8 +338,14 @@ def mean_and_error(of_scenes: np.ndarray) -> tuple[float, float]:
     return mean, math.sqrt(scenes_n / (scenes_n - 1) * (off**2).sum()) / SIZES.sum()
 
 
-def printed(*numbers: float) -> list[str]:
-    return [f"{number + 0.0:.4f}" for number in numbers]
+def agree(numbers: list[float], printed: list[str]) -> None:
+    """Compare to the last printed digit.
+
+    The table's scenes are rounded to tenths of a bit, so that a number very near the half of that
+    digit may stand on its other side: on *The Tempest* the 7-gram has 2.26535031, and 2.2653 there.
+    """
+    for number, text in zip(numbers, printed, strict=True):
+        assert abs(number - float(text)) < 0.55e-4, (number, text)
 
 
 READS = {row["model"]: row["reads"] for row in ROWS}
@@ -355,11 +361,11 @@ def test_a_row_measured_by_other_lines_is_the_printed_one(row):
         part.sum() / size.sum()
         for part, size in zip(np.split(found, ends), np.split(SIZES, ends), strict=True)
     ]
-    assert printed(*plays) == [row[title] for title in VALIDATION_PLAYS]
-    assert printed(*mean_and_error(found)) == [row["all"], row["error"]]
+    agree(plays, [row[title] for title in VALIDATION_PLAYS])
+    agree([*mean_and_error(found)], [row["all"], row["error"]])
     if row["above"]:
         apart = found - bits(row["above"], READS[row["above"]])
-        assert printed(*mean_and_error(apart)) == [row["difference"], row["difference_error"]]
+        agree([*mean_and_error(apart)], [row["difference"], row["difference_error"]])
 
 
 @pytest.mark.thorough
@@ -369,7 +375,7 @@ def test_another_reading_measured_by_other_lines_is_the_printed_one(row):
     found = bits(row["model"], row["reads"])
     apart = found - bits(row["model"], READS[row["model"]])
     expected = [row[key] for key in ("all", "error", "difference", "difference_error")]
-    assert printed(*mean_and_error(found), *mean_and_error(apart)) == expected
+    agree([*mean_and_error(found), *mean_and_error(apart)], expected)
 
 
 def test_the_scenes_of_the_table_are_those_of_the_plays():
@@ -381,4 +387,4 @@ def test_the_scenes_of_the_table_are_those_of_the_plays():
 @pytest.mark.parametrize("name", ["uniform", "3-gram", "fixed window", "transformer"])
 def test_a_quick_row_measured_by_other_lines_is_the_printed_one(name):
     [row] = [row for row in ROWS if row["model"] == name]
-    assert printed(*mean_and_error(bits(name, row["reads"]))) == [row["all"], row["error"]]
+    agree([*mean_and_error(bits(name, row["reads"]))], [row["all"], row["error"]])
