@@ -809,19 +809,20 @@ def test_work_leaves_the_page_alive_and_comes_to_an_end(javascript, drawing):
     shape = {"drawing": drawing, "piece": 0.4, "pieces": 60}
     frames = javascript(WORKSHOP, "frames", shape)
     assert sum(frame["worked"] for frame in frames) == 60
-    assert max(frame["took"] for frame in frames) <= max(5, drawing + 2) + 0.4
-    # however long the drawing takes, two milliseconds are left: five pieces
-    assert all(frame["worked"] >= 5 for frame in frames[:-2])
+    # a frame draws, and no more
+    assert [frame["took"] for frame in frames] == pytest.approx([drawing] * len(frames))
+    assert all(frame["rest"] <= 5.4 for frame in frames)
+    # however long the drawing takes, five milliseconds follow: twelve pieces
+    assert all(frame["worked"] >= 12 for frame in frames[:-2])
     assert all(frame["drawn"] == 1 for frame in frames)
     last = frames[-1]
     assert (last["worked"], last["result"], last["busy"]) == (0, "done", False)
 
 
-def test_a_frame_that_answers_the_reader_does_no_other_work(javascript):
+def test_a_question_that_changes_begins_anew(javascript):
     shape = {"drawing": 2, "piece": 0.4, "pieces": 60}
     frames = javascript(WORKSHOP, "frames", {**shape, "again": 3})
-    assert [bool(frame["worked"]) for frame in frames[:6]] == [True] * 3 + [False] + [True] * 2
-    assert frames[3]["took"] == 2  # the drawing, nothing else
+    assert [bool(frame["worked"]) for frame in frames[:6]] == [True] * 6
     assert sum(frame["worked"] for frame in frames[3:]) == 60
 
 

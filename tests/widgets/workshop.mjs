@@ -1,11 +1,14 @@
 // Functions for the tests: what the workshop does in each frame, by a clock of the test's own.
 import { workshop } from "../../lib/primer/widgets/shared/workshop.js";
 
-/** Let a function run with a page's clock and frames: { now(), spend(ms), frame() }. */
+/** Let a function run with a page's clock, frames and timers: { now(), spend(ms), frame(), timer() }. */
 function withClock(calm, run) {
-  const known = ["performance", "requestAnimationFrame", "cancelAnimationFrame", "matchMedia"];
+  const known = [
+    ...["performance", "requestAnimationFrame", "cancelAnimationFrame", "matchMedia"],
+    ...["setTimeout", "clearTimeout"],
+  ];
   const before = known.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
-  let [time, asked] = [0, null];
+  let [time, asked, later] = [0, null, null];
   const now = () => time;
   const clock = {
     now,
@@ -18,6 +21,11 @@ function withClock(calm, run) {
       call?.();
       return call !== null;
     },
+    timer() {
+      const call = later;
+      later = null;
+      call?.();
+    },
   };
   const given = [
     { now },
@@ -27,6 +35,13 @@ function withClock(calm, run) {
     },
     () => {},
     () => ({ matches: calm }),
+    (call) => {
+      later = call;
+      return 1;
+    },
+    () => {
+      later = null;
+    },
   ];
   known.forEach((name, i) =>
     Object.defineProperty(globalThis, name, { value: given[i], configurable: true, writable: true }),
@@ -42,8 +57,8 @@ function withClock(calm, run) {
 }
 
 /**
- * The frames of a widget with one job of so many pieces: for each { drawn, worked, took }.  Before the frame of
- * the number `again` the reader asks for the job with another key.
+ * The frames of a widget with one job of so many pieces: for each { drawn, took }, and how many pieces were
+ * `worked` in the `rest` after it.  Before the frame of the number `again` the reader asks for the job with another key.
  */
 export function frames({ drawing, piece, pieces, again = -1, calm = false }) {
   return withClock(calm, (clock) => {
@@ -70,7 +85,9 @@ export function frames({ drawing, piece, pieces, again = -1, calm = false }) {
       seen = { drawn: 0, worked: 0 };
       const start = clock.now();
       if (!clock.frame()) return found;
-      found.push({ ...seen, took: clock.now() - start });
+      const took = clock.now() - start;
+      clock.timer();
+      found.push({ ...seen, took, rest: clock.now() - start - took });
     }
     throw new Error("it does not come to an end");
   });

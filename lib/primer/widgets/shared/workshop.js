@@ -1,17 +1,17 @@
-// Work in small pieces: long computations that leave the page alive.
+// Work in small pieces: long computations in the time that the frames leave over.
 
-const BUDGET = 5; // milliseconds of a frame for drawing and work together
-const LEAST = 2; // of them for work, however long the drawing takes
+const BUDGET = 5; // milliseconds of work between two frames
 
 /**
- * Runs generators a few milliseconds in each frame, in turns, and calls `redraw` as they get on.
+ * Runs generators a few milliseconds after each frame, in turns, and calls `redraw` in the next as they get on: what
+ * a frame draws for the reader waits for no work.
  * `job(name, key, make)` is the job of that name; it starts anew, with make(), when its key changes.
  * A job is { value, result, done }: what it yielded last, and what it returned in the end.
  */
 export function workshop(redraw) {
   const jobs = new Map();
   const calm = matchMedia("(prefers-reduced-motion: reduce)"); // then texts appear when they are whole
-  let [request, begun] = [0, false]; // and whether a job has begun in this frame
+  let [request, timer] = [0, 0];
   const open = () => [...jobs.values()].filter(({ done }) => !done);
   function advance(one) {
     const { value, done } = one.steps.next();
@@ -19,17 +19,18 @@ export function workshop(redraw) {
     else one.latest = value ?? one.latest;
     if (done || !calm.matches) one.value = one.latest;
   }
-  function work(until) {
+  function work() {
+    const until = performance.now() + BUDGET;
     for (let waiting = open(); waiting.length && performance.now() < until; waiting = open())
       for (const one of waiting) if (performance.now() < until) advance(one);
+    schedule();
   }
   function run() {
-    const start = performance.now();
-    [request, begun] = [0, false];
-    if (!calm.matches || !open().length) redraw(); // first, so that a long drawing leaves less for work
-    if (open().length) schedule();
-    // A frame that answers the reader has enough to draw: what was asked for is begun in the next one.
-    if (!begun) work(Math.max(start + BUDGET, performance.now() + LEAST));
+    request = 0;
+    if (!calm.matches || !open().length) redraw();
+    if (!open().length) return;
+    clearTimeout(timer);
+    timer = setTimeout(work); // the browser paints what was drawn before
   }
   const schedule = () => {
     request ||= requestAnimationFrame(run);
@@ -37,7 +38,6 @@ export function workshop(redraw) {
   function job(name, key, make) {
     if (jobs.get(name)?.key !== key) {
       jobs.set(name, { key, steps: make(), latest: null, value: null, result: null, done: false });
-      begun = true;
       schedule();
     }
     return jobs.get(name);
@@ -46,6 +46,9 @@ export function workshop(redraw) {
     job,
     busy: () => open().length > 0,
     clear: () => jobs.clear(),
-    stop: () => cancelAnimationFrame(request),
+    stop() {
+      cancelAnimationFrame(request);
+      clearTimeout(timer);
+    },
   };
 }
