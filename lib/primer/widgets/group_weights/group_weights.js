@@ -11,6 +11,7 @@ import {
   heading,
   key,
   memory,
+  named,
   panel,
   percent,
   resultLine,
@@ -34,20 +35,28 @@ export const law = (n, p) => Array.from({ length: n + 1 }, (_, k) => chance(k, n
 /** The pushes of groups with 0, 1, … n right replies. */
 export const ofGroups = (kind, n) => Array.from({ length: n + 1 }, (_, k) => PUSHES[kind](k, n));
 
+// The mean of pushes, one for each number of right replies, by how often there are so many.
+const meanOf = (pushes, often) => pushes.reduce((total, one, k) => total + often[k] * one, 0);
+
 /** The mean push of the log-odds of a question that is right with chance p. */
-export function push(kind, n, p) {
-  const pushes = ofGroups(kind, n);
-  return sum(law(n, p).map((often, k) => often * pushes[k]));
-}
+export const push = (kind, n, p) => meanOf(ofGroups(kind, n), law(n, p));
 
 /** How often a group tells nothing, since all its replies are right or all wrong. */
 export const dead = (n, p) => p ** n + (1 - p) ** n;
 
-/** Each question's share of the whole push. */
-export function shares(kind, n, chances) {
-  const pushes = chances.map((p) => push(kind, n, p));
-  return pushes.map((x) => x / sum(pushes));
+/** The mean pushes of several questions by all kinds, { kind: […] }; the law of each question serves them all. */
+export function allPushes(n, chances) {
+  const laws = chances.map((p) => law(n, p));
+  return named(Object.keys(PUSHES), (kind) => {
+    const pushes = ofGroups(kind, n);
+    return laws.map((often) => meanOf(pushes, often));
+  });
 }
+
+const parts = (pushes) => pushes.map((x) => x / sum(pushes));
+
+/** Each question's share of the whole push. */
+export const shares = (kind, n, chances) => parts(allPushes(n, chances)[kind]);
 
 const logit = (p) => Math.log(p / (1 - p));
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
@@ -57,11 +66,12 @@ export const chanceAt = (z, least) => clamp(Math.round(1000 * sigmoid(z)) / 1000
 
 /** What the result line says. */
 export function describe({ kind, n, question, chances }, { said, names }) {
-  const [own, parts, name] = [chances[question], shares(kind, n, chances), names[question]];
-  const most = parts.indexOf(Math.max(...parts));
-  const moved = `the log-odds of ${name} (p = ${short(own, 3)}) move by ${format(push(kind, n, own), 3)} on average`;
-  const part = `${percent(parts[question], 0)} of the whole push`;
-  const end = most === question ? "no other gets more" : `${names[most]} gets ${percent(parts[most], 0)}`;
+  const [own, pushes, name] = [chances[question], allPushes(n, chances)[kind], names[question]];
+  const share = parts(pushes);
+  const most = share.indexOf(Math.max(...share));
+  const moved = `the log-odds of ${name} (p = ${short(own, 3)}) move by ${format(pushes[question], 3)} on average`;
+  const part = `${percent(share[question], 0)} of the whole push`;
+  const end = most === question ? "no other gets more" : `${names[most]} gets ${percent(share[most], 0)}`;
   const silent = `${percent(dead(n, own), 0)} of the groups of ${name} are dead, all right or all wrong`;
   return `${said[kind]}, groups of ${n}: ${moved}, ${part}; ${end}. ${silent}.`;
 }
@@ -69,7 +79,7 @@ export function describe({ kind, n, question, chances }, { said, names }) {
 // ---------------------------------------------------------------- what the reader sees
 
 const LEFT = 44;
-const named = (kind) => kind.replaceAll(" ", "-"); // as a class
+const classOf = (kind) => kind.replaceAll(" ", "-");
 const TICKS = [0.01, 0.1, 0.5, 0.9, 0.99].map(logit);
 const HIGHEST = 0.6;
 
@@ -101,7 +111,7 @@ const curves = (kinds, { names, least, reach }, move, take) =>
     ],
     draw({ road, dot, name }, { line, x, y, spot }, { roads, kind, chances, pushes, question }) {
       road(kinds, (one) => ({
-        class: `road ${named(one)}${one === kind ? " chosen" : ""}`,
+        class: `road ${classOf(one)}${one === kind ? " chosen" : ""}`,
         d: line(roads[one]),
       }));
       dot(chances, (p, i) => ({
@@ -133,9 +143,9 @@ const groups = () =>
     layers: { road: "path" },
     over: { dot: { tag: "circle", many: true } },
     draw({ road, dot }, { line, spot }, { n, kind, each }) {
-      road(line(each.map((height, k) => [k, height])), { class: `road chosen ${named(kind)}` });
+      road(line(each.map((height, k) => [k, height])), { class: `road chosen ${classOf(kind)}` });
       dot(each, (height, k) => ({
-        class: k % n ? `dot ${named(kind)}` : "dot dead",
+        class: k % n ? `dot ${classOf(kind)}` : "dot dead",
         r: n > 16 ? 2 : 4,
         ...spot(k, height),
       }));
@@ -170,7 +180,7 @@ export default widget("group-weights", ({ constants, controls, read, write: put 
   const list = table({ head: ["question", "p", "dead", ...kinds] });
   const result = resultLine();
   const once = memory();
-  const keys = kinds.map((kind) => key(named(kind), kind));
+  const keys = kinds.map((kind) => key(classOf(kind), kind));
   return {
     layout: [
       columns("controls", [controls.kind], [controls.n, controls.question]),
@@ -185,20 +195,22 @@ export default widget("group-weights", ({ constants, controls, read, write: put 
     ],
     draw(state) {
       const { n, kind, question, chances } = state;
-      const roads = once("roads", [n], () =>
-        Object.fromEntries(kinds.map((one) => [one, places.map((z) => [z, push(one, n, sigmoid(z))])])),
+      const found = once("found", n, () => allPushes(n, places.map(sigmoid)));
+      const roads = once("roads", n, () =>
+        named(kinds, (one) => found[one].map((height, i) => [places[i], height])),
       );
       const all = once("law", [n, chances[question]], () => law(n, chances[question]));
-      const pushes = chances.map((p) => push(kind, n, p));
+      const moved = allPushes(n, chances);
+      const pushes = moved[kind];
       const drawn = { ...state, roads, pushes, each: ofGroups(kind, n), chances_of_k: all };
       for (const view of views) view.draw({ ...drawn, most: 1.1 * Math.max(...all) });
-      const parts = kinds.map((one) => shares(one, n, chances));
-      const largest = parts.map((part) => Math.max(...part));
+      const gets = kinds.map((one) => parts(moved[one]));
+      const largest = gets.map((part) => Math.max(...part));
       const rows = chances.map((p, i) => [
         names[i],
         short(p, 3),
         percent(dead(n, p), 0),
-        ...parts.map((part, j) => ({
+        ...gets.map((part, j) => ({
           text: percent(part[i], 1),
           class: `${part[i] === largest[j] ? "most" : ""}${kinds[j] === kind ? " used" : ""}`.trim(),
         })),
