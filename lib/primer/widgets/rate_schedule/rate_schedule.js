@@ -48,39 +48,58 @@ export const steepness = (first, steps) =>
  * noise of variance s2 times the curvature.
  */
 export function expected(curvatures, etas, steep, s2) {
-  let [mean, variance] = [curvatures.map(() => 1), curvatures.map(() => 0)];
+  const n = curvatures.length;
+  const [mean, variance] = [new Float64Array(n).fill(1), new Float64Array(n)];
   const found = { way: [], noise: [], loss: [] };
   for (let t = 0; t <= etas.length; t++) {
-    const h = curvatures.map((c) => c * steep[Math.min(t, etas.length - 1)]);
-    found.way.push(h.map((c, i) => (c * mean[i] ** 2) / 2));
-    found.noise.push(h.map((c, i) => (c * variance[i]) / 2));
-    found.loss.push(sum(found.way[t]) + sum(found.noise[t]));
-    const eta = etas[t];
-    variance = variance.map((v, i) => (1 - eta * h[i]) ** 2 * v + eta * eta * s2 * h[i]);
-    mean = mean.map((m, i) => (1 - eta * h[i]) * m);
+    const [way, noise] = [new Float64Array(n), new Float64Array(n)];
+    const [factor, eta] = [steep[Math.min(t, etas.length - 1)], etas[t]];
+    let loss = 0;
+    for (let i = 0; i < n; i++) {
+      const h = curvatures[i] * factor;
+      way[i] = (h * mean[i] * mean[i]) / 2;
+      noise[i] = (h * variance[i]) / 2;
+      loss += way[i] + noise[i];
+      const left = 1 - eta * h;
+      variance[i] = left * left * variance[i] + eta * eta * s2 * h;
+      mean[i] *= left;
+    }
+    found.way.push(way);
+    found.noise.push(noise);
+    found.loss.push(loss);
   }
   return found;
 }
 
 /** The loss of one run, with noise drawn from a seed. */
 export function run(curvatures, etas, steep, s2, noise) {
-  const w = curvatures.map(() => 1);
+  const n = curvatures.length;
+  const w = new Float64Array(n).fill(1);
   const found = [];
   for (let t = 0; t <= etas.length; t++) {
     const factor = steep[Math.min(t, etas.length - 1)];
-    found.push(curvatures.reduce((loss, c, i) => loss + (c * factor * w[i] * w[i]) / 2, 0));
-    if (t === etas.length) break;
-    curvatures.forEach((c, i) => {
-      const h = c * factor;
-      w[i] -= etas[t] * (h * w[i] + Math.sqrt(s2 * h) * noise[t * curvatures.length + i]);
-    });
+    let loss = 0;
+    for (let i = 0; i < n; i++) {
+      const h = curvatures[i] * factor;
+      loss += (h * w[i] * w[i]) / 2;
+      // after the last step there is no noise, and nobody asks for the weights
+      w[i] -= etas[t] * (h * w[i] + Math.sqrt(s2 * h) * noise[t * n + i]);
+    }
+    found.push(loss);
   }
   return found;
 }
 
-/** The loss at which a constant rate comes to rest; infinite where its steps grow. */
-export const floorOf = (curvatures, eta, s2) =>
-  curvatures.reduce((total, h) => (eta * h < 2 ? total + (h * eta * s2) / (2 - eta * h) / 2 : Infinity), 0);
+/** The loss at which a constant rate comes to rest; infinite where its steps grow.  The bowl may be `steeper`. */
+export function floorOf(curvatures, eta, s2, steeper = 1) {
+  let total = 0;
+  for (const curvature of curvatures) {
+    const h = steeper * curvature;
+    if (!(eta * h < 2)) return Infinity;
+    total += (h * eta * s2) / (2 - eta * h) / 2;
+  }
+  return total;
+}
 
 const written = (x) => (x < 1e4 ? (x < 0.001 ? scientific(x) : format(x, 3)) : "more than 10,000");
 
@@ -161,7 +180,7 @@ const directions = (curvatures) =>
     layers: paths("noise", "way"),
     draw({ noise, way }, { x, y }, { found, step }) {
       const wide = 0.84 * (x(1) - x(0));
-      const [below, above] = [found.noise[step].map(tame), found.way[step].map(tame)];
+      const [below, above] = [found.noise[step], found.way[step]].map((parts) => Array.from(parts, tame));
       const stand = (i, from, to) => `M${x(i) - wide / 2} ${y(from)}V${y(to)}h${wide}V${y(from)}Z`;
       noise(below.map((part, i) => stand(i, 0, part)).join(""));
       way(above.map((part, i) => stand(i, below[i], below[i] + part)).join(""));
@@ -220,15 +239,7 @@ export default widget(
         const found = once("expected", on, () => expected(curvatures, etas, steep, s2));
         const noise = once("noise", [seed], () => drawn(seed));
         const path = once("path", [...on, seed], () => run(curvatures, etas, steep, s2, noise));
-        const floors = once("floors", on, () =>
-          etas.map((eta, t) =>
-            floorOf(
-              curvatures.map((h) => h * steep[t]),
-              eta,
-              s2,
-            ),
-          ),
-        );
+        const floors = once("floors", on, () => etas.map((eta, t) => floorOf(curvatures, eta, s2, steep[t])));
         const most =
           1.15 * Math.max(...found.way[step].map((part, i) => tame(part) + tame(found.noise[step][i])));
         for (const view of views) view.draw({ ...state, found, path, floors, etas, most });
