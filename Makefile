@@ -27,7 +27,7 @@ UV      := $(BIN)/uv pip install --python $(BIN)/python
 PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help book executed site pdf editions term terms slides serve lab student grade quiz test browser beside packages-own typed fuzz mutants soak thorough \
+.PHONY: help book next executed site pdf editions term terms slides serve lab student grade quiz test browser beside packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -74,6 +74,10 @@ executed: $(READY)
 site: $(READY) $(MODULES)
 	$(BIN)/jupyter-book build -W -n --keep-going --quiet .
 	@echo "The book stands in $(SITE)/index.html: open it by double-click, or run 'make serve'."
+
+next: $(READY) $(MODULES)  ## build the site with the newest Sphinx and MyST, into _build/next/html
+	@$(MAKE) --no-print-directory executed
+	$(BIN)/python -m press.workshop.newest
 
 serve: $(READY)  ## show the built site on http://127.0.0.1:8000 (PORT=… for another)
 	@$(BIN)/python -m press.site $(PORT)

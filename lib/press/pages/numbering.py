@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -59,7 +60,7 @@ def front_matter(chapter: int) -> str:
 
 def drop_front_matter(app: Sphinx, docname: str, source: list[str]) -> None:
     """Take the front matter out of a notebook before it is parsed: the page would show it."""
-    if chapter_number(docname) is None or not app.env.doc2path(docname).endswith(".ipynb"):
+    if chapter_number(docname) is None or Path(app.env.doc2path(docname)).suffix != ".ipynb":
         return
     notebook = json.loads(source[0])
     for cell in notebook["cells"]:
