@@ -1,4 +1,4 @@
-"""The newest Sphinx builds the book with all that the pinned one has, but for Jupyter Book's own."""
+"""The newest Sphinx builds the book with all that the pinned one has but what is Jupyter Book's."""
 
 from __future__ import annotations
 
