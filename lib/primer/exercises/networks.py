@@ -287,10 +287,11 @@ check_patient = ChoiceExercise(
 @exercise("4.8", "Chosen without a look at the test digits, and close to the best there is.")
 def check_choose_penalty(choose_penalty: Answer) -> None:
     """Check ``choose_penalty(features, classes)``: its error on digits it has not seen."""
-    # The same kind of digits in two units of length: no one penalty is right for both.
-    for seed, unit in ((0, 0.1), (1, 10.0)):
+    # The same kind of digits in two units of length, and with more wrong labels: no one penalty is
+    # right for all, nor one that is in proportion to the features' squares.
+    for seed, unit, wrong in ((0, 0.1, 0.15), (1, 10.0, 0.15), (1, 10.0, 0.5)):
         grid = unit**2 * 10.0 ** np.arange(-4, 3)
-        digits = networks.few_digits(200, np.random.default_rng(seed), wrong=0.15)
+        digits = networks.few_digits(200, np.random.default_rng(seed), wrong=wrong)
         both = unit * networks.relu_features(
             np.vstack([digits.train_x, digits.test_x]), 200, np.random.default_rng(seed + 10)
         )

@@ -100,6 +100,11 @@ def spoiled(features, classes):
     return 0.01
 
 
+def in_proportion(features, classes):
+    """Choose without a look at any error, only at how long the features are."""
+    return 0.1 * np.linalg.norm(features) ** 2 / len(features)
+
+
 def validated(features, classes):
     targets = np.eye(10)[classes] - 0.1
     grid = 10.0 ** np.arange(-4, 5)
@@ -190,6 +195,7 @@ WRONG = [
         "without ε",
     ),
     (exercises.check_choose_penalty, spoiled, "too small"),
+    (exercises.check_choose_penalty, in_proportion, "too small"),
     (exercises.check_choose_penalty, lambda features, classes: 0.0, "too small"),
     (exercises.check_choose_penalty, lambda features, classes: 1e5, "too large"),
     (exercises.check_choose_penalty, lambda features, classes: 0.1, "too large"),
