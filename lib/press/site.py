@@ -16,6 +16,8 @@ from typing import Any
 from bs4 import BeautifulSoup
 from bs4.element import Tag
 
+from press.publish.theme_marks import ARTICLE
+
 SITE = Path(__file__).parents[2] / "_build" / "html"
 """Where ``make book`` puts the site."""
 TERMS = "terms"
@@ -43,7 +45,7 @@ def article_of(site: Path, page: str) -> Tag:
     file = site / f"{page}.html"
     if not file.is_file():
         raise ValueError(f"{file} is not there yet: run `make book` first.")
-    article = BeautifulSoup(file.read_text("utf-8"), "html.parser").select_one("article.bd-article")
+    article = BeautifulSoup(file.read_text("utf-8"), "html.parser").select_one(f"article.{ARTICLE}")
     if article is None:
         raise ValueError(f"{file} has no article: it is no page of the book.")
     return article

@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, sync_playwright
 from press.downloads.archive import FOLDER
 from press.downloads.bind_pdf import Part, bind, finish
 from press.downloads.sheets import TITLE, Sheet, chosen, sheets_of
+from press.publish.theme_marks import ARTICLE
 from press.registry import Book, read_book
 from press.workshop.browser import ARGUMENTS, find_chromium
 
@@ -35,7 +36,7 @@ _STYLE = """@page {{
   @bottom-left {{ content: {left}; {foot} }}
   @bottom-right {{ content: {prefix} counter(page); {foot} }}
 }}"""
-_COVER = """<main class="bd-article"><section style="break-after: page">
+_COVER = """<main class="{article}"><section style="break-after: page">
 <h1 style="display: block; margin-top: 32vh; font-size: 3.2rem">{title}</h1><p>{about}</p>
 </section><section><h1 style="display: block">Contents</h1>
 <table style="width: 100%">{rows}</table></section></main>"""
@@ -51,7 +52,7 @@ _ABOUT = (
 
 # What every other page of the book points to on this one becomes a place in the file: Chromium
 # writes down only the places that something on the page itself leads to.
-_NAME_PLACES = """(names) => {
+_NAME_PLACES = """([names, article]) => {
   const line = document.createElement("p");
   line.style.cssText = "height: 1px; margin: 0; overflow: hidden";
   for (const name of names) {
@@ -61,7 +62,7 @@ _NAME_PLACES = """(names) => {
     link.style.cssText = "display: inline-block; width: 1px; height: 1px";
     line.append(link);
   }
-  document.querySelector(".bd-article").append(line);
+  document.querySelector(article).append(line);
 }"""
 _COMPLETE = """async () => {
   for (const image of document.images) image.loading = "eager";
@@ -123,7 +124,7 @@ def print_sheet(
         page.add_style_tag(content="@page { @bottom-left { content: none } }")
     else:
         page.add_style_tag(content=style_of(f"{TITLE} · {sheet.title}", sheet.prefix))
-        page.evaluate(_NAME_PLACES, sorted(places))
+        page.evaluate(_NAME_PLACES, [sorted(places), f".{ARTICLE}"])
     page.emulate_media(media="print", color_scheme="light")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")  # pictures are asked for now
     page.evaluate(_COMPLETE)
@@ -146,7 +147,7 @@ def contents(sheets: Iterable[Sheet], book: Book) -> str:
         )
         for sheet in sheets
     )
-    return _COVER.format(title=TITLE, about=_ABOUT, rows=rows)
+    return _COVER.format(article=ARTICLE, title=TITLE, about=_ABOUT, rows=rows)
 
 
 def print_book(site: Path, target: Path, names: list[str], book: Book) -> Iterator[str]:

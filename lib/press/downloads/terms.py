@@ -21,6 +21,7 @@ from pathlib import Path
 
 import yaml
 
+from press.publish.theme_marks import ARTICLE
 from press.site import SITE, TERMS, page_names
 
 KEPT = Path("_build/terms")
@@ -28,7 +29,7 @@ KEPT = Path("_build/terms")
 PAGE = Path("chapters/appendix/changes.html")
 
 _PLACE = re.compile(r'(<div class="terms docutils container">\n).*?(</div>)', re.DOTALL)
-_ARTICLE = re.compile(r'<article class="bd-article"[^>]*>')
+_ARTICLE = re.compile(rf'<article class="{ARTICLE}"[^>]*>')
 _HEAD_ENDS = re.compile(r"(?=</head>)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
 _NOT_LISTED = '<meta name="robots" content="noindex">\n'

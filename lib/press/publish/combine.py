@@ -16,6 +16,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from press.publish.theme_marks import MARKING
 from press.site import page_names
 
 STATIC = "_static"
@@ -32,7 +33,6 @@ _SCRIPT = re.compile(
 )
 _JOINED = re.compile(rf"{JOINED}/\w+\.(?:css|js)")
 _DATA = re.compile(r'\bdata-[\w-]+="[^"]*"')
-_MARKING = re.compile(r'document\.querySelectorAll\(\["pre",[^\]]*\]\.join\(", "\)\)')
 _URL = re.compile(r"""url\(\s*(["']?)(?!data:|[a-z]+://|[/#])([^"')]+)\1\s*\)""")
 _IMPORT = re.compile(r"""@import\s+(?:url\()?\s*["']([^"':]+)["']\s*\)?\s*;""")
 
@@ -98,7 +98,7 @@ def joined_script(site: Path, name: str) -> str:
     ...     print(joined_script(Path(folder), "theme.js"))
     [].forEach(mark)
     """
-    return _MARKING.sub("[]", (site / name).read_text("utf-8"))
+    return MARKING.sub("[]", (site / name).read_text("utf-8"))
 
 
 def join(site: Path, names: list[str]) -> str:

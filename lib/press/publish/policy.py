@@ -33,6 +33,7 @@ from sphinx.errors import ExtensionError
 from press.audit.markup import faults_of_markup
 from press.publish.combine import STATIC
 from press.publish.scripts import KnownScripts
+from press.publish.theme_marks import NOT_PUBLISHED, PRESSED
 from press.site import TERMS, page_names
 
 RULES = {
@@ -53,12 +54,6 @@ ASKS = {"404.html": {"connect-src": "'self'", "base-uri": "'self' file:"}}
 
 RUNS = 'class="run-place"'
 """What a page has on which code cells run; WebAssembly, which Python is there, is allowed to it."""
-
-PRESSED = {"window.print()": "print", "toggleFullScreen()": "full-screen"}
-"""What the theme writes into ``onclick``, and the name of it that ``book.js`` knows."""
-
-NOT_PUBLISHED = ("webpack-macros.html", "sbt-webpack-macros.html")
-"""Pieces of templates that the theme lays among its static files: pages without a policy."""
 
 _CHARSET = re.compile(r'<meta charset="[^"]*" ?/?>')
 _META = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
