@@ -428,3 +428,10 @@ REFUSED = [
 def test_what_cannot_be_computed_is_refused_in_words(call, words, small: Transformer) -> None:
     with pytest.raises(ValueError, match=words):
         call(small, torch.tensor([[5, 6, 7]]))
+
+
+def test_a_training_reports_after_every_so_many_steps_and_after_the_last() -> None:
+    found = inside.train_addition(5, 4, chance(0), seen=0.8, steps=7, every=3)
+    assert [report.step for report in found] == [3, 6, 7]
+    found = inside.train_addition(5, 4, chance(0), seen=0.8, steps=6, every=3)
+    assert [report.step for report in found] == [3, 6]
