@@ -26,16 +26,25 @@ import { angle, byLength, changed, directions, dot, look, norm, plus, steps, tot
 const NAMED = 4; // so many arrows have a color and a name
 const ROWS = 5; // so many guesses are shown
 
-/** The most probable tokens. */
-export const likeliest = (chances, count) =>
-  [...chances.keys()].sort((i, j) => chances[j] - chances[i]).slice(0, count);
+/** The most probable tokens, of equal ones the first. */
+export function likeliest(chances, count) {
+  const found = [];
+  while (found.length < Math.min(count, chances.length)) {
+    let best = -1;
+    for (let id = 0; id < chances.length; id++)
+      if ((best < 0 || chances[id] > chances[best]) && !found.includes(id)) best = id;
+    found.push(best);
+  }
+  return found;
+}
 
 /** The guesses to show, the same however long the arrows are: as the model runs, without them, twice as long. */
 export function rowsOf(now, others, count) {
   const found = likeliest(now, 3);
+  const lists = others.map((one) => likeliest(one, count));
   for (let rank = 0; found.length < count; rank++)
-    for (const one of others) {
-      const id = likeliest(one, rank + 1)[rank];
+    for (const list of lists) {
+      const id = list[rank];
       if (found.length < count && !found.includes(id)) found.push(id);
     }
   return found;
