@@ -81,8 +81,9 @@ const HIGH = 11.4;
 const cellsOf = (table, left, top, high = 1) =>
   table.flatMap((line, i) => line.map((value, j) => ({ left: left + j, top: top + i * high, value, high })));
 
-const image = (label) =>
-  panel({
+function image(label) {
+  let laid = "";
+  return panel({
     label,
     name: "matrix",
     height: (width) => Math.round((HIGH + 1.2) * (width / WIDE)),
@@ -97,7 +98,6 @@ const image = (label) =>
       const cells = [
         ...cellsOf(W, 0, 0),
         ...cellsOf([answer], 0, 8.4),
-        ...cellsOf([value ?? []], 0, 9.6),
         ...cellsOf(
           key.map((k) => [strongest * k]),
           RIGHT - 1.4,
@@ -105,14 +105,16 @@ const image = (label) =>
         ),
         ...cellsOf(added, RIGHT, 0),
         ...cellsOf([row], RIGHT, 8.4),
+        ...cellsOf([value ?? []], 0, 9.6), // last, since it comes and goes: no other cell is moved
       ];
       const size = x(1) - x(0);
+      const side = size.toFixed(1);
+      // a cell stays where it is while there are as many and the drawing is as wide
+      const moved = `${cells.length} ${side}` !== laid;
+      laid = `${cells.length} ${side}`;
       cell(cells, ({ left, top, value: number }) => ({
         class: number < 0 ? "cell less" : "cell",
-        x: x(left).toFixed(1),
-        y: y(top).toFixed(1),
-        width: size.toFixed(1),
-        height: size.toFixed(1),
+        ...(moved && { x: x(left).toFixed(1), y: y(top).toFixed(1), width: side, height: side }),
         "fill-opacity": clamp(Math.abs(number) / strongest, 0, 1).toFixed(3),
       }));
       frame({ x: x(0), y: y(8.4), width: 8 * size, height: size });
@@ -126,6 +128,7 @@ const image = (label) =>
       word(words, ([text, left, top]) => ({ words: text, x: x(left), y: y(top) }));
     },
   });
+}
 
 const mistakes = (choose, step) =>
   panel({

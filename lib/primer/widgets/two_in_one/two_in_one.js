@@ -161,9 +161,10 @@ function chart(rows, move) {
       },
     ],
     draw({ here, border: line, ...kinds }, plot, { p, ratio }) {
-      const shown = once("regions", [plot.x.range, plot.y.range], () => regions(rows, plot));
-      for (const [name, d] of Object.entries(shown)) kinds[name](d);
-      line(plot.line(between(-1, 1, 40).map((log) => [border(10 ** log), 10 ** log])));
+      once("regions", [plot.x.range, plot.y.range], () => {
+        for (const [name, d] of Object.entries(regions(rows, plot))) kinds[name](d);
+        line(plot.line(between(-1, 1, 40).map((log) => [border(10 ** log), 10 ** log])));
+      });
       here(plot.spot(p, ratio));
     },
   });
