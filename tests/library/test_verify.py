@@ -1,7 +1,9 @@
 """The checks of the chapters accept what is true, refuse what is false, and print both sides."""
 
 import base64
+import itertools
 import re
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -168,6 +170,22 @@ class TestShow:
         first, second = (data["image/svg+xml"] for data, _ in displayed)
         assert first == second
         assert "<svg" in first
+
+    def test_a_slow_machine_prints_what_a_fast_one_does(self, monkeypatch):
+        clock = itertools.count(step=2.0)  # each look at it is two seconds later
+        monkeypatch.setattr("matplotlib.legend.time.perf_counter", lambda: next(clock))
+        figure, axes = plt.subplots()
+        axes.plot([1, 2], label="line")
+        axes.legend()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            figure.canvas.draw()
+            assert any("can be slow" in str(warning.message) for warning in said)
+            said.clear()
+            use_book_style()
+            figure.canvas.draw()
+        assert not said
+        plt.close(figure)
 
     def test_a_title_longer_than_its_figure_is_not_cut_off(self, displayed, monkeypatch):
         monkeypatch.setenv("PRIMER_FIGURES", "svg")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import warnings
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -21,7 +22,12 @@ from primer.palette import CYCLE, LIGHT
 
 
 def use_book_style() -> None:
-    """Set matplotlib's defaults to the style of the book: its palette, quiet axes, thin grid."""
+    """Set matplotlib's defaults to the style of the book: its palette, quiet axes, thin grid.
+
+    Its warning that a legend took more than a second to place is left out: the picture is the same,
+    and whether it comes depends on what else the machine does.
+    """
+    warnings.filterwarnings("ignore", message=r'Creating legend with loc="best" can be slow')
     mpl.rcParams.update(
         {
             "axes.prop_cycle": cycler(color=[LIGHT[name] for name in CYCLE]),
