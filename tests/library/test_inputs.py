@@ -611,3 +611,9 @@ def test_what_nobody_knows_a_sentence_for_is_raised_as_it_is():
         raising(lambda: 1 + "a", ONES(1))
     with pytest.raises(IndexError, match="list index"):
         raising(lambda: [][0], ONES(1))
+
+
+def test_one_masked_entry_of_a_row_among_others_is_seen():
+    hidden = np.ma.masked_array([1.0, 9.0], mask=[False, True])
+    with pytest.raises(ValueError, match="x holds a masked array"):
+        inputs.unmasked("x", [[np.ones(2), hidden]])
