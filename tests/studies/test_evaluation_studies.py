@@ -68,6 +68,14 @@ def test_an_option_costs_what_the_model_gives_its_tokens():
         assert math.isclose(bits[0] - bits[1], stored, abs_tol=0.02)
 
 
+def test_a_text_costs_what_its_pieces_cost_one_after_the_other():
+    whole, first, rest = costs.count_bits(
+        2, [("To be, ", "or not"), ("To be, ", "or"), ("To be, or", " not")]
+    )
+    assert math.isclose(whole, first + rest)
+    assert min(first, rest) > 1
+
+
 @pytest.mark.thorough
 def test_counts_cost_what_is_stored():
     for task in TASKS:
