@@ -575,6 +575,18 @@ def test_the_entries_of_a_table_are_what_the_hint_says():
 
 
 @inputs.checked
+def ranks(factors: Mapping[str, tuple[Float[Tensor, "d_in r"], Float[Tensor, "r d_out"]]]):
+    return [a.shape[1] for a, _ in factors.values()]
+
+
+def test_each_entry_of_a_table_has_widths_of_its_own():
+    first, second = (torch.ones(4, 1), torch.ones(1, 4)), (torch.ones(4, 2), torch.ones(2, 8))
+    assert ranks({"query": first, "up": second}) == [1, 2]
+    with pytest.raises(ValueError, match="factors must be a mapping"):
+        ranks({"query": first, "up": (first[0], second[1])})
+
+
+@inputs.checked
 def raising(call: Callable[[], object], x: Float[torch.Tensor, "..."]):
     return call()
 

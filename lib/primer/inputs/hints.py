@@ -18,7 +18,7 @@ from typing import (
 )
 
 import numpy as np
-from jaxtyping import AbstractArray
+from jaxtyping import AbstractArray, jaxtyped
 from numpy.typing import ArrayLike
 
 LOOKED_AT = 100_000  # entries of a list or tuple
@@ -64,7 +64,7 @@ def fits(value: Any, hint: Any) -> bool:
             return False
         if isinstance(value, dict) and len(parts) == 2:
             pairs = islice(value.items(), LOOKED_AT)
-            return all(fits(key, parts[0]) and fits(entry, parts[1]) for key, entry in pairs)
+            return all(fits(key, parts[0]) and _by_itself(entry, parts[1]) for key, entry in pairs)
         entries = value[:LOOKED_AT] if isinstance(value, list | tuple) else ()
         fixed = origin is tuple and Ellipsis not in parts
         if fixed and len(value) != len(parts):
@@ -78,6 +78,12 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, hint)
     except TypeError:  # a protocol that cannot be asked: the function finds out
         return True
+
+
+def _by_itself(entry: Any, hint: Any) -> bool:
+    """Say whether an entry of a mapping fits; the layers of a model have widths of their own."""
+    with jaxtyped("context"):
+        return fits(entry, hint)
 
 
 def _takes(function: Callable[..., Any], arguments: Any) -> bool:
