@@ -729,7 +729,8 @@ def assert_learner_first(page: Page, name: str) -> None:
     print(f"{name}: code {form['code']:.1%}, output {form['output']:.1%} of the height")
     assert form["wide"] == [], "code boxes that scroll sideways"
     assert AUDIT.findall(form["text"]) == [], "names of rows or errata in sight"
-    assert form["code"] < (0.25 if name in CLOSING else 0.2)
+    # a door of the closing page is a formula and the few lines that its check is asked of
+    assert form["code"] < (0.27 if name in CLOSING else 0.2)
     assert form["output"] < 0.1
 
 
