@@ -569,8 +569,13 @@ def named(patches: Mapping[str, Callable[[int], int]], x: int = 0):
 
 def test_the_entries_of_a_table_are_what_the_hint_says():
     assert named({"one": lambda x: x + 1}) == [1]
-    for wrong in ({"one": 3}, {1: abs}, {"one": lambda: 1}):
-        with pytest.raises(ValueError, match="patches must be a mapping from a text to a function"):
+    for wrong, words in (
+        ({"one": 3}, "'one' of patches must be a function of 1 argument, got 3"),
+        ({1: abs}, "each name in patches must be a text, got 1"),
+        ({"one": lambda: 1}, "'one' of patches must be a function of 1 argument, got <lambda>"),
+        ([3], "patches must be a mapping from a text to a function of 1 argument, got a list"),
+    ):
+        with pytest.raises(ValueError, match=words):
             named(wrong)
 
 
@@ -582,7 +587,7 @@ def ranks(factors: Mapping[str, tuple[Float[Tensor, "d_in r"], Float[Tensor, "r 
 def test_each_entry_of_a_table_has_widths_of_its_own():
     first, second = (torch.ones(4, 1), torch.ones(1, 4)), (torch.ones(4, 2), torch.ones(2, 8))
     assert ranks({"query": first, "up": second}) == [1, 2]
-    with pytest.raises(ValueError, match="factors must be a mapping"):
+    with pytest.raises(ValueError, match="'up' of factors must have shape"):
         ranks({"query": first, "up": (first[0], second[1])})
 
 

@@ -16,7 +16,9 @@ def masked(value: Any) -> Any:
     """Hide the first number of an array, or of a list of numbers; else give nothing."""
     if not isinstance(value, list | np.ndarray):
         return None
-    with contextlib.suppress(ValueError, TypeError):  # a list of parts of several sizes
+    with contextlib.suppress(
+        ValueError, TypeError, RuntimeError
+    ):  # parts of several sizes, a model's
         array = np.ma.masked_array(np.array(value))
         if array.ndim and array.size and array.dtype.kind in "iuf":
             array[(0,) * array.ndim] = np.ma.masked

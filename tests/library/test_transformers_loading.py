@@ -333,7 +333,7 @@ def gpt2_state() -> tuple[dict[str, torch.Tensor], dict[str, object]]:
 @pytest.mark.parametrize(
     ("weight", "sentence"),
     [
-        ([1.0] * 16, "got a list for '.*'"),
+        ([1.0] * 16, "'.*' of state_dict must be a tensor, got a list"),
         (torch.ones(16, dtype=torch.int8), "norm.weight holds torch.int8"),
         (torch.ones(16, dtype=torch.bool), "norm.weight holds torch.bool"),
         (torch.ones(16, dtype=torch.complex64), "norm.weight holds torch.complex64"),
@@ -362,7 +362,7 @@ def test_scrambled_names_and_shapes():
     state, config = theirs.state_dict(), theirs.config
     for other, sentence in (
         (state | {"norm.weight": torch.ones(16)}, "two weights for norm.weight"),
-        (state | {3: torch.ones(1)}, "got a Tensor for 3"),
+        (state | {3: torch.ones(1)}, "each name in state_dict must be a text, got 3"),
         ({f"x.{name}": weight for name, weight in state.items()}, "Missing key embed.weight"),
     ):
         with pytest.raises(ValueError, match=sentence):

@@ -97,7 +97,10 @@ WRONG_ANSWERS = [
         "the count of b'ab' must be a whole number ≥ 0",
     ),
     ("language_models.learn_merges({b'ab': 1}, -1)", "n_merges must be 0 or more, got -1"),
-    ("language_models.learn_merges({'ab': 1}, 1)", "words must be bytes, got 'ab'"),
+    (
+        "language_models.learn_merges({'ab': 1}, 1)",
+        "each name in word_counts must be bytes, got 'ab'",
+    ),
     ("inference.distinct_ngrams(tensor([1.5, 2.5]), 1)", "tokens must hold whole numbers"),
     (
         "attention.head_scores(torch.ones(1, 2, 2), tensor([1.0, 2.0]))",
@@ -2217,8 +2220,14 @@ INSIDE: list[tuple[str, str]] = [
     ("inside.train_dictionary(ones(9, 2), 4, 1, torch.Generator())", "all states are equal"),
     ("inside.unexplained(ones(3, 2), ones(3, 2))", "there is no variance to explain"),
     ("inside.recovered(3.0, 3.0, 2.0)", "is no worse than the model"),
-    ("inside.token_share(ones(2, 1), tensor([0, 5]), 3)", "tokens must lie between 0 and 2"),
-    ("inside.logit_difference(ones(1, 3), tensor([3]), tensor([0]))", "tokens from 0 to 2"),
+    (
+        "inside.token_share(ones(2, 1), tensor([0, 5]), 3)",
+        "tokens must hold token ids, 0 to 2, got 5",
+    ),
+    (
+        "inside.logit_difference(ones(1, 3), tensor([3]), tensor([0]))",
+        "right must hold token ids, 0 to 2, got 3",
+    ),
     ("inside.share(ones(1), ones(1), ones(1))", "needs two prompts, got 1"),
     ("inside.share(ones(2), ones(2), ones(2))", "the corruption changes nothing"),
     ("inside.swap(ones(3))", "a recorded activation with the axes batch, seq, width"),

@@ -86,6 +86,13 @@ def difference(
             if not fits(entry, kind):
                 return difference(f"entry {place} of {name}", entry, parts_of(kind), {})
         return f"{name} must be {_words(inner)}, got {len(value)} entries"
+    pairs = next((get_args(part) for part in parts if get_origin(part) in (Mapping, dict)), ())
+    if pairs and isinstance(value, dict):
+        for key, entry in value.items():
+            if not fits(key, pairs[0]):
+                return difference(f"each name in {name}", key, parts_of(pairs[0]), {})
+            if not fits({key: entry}, dict[Any, pairs[1]]):  # with axes of its own
+                return difference(f"{key!r} of {name}", entry, parts_of(pairs[1]), {})
     array = next((part for part in parts if is_array(part)), None)
     if array is not None and isinstance(value, array.array_type):
         return _array_difference(name, value, array, arguments)

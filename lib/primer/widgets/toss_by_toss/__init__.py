@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import traitlets
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import beta, betabinom, binom
@@ -111,7 +111,7 @@ class TossByToss(Widget):
         k = np.arange(n + 1)
         return np.array([binom.pmf(k, n, 0.5), betabinom.pmf(k, n, self.a, self.b)])
 
-    def others(self) -> Float[np.ndarray, " coins"]:
+    def others(self) -> Int[np.ndarray, " coins"]:
         """Count the heads of the other coins, tossed as often."""
         n = len(self.tosses)
         numbers = list(islice(mulberry(self.seed + 1_000_000), RUNGS * n))
