@@ -412,7 +412,7 @@ REFUSED = [
     (lambda m, x: inside.first_order(m, x, x, lambda z: z[:, -1], ["logits"]), "for each text"),
     (lambda m, x: inside.first_order(m, x, x, lambda z: z[:, -1, 3], []), "names is empty"),
     (lambda m, x: inside.record(None, x), "model must be a Transformer"),
-    (lambda m, x: inside.patched(m, x, {"norm": 3}), "patches must be a mapping"),
+    (lambda m, x: inside.patched(m, x, {"norm": 3}), "'norm' of patches must be a function"),
     (lambda m, x: inside.patched(m, x, {"norm": lambda z: z * math.nan}), "NaN|nan"),
     (lambda m, x: inside.shuffled_weights(m, 0), "torch's random generator"),
     (lambda m, x: inside.swap(torch.ones(1, 3, 2), place=1.5), "place must be a whole number"),
