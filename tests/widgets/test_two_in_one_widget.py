@@ -133,6 +133,20 @@ def test_a_step_down_never_loses_more(javascript, w, b, p, ratio, free):
     assert after <= before + 1e-6 * (1 + ratio)
 
 
+@given(st.lists(st.floats(0.001, 0.5), min_size=1, max_size=6), st.booleans())
+@settings(max_examples=20)
+def test_what_falls_rests_however_long_its_frames_are(javascript, frames, free):
+    """The page says that nothing falls from what it has written: both must mean one state."""
+    state = {"weights": [0.8, -0.1], "biases": [0.118, 0.018], "p": 0.3, "ratio": 1, "best": free}
+    for seconds in [*frames, *[sum(frames)] * 400]:
+        found = javascript(FILE, "falling", state, seconds)
+        state |= {name: found[name] for name in ("weights", "biases")}
+        if found["rests"]:
+            break
+    assert javascript(FILE, "rests", state)
+    assert state["weights"] == pytest.approx([1.01, -1.01], abs=0.01)
+
+
 def test_the_result_line_names_the_arrangement_and_the_least(javascript):
     state = {"weights": [0.8, 0.6], "biases": [0, 0], "p": 0.3, "ratio": 1}
     least = {"weights": [1.01, -1.01], "loss": 0.02931}

@@ -35,6 +35,16 @@ export function border(ratio) {
   return (4 * least) / (2 * (1 + ratio) + 3 * least);
 }
 
+/** Whether another step would move no number by more than can be seen. */
+export const rests = (state) => fallen(state).length <= 2e-5;
+
+/** The state after so many seconds of falling, and whether it rests there. */
+export function falling(state, seconds) {
+  let next = state;
+  for (let step = 0; step < 90 * seconds; step++) next = { ...next, ...fallen(next) };
+  return { ...next, rests: rests(next) };
+}
+
 // ---------------------------------------------------------------- what the reader sees
 
 const SQUARE = { height: (width) => width + 14, widest: 300, margin: [24, 10, 38, 34] };
@@ -185,11 +195,10 @@ export default widget("two-in-one", ({ constants, controls, read, write }) => {
   const fall = play({
     label: "Let it fall",
     frame(seconds) {
-      let state = settled();
-      for (let step = 0; step < 90 * seconds; step++) state = { ...state, ...fallen(state) };
-      const [first_bias, second_bias] = state.biases.map(round);
-      write({ weights: state.weights.map(round), ...(state.best ? {} : { first_bias, second_bias }) });
-      return !seconds || fallen(state).length > 2e-5;
+      // Written as it is: rounded, it could move again, and what rests would not be said to rest.
+      const { weights, biases, best, rests: done } = falling(settled(), seconds);
+      write({ weights, ...(best ? {} : { first_bias: biases[0], second_bias: biases[1] }) });
+      return !seconds || !done;
     },
     end: () => {},
   });
@@ -257,7 +266,7 @@ export default widget("two-in-one", ({ constants, controls, read, write }) => {
         whole > 1e-9 ? percent((often[i] * errors[i]) / whole, 0) : "–",
       ]);
       board.draw(rows);
-      const still = !fall.playing() && fallen(state).length < 2e-5;
+      const still = !fall.playing() && rests(state);
       result.say(describe(state, least, still), fall.playing());
     },
     stop: stay,
