@@ -134,7 +134,7 @@ def clopper_pearson(right: int, n: int, level: float = 0.95) -> Interval:
 
     References
     ----------
-    Clopper and Pearson (1934).
+    Clopper and Pearson (1934), as told by Thulin, arXiv:1303.1288.
 
     Examples
     --------
