@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from primer.widgets import alias_by_ear
+from primer.widgets import shared
 from primer.widgets.alias_by_ear import AliasByEar
 
-SPEAKER = Path(alias_by_ear.__file__).with_name("speaker.js")
+SPEAKER = Path(shared.__file__).with_name("speaker.js")
 RATE = 48_000
 
 # The widget's own speaker plays into a recording; what happens later waits for its time.

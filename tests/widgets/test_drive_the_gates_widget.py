@@ -51,14 +51,6 @@ def test_a_gate_that_shuts_keeps_all_until_it_does(javascript):
     assert javascript(FILE, "halfAfter", [1, 1, 1, 0, 1], 4) is None
 
 
-def test_what_a_fast_pointer_passed_over_is_painted(javascript):
-    gate = [0, 0, 0, 0, 0, 0]
-    assert javascript(FILE, "paintedOver", gate, [2, 0.2], [4, 0.6]) == [0, 0.2, 0.4, 0.6, 0, 0]
-    assert javascript(FILE, "paintedOver", gate, [4, 0.6], [2, 0.2]) == [0, 0.2, 0.4, 0.6, 0, 0]
-    assert javascript(FILE, "paintedOver", gate, [1, 3], [1, 3]) == [1, 0, 0, 0, 0, 0]
-    assert javascript(FILE, "paintedOver", gate, [6, -1], [6, -1]) == gate
-
-
 def test_the_result_line_says_what_is_left(javascript):
     even = [0.9] * STEPS
     plain = carried_back(plain_factors(1, read("pulse")))

@@ -383,6 +383,17 @@ def test_between_has_equal_distances_and_both_ends(javascript, count):
     np.testing.assert_allclose(javascript("kit/numbers.js", "between", -2, 5, count), expected)
 
 
+def test_what_a_fast_pointer_passed_over_is_painted(javascript):
+    def painted(before, now, low=0, values=(0, 0, 0, 0, 0, 0)):
+        return javascript("kit/numbers.js", "paintedOver", list(values), before, now, low)
+
+    assert painted([1, 0.2], [3, 0.6]) == [0, 0.2, 0.4, 0.6, 0, 0]
+    assert painted([3, 0.6], [1, 0.2]) == [0, 0.2, 0.4, 0.6, 0, 0]
+    assert painted([0, 3], [0, 3]) == [1, 0, 0, 0, 0, 0]
+    assert painted([5, -1], [5, -1]) == [0, 0, 0, 0, 0, 0]
+    assert painted([4, -2], [5, 0.123], -1) == [0, 0, 0, 0, -1, 0.12]
+
+
 @pytest.mark.parametrize(
     ("low", "high"), [(1, 0), (2, 2), (0, 0), (1, 1 + 1e-15), (-1.7e308, 1.7e308), (0, "nothing")]
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from primer.widgets.drive_the_gates import DriveTheGates
     from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
     from primer.widgets.emergence import Emergence
+    from primer.widgets.erase_a_tone import EraseATone
     from primer.widgets.fill_the_cache import FillTheCache
     from primer.widgets.fold import Fold
     from primer.widgets.four_memories import FourMemories
@@ -69,6 +70,7 @@ __all__ = [
     "DriveTheGates",
     "EigenvaluesInHand",
     "Emergence",
+    "EraseATone",
     "FillTheCache",
     "Fold",
     "FourMemories",

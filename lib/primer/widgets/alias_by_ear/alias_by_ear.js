@@ -5,7 +5,7 @@
 import { button, columns, div, format, grouped, heading, key, panel, paths } from "../kit/kit.js";
 import { play, resultLine, widget, write as put } from "../kit/kit.js";
 import { describe, fold, HIGHEST, heard, SHOWN, valueAt } from "./folding.js";
-import { NO_SOUND, speaker } from "./speaker.js";
+import { NO_SOUND, speaker } from "../shared/speaker.js";
 
 const STEP = 10; // Hz of an arrow key
 const SPEED = 400; // Hz a second of the glide

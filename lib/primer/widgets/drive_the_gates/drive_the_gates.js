@@ -3,8 +3,8 @@
 // The functions above `lane` are the mathematics; the tests compare them with primer.recurrent.  Lists have one
 // number for each step; step 1 is their first.
 
-import { button, clamp, columns, div, format, heading, key, panel, paths, play } from "../kit/kit.js";
-import { resultLine, scientific, short, slider, widget } from "../kit/kit.js";
+import { button, clamp, columns, div, format, heading, key, paintedOver, panel, paths } from "../kit/kit.js";
+import { play, resultLine, scientific, short, slider, widget } from "../kit/kit.js";
 
 /** What a memory cell with given gates holds, and what it shows. */
 export function drive(forget, letIn, letOut, candidates) {
@@ -42,21 +42,6 @@ export function halfAfter(forget, step) {
   }
   return null;
 }
-
-/**
- * A gate in which the pointer went in a straight line from one [step, value] to another.
- *
- * @param {number[]} gate
- * @param {number[]} before
- * @param {number[]} now
- */
-export function paintedOver(gate, [from, first], [to, last]) {
-  const [low, high] = [Math.min(from, to), Math.max(from, to)];
-  const value = (t) => (to === from ? last : first + ((last - first) * (t - from)) / (to - from));
-  return gate.map((old, i) => (i + 1 < low || i + 1 > high ? old : round(value(i + 1))));
-}
-
-const round = (value) => Number(clamp(value, 0, 1).toFixed(2));
 
 const small = (x) => (x === 0 ? "0" : x >= 0.001 && x < 1000 ? short(x, 4) : scientific(x));
 
@@ -190,18 +175,20 @@ export default widget("drive-the-gates", ({ controls, constants, read, write, re
   const stepAt = (place) => clamp(Math.round(place), 1, steps);
   const look = ([place]) => write({ at: stepAt(place) });
   const lanes = Object.entries(NAMES).map(([name, label]) => {
-    let last = [1, 0];
+    let last = [0, 0];
     /** @type {(point: number[], begins: boolean) => void} */
     const drag = ([place, value], begins) => {
-      const now = [stepAt(place), value];
-      const painted = paintedOver(read()[name], begins ? now : last, now);
+      const at = stepAt(place);
+      const now = [at - 1, value];
+      const painted = paintedOver(read()[name], begins ? now : last, now, 0);
       last = now;
-      write({ [name]: painted, at: now[0] });
+      write({ [name]: painted, at });
     };
     const step = (dx, dy) => {
       const { at, [name]: gate } = read();
       if (dx) return write({ at: clamp(at + dx, 1, steps) });
-      write({ [name]: gate.with(at - 1, round(gate[at - 1] + 0.05 * dy)) });
+      const raised = [at - 1, gate[at - 1] + 0.05 * dy];
+      write({ [name]: paintedOver(gate, raised, raised, 0) });
     };
     return lane(name, label, steps, { drag, step });
   });

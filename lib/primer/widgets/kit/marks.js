@@ -26,10 +26,13 @@ export const hover = (element, move) =>
 
 /**
  * Let an element be dragged.  move(x, y, begins): the pointer in fractions (0…1) of the element, from its top left
- * corner, and whether it has just taken hold; step(dx, dy): arrow keys (±1) and Page keys (±10), if given; touch:
- * what the browser may still do with a finger, CSS touch-action.
+ * corner, and whether it has just taken hold; release(): it was let go; step(dx, dy): arrow keys (±1) and Page keys
+ * (±10), if given; touch: what the browser may still do with a finger, CSS touch-action.
+ *
+ * @param {any} element
+ * @param {{ move: Function, release?: Function, step?: Function | null, touch?: string }} options
  */
-export function draggable(element, { move, step = null, touch = "pan-y" }) {
+export function draggable(element, { move, release = () => {}, step = null, touch = "pan-y" }) {
   const report = (event, begins = false) => move(...within(element, event), begins);
   element.style.touchAction = touch;
   // Browsers ignore touch-action on the shapes of a drawing, and would scroll away with the mark.
@@ -40,6 +43,7 @@ export function draggable(element, { move, step = null, touch = "pan-y" }) {
       report(event, true);
     },
     onpointermove: (event) => element.hasPointerCapture(event.pointerId) && report(event),
+    onpointerup: () => release(),
   });
   if (!step) return;
   set(element, {
