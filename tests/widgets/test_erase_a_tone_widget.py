@@ -251,7 +251,8 @@ def test_keys_reach_every_bar_and_every_sample(widget_page):
     assert page.evaluate("model.get('drawn')[17]") == pytest.approx(min(1, was + 0.5), abs=0.01)
     page.get_by_label("Sound", exact=True).select_option("square")
     settle(page)
-    assert page.evaluate("model.get('signal')") == "square"
+    assert page.evaluate("[model.get('signal'), model.get('at')]") == ["square", 1]
+    assert "100 Hz: amplitude 1.274" in page.locator(".result").inner_text()
 
 
 @pytest.mark.browser

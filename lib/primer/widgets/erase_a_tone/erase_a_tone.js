@@ -16,7 +16,19 @@ import {
 } from "../kit/kit.js";
 import { panel, paths, resultLine, slider, widget, write as put } from "../kit/kit.js";
 import { NO_SOUND, repeater } from "../shared/speaker.js";
-import { BARS, COUNT, cut, curveOf, describe, rest, sounds, topOf, waveAt, wavesOf } from "./waves.js";
+import {
+  BARS,
+  COUNT,
+  cut,
+  curveOf,
+  describe,
+  lookedAt,
+  rest,
+  sounds,
+  topOf,
+  waveAt,
+  wavesOf,
+} from "./waves.js";
 
 const PEN = 0.05; // of an arrow key, up or down
 const PULL = 0.05; // of the axis: a smaller move of the pointer is a press
@@ -182,11 +194,7 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
       columns(
         "views",
         [
-          heading(
-            key("left", "what is left"),
-            key("sound", "the sound: draw in it"),
-            key("wave", "one wave"),
-          ),
+          heading(key("left", "what is left"), key("sound", "sound: draw in it"), key("wave", "one wave")),
           sheet,
         ],
         [heading("Amplitudes of its waves: press a bar, or pull it down"), bars],
@@ -195,7 +203,11 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
       div("buttons", hear, back, empty),
     ],
     texts: { at: (k) => `${grouped(base * k)} Hz` },
-    change: (changes) => write("signal" in changes ? { ...changes, gains: whole() } : changes),
+    change(changes) {
+      if (!("signal" in changes)) return write(changes);
+      const state = { ...read(), ...changes };
+      write({ ...changes, gains: whole(), at: lookedAt(wavesOf(samplesOf(state)), state.at) });
+    },
     draw(state) {
       const { gains, at } = state;
       const [samples, waves] = [samplesOf(state), found(state)];

@@ -55,6 +55,13 @@ export const energies = (waves) => waves.map(({ amplitude }, k) => amplitude ** 
 /** Whether there is anything to pull down. */
 export const sounds = ({ amplitude }) => amplitude >= LEAST;
 
+/** The bar that is looked at in another sound: the same, or the highest where there is no such wave. */
+export function lookedAt(waves, at) {
+  if (sounds(waves[at])) return at;
+  const highest = Math.max(...waves.map(({ amplitude }) => amplitude));
+  return waves.findIndex(({ amplitude }) => amplitude === highest);
+}
+
 /** The end of the axis of the bars. */
 export const topOf = (waves) => {
   const highest = Math.max(...waves.map(({ amplitude }) => amplitude));
