@@ -157,7 +157,7 @@ def test_tuning_learns_what_is_shown() -> None:
     model = small_model()
     tokens = torch.tensor([[7, 8, END], [9, END, END]]).repeat(8, 1)
     shown = Replies(PROMPTS, tokens, reply_mask(tokens, END))
-    losses = tune(model, shown, steps=60, batch=8, learning_rate=1e-2, generator=random())
+    losses = tune(model, shown, steps=60, batch_size=8, learning_rate=1e-2, generator=random())
     assert losses[-1] < 0.2 < losses[0]
     with pytest.raises(ValueError, match="nothing to learn from"):
         tune(model, shown[:0], steps=1)
@@ -175,7 +175,7 @@ def train(
         "steps": 15,
         "kl_weight": 0.0,
         "learning_rate": 1e-2,
-        "batch": 16,
+        "batch_size": 16,
         "length": 4,
         "generator": random(),
     } | changes
@@ -214,7 +214,7 @@ def test_the_reference_stays_as_it_is() -> None:
         steps=2,
         kl_weight=0.1,
         learning_rate=1e-2,
-        batch=4,
+        batch_size=4,
         length=3,
     ):
         pass

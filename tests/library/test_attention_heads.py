@@ -194,7 +194,7 @@ def test_a_distance_has_a_bias_of_its_own(distance):
 
 @pytest.mark.thorough
 def test_two_layers_learn_to_copy_and_one_does_not():
-    two, one = (induction.train(layers, steps=101, batch=32) for layers in (2, 1))
+    two, one = (induction.train(layers, steps=101, batch_size=32) for layers in (2, 1))
     assert two.repeated[-1] < 0.4 * one.repeated[-1]
     assert one.fresh[-1] > 0.9 * torch.log(torch.tensor(64.0))  # fresh tokens stay a riddle
     tokens, _ = induction.repeated_tokens(20, torch.Generator().manual_seed(99))
@@ -231,7 +231,7 @@ def test_a_head_that_looks_elsewhere_reads_what_stands_there(bias):
 
 
 def test_a_first_layer_that_may_not_choose_reads_everything_alike():
-    model = induction.train(2, steps=3, batch=2, even=[0]).model
+    model = induction.train(2, steps=3, batch_size=2, even=[0]).model
     _, weights = model(torch.arange(10)[None])
     expected = attention.causal_mask(10) / torch.arange(1, 11)[:, None]
     torch.testing.assert_close(weights[0][0], expected.expand(2, 10, 10))
@@ -239,10 +239,10 @@ def test_a_first_layer_that_may_not_choose_reads_everything_alike():
 
 
 def test_training_does_not_depend_on_the_default_precision():
-    before = induction.train(1, steps=6, batch=2).repeated
+    before = induction.train(1, steps=6, batch_size=2).repeated
     torch.set_default_dtype(F64)
     try:
-        after = induction.train(1, steps=6, batch=2).repeated
+        after = induction.train(1, steps=6, batch_size=2).repeated
     finally:
         torch.set_default_dtype(torch.float32)
     assert after == before

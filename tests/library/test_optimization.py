@@ -462,7 +462,7 @@ REFUSED = [
     (lambda: opt.stochastic_gradient([[1.0]], [1.0], [1.0], [1]), "rows must lie between 0 and 0"),
     (lambda: opt.sgd([[1.0]], [1.0], 0.1, [3]), "rows must lie between"),
     (lambda: opt.noise_floor(1.5, 1.0), "step must be below 1"),
-    (lambda: opt.noise_floor(0.5, 1.0, batch=0), "batch must be a whole number ≥ 1"),
+    (lambda: opt.noise_floor(0.5, 1.0, batch_size=0), "batch_size must be a whole number ≥ 1"),
     (lambda: opt.input_moments(1.0, 0.0), "deviation must be a finite number above 0"),
     (lambda: opt.expected_losses([[1.0]], [0.1, 0.1], 1.0), "rates"),
     (lambda: opt.expected_losses([[1.0]], [0.1], 0.0), "noise_variance must be a finite number"),

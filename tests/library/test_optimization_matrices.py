@@ -189,7 +189,7 @@ def test_digits_are_split_without_overlap():
         (lambda: opt.Muon([torch.nn.Parameter(torch.zeros(3))]), "Muon moves matrices"),
         (lambda: opt.Muon([torch.nn.Parameter(torch.zeros(3, 3))], lr=-1.0), "lr must be a finite"),
         (lambda: opt.Mlp(0, "mup"), "width must be a whole number ≥ 1"),
-        (lambda: opt.Mlp(32, "mup").rates(-1.0), "rate must be a finite number above 0"),
+        (lambda: opt.Mlp(32, "mup").rates(-1.0), "learning_rate must be a finite number above 0"),
         (lambda: opt.unit_multiplier(0), "d_in must be a whole number ≥ 1"),
         (lambda: opt.rms([]), "values is empty"),
     ],

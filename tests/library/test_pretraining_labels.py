@@ -323,6 +323,6 @@ def test_context_refuses_what_does_not_fit():
         pre.gradient_steps([[1.0], [2.0]], [1.0], [1.0], 0.1, 1)
     with pytest.raises(ValueError, match="query must have length 1"):
         pre.attention_layers([[1.0], [2.0]], [1.0, 2.0], [1.0, 1.0], 0.1, 1)
-    for bad in ({"rate": -0.1}, {"rate": math.nan}, {"steps": 0}):
-        with pytest.raises(ValueError, match=r"rate|steps"):
-            pre.gradient_steps([[1.0]], [1.0], [1.0], **{"rate": 0.1, "steps": 1, **bad})
+    for bad in ({"learning_rate": -0.1}, {"learning_rate": math.nan}, {"steps": 0}):
+        with pytest.raises(ValueError, match=r"learning_rate|steps"):
+            pre.gradient_steps([[1.0]], [1.0], [1.0], **{"learning_rate": 0.1, "steps": 1, **bad})

@@ -124,11 +124,11 @@ def replies(seed: int) -> Any:
 
 
 def tuned(seed: int) -> Any:
-    return alignment.tune(fresh(), replies(0), steps=3, batch=4, generator=chance(seed))
+    return alignment.tune(fresh(), replies(0), steps=3, batch_size=4, generator=chance(seed))
 
 
 def paired(seed: int) -> Any:
-    settings = {"steps": 3, "beta": 1.0, "learning_rate": 0.01, "batch": 4}
+    settings = {"steps": 3, "beta": 1.0, "learning_rate": 0.01, "batch_size": 4}
     sides = replies(0), replies(1)
     generator = chance(seed)
     return alignment.train_on_pairs(fresh(), small(), *sides, **settings, generator=generator)
@@ -137,7 +137,7 @@ def paired(seed: int) -> Any:
 def by_reward(seed: int) -> Any:
     return alignment.train_policy(
         fresh(), small(), lambda r: (r.tokens == 3).sum(1).float(), PROMPTS, end_token=11, steps=2,
-        kl_weight=0.1, learning_rate=0.01, batch=8, length=6, generator=chance(seed),
+        kl_weight=0.1, learning_rate=0.01, batch_size=8, length=6, generator=chance(seed),
     )  # fmt: skip
 
 
@@ -204,7 +204,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "alignment.training.train_policy": by_reward,
     "attention.induction.repeated_tokens": lambda s: induction.repeated_tokens(3, chance(s)),
     "attention.induction.train": lambda s: induction.train(
-        1, steps=2, batch=2, seed=s
+        1, steps=2, batch_size=2, seed=s
     ).model,
     "evaluation.leaks.leaking": leaks.leaking,
     "evaluation.pairs.sign_flip_test": lambda s: evaluation.sign_flip_test(
@@ -264,7 +264,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "positions.experiment.draw_weights": lambda s: experiment.draw_weights(
         nn.Linear(3, 3), chance(s)
     ),
-    "positions.experiment.train": lambda s: experiment.train("RoPE", [s], steps=2, batch=4),
+    "positions.experiment.train": lambda s: experiment.train("RoPE", [s], steps=2, batch_size=4),
     "pretraining.in_context.linear_tasks": lambda s: in_context.linear_tasks(2, 5, 3, chance(s)),
     "pretraining.in_context.train_layer": lambda s: in_context.train_layer(
         2, 4, seed=s, steps=2

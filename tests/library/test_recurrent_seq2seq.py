@@ -255,7 +255,7 @@ def test_bad_input_is_refused() -> None:
             lambda: mlp_score(torch.zeros(2), torch.zeros(3, 4), torch.zeros(5, 1), torch.zeros(1)),
             "2 . 4 rows",
         ),
-        (lambda: parity(0, 3, random), "batch must be a whole number ≥ 1"),
+        (lambda: parity(0, 3, random), "batch_size must be a whole number ≥ 1"),
         (lambda: adding_problem(1, 1, random), "length must be a whole number ≥ 2"),
         (lambda: reversal(1, 0, 3, random), "length must be"),
         (lambda: agreement(1, 1, random, agree=2.0), "agree must be a probability"),

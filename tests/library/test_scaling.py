@@ -339,9 +339,9 @@ def test_the_same_text_again_is_worth_less_than_new_text():
         ({"tokens": 1e9}, "read in passes=1"),
         ({"tokens": 1e3, "passes": 3}, "between 1,200 and"),
         ({"passes": 0}, "passes"),
-        ({"rate": -1.0}, "rate"),
+        ({"learning_rate": -1.0}, "learning_rate"),
     ],
 )
 def test_bad_input_of_the_tiny_model(wrong, complaint):
     with pytest.raises(ValueError, match=complaint):
-        scaling.train_next_byte(**{"hidden": 4, "tokens": 4000, "rate": 0.03, **wrong})
+        scaling.train_next_byte(**{"hidden": 4, "tokens": 4000, "learning_rate": 0.03, **wrong})

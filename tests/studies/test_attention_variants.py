@@ -19,7 +19,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("variant", SETTINGS)
 def test_a_trial_is_the_mean_of_the_last_four_texts_before_its_stop(variant, monkeypatch):
-    monkeypatch.setattr(induction, "train", functools.partial(induction.train, batch=4))
+    monkeypatch.setattr(induction, "train", functools.partial(induction.train, batch_size=4))
     layers, width, even = SETTINGS[variant]
     options = {"d_model": width, "learning_rate": 0.01, "even": even}
     run = induction.train(layers, steps=31, seed=2, **options)

@@ -121,7 +121,7 @@ def test_a_shift_moves_the_columns():
         (lambda: vision.fully_connected([3]), "an input and an output width"),
         (lambda: vision.fully_connected([3, 0]), "width must be a whole number ≥ 1"),
         (lambda: vision.damage(torch.ones(1, 2), "blur", torch.Generator()), "kind must be one of"),
-        (lambda: vision.train_on_line(torch.sin, [3], 0.0, 1, 1), "rate must be"),
+        (lambda: vision.train_on_line(torch.sin, [3], 0.0, 1, 1), "learning_rate must be"),
         (lambda: vision.train_on_line(torch.sin, [3], 0.1, 1, 0), "seeds must be"),
     ],
 )

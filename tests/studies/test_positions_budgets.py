@@ -27,7 +27,7 @@ def test_a_trial_is_the_contest_with_another_budget(contestant):
     encoding = "RoPE" if contestant == "RoPE 10⁴" else contestant
     trained = experiment.train(encoding, [0, 1, 2], 4, 2, 0.002, 1e4 if "10" in contestant else 100)
     shares = experiment.evaluate(trained).double()
-    runs = [*budgets.train_contestant(contestant, 4, 0.002, batch=2)]
+    runs = [*budgets.train_contestant(contestant, 4, 0.002, batch_size=2)]
     assert [run[:4] for run in runs] == [(contestant, 4, 0.002, seed) for seed in range(3)]
     for seed, run in enumerate(runs):
         parts = [

@@ -108,7 +108,9 @@ def test_the_model_has_a_table_for_all_positions_that_are_tested():
 
 
 def test_training_is_torchs_adamw_under_half_a_cosine():
-    found = experiment.train("RoPE", seeds=[3, 4], steps=6, batch=5, rate=0.02, base=50.0)
+    found = experiment.train(
+        "RoPE", seeds=[3, 4], steps=6, batch_size=5, learning_rate=0.02, base=50.0
+    )
     assert (found.encoding, found.base) == ("RoPE", 50.0)
     for place, seed in enumerate((3, 4)):
         model, data = experiment.SmallModel("RoPE", 50.0), random(2 * seed + 1)
@@ -188,7 +190,7 @@ def test_trainings_side_by_side_have_a_core_each_and_give_the_threads_back(monke
 
 @pytest.fixture(scope="module")
 def trained() -> experiment.Trained:
-    return experiment.train("RoPE", seeds=[2], steps=2, rate=0.05)
+    return experiment.train("RoPE", seeds=[2], steps=2, learning_rate=0.05)
 
 
 def test_every_change_of_a_test_reaches_the_model(trained):

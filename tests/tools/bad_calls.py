@@ -574,19 +574,19 @@ NEW_TOPICS = [
         "vocab_size must be a whole number, got a list",
     ),
     (
-        "recurrent.adding_problem(batch=[4, 4], length=10, generator=torch.Generator())",
-        "batch must be a whole number ≥ 1, got a list",
+        "recurrent.adding_problem(batch_size=[4, 4], length=10, generator=torch.Generator())",
+        "batch_size must be a whole number ≥ 1, got a list",
     ),
     (
-        "recurrent.adding_problem(batch=4, length=10.0, generator=torch.Generator())",
+        "recurrent.adding_problem(batch_size=4, length=10.0, generator=torch.Generator())",
         "length must be a whole number ≥ 2, got 10.0",
     ),
     (
-        "recurrent.agreement(batch='2', phrases=2, generator=torch.Generator(), agree=0.0)",
-        "batch must be a whole number ≥ 1, got '2'",
+        "recurrent.agreement(batch_size='2', phrases=2, generator=torch.Generator(), agree=0.0)",
+        "batch_size must be a whole number ≥ 1, got '2'",
     ),
     (
-        "recurrent.agreement(batch=1, phrases=nan, generator=torch.Generator(), agree=0.0)",
+        "recurrent.agreement(batch_size=1, phrases=nan, generator=torch.Generator(), agree=0.0)",
         "phrases must be a whole number ≥ 0, got nan",
     ),
     (
@@ -603,11 +603,11 @@ NEW_TOPICS = [
         "cell must be a Cell, got 'ab'",
     ),
     (
-        "recurrent.parity(batch=-1, length=6, generator=torch.Generator())",
-        "batch must be a whole number ≥ 1, got -1",
+        "recurrent.parity(batch_size=-1, length=6, generator=torch.Generator())",
+        "batch_size must be a whole number ≥ 1, got -1",
     ),
     (
-        "recurrent.parity(batch=1, length=inf, generator=torch.Generator())",
+        "recurrent.parity(batch_size=1, length=inf, generator=torch.Generator())",
         "length must be a whole number ≥ 1, got inf",
     ),
     (
@@ -619,11 +619,12 @@ NEW_TOPICS = [
         "steps must be a whole number ≥ 0, got 20.5",
     ),
     (
-        "recurrent.reversal(batch=64, length=9, n_letters='2', generator=torch.Generator())",
+        "recurrent.reversal(batch_size=64, length=9, n_letters='2', generator=torch.Generator())",
         "n_letters must be a whole number ≥ 1, got '2'",
     ),
     (
-        "recurrent.reversal(batch=64, length=9, n_letters=26, generator=np.random.default_rng(0))",
+        "recurrent.reversal(batch_size=64, length=9, n_letters=26, "
+        "generator=np.random.default_rng(0))",
         "generator must be torch's random generator,",
     ),
     (
@@ -769,11 +770,11 @@ NEW_TOPICS = [
         "B must be a table whose rows are equally long",
     ),
     (
-        "pretraining.attention_layers(x=[[1.0]], y=[2.0], query=[3.0], rate=0.5, layers=nan)",
+        "pretraining.attention_layers(x=[[1.0]], y=[2.0], query=[3], learning_rate=1, layers=nan)",
         "layers must be a whole number ≥ 1, got nan",
     ),
     (
-        "pretraining.attention_layers(x=[], y=[2.0], query=[3.0], rate=0.5, layers=2)",
+        "pretraining.attention_layers(x=[], y=[2.0], query=[3.0], learning_rate=0.5, layers=2)",
         "x is empty, got shape (0,); it needs at least one number",
     ),
     (
@@ -824,11 +825,11 @@ NEW_TOPICS = [
         "n_tokens must be a whole number ≥ 1, got 0",
     ),
     (
-        "pretraining.gradient_steps(x=[], y=[2.0], query=[3.0], rate=0.5, steps=2)",
+        "pretraining.gradient_steps(x=[], y=[2.0], query=[3.0], learning_rate=0.5, steps=2)",
         "x is empty, got shape (0,); it needs at least one number",
     ),
     (
-        "pretraining.gradient_steps(x=[[1.0]], y=[2.0], query=[3.0], rate=0.5, steps=[2, 2])",
+        "pretraining.gradient_steps(x=[[1.0]], y=[2.0], query=[3], learning_rate=1, steps=[2, 2])",
         "steps must be a whole number ≥ 1, got a list",
     ),
     (
@@ -927,11 +928,11 @@ NEW_TOPICS = [
     ),
     ("pretraining.stage_directions(markdown=3)", "markdown must be a text, got 3"),
     (
-        "pretraining.train_layer(d=2, n=4, seed=0, steps=-1, batch=512)",
+        "pretraining.train_layer(d=2, n=4, seed=0, steps=-1, batch_size=512)",
         "steps must be a whole number ≥ 1, got -1",
     ),
     (
-        "pretraining.train_layer(d=2, n=4, seed='2', steps=2, batch=512)",
+        "pretraining.train_layer(d=2, n=4, seed='2', steps=2, batch_size=512)",
         "seed must be a whole number ≥ 0, got '2'",
     ),
     ("pretraining.with_mask(tokenizer=3)", "tokenizer must be a BytePairEncoding, got 3"),
@@ -1504,7 +1505,7 @@ EDGES_LAYERS = [
     ),
     ("recurrent.LSTMCell(2, 3, forget_bias=nan)", "forget_bias must be one finite number, got nan"),
     ("recurrent.GRUCell(2, 3)(full((2,), nan))", "x contains NaN"),
-    ("recurrent.GRUCell(2, 3).zero_state(2.5)", "batch must be a whole number ≥ 1, got 2.5"),
+    ("recurrent.GRUCell(2, 3).zero_state(2.5)", "batch_size must be a whole number ≥ 1, got 2.5"),
     (
         "recurrent.GRUCell(2, 3).load_torch(torch.nn.Linear(2, 3))",
         "the module must have weights weight_hh of shape (9, 3), inputs",

@@ -14,12 +14,14 @@ from primer.inputs import Count, Positive, checked, count
 from primer.transformers import Transformer
 
 
-def _batches(n: int, batch: int, steps: int, generator: torch.Generator | None) -> Iterator[Tensor]:
+def _batches(
+    n: int, batch_size: int, steps: int, generator: torch.Generator | None
+) -> Iterator[Tensor]:
     """Yield rows, shuffled once and read round and round."""
-    count("batch", batch)
+    count("batch_size", batch_size)
     order = torch.randperm(n, generator=generator)
     for step in range(steps):
-        yield order[torch.arange(step * batch, (step + 1) * batch) % n]
+        yield order[torch.arange(step * batch_size, (step + 1) * batch_size) % n]
 
 
 @checked
@@ -29,7 +31,7 @@ def tune(
     *,
     steps: Count,
     learning_rate: Positive = 1e-3,
-    batch: int = 32,
+    batch_size: int = 32,
     generator: torch.Generator | None = None,
 ) -> list[float]:
     r"""Teach a model to reply as it is shown, by Adam on :func:`~primer.alignment.reply_loss`.
@@ -40,7 +42,7 @@ def tune(
         Changed in place.
     replies : Replies
         What to answer to what.
-    steps, batch : int
+    steps, batch_size : int
         How many batches, of how many replies.
     learning_rate : float
         Falls to 0 over the last three quarters.
@@ -61,7 +63,7 @@ def tune(
         raise ValueError("there is nothing to learn from: give at least one reply")
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     losses = []
-    for step, rows in enumerate(_batches(len(replies), batch, steps, generator)):
+    for step, rows in enumerate(_batches(len(replies), batch_size, steps, generator)):
         optimizer.param_groups[0]["lr"] = learning_rate * min(1.0, (steps - step) / (0.75 * steps))
         loss = reply_loss(model, replies[rows])
         optimizer.zero_grad()
@@ -82,7 +84,7 @@ def train_on_pairs(
     steps: Count,
     beta: float,
     learning_rate: Positive,
-    batch: int = 16,
+    batch_size: int = 16,
     generator: torch.Generator | None = None,
 ) -> Iterator[float]:
     r"""Train a policy on pairs of replies by :func:`~primer.alignment.dpo_loss`.
@@ -95,7 +97,7 @@ def train_on_pairs(
         Stays as it is.
     chosen, rejected : Replies
         Row by row the preferred and the other reply to one prompt.
-    steps, batch : int
+    steps, batch_size : int
         How many batches, of how many pairs.
     beta : float
         :math:`\beta > 0`.
@@ -120,7 +122,7 @@ def train_on_pairs(
             f"got {len(chosen)} and {len(rejected)}"
         )
     optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate)
-    for rows in _batches(len(chosen), batch, steps, generator):
+    for rows in _batches(len(chosen), batch_size, steps, generator):
         with torch.no_grad():
             before_chosen, before_rejected = (
                 reply_log_probs(reference, r[rows]).sum(-1) for r in (chosen, rejected)

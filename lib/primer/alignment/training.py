@@ -64,7 +64,7 @@ def train_policy(
     steps: Count,
     kl_weight: NotNegative,
     learning_rate: Positive,
-    batch: Count = 32,
+    batch_size: Count = 32,
     length: int = 12,
     replies_per_prompt: Count = 1,
     advantages: Callable[[Tensor], Tensor] = leave_one_out,
@@ -90,7 +90,7 @@ def train_policy(
     reward : callable
         Takes :class:`~primer.alignment.Replies`, returns a reward for each.
     prompts : Tensor of int of shape (n, prompt)
-        Of which each step takes the next ``batch / replies_per_prompt``.
+        Of which each step takes the next ``batch_size / replies_per_prompt``.
     end_token : int
         The token that ends a reply.
     steps : int
@@ -99,7 +99,7 @@ def train_policy(
         :math:`\beta \ge 0`.
     learning_rate : float
         Of Adam.
-    batch, length : int
+    batch_size, length : int
         Replies of a step, and their most tokens.
     replies_per_prompt : int
         How many replies to a prompt stand side by side, for group advantages.
@@ -129,15 +129,15 @@ def train_policy(
     ----------
     Ziegler et al. (2019); Ouyang et al. (2022).
     """
-    if batch % replies_per_prompt:
+    if batch_size % replies_per_prompt:
         raise ValueError(
-            f"a batch of {batch} has no whole number of groups of {replies_per_prompt} replies"
+            f"a batch of {batch_size} has no whole number of groups of {replies_per_prompt} replies"
         )
     if len(prompts) == 0:
         raise ValueError("there is no prompt to reply to: give at least one")
     optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate)
     for step in range(1, steps + 1):
-        size = batch // replies_per_prompt
+        size = batch_size // replies_per_prompt
         rows = torch.arange((step - 1) * size, step * size) % len(prompts)
         asked = prompts[rows].repeat_interleave(replies_per_prompt, dim=0)
         replies = write_replies(policy, asked, length, end_token, generator)

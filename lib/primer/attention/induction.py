@@ -94,13 +94,13 @@ def _readable(tokens: Tensor) -> Tensor:
 
 @checked
 def repeated_tokens(
-    batch: Count, generator: torch.Generator
+    batch_size: Count, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch seq"], Bool[Tensor, "batch seq"]]:
     """Draw random tokens that repeat with a period of their own in every text.
 
     Parameters
     ----------
-    batch : int
+    batch_size : int
         The number of texts.
     generator : torch.Generator
         Where the tokens and the periods, from ``SHORTEST`` to ``LONGEST``, come from.
@@ -118,8 +118,8 @@ def repeated_tokens(
     >>> tokens.shape, int(predictable[0].sum()) + int((~predictable[0]).sum())
     (torch.Size([3, 32]), 32)
     """
-    period = torch.randint(SHORTEST, LONGEST + 1, (batch, 1), generator=generator)
-    fresh = torch.randint(VOCABULARY, (batch, LENGTH), generator=generator)
+    period = torch.randint(SHORTEST, LONGEST + 1, (batch_size, 1), generator=generator)
+    fresh = torch.randint(VOCABULARY, (batch_size, LENGTH), generator=generator)
     places = torch.arange(LENGTH)
     return fresh.gather(1, places % period), places > period
 
@@ -190,7 +190,7 @@ def _single_precision() -> Iterator[None]:
 def train(
     n_layers: Count,
     steps: Natural = 150,
-    batch: int = 32,
+    batch_size: int = 32,
     seed: int = 0,
     *,
     d_model: int = D_MODEL,
@@ -205,7 +205,7 @@ def train(
         The number of layers of attention.
     steps : int
         The number of steps of Adam.
-    batch : int
+    batch_size : int
         The number of texts in a step; no text comes twice.
     seed : int
         Where weights and texts start from.
@@ -224,7 +224,7 @@ def train(
 
     Examples
     --------
-    >>> train(n_layers=1, steps=6, batch=2).steps
+    >>> train(n_layers=1, steps=6, batch_size=2).steps
     [0, 5]
     """
     for number in even:
@@ -251,7 +251,7 @@ def train(
     optimizer.add_param_group({"params": [model.distance_bias], "lr": 20 * learning_rate})
     run = Training(model, [], [], [])
     for step in range(steps):
-        tokens, predictable = repeated_tokens(batch, generator)
+        tokens, predictable = repeated_tokens(batch_size, generator)
         logits, _ = model(tokens)
         losses = functional.cross_entropy(logits[:, :-1].mT, tokens[:, 1:], reduction="none")
         optimizer.zero_grad()

@@ -19,7 +19,7 @@ from primer.train.evaluation import cut_windows
 def fine_tune(
     model: nn.Module,
     tokens: Int[Tensor, " tokens"],
-    rate: Positive,
+    learning_rate: Positive,
     seed: int = 0,
     steps: Count = 60,
     *,
@@ -38,7 +38,7 @@ def fine_tune(
         Only parameters that ask for a gradient are changed; in place.
     tokens : Tensor of int
         From :func:`primer.train.token_stream`.
-    rate : float
+    learning_rate : float
         The highest learning rate.
     seed : int
         Which windows are read.
@@ -61,15 +61,19 @@ def fine_tune(
     if not trained:
         raise ValueError("nothing may be trained: every parameter is frozen")
     batches = Batches(tokens, length, batch_size, seed)
-    optimizer = torch.optim.AdamW(trained, lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
+    optimizer = torch.optim.AdamW(trained, lr=learning_rate, betas=(0.9, 0.98), weight_decay=0.0)
     warm = max(steps // 8, 1)
     for step in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = rate * min((step + 1) / warm, (steps - step) / (steps - warm + 1))
+            group["lr"] = learning_rate * min(
+                (step + 1) / warm, (steps - step) / (steps - warm + 1)
+            )
         rows = batches.at(step)
         loss = cross_entropy(model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())
         if not bool(torch.isfinite(loss)):
-            raise ValueError(f"the loss is no number at step {step}: lower the rate of {rate:g}")
+            raise ValueError(
+                f"the loss is no number at step {step}: lower the rate of {learning_rate:g}"
+            )
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(trained, 1.0)

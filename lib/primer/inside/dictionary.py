@@ -81,7 +81,7 @@ def train_dictionary(
     *,
     steps: Count = 300,
     learning_rate: Positive = 0.005,
-    batch: Count = 1024,
+    batch_size: Count = 1024,
 ) -> Dictionary:
     r"""Learn a dictionary whose few best entries give a state back.
 
@@ -96,10 +96,10 @@ def train_dictionary(
     generator : torch.Generator
         Draws the first directions and the batches.
     steps : int
-        Of Adam, each on ``batch`` states.
+        Of Adam, each on ``batch_size`` states.
     learning_rate : float
         Reached after 30 steps; over the last three tenths it falls to 0.
-    batch : int
+    batch_size : int
         States of a step.
 
     Returns
@@ -121,7 +121,7 @@ def train_dictionary(
     --------
     >>> chance = torch.Generator().manual_seed(0)
     >>> one_of_four = torch.eye(4)[torch.arange(400) % 4]
-    >>> found = train_dictionary(one_of_four, 4, 1, chance, steps=200, batch=100)
+    >>> found = train_dictionary(one_of_four, 4, 1, chance, steps=200, batch_size=100)
     >>> unexplained(one_of_four, found.decode(found.encode(one_of_four))) < 0.5
     True
     """
@@ -144,7 +144,7 @@ def train_dictionary(
         left = (steps - step) / (0.3 * steps)
         for group in optimizer.param_groups:
             group["lr"] = learning_rate * min((step + 1) / 30, 1, left)
-        x = states[torch.randint(len(states), (batch,), generator=generator)]
+        x = states[torch.randint(len(states), (batch_size,), generator=generator)]
         loss = ((x - made.decode(made.encode(x))) / scale).square().sum(1).mean()
         optimizer.zero_grad()
         loss.backward()

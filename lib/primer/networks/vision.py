@@ -97,7 +97,7 @@ def train_classifier(
     model: nn.Module,
     X: Float[Tensor, "n pixels"],
     classes: Int[Tensor, " n"],
-    rate: float,
+    learning_rate: float,
     steps: int,
     seed: int,
 ) -> None:
@@ -109,7 +109,7 @@ def train_classifier(
         Changed in place.
     X, classes : Tensor
         Pictures as rows and what they show.
-    rate : float
+    learning_rate : float
         The learning rate, above 0.
     steps : int
         How many.
@@ -119,7 +119,7 @@ def train_classifier(
     Raises
     ------
     ValueError
-        When the rate is not above 0.
+        When the learning rate is not above 0.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def train_classifier(
         model.parameters(),
         lambda batch, _: cross_entropy(model(X[batch]), classes[batch]),
         len(X),
-        rate,
+        learning_rate,
         steps,
         seed,
     )
@@ -196,7 +196,7 @@ def damage(
 
 
 def train_denoiser(
-    X: Float[Tensor, "n 64"], kind: Damage, rate: float, steps: int, seed: int
+    X: Float[Tensor, "n 64"], kind: Damage, learning_rate: float, steps: int, seed: int
 ) -> nn.Sequential:
     """Train an autoencoder 64-128-64 to restore damaged pictures; no label is used.
 
@@ -206,7 +206,7 @@ def train_denoiser(
         Pictures.
     kind : {"plain", "noise", "mask"}
         How they are damaged, anew at each step.
-    rate, steps, seed
+    learning_rate, steps, seed
         As in :func:`train_classifier`.
 
     Returns
@@ -217,7 +217,7 @@ def train_denoiser(
     Raises
     ------
     ValueError
-        When the kind is unknown or the rate not above 0.
+        When the kind is unknown or the learning rate not above 0.
 
     References
     ----------
@@ -234,7 +234,7 @@ def train_denoiser(
         model.parameters(),
         lambda batch, chance: mse_loss(model(damage(X[batch], kind, chance)), X[batch]),
         len(X),
-        rate,
+        learning_rate,
         steps,
         seed,
     )
@@ -242,7 +242,11 @@ def train_denoiser(
 
 
 def train_on_line(
-    target: Callable[[Tensor], Tensor], sizes: Sequence[int], rate: float, steps: int, seeds: int
+    target: Callable[[Tensor], Tensor],
+    sizes: Sequence[int],
+    learning_rate: float,
+    steps: int,
+    seeds: int,
 ) -> Callable[[Tensor], Tensor]:
     """Train ReLU networks on a function of one number between 0 and 1, one for each seed, together.
 
@@ -252,7 +256,7 @@ def train_on_line(
         The function, for a column of numbers.
     sizes : sequence of int
         The widths of the hidden layers.
-    rate, steps
+    learning_rate, steps
         As in :func:`train_classifier`; each step sees 256 new points, the same for all networks.
     seeds : int
         How many networks; each begins with torch's own initial weights for its seed.
@@ -265,7 +269,7 @@ def train_on_line(
     Raises
     ------
     ValueError
-        When a width or the number of seeds is below 1, or the rate is not above 0.
+        When a width or the number of seeds is below 1, or the learning rate is not above 0.
 
     Examples
     --------
@@ -295,7 +299,7 @@ def train_on_line(
         x = torch.rand(256, 1, generator=chance)
         return (run(x) - target(x)).square().mean(dim=(1, 2)).sum()
 
-    _descend([p for layer in layers for p in layer], loss, 1, rate, steps, 0)
+    _descend([p for layer in layers for p in layer], loss, 1, learning_rate, steps, 0)
     return lambda x: run(x).detach()
 
 
@@ -303,12 +307,12 @@ def _descend(
     parameters: object,
     loss: Callable[[Tensor, torch.Generator], Tensor],
     n: int,
-    rate: float,
+    learning_rate: float,
     steps: int,
     seed: int,
 ) -> None:
     """Take steps of Adam, each on 64 of ``n`` examples."""
-    optimizer = torch.optim.Adam(parameters, lr=positive("rate", rate))  # type: ignore[arg-type]
+    optimizer = torch.optim.Adam(parameters, lr=positive("learning_rate", learning_rate))  # type: ignore[arg-type]
     chance = torch.Generator().manual_seed(seed_number("seed", seed))
     for _ in range(count("steps", steps, at_least=0)):
         batch = torch.randint(n, (64,), generator=chance)

@@ -127,7 +127,7 @@ class Mlp(nn.Module):
         return logits
 
     @checked
-    def rates(self, rate: Positive) -> list[dict[str, object]]:
+    def rates(self, learning_rate: Positive) -> list[dict[str, object]]:
         """Give each layer its learning rate, as parameter groups for an optimizer.
 
         Examples
@@ -137,7 +137,7 @@ class Mlp(nn.Module):
         """
         scale = (BASE_WIDTH / self.width) ** RATE_POWER.get(self.parametrization, 0.0)
         return [
-            {"params": [layer.weight], "lr": rate if i == 0 else rate * scale}
+            {"params": [layer.weight], "lr": learning_rate if i == 0 else learning_rate * scale}
             for i, layer in enumerate(self.layers)
         ]
 
@@ -205,7 +205,7 @@ class WidthReport(NamedTuple):
 
 @checked
 def feature_changes(
-    width: int, parametrization: Parametrization, rate: float, steps: int, seed: int
+    width: int, parametrization: Parametrization, learning_rate: float, steps: int, seed: int
 ) -> WidthReport:
     """Measure how far Adam moves the features of a network of one width.
 
@@ -215,7 +215,7 @@ def feature_changes(
         The width.
     parametrization : {"standard", "mup", "rates", "start", "root"}
         How weights and rates are scaled.
-    rate : float
+    learning_rate : float
         The learning rate at the base width, above 0.
     steps : int
         How many steps of Adam.
@@ -229,7 +229,7 @@ def feature_changes(
 
     Examples
     --------
-    >>> len(feature_changes(16, "mup", rate=0.01, steps=1, seed=0).change)
+    >>> len(feature_changes(16, "mup", learning_rate=0.01, steps=1, seed=0).change)
     4
     """
     data = digits()
@@ -239,7 +239,7 @@ def feature_changes(
     with torch.no_grad():
         before = [h.clone() for h in model.features(data.test_x)]
         old = [cast(Tensor, layer.weight).clone() for layer in model.layers]
-    train(model, torch.optim.Adam(model.rates(rate)), data, steps, seed)
+    train(model, torch.optim.Adam(model.rates(learning_rate)), data, steps, seed)
     with torch.no_grad():
         after = list(model.features(data.test_x))
         inputs = [data.test_x, *(h.relu() for h in before[:-1])]

@@ -327,7 +327,7 @@ def worst_expected_factor(X: ArrayLike, step: Positive) -> float:
 
 
 @checked
-def noise_floor(step: Positive, noise_variance: Positive, batch: Count = 1) -> float:
+def noise_floor(step: Positive, noise_variance: Positive, batch_size: Count = 1) -> float:
     r"""Compute where SGD stops improving when the observations contradict each other.
 
     For the mean of noisy numbers, the loss :math:`E(w - y)^2` with :math:`\mathrm{Var}(y)=s^2`,
@@ -341,7 +341,7 @@ def noise_floor(step: Positive, noise_variance: Positive, batch: Count = 1) -> f
         :math:`0 < \eta < 1`.
     noise_variance : float
         :math:`s^2 > 0`.
-    batch : int
+    batch_size : int
         :math:`|\mathcal B| \ge 1`, the observations averaged at each step.
 
     Returns
@@ -356,10 +356,10 @@ def noise_floor(step: Positive, noise_variance: Positive, batch: Count = 1) -> f
 
     Examples
     --------
-    >>> noise_floor(0.5, 1.0), noise_floor(0.2, 1.0), noise_floor(0.2, 1.0, batch=25)
+    >>> noise_floor(0.5, 1.0), noise_floor(0.2, 1.0), noise_floor(0.2, 1.0, batch_size=25)
     (1.0, 0.25, 0.01)
     """
     eta = step
     if eta >= 1:
         raise ValueError(f"step must be below 1, where the iteration stops converging, got {step}")
-    return eta / (1 - eta) * noise_variance / batch
+    return eta / (1 - eta) * noise_variance / batch_size

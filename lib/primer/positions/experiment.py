@@ -195,14 +195,16 @@ def draw_weights(model: nn.Module, generator: torch.Generator) -> dict[str, Tens
 
 
 def draw_digits(
-    batch: int, length: int, generators: Sequence[torch.Generator], lag: int = LAG
+    batch_size: int, length: int, generators: Sequence[torch.Generator], lag: int = LAG
 ) -> tuple[Int[Tensor, "models batch seq"], Int[Tensor, "models batch seq questions"]]:
     """Draw random digits for each generator's model, and the right answers.
 
     Before ``lag`` digits were read, *back* has no answer; the target is then -100, which
     ``cross_entropy`` ignores.
     """
-    digits = torch.stack([torch.randint(DIGITS, (batch, length), generator=g) for g in generators])
+    digits = torch.stack(
+        [torch.randint(DIGITS, (batch_size, length), generator=g) for g in generators]
+    )
     back = torch.full_like(digits, -100)
     back[..., lag:] = digits[..., :-lag]
     first = digits[..., :1].expand_as(digits)
@@ -213,8 +215,8 @@ def train(
     encoding: str,
     seeds: Sequence[int] = range(5),
     steps: int = 300,
-    batch: int = 8,
-    rate: float = 8e-3,
+    batch_size: int = 8,
+    learning_rate: float = 8e-3,
     base: float = ROPE_BASE,
     lag: int = LAG,
 ) -> Trained:
@@ -226,9 +228,9 @@ def train(
         One of ``ENCODINGS``.
     seeds : sequence of int
         One model for each, with weights and data of its own; encodings share the data of a seed.
-    steps, batch : int
+    steps, batch_size : int
         Steps of AdamW, and sequences per step and model.
-    rate : float
+    learning_rate : float
         The highest learning rate; it falls to zero along a cosine.
     base : float
         The base of RoPE's frequencies.
@@ -259,7 +261,7 @@ def train(
     with _fast():
         model = _shapes(encoding, base)
         drawn = [draw_weights(model, torch.Generator().manual_seed(2 * seed)) for seed in seeds]
-        return _train(model, base, drawn, seeds, steps, batch, rate, lag)
+        return _train(model, base, drawn, seeds, steps, batch_size, learning_rate, lag)
 
 
 @contextmanager
@@ -296,18 +298,18 @@ def _train(
     drawn: list[dict[str, Tensor]],
     seeds: Sequence[int],
     steps: int,
-    batch: int,
-    rate: float,
+    batch_size: int,
+    learning_rate: float,
     lag: int,
 ) -> Trained:
     """Do what :func:`train` describes."""
     weights = {name: torch.stack([w[name] for w in drawn]).requires_grad_() for name in drawn[0]}
     data = [torch.Generator().manual_seed(2 * seed + 1) for seed in seeds]
-    optimizer = torch.optim.AdamW(weights.values(), lr=rate)
+    optimizer = torch.optim.AdamW(weights.values(), lr=learning_rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     losses = []
     for _ in range(steps):
-        digits, answers = draw_digits(batch, TRAINED_LENGTH, data, lag)
+        digits, answers = draw_digits(batch_size, TRAINED_LENGTH, data, lag)
         logits = _logits(model, weights, digits)  # (seeds, batch, seq, questions, digits)
         loss = nn.functional.cross_entropy(
             logits.flatten(0, -2), answers.flatten(), reduction="none", ignore_index=-100

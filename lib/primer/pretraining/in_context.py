@@ -27,7 +27,7 @@ from primer.inputs import (
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def gradient_steps(
-    x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: NotNegative, steps: Count
+    x: ArrayLike, y: ArrayLike, query: ArrayLike, learning_rate: NotNegative, steps: Count
 ) -> Float[np.ndarray, " steps"]:
     r"""Fit a line by gradient descent from 0 and predict after each step.
 
@@ -41,7 +41,7 @@ def gradient_steps(
         Their outputs.
     query : array_like, shape (d,)
         Where to predict.
-    rate : float
+    learning_rate : float
         :math:`\eta \ge 0`.
     steps : int
         How many.
@@ -58,13 +58,13 @@ def gradient_steps(
 
     Examples
     --------
-    >>> gradient_steps([[1.0]], [2.0], [3.0], rate=0.5, steps=2)
+    >>> gradient_steps([[1.0]], [2.0], [3.0], learning_rate=0.5, steps=2)
     array([3. , 4.5])
     """
     X, Y, q = _examples(x, y, query)
     w, said = np.zeros(X.shape[1]), []
     for _ in range(steps):
-        w = w + rate / len(X) * (Y - X @ w) @ X
+        w = w + learning_rate / len(X) * (Y - X @ w) @ X
         said.append(q @ w)
     return np.array(said)
 
@@ -72,7 +72,7 @@ def gradient_steps(
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def attention_layers(
-    x: ArrayLike, y: ArrayLike, query: ArrayLike, rate: NotNegative, layers: Count
+    x: ArrayLike, y: ArrayLike, query: ArrayLike, learning_rate: NotNegative, layers: Count
 ) -> Float[np.ndarray, " layers"]:
     r"""Predict by layers of linear attention over the examples; no weight is ever changed.
 
@@ -85,7 +85,7 @@ def attention_layers(
 
     Parameters
     ----------
-    x, y, query, rate
+    x, y, query, learning_rate
         As in :func:`gradient_steps`.
     layers : int
         How many.
@@ -106,7 +106,7 @@ def attention_layers(
 
     Examples
     --------
-    >>> attention_layers([[1.0]], [2.0], [3.0], rate=0.5, layers=2)
+    >>> attention_layers([[1.0]], [2.0], [3.0], learning_rate=0.5, layers=2)
     array([3. , 4.5])
     """
     X, Y, q = _examples(x, y, query)
@@ -114,7 +114,7 @@ def attention_layers(
     said = []
     for _ in range(layers):
         heard = tokens @ X.T @ residual[:-1]  # all attend to the examples
-        residual = residual - rate / len(X) * heard
+        residual = residual - learning_rate / len(X) * heard
         said.append(-residual[-1])
     return np.array(said)
 
@@ -233,7 +233,7 @@ def linear_tasks(
 
 @checked
 def train_layer(
-    d: int, n: int, *, seed: Natural, steps: Count, batch: int = 512
+    d: int, n: int, *, seed: Natural, steps: Count, batch_size: int = 512
 ) -> LinearAttentionLayer:
     """Train one layer of linear attention on random regressions with Adam.
 
@@ -243,7 +243,7 @@ def train_layer(
         Numbers in an input, examples in a text.
     seed : int
         Decides first weights and tasks.
-    steps, batch : int
+    steps, batch_size : int
         Updates, and tasks in each.
 
     Returns
@@ -265,7 +265,7 @@ def train_layer(
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
-        examples, query, answer = linear_tasks(batch, n, d, draw)
+        examples, query, answer = linear_tasks(batch_size, n, d, draw)
         loss = (layer(examples, query) - answer).square().mean()
         optimizer.zero_grad()
         loss.backward()

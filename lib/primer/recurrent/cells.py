@@ -64,9 +64,9 @@ class Cell(nn.Module, ABC):
         nn.init.uniform_(self.input_weight, -bound, bound)
         nn.init.uniform_(self.state_weight, -bound, bound)
 
-    def zero_state(self, batch: int) -> State:
+    def zero_state(self, batch_size: int) -> State:
         """Return the state before anything was read: zeros of shape (batch, hidden)."""
-        zero = self.bias.new_zeros(count("batch", batch), self.hidden_size)
+        zero = self.bias.new_zeros(count("batch_size", batch_size), self.hidden_size)
         return (zero,) * self.n_states
 
     def project(self, x: Float[Tensor, "... input"]) -> Float[Tensor, "... gates_hidden"]:

@@ -17,7 +17,7 @@ OF = 2 * NOUNS
 
 @checked
 def parity(
-    batch: Count, length: Count, generator: torch.Generator
+    batch_size: Count, length: Count, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     r"""Draw bits; the answer at each step is whether the ones so far are odd in number.
 
@@ -39,14 +39,14 @@ def parity(
     >>> bits.tolist(), answers.tolist()
     ([[0, 1, 1, 0, 1, 1]], [[0, 1, 0, 0, 1, 0]])
     """
-    shape = batch, length
+    shape = batch_size, length
     bits = torch.randint(2, shape, generator=generator)
     return bits, bits.cumsum(dim=1) % 2
 
 
 @checked
 def adding_problem(
-    batch: Count, length: Annotated[int, at_least(2)], generator: torch.Generator
+    batch_size: Count, length: Annotated[int, at_least(2)], generator: torch.Generator
 ) -> tuple[Float[Tensor, "batch length 2"], Float[Tensor, " batch"]]:
     r"""Draw numbers of which two are marked, one in each half; the answer is their sum.
 
@@ -54,7 +54,7 @@ def adding_problem(
 
     Parameters
     ----------
-    batch : int
+    batch_size : int
         How many sequences.
     length : int
         How long they are, at least 2.
@@ -83,16 +83,19 @@ def adding_problem(
     >>> inputs[..., 1].sum(1), torch.equal((inputs[..., 0] * inputs[..., 1]).sum(1), sums)
     (tensor([2., 2., 2., 2.]), True)
     """
-    numbers, marks = torch.rand(batch, length, generator=generator), torch.zeros(batch, length)
-    rows, half = torch.arange(batch), length // 2
-    marks[rows, torch.randint(half, (batch,), generator=generator)] = 1
-    marks[rows, torch.randint(half, length, (batch,), generator=generator)] = 1
+    numbers, marks = (
+        torch.rand(batch_size, length, generator=generator),
+        torch.zeros(batch_size, length),
+    )
+    rows, half = torch.arange(batch_size), length // 2
+    marks[rows, torch.randint(half, (batch_size,), generator=generator)] = 1
+    marks[rows, torch.randint(half, length, (batch_size,), generator=generator)] = 1
     return torch.stack([numbers, marks], dim=-1), (numbers * marks).sum(dim=1)
 
 
 @checked
 def reversal(
-    batch: Count, length: Count, n_letters: Count, generator: torch.Generator
+    batch_size: Count, length: Count, n_letters: Count, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     """Draw strings of letters; the answer is the string backwards.
 
@@ -107,14 +110,14 @@ def reversal(
     >>> source.tolist(), target.tolist()
     ([[4, 9, 3, 0]], [[0, 3, 9, 4]])
     """
-    shape = batch, length
+    shape = batch_size, length
     source = torch.randint(n_letters, shape, generator=generator)
     return source, source.flip(1)
 
 
 @checked
 def agreement(
-    batch: Count, phrases: Natural, generator: torch.Generator, agree: float = 0.0
+    batch_size: Count, phrases: Natural, generator: torch.Generator, agree: float = 0.0
 ) -> tuple[Int[Tensor, "batch words"], Int[Tensor, " batch"]]:
     """Draw sentences like "the keys of the cabinet of the lady …"; the answer is the verb's number.
 
@@ -123,7 +126,7 @@ def agreement(
 
     Parameters
     ----------
-    batch : int
+    batch_size : int
         How many sentences.
     phrases : int
         How many attractors each of them has, 0 or more.
@@ -157,11 +160,11 @@ def agreement(
     """
     if not 0 <= agree <= 1:
         raise ValueError(f"agree must be a probability between 0 and 1, got {agree}")
-    plural = torch.randint(2, (batch,), generator=generator)
-    same = torch.rand(batch, phrases, generator=generator) < agree
+    plural = torch.randint(2, (batch_size,), generator=generator)
+    same = torch.rand(batch_size, phrases, generator=generator) < agree
     numbers = torch.where(same, plural[:, None], 1 - plural[:, None])  # of the attractors
     numbers = torch.cat([plural[:, None], numbers], dim=1)  # (batch, 1 + phrases)
     nouns = NOUNS * numbers + torch.randint(NOUNS, numbers.shape, generator=generator)
-    words = torch.full((batch, 1 + 2 * phrases), OF)
+    words = torch.full((batch_size, 1 + 2 * phrases), OF)
     words[:, ::2] = nouns
     return words, plural

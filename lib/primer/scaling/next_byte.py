@@ -92,7 +92,7 @@ def reading_order(available: int, reads: int, passes: int = 1) -> Int[Tensor, " 
 
 
 def train_next_byte(
-    hidden: int, tokens: float, rate: float, seed: int = 0, passes: int = 1
+    hidden: int, tokens: float, learning_rate: float, seed: int = 0, passes: int = 1
 ) -> float:
     """Train a model on so many tokens and return its loss on held-out plays.
 
@@ -106,7 +106,7 @@ def train_next_byte(
         Units of the layer.
     tokens : float
         How many next characters are learned from, counted as often as they are read.
-    rate : float
+    learning_rate : float
         The learning rate at the start.
     seed : int
         For weights and order.
@@ -125,7 +125,7 @@ def train_next_byte(
         number is not positive.
     """
     training, held_out, _ = plays_as_symbols()
-    positive("rate", rate)
+    positive("learning_rate", learning_rate)
     most = (len(training) - CONTEXT) * count("passes", passes)
     if not STEPS * passes <= tokens <= most:
         raise ValueError(
@@ -137,11 +137,11 @@ def train_next_byte(
         torch.manual_seed(seed_number("seed", seed))
         model = next_byte_model(hidden)
         order = reading_order(len(training) - CONTEXT, STEPS * batch, passes).view(STEPS, batch)
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
     window = torch.arange(CONTEXT)
     for step, places in enumerate(order):
         for group in optimizer.param_groups:
-            group["lr"] = rate * (1 - step / STEPS)
+            group["lr"] = learning_rate * (1 - step / STEPS)
         logits = model(training[places[:, None] + window])
         loss = cross_entropy(logits, training[places + CONTEXT])
         optimizer.zero_grad()

@@ -191,7 +191,7 @@ def train(name: str, way: str, rate: float, seed: int) -> Iterator[Run]:
             torch.Generator().manual_seed(seed),
             steps=STEPS,
             learning_rate=rate,
-            batch=BATCH,
+            batch_size=BATCH,
         )
         latents = made.encode(states.flatten(0, 1))
         shares = token_share(latents, rows.flatten(), log_p.shape[-1])

@@ -46,7 +46,9 @@ class Run(NamedTuple):
         return 2 - self.back_inside - self.first_inside
 
 
-def train_contestant(contestant: str, steps: int, rate: float, batch: int = 8) -> Iterator[Run]:
+def train_contestant(
+    contestant: str, steps: int, rate: float, batch_size: int = 8
+) -> Iterator[Run]:
     """Train one contestant from all seeds with one budget at one rate.
 
     Yields
@@ -61,7 +63,7 @@ def train_contestant(contestant: str, steps: int, rate: float, batch: int = 8) -
     """
     one_of("contestant", contestant, CONTESTANTS)
     encoding, base = CONTESTANTS[contestant]
-    trained = experiment.train(encoding, SEEDS, steps, batch, rate, base)
+    trained = experiment.train(encoding, SEEDS, steps, batch_size, rate, base)
     shares = experiment.evaluate(trained).double()
     columns = [
         shares[:, part, question].mean(dim=1).tolist()

@@ -125,7 +125,7 @@ def base(seed: int) -> Transformer:
         examples(),
         steps=BASE_STEPS,
         learning_rate=BASE_RATE,
-        batch=BASE_BATCH,
+        batch_size=BASE_BATCH,
         generator=order,
     )
     for weights in model.parameters():

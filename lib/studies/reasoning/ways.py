@@ -113,7 +113,7 @@ def imitated(
         drawn = attempts(model, climb.CALCULATOR, climb.TRAIN[rows], climb.FEW, generator)
         kept = drawn[climb.strict(drawn)]
         steps = max(1, len(kept) // 128) if once else FITTING
-        tune(model, kept, steps=steps, learning_rate=rate, batch=128, generator=generator)
+        tune(model, kept, steps=steps, learning_rate=rate, batch_size=128, generator=generator)
         yield turn * STEPS // ROUNDS
 
 
