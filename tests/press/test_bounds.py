@@ -48,9 +48,6 @@ LOOSE = {
     "14": {"in standard errors over 16 windows"},  # two of them, of which the larger
     "15": {"KL at the last step", "stage 3: reward gained"},  # another processor, another run
     "16": {"shifted by, in standard deviations"},
-    "17": {f"{what}, seed {n}: p" for what in ("after alone", "no leak") for n in range(3)},
-    "18": {f"its text less own, forward, student {n}" for n in (1, 2, 3)}
-    | {"reverse less forward, own text, student 1"},
     # a time
     "11": {
         "128 tokens without over with a cache, in time",

@@ -27,6 +27,9 @@ MOST = {
     "14-fine-tuning": Words(5_510, 7_248),
     "15-alignment": Words(5_815, 7_159),
     "16-fourier": Words(6_113, 8_221),
+    "17-evaluation": Words(8_000, 10_000),
+    "18-reasoning": Words(8_000, 10_000),
+    "19-inside": Words(8_000, 10_000),
 }
 """What a page shows: no more than before every section asked; and what lies in folds as well."""
 ANY = Words(9_000, 11_000)

@@ -82,10 +82,10 @@ def test_the_page_finds_pythons_arrows(
 
 @pytest.mark.parametrize("layer", range(4))
 def test_a_kept_move_is_pythons(javascript, model_file, layer):
-    widget = MovedVector(text="The Earl of", place=LONGEST - 1, layer=layer)
+    widget = MovedVector(text="I will leave", place=LONGEST - 1, layer=layer)
     assert widget.angle() is None
-    tokens, kept = widget.tokens(), widget.encoding().encode("A cup of")
-    widget.kept_text, widget.kept_place = "A cup of gold", len(kept) - 1
+    tokens, kept = widget.tokens(), widget.encoding().encode("By your leave")
+    widget.kept_text, widget.kept_place = "By your leave, sir", len(kept) - 1
     found = javascript(HARNESS, "apart", model_file, tokens, kept, layer)
     assert found["angle"] == pytest.approx(widget.angle(), abs=0.01)
     np.testing.assert_allclose(found["axes"], widget.directions(), atol=1e-3)
@@ -97,10 +97,10 @@ def test_a_kept_move_is_pythons(javascript, model_file, layer):
     assert widget.angle() is None
 
 
-def test_of_is_one_vector_before_the_first_layer_and_two_behind_it():
+def test_leave_is_one_vector_before_the_first_layer_and_two_behind_it():
     befores = [
         MovedVector(text=text, place=LONGEST - 1, layer=0).moved().before
-        for text in ("A cup of", "The Earl of")
+        for text in ("By your leave", "I will leave")
     ]
     torch.testing.assert_close(*befores, atol=0, rtol=0)
 
@@ -242,15 +242,15 @@ def test_a_move_is_kept_beside_that_of_another_text(widget_page, width):
     page = widget_page(MovedVector(layer=0), width=width)
     rest(page)
     ghost = page.locator("svg.plane .ghost")
-    page.get_by_label("Text").first.select_option("A cup of")
+    page.get_by_label("Text").first.select_option("By your leave")
     rest(page)
     page.get_by_role("button", name="Keep this move").click()
     rest(page)
     assert ghost.get_attribute("visibility") == "hidden"  # it is the present one
-    page.get_by_label("Text").first.select_option("The Earl of")
+    page.get_by_label("Text").first.select_option("I will leave")
     rest(page)
     assert ghost.get_attribute("visibility") != "hidden"
-    assert "The kept move points 48° away." in page.locator(".result").inner_text()
+    assert "The kept move points 47° away." in page.locator(".result").inner_text()
     assert "along the kept move" in page.locator("svg.plane").text_content()
     page.get_by_role("slider", name="Layer").press("End")
     rest(page)

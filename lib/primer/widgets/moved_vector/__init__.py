@@ -134,8 +134,8 @@ class MovedVector(LanguageModelWidget):
         "Good morrow, sweet lady. Good morrow, sweet",
         "The king is dead. Long live the",
         "To be, or not to be: that is the question",
-        "A cup of",
-        "The Earl of",
+        "By your leave",
+        "I will leave",
     )
     place = traitlets.Int(13, min=0).tag(sync=True)
     layer = Whole(1, low=0, high=3, label="Layer")
