@@ -6,6 +6,7 @@ import contextlib
 import functools
 import http.server
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -49,6 +50,30 @@ def article_of(site: Path, page: str) -> Tag:
     if article is None:
         raise ValueError(f"{file} has no article: it is no page of the book.")
     return article
+
+
+class Place:
+    """A container of a built page, ``::: {container} name``, that a later step fills.
+
+    Raises
+    ------
+    ValueError
+        When the page is not there, or has no such container: before anything is written.
+    """
+
+    def __init__(self, page: Path, name: str) -> None:
+        if not page.is_file():
+            raise ValueError(f"{page} is not there yet: run `make book` first.")
+        self.page, self._text = page, page.read_text("utf-8")
+        opened = rf'<div class="{re.escape(name)} docutils container">\n'
+        self._around = re.compile(rf"({opened}).*?(</div>)", re.DOTALL)
+        if not self._around.search(self._text):
+            raise ValueError(f"{page} has no place for the {name}: a container named `{name}`.")
+
+    def fill(self, content: str) -> None:
+        """Write the page with this in its place; what an earlier step wrote there goes."""
+        filled = self._around.sub(lambda found: found[1] + content + found[2], self._text, count=1)
+        self.page.write_text(filled, encoding="utf-8")
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):

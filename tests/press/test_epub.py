@@ -17,7 +17,7 @@ from press.downloads import editions, epub
 from press.downloads.epub_page import WITHOUT, picture
 from press.downloads.sheets import Sheet, chosen, sheets_of
 from press.registry import read_book
-from press.site import SITE
+from press.site import SITE, Place
 
 WHEN = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -206,4 +206,4 @@ def test_the_editions_are_offered_with_their_sizes(tmp_path) -> None:
 
 
 def test_the_page_has_a_place_for_them() -> None:
-    assert editions._PLACE.search((SITE / editions.PAGE).read_text("utf-8"))
+    Place(SITE / editions.PAGE, "editions")

@@ -239,7 +239,7 @@ def test_the_page_for_teachers_links_decks_with_their_sizes(tmp_path, monkeypatc
     names = {path.name for path in deck.parent.iterdir()}
     assert names == {*write.SHARED, "week-03.html", "week-03-figures.zip"}
     small_site(tmp_path)
-    with pytest.raises(ValueError, match="no place for slides"):
+    with pytest.raises(ValueError, match="no place for the slides"):
         write.offer(site, lectures)
 
 

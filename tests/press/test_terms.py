@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 
 from press.downloads import terms
 from press.publish.policy import protect
-from press.site import SITE, page_names
+from press.site import SITE, Place, page_names
 
 PLACE = '<div class="terms docutils container">\n<p>None.</p>\n</div>'
 
@@ -101,7 +101,7 @@ def test_a_site_that_is_not_there_is_said(tmp_path) -> None:
 
 
 def test_the_page_of_changes_has_a_place_for_them() -> None:
-    assert terms._PLACE.search((SITE / terms.PAGE).read_text("utf-8"))
+    Place(SITE / terms.PAGE, "terms")
 
 
 def test_every_page_of_the_book_can_be_marked() -> None:

@@ -8,18 +8,17 @@ Run ``python -m press.downloads.editions`` in the root of the book.
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from pathlib import Path
 
 from press.downloads.archive import FOLDER
+from press.site import Place
 
 SITE, MADE = Path("_build/html"), (Path("_build/pdf"), Path("_build/epub"))
 PAGE, BELOW = Path("chapters/appendix/about.html"), "editions"
 """The page that offers them, and the folder of the site in which they lie."""
 
-_PLACE = re.compile(r'(<div class="editions docutils container">\n).*?(</div>)', re.DOTALL)
 _WHOLE = {".pdf": "The whole book as a PDF", ".epub": "The whole book as an EPUB"}
 
 
@@ -83,19 +82,13 @@ def offer(site: Path, made: tuple[Path, ...]) -> list[Path]:
     files = [file for folder in made for file in sorted(folder.glob("*")) if file.suffix in _WHOLE]
     if not files:
         raise ValueError("There is no edition yet: `make editions` writes them.")
-    page = site / PAGE
-    if not page.is_file():
-        raise ValueError(f"{page} is not there yet: run `make book` first.")
-    text = page.read_text("utf-8")
-    if not _PLACE.search(text):
-        raise ValueError(f"{page} has no place for the editions: a container named `editions`")
+    place = Place(site / PAGE, "editions")
     folder = site / BELOW
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for file in files:
         shutil.copyfile(file, folder / file.name)
-    filled = _PLACE.sub(lambda match: match[1] + offered(files) + match[2], text)
-    page.write_text(filled, encoding="utf-8")
+    place.fill(offered(files))
     return files
 
 

@@ -22,13 +22,12 @@ from pathlib import Path
 import yaml
 
 from press.publish.theme_marks import ARTICLE
-from press.site import SITE, TERMS, page_names
+from press.site import SITE, TERMS, Place, page_names
 
 KEPT = Path("_build/terms")
 """Where terms are kept; a new build of the site leaves it as it is."""
 PAGE = Path("chapters/appendix/changes.html")
 
-_PLACE = re.compile(r'(<div class="terms docutils container">\n).*?(</div>)', re.DOTALL)
 _ARTICLE = re.compile(rf'<article class="{ARTICLE}"[^>]*>')
 _HEAD_ENDS = re.compile(r"(?=</head>)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
@@ -131,12 +130,7 @@ def show(site: Path, kept: Path) -> list[str]:
     ValueError
         When the page of changes is not there, or has no place for the list.
     """
-    page = site / PAGE
-    if not page.is_file():
-        raise ValueError(f"{page} is not there yet: run `make book` first.")
-    text = page.read_text("utf-8")
-    if not _PLACE.search(text):
-        raise ValueError(f"{page} has no place for the terms: a container named `terms`")
+    place = Place(site / PAGE, "terms")
     found = sorted(kept.glob("*/index.html"), reverse=True) if kept.is_dir() else []
     terms = [index.parent.name for index in found if not index.parent.name.startswith(".")]
     shutil.rmtree(site / TERMS, ignore_errors=True)
@@ -144,10 +138,8 @@ def show(site: Path, kept: Path) -> list[str]:
         shutil.copytree(kept / term, site / TERMS / term)
     up = "../" * (len(PAGE.parts) - 1)
     lines = [f'<li><p><a href="{up}{TERMS}/{one}/index.html">{one}</a></p></li>' for one in terms]
-    listed = '<ul class="simple">\n' + "\n".join(lines) + "\n</ul>\n"
     if terms:
-        text = _PLACE.sub(lambda match: match[1] + listed + match[2], text)
-        page.write_text(text, encoding="utf-8")
+        place.fill('<ul class="simple">\n' + "\n".join(lines) + "\n</ul>\n")
     return terms
 
 

@@ -6,7 +6,6 @@ chapter's number or name only the lectures that read it are written anew.
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from press.downloads.editions import size
 from press.publish.dating import written_at
+from press.site import Place
 from press.slides.deck import deck_of
 from press.slides.figures import zip_figures
 from press.slides.lectures import PAGE, Lecture, chosen, lectures_of
@@ -30,8 +30,6 @@ SHARED = {
     "deck.css": Path(__file__).parent / "look/deck.css",
 }
 """What all decks share: its name in their folder → the file."""
-
-_PLACE = re.compile(r'(<div class="slides docutils container">\n).*?(</div>)', re.DOTALL)
 
 
 def write(
@@ -102,13 +100,7 @@ def offer(site: Path, lectures: Iterable[Lecture]) -> None:
     ValueError
         When the page has no place for them.
     """
-    page = site / f"{PAGE}.html"
-    text = page.read_text("utf-8")
-    if not _PLACE.search(text):
-        raise ValueError(f"{page} has no place for slides: a container named `slides`.")
-    listed = offered(site / BELOW, lectures)
-    filled = _PLACE.sub(lambda match: match[1] + listed + match[2], text, count=1)
-    page.write_text(filled, encoding="utf-8")
+    Place(site / f"{PAGE}.html", "slides").fill(offered(site / BELOW, lectures))
 
 
 def main(arguments: list[str]) -> int:
