@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -201,6 +203,38 @@ def test_momentum_converges_up_to_its_limit(curvature, momentum, margin):
     limit = opt.momentum_limit(curvature, momentum)
     assert opt.momentum_factor(curvature, limit * (1 - margin), momentum) < 1
     assert opt.momentum_factor(curvature, limit * (1 + margin), momentum) > 1
+
+
+@given(
+    st.floats(0.05, 0.98), st.floats(0.1, 10), st.floats(1, 200), st.floats(0, 1), st.floats(0, 1)
+)
+def test_the_settings_of_a_factor_are_all_of_them(factor, low, ratio, along, up):
+    """Inside the polygon no root is larger than the factor; just beyond any of its sides one is."""
+    high = low * ratio
+    corners = opt.momentum_settings(factor, low, high)
+
+    def worst(step, momentum):
+        return max(
+            abs(np.linalg.eigvals(opt.momentum_matrix(h, step, momentum))).max()
+            for h in (low, math.sqrt(low * high), high)
+        )
+
+    if not len(corners):
+        best = opt.best_momentum(low, high)
+        assert best.factor > factor
+        return
+    bottom = corners[0] + along * (corners[1] - corners[0])
+    top = corners[3] + along * (corners[2] - corners[3])
+    inside = bottom + up * (top - bottom)
+    assert worst(*inside) <= factor + 1e-6
+    assert worst(top[0], min(top[1] + 0.01, 0.9999)) > factor
+    share = inside[1] / factor
+    ends = (1 - factor) * (1 - share) / low, (1 + factor) * (1 + share) / high
+    assert ends[0] <= inside[0] * (1 + 1e-9)
+    assert inside[0] <= ends[1] * (1 + 1e-9)
+    assert worst(1.01 * ends[1], inside[1]) > factor
+    if share < 0.99 * factor:
+        assert worst(0.99 * ends[0], inside[1]) > factor
 
 
 @given(st.floats(0.1, 2), st.floats(1.01, 100))
@@ -453,6 +487,8 @@ REFUSED = [
     (lambda: opt.Adam(0.1, epsilon=0.0), "epsilon must be a finite number above 0"),
     (lambda: opt.SteepestDescent(0.0, "l2"), "step must be a finite number above 0"),
     (lambda: opt.best_momentum(3.0, 1.0), "above highest"),
+    (lambda: opt.momentum_settings(1.0, 1.0, 2.0), "factor must be at least 0 and less than 1"),
+    (lambda: opt.momentum_settings(0.9, 3.0, 1.0), "above highest"),
     (lambda: opt.steepest_step([1.0], 1.0, "spectral"), "gradient must be a matrix"),
     (lambda: opt.norm(["a"], "l2"), "values must hold numbers"),
     (lambda: opt.clip_by_norm([NAN], 1.0), "gradient must be finite"),

@@ -11,6 +11,7 @@ from primer.optimization.momentum import (
     momentum_factor,
     momentum_limit,
     momentum_matrix,
+    momentum_settings,
 )
 from primer.optimization.noisy_inputs import (
     StepLimits,
@@ -115,6 +116,7 @@ __all__ = [
     "momentum_factor",
     "momentum_limit",
     "momentum_matrix",
+    "momentum_settings",
     "newton_schulz",
     "noise_floor",
     "noisy_moments",

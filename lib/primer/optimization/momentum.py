@@ -180,6 +180,64 @@ def best_momentum(lowest: Positive, highest: Positive) -> BestMomentum:
 
 
 @checked
+def momentum_settings(factor: Fraction, lowest: Positive, highest: Positive) -> np.ndarray:
+    r"""Find all settings of the heavy ball that shrink every error by a factor, or by more.
+
+    Both roots of a direction have at most the modulus :math:`r` if and only if
+    :math:`\beta\le r^2` and :math:`|1+\beta-\eta h|\le r+\beta/r`.  For all curvatures between two
+    ends this says
+
+    .. math:: \frac{(1-r)(1-\beta/r)}{h_{\min}} \le \eta \le \frac{(1+r)(1+\beta/r)}{h_{\max}},
+              \qquad 0\le\beta\le r^2,
+
+    which is a polygon of at most four corners in the plane of :math:`\eta` and :math:`\beta`.
+
+    Parameters
+    ----------
+    factor : float
+        :math:`r` in [0, 1): the worst factor per step in the long run that is allowed.
+    lowest, highest : float
+        The smallest and the largest curvature, :math:`0 < h_{\min} \le h_{\max}`.
+
+    Returns
+    -------
+    float array, shape (4, 2) or (0, 2)
+        The corners as pairs of :math:`\eta` and :math:`\beta`: left and right at the least momentum
+        that is enough, right and left at the most.  None where no setting is that fast.
+
+    Raises
+    ------
+    ValueError
+        When a number is out of its range or the curvatures are in the wrong order.
+
+    References
+    ----------
+    Polyak (1964); the proof of the theorem on momentum in the chapter.
+
+    Examples
+    --------
+    >>> momentum_settings(0.5, lowest=1.0, highest=1.0)  # the largest step: 1.5 · 1.5
+    array([[0.5 , 0.  ],
+           [1.5 , 0.  ],
+           [2.25, 0.25],
+           [0.25, 0.25]])
+    >>> len(momentum_settings(0.49, lowest=1.0, highest=9.0))  # 0.5 is the best
+    0
+    """
+    if factor < best_momentum(lowest, highest).factor:
+        return np.empty((0, 2))
+    left, right = (1 - factor) / lowest, (1 + factor) / highest  # without momentum
+    least = min(max(0.0, (left - right) / (left + right)), factor)  # β/r where the bounds meet
+    corners = [(1, least), (-1, least), (-1, factor), (1, factor)]  # the side, and β/r
+    return np.array(
+        [
+            (left * (1 - part) if side > 0 else right * (1 + part), factor * part)
+            for side, part in corners
+        ]
+    )
+
+
+@checked
 def adam_edge(step: Positive, beta1: Fraction) -> float:
     r"""Compute the curvature, in Adam's own units, at which Adam starts to oscillate.
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from primer.widgets.curve_memory import CurveMemory
     from primer.widgets.decoding import Decoding
     from primer.widgets.drive_the_gates import DriveTheGates
+    from primer.widgets.each_direction import EachDirection
     from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
     from primer.widgets.emergence import Emergence
     from primer.widgets.erase_a_tone import EraseATone
@@ -68,6 +69,7 @@ __all__ = [
     "CurveMemory",
     "Decoding",
     "DriveTheGates",
+    "EachDirection",
     "EigenvaluesInHand",
     "Emergence",
     "EraseATone",
