@@ -27,7 +27,7 @@ export function taken(file, tokens, { place, layer, head, strength, plane, best 
   const arrows = seen.arrows(layer);
   const chain = steps(arrows, head, strength, 4);
   const change = chain.own.map((x) => (strength - 1) * x);
-  const logits = changed(own, seen, tokens[place], layer, change);
+  const logits = changed(own, seen, layer, change);
   const axes = directions(own, plane, seen.before(layer), chain.added, best);
   return {
     before: Array.from(seen.before(layer)),

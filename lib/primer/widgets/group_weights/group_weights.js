@@ -20,7 +20,8 @@ import {
   table,
   widget,
 } from "../kit/kit.js";
-import { chance } from "../shared/binomial.js";
+import { chances as binomial } from "../shared/binomial.js";
+import { dots } from "../shared/pixels.js";
 
 /** By how much a step moves the log-odds after a group with c right replies of n: PUSHES[kind](c, n). */
 export const PUSHES = {
@@ -30,7 +31,7 @@ export const PUSHES = {
 };
 
 /** The probabilities of 0, 1, … n right replies. */
-export const law = (n, p) => Array.from({ length: n + 1 }, (_, k) => chance(k, n, p));
+export const law = (n, p) => binomial(n, p);
 
 /** The pushes of groups with 0, 1, … n right replies. */
 export const ofGroups = (kind, n) => Array.from({ length: n + 1 }, (_, k) => PUSHES[kind](k, n));
@@ -141,14 +142,15 @@ const groups = () =>
     x: (state) => right(state, ""),
     y: { domain: [0, HIGHEST], label: "push of a group with c right", ticks: [0, 0.3, 0.6] },
     layers: { road: "path" },
-    over: { dot: { tag: "circle", many: true } },
-    draw({ road, dot }, { line, spot }, { n, kind, each }) {
-      road(line(each.map((height, k) => [k, height])), { class: `road chosen ${classOf(kind)}` });
-      dot(each, (height, k) => ({
-        class: k % n ? `dot ${classOf(kind)}` : "dot dead",
-        r: n > 16 ? 2 : 4,
-        ...spot(k, height),
-      }));
+    over: { dot: { tag: "path", many: true } },
+    draw({ road, dot }, { line, at }, { n, kind, each }) {
+      const points = each.map((height, k) => [k, height]);
+      const round = (some) => dots(some.map(at), n > 16 ? 2 : 4);
+      road(line(points), { class: `road chosen ${classOf(kind)}` });
+      dot([
+        { class: `dot ${classOf(kind)}`, d: round(points.slice(1, -1)) },
+        { class: "dot dead", d: round([points[0], points[n]]) },
+      ]);
     },
   });
 

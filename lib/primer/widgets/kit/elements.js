@@ -15,8 +15,8 @@ export function set(element, attributes) {
     else if (value === null || value === false) element.removeAttribute(name);
     else put(element, name, value === true ? "" : `${value}`);
   }
-  // JupyterLab takes arrow keys for its own commands unless the focused element itself objects.
-  if (element.tabIndex >= 0) element.dataset.lmSuppressShortcuts = "true";
+  // JupyterLab takes arrow keys for its own commands unless the focused element itself objects, from when it is made.
+  if (!element.isConnected && element.tabIndex >= 0) element.dataset.lmSuppressShortcuts = "true";
   return element;
 }
 

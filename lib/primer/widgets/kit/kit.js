@@ -5,7 +5,7 @@ export * from "./controls.js";
 export * from "./elements.js";
 export * from "./life.js";
 export * from "./maps.js";
-export * from "./marks.js";
+export { draggable, hover } from "./marks.js";
 export * from "./memory.js";
 export * from "./numbers.js";
 export * from "./panel.js";

@@ -19,7 +19,7 @@ export function colormap(t) {
 }
 
 /** 256 colors as an image holds them: opacity, blue, green and red in one number. */
-export const COLORS = Uint32Array.from({ length: 256 }, (_, i) => {
+const COLORS = Uint32Array.from({ length: 256 }, (_, i) => {
   const [red, green, blue] = colormap(i / 255);
   return (255 << 24) | (blue << 16) | (green << 8) | red;
 });

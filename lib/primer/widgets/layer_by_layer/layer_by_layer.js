@@ -16,6 +16,7 @@ import {
   paths,
 } from "../kit/kit.js";
 import { resultLine, scientific, short, significant, widget } from "../kit/kit.js";
+import { dots, pixels } from "../shared/pixels.js";
 import { normal, random } from "../shared/random.js";
 
 // In a quarter of the time of Math.tanh, which is asked where the difference would lose digits.
@@ -44,55 +45,83 @@ export function draw(seed, { depth, width, examples }) {
 const turned = (weights, width) =>
   Float64Array.from(weights, (_, at) => weights[(at % width) * width + Math.floor(at / width)]);
 
-// For each row of numbers its products with the rows of a matrix, times a scale.  Four rows share each weight that is
-// read, and the loops are plain: a frame does a million and a half of these products.
-function times(rows, weights, width, scale) {
-  const found = new Float64Array(rows.length);
+// For each row of numbers its products with the rows of a matrix, times a scale.  Four rows by two share what is read,
+// and the loops are plain: a frame does a million and a half of these products.
+function times(rows, weights, width, scale, found) {
   for (let from = 0; from < rows.length; from += 4 * width) {
-    for (let j = 0; j < width; j++) {
-      let [a, b, c, d] = [0, 0, 0, 0];
+    for (let j = 0; j < width; j += 2) {
+      let [a, b, c, d, e, f, g, h] = [0, 0, 0, 0, 0, 0, 0, 0];
       for (let w = j * width, end = w + width, at = from; w < end; w++, at++) {
-        const weight = weights[w];
-        a += weight * rows[at];
-        b += weight * rows[at + width];
-        c += weight * rows[at + 2 * width];
-        d += weight * rows[at + 3 * width];
+        const [one, other] = [weights[w], weights[w + width]];
+        const [p, q, r, s] = [rows[at], rows[at + width], rows[at + 2 * width], rows[at + 3 * width]];
+        a += one * p;
+        b += one * q;
+        c += one * r;
+        d += one * s;
+        e += other * p;
+        f += other * q;
+        g += other * r;
+        h += other * s;
       }
       const to = from + j;
       found[to] = scale * a;
       found[to + width] = scale * b;
       found[to + 2 * width] = scale * c;
       found[to + 3 * width] = scale * d;
+      found[to + 1] = scale * e;
+      found[to + 1 + width] = scale * f;
+      found[to + 1 + 2 * width] = scale * g;
+      found[to + 1 + 3 * width] = scale * h;
     }
   }
-  return found;
+}
+
+/** Where a run puts its numbers: who runs often gives the same room, so that nothing is to be cleared away. */
+export function roomFor({ depth, width, examples }) {
+  const some = () => new Float64Array(examples * width);
+  const many = () => Array.from({ length: depth }, some);
+  return { kinked: many(), added: many(), back: many(), delta: some() };
 }
 
 /** Send the examples up and the gradients down: { signals, gradients }, at the input and after each layer. */
-export function run({ inputs, back, weights, columns }, { kink, gain, residual }, { depth, width }) {
+export function run(
+  { inputs, back, weights, columns },
+  { kink, gain, residual },
+  constants,
+  room = roomFor(constants),
+) {
+  const { depth, width } = constants;
   const [value, slope] = KINKS[kink];
   const scale = Math.sqrt(gain / width);
   const part = residual ? 1 / Math.sqrt(depth) : 1;
-  const [signals, values, gradients] = [[inputs], [], [back]];
-  for (const W of columns) {
-    const below = signals.at(-1);
-    const kinked = times(below, W, width, scale).map(value);
-    values.push(kinked);
-    signals.push(kinked.map((v, at) => part * v + (residual ? below[at] : 0)));
+  const { kinked, added, delta } = room;
+  const signals = [inputs, ...(residual ? added : kinked)];
+  const gradients = [...room.back, back];
+  for (let layer = 0; layer < depth; layer++) {
+    const [below, found, above] = [signals[layer], kinked[layer], signals[layer + 1]];
+    times(below, columns[layer], width, scale, found);
+    for (let at = 0; at < found.length; at++) found[at] = value(found[at]);
+    if (residual) for (let at = 0; at < found.length; at++) above[at] = part * found[at] + below[at];
   }
   for (let layer = depth - 1; layer >= 0; layer--) {
-    const above = gradients[0];
-    const delta = above.map((g, at) => part * g * slope(values[layer][at]));
-    const below = times(delta, weights[layer], width, scale);
-    gradients.unshift(residual ? below.map((g, at) => g + above[at]) : below);
+    const [above, found, below] = [gradients[layer + 1], kinked[layer], gradients[layer]];
+    for (let at = 0; at < delta.length; at++) delta[at] = part * above[at] * slope(found[at]);
+    times(delta, weights[layer], width, scale, below);
+    if (residual) for (let at = 0; at < below.length; at++) below[at] += above[at];
   }
   return { signals, gradients };
 }
 
+/**
+ * By what a variance of gain/n makes the signals larger than one of 1/n, at the input and after each layer; true where
+ * nothing is added past a layer and the kink of a·z is a times that of z.
+ */
+export const growth = (gain, depth) => between(0, depth, depth).map((layer) => gain ** (layer / 2));
+
 /** The root mean square of numbers. */
 export function spread(numbers) {
   let total = 0;
-  for (const x of numbers) total += x * x;
+  for (let at = 0; at < numbers.length; at++) total += numbers[at] * numbers[at]; // `for … of` takes five times as long
   return Math.sqrt(total / numbers.length);
 }
 
@@ -125,8 +154,9 @@ export function expected({ kink, gain }, depth) {
 /** Shares of numbers in bins between −reach and reach; what lies beyond is in the outermost. */
 export function histogram(numbers, reach, bins) {
   const found = Array(bins).fill(0);
-  for (const x of numbers) {
-    found[clamp(Math.floor(((x + reach) / (2 * reach)) * bins), 0, bins - 1)] += 1 / numbers.length;
+  const [each, span] = [1 / numbers.length, 2 * reach];
+  for (let at = 0; at < numbers.length; at++) {
+    found[clamp(Math.floor(((numbers[at] + reach) / span) * bins), 0, bins - 1)] += each;
   }
   return found;
 }
@@ -153,20 +183,20 @@ const [LOWEST, HIGHEST] = [1e-4, 1e4];
 const EXPONENTS = [-4, -2, 0, 2, 4];
 
 // One closed outline for each layer, as wide as the root of the share in each bin: up on one side, down on the other.
-function outlines(all, { x, y }) {
-  const edges = between(-REACH, REACH, BINS).map((edge) => `V${y(edge).toFixed(1)}`);
+function outlines({ all, factors }, { x, y }) {
+  const edges = between(-REACH, REACH, BINS).map((edge) => `V${pixels(y(edge))}`);
   return all
     .map((numbers, layer) => {
-      const shares = histogram(numbers, REACH, BINS);
+      const shares = histogram(numbers, REACH / factors[layer], BINS);
       const most = Math.max(...shares);
       const [first, last] = [shares.findIndex(Boolean), shares.findLastIndex(Boolean)];
       let [up, down] = ["", ""];
       for (let i = first; i <= last; i++) {
         const half = 0.46 * Math.sqrt(shares[i] / most);
-        up += `H${x(layer + half).toFixed(1)}${edges[i + 1]}`;
-        down = `H${x(layer - half).toFixed(1)}${edges[i]}${down}`;
+        up += `H${pixels(x(layer + half))}${edges[i + 1]}`;
+        down = `H${pixels(x(layer - half))}${edges[i]}${down}`;
       }
-      return `M${x(layer).toFixed(1)} ${edges[first].slice(1)}${up}${down}Z`;
+      return `M${pixels(x(layer))} ${edges[first].slice(1)}${up}${down}Z`;
     })
     .join("");
 }
@@ -201,7 +231,7 @@ const course = (depth) =>
     layers: {
       ...paths("one", "limit"),
       ...paths("signals", "gradients"),
-      bead: { tag: "circle", r: 3, many: true },
+      bead: { tag: "path", many: true },
     },
     draw({ one, limit, signals, gradients, bead }, plot, state) {
       const at = (list) => list.map((v, layer) => [layer, clamp(v, LOWEST, HIGHEST)]);
@@ -210,14 +240,16 @@ const course = (depth) =>
       limit(wide ? plot.line(at(wide.signals)) + plot.line(at(wide.gradients)) : null);
       signals(plot.line(at(state.signals)));
       gradients(plot.line(at(state.gradients)));
-      const beads = ["signals", "gradients"].flatMap((name) => at(state[name]).map((point) => [name, point]));
-      bead(beads, ([name, [layer, v]]) => ({ ...plot.spot(layer, v), class: `bead ${name}` }));
+      bead(["signals", "gradients"], (name) => ({
+        class: `bead ${name}`,
+        d: dots(at(state[name]).map(plot.at), 3),
+      }));
     },
   });
 
 export default widget("layer-by-layer", ({ controls, constants, write }) => {
   const { depth } = constants;
-  const once = memory();
+  const [once, room] = [memory(), roomFor(constants)];
   const up = shapes("How the outputs of each layer are distributed", "up", "output", depth);
   const down = shapes("How the gradients at each layer are distributed", "down", "gradient", depth);
   const [both, result] = [course(depth), resultLine()];
@@ -246,11 +278,19 @@ export default widget("layer-by-layer", ({ controls, constants, write }) => {
     ],
     draw(state) {
       const { kink, gain, residual, seed } = state;
-      const now = once("run", [kink, gain, residual, seed], () => run(drawn(seed), state, constants));
+      const scaled = !residual && kink !== "tanh";
+      const now = scaled
+        ? once(`${kink} ${seed}`, 0, () => run(drawn(seed), { ...state, gain: 1 }, constants))
+        : once("run", [kink, gain, residual, seed], () => run(drawn(seed), state, constants, room));
       const wide = residual ? null : once("wide", [kink, gain], () => expected(state, depth));
-      const [signals, gradients] = [now.signals.map(spread), now.gradients.map(spread)];
-      up.draw(now.signals);
-      down.draw(now.gradients);
+      const factors = growth(scaled ? gain : 1, depth);
+      const back = factors.toReversed();
+      const [signals, gradients] = [
+        now.signals.map((numbers, layer) => factors[layer] * spread(numbers)),
+        now.gradients.map((numbers, layer) => back[layer] * spread(numbers)),
+      ];
+      up.draw({ all: now.signals, factors });
+      down.draw({ all: now.gradients, factors: back });
       both.draw({ signals, gradients, wide });
       result.say(describe(state, signals, gradients));
     },

@@ -9,6 +9,7 @@ import {
   heading,
   legend,
   mean,
+  memory,
   panel,
   resultLine,
 } from "../kit/kit.js";
@@ -77,12 +78,14 @@ const WIDE = 20;
 const RIGHT = 11; // where the last write stands
 const HIGH = 11.4;
 
-// Cells of a row or a table, from its top left corner: { left, top, value, high }.
-const cellsOf = (table, left, top, high = 1) =>
-  table.flatMap((line, i) => line.map((value, j) => ({ left: left + j, top: top + i * high, value, high })));
+// Cells of a row or a table, from its top left corner: { left, top, value }.
+const cellsOf = (table, left, top) =>
+  table.flatMap((line, i) => line.map((value, j) => ({ left: left + j, top: top + i, value })));
+
+const LEVELS = 24; // a style for each of hundreds of cells would take longer than all else in a frame
 
 function image(label) {
-  let laid = "";
+  const [shades, once] = [range(2 * LEVELS + 1), memory()];
   return panel({
     label,
     name: "matrix",
@@ -91,13 +94,17 @@ function image(label) {
     margin: [0, 0, 0, 0],
     x: { domain: [-0.2, WIDE - 0.2], ticks: [], label: "" },
     y: { domain: [HIGH, -1.2], ticks: [], label: "" },
-    layers: { cell: { tag: "rect", many: true }, "row-asked": "rect", word: { tag: "text", many: true } },
-    draw({ cell, "row-asked": frame, word }, { x, y }, { memory, keys, value, asked, strongest }) {
-      const { W, key, row, added } = memory;
+    layers: { cell: { tag: "path", many: true }, "row-asked": "rect", word: { tag: "text", many: true } },
+    draw(
+      { cell, "row-asked": frame, word },
+      { x, y },
+      { memory: { W, key, row, added }, keys, value, asked, strongest },
+    ) {
       const answer = times(keys[asked - 1], W);
       const cells = [
         ...cellsOf(W, 0, 0),
         ...cellsOf([answer], 0, 8.4),
+        ...cellsOf([value ?? []], 0, 9.6),
         ...cellsOf(
           key.map((k) => [strongest * k]),
           RIGHT - 1.4,
@@ -105,17 +112,20 @@ function image(label) {
         ),
         ...cellsOf(added, RIGHT, 0),
         ...cellsOf([row], RIGHT, 8.4),
-        ...cellsOf([value ?? []], 0, 9.6), // last, since it comes and goes: no other cell is moved
       ];
       const size = x(1) - x(0);
       const side = size.toFixed(1);
-      // a cell stays where it is while there are as many and the drawing is as wide
-      const moved = `${cells.length} ${side}` !== laid;
-      laid = `${cells.length} ${side}`;
-      cell(cells, ({ left, top, value: number }) => ({
-        class: number < 0 ? "cell less" : "cell",
-        ...(moved && { x: x(left).toFixed(1), y: y(top).toFixed(1), width: side, height: side }),
-        "fill-opacity": clamp(Math.abs(number) / strongest, 0, 1).toFixed(3),
+      const square = once("squares", size, memory);
+      const outlines = shades.map(() => "");
+      for (const { left, top, value: number } of cells) {
+        const shade = Math.round(LEVELS * (1 + clamp(number / strongest, -1, 1)));
+        const corner = () => `M${x(left).toFixed(1)} ${y(top).toFixed(1)}h${side}v${side}h-${side}Z`;
+        outlines[shade] += square(`${left} ${top}`, 0, corner);
+      }
+      cell(shades, (shade) => ({
+        class: shade < LEVELS ? "cell less" : "cell",
+        "fill-opacity": Math.abs(shade / LEVELS - 1).toFixed(3),
+        d: outlines[shade],
       }));
       frame({ x: x(0), y: y(8.4), width: 8 * size, height: size });
       const words = [

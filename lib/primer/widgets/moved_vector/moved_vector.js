@@ -15,7 +15,7 @@ import {
   panel,
   percent,
 } from "../kit/kit.js";
-import { resultLine, short, widget, write } from "../kit/kit.js";
+import { resultLine, set, short, widget, write } from "../kit/kit.js";
 import { newCache, nextSteps, readModel } from "../shared/language_model.js";
 import { softmax } from "../shared/probability.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
@@ -296,20 +296,20 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
         changed(
           model,
           seen,
-          tokens[place],
           layer,
           own.own.map((x) => (times - 1) * x),
         ),
       );
     const now = once("now", here, () => softmax(seen.logits));
-    const ends = once("ends", [...here, layer, head], () => [run(0), run(2)]);
+    const endsOf = once("ends", here, () => memory()); // of each layer and head, until another token is looked at
+    const ends = endsOf(`${layer} ${head}`, 0, () => [run(0), run(2)]);
     const longer = strength === 1 ? now : run(strength);
     const ids = once("rows", [...here, layer, head], () => rowsOf(now, ends, ROWS));
-    const best = likeliest(now, 2);
+    const best = once("best", here, () => likeliest(now, 2));
 
     const before = seen.before(layer);
     const kept = keptMove(state, layer, place);
-    if (kept === undefined) return stage.setAttribute("aria-busy", "true");
+    if (kept === undefined) return set(stage, { "aria-busy": "true" });
     write(keep, state.kept_text ? "Let the kept move go" : "Keep this move");
     const axes = directions(model, kind, before, own.added, best, kept);
     const flat = (vector) => axes.map((axis) => dot(axis, vector));
@@ -369,7 +369,7 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
       stage.hidden = !tokens.length;
       if (!tokens.length) return;
       const job = shop.job("text", tokens.join(), () => reading(tokens));
-      stage.setAttribute("aria-busy", String(!job.done));
+      set(stage, { "aria-busy": String(!job.done) });
       if (job.done) drawAll(state, job.result);
       else write(result.row, "The model reads the text …");
     },

@@ -2,7 +2,7 @@
 //
 // A vector is d numbers; an arrow is what one head writes because of one token: weight × value × output matrix.
 
-import { copyCache, nextLogits } from "../shared/language_model.js";
+import { copyCache, nextLogits, scoresFrom, sum } from "../shared/language_model.js";
 
 export const dot = (a, b) => {
   let sum = 0;
@@ -51,30 +51,40 @@ function arrowsOf({ config: { n_heads, kv_heads, d_head, d_model }, blocks }, la
 }
 
 /**
- * Read one token after those before it, and keep what moved it: { branch, logits, before(layer), arrows(layer) }.
+ * Read one token after those before it, and keep what moved it: { branch, logits, arrows(layer), before(layer),
+ * added(layer) }, the last two as they stand before the layer and what it adds.
  * `cache` has read the whole text; it stays as it is.
  */
 export function look(model, cache, tokens, place) {
   const branch = copyCache({ ...cache, length: place });
   const seen = {};
   const logits = nextLogits(model, [tokens[place]], branch, (name, numbers) => {
-    if (name.endsWith(".before") || name.endsWith(".weights")) seen[name] = numbers;
+    if (/\.(before|weights|attention\.output)$/.test(name)) seen[name] = numbers;
   });
+  branch.length = place;
   const width = cache.width * (place + 1);
   const values = branch.layers.map((one) => one.values.slice(0, width)); // a changed run will write over them
   const arrows = (layer) => arrowsOf(model, layer, seen[`blocks.${layer}.attention.weights`], values[layer]);
-  return { branch, logits, place, before: (layer) => seen[`blocks.${layer}.before`], arrows };
+  return {
+    branch,
+    logits,
+    arrows,
+    before: (layer) => seen[`blocks.${layer}.before`],
+    added: (layer) => seen[`blocks.${layer}.attention.output`],
+  };
 }
 
 /** The scores of the next token when what the layer adds is longer by `change`. */
-export function changed(model, { branch, place }, token, layer, change) {
-  branch.length = place;
-  return nextLogits(model, [token], branch, (name, numbers) =>
-    name === `blocks.${layer}.attention.output`
-      ? Float32Array.from(numbers, (x, k) => x + change[k])
-      : undefined,
+export const changed = (model, { branch, before, added }, layer, change) =>
+  scoresFrom(
+    model,
+    layer,
+    sum(
+      before(layer),
+      added(layer).map((x, k) => x + change[k]),
+    ),
+    branch,
   );
-}
 
 /** The direction that raises the score of a token, but for the length of the last state. */
 export const toward = ({ head, norm: scale, config: { d_model } }, id) =>

@@ -14,6 +14,30 @@ export function chance(k, n, p) {
   return Math.exp(ways + (k ? k * Math.log(p) : 0) + (n - k ? (n - k) * Math.log1p(-p) : 0));
 }
 
+const ways = [];
+
+/** How many ways lead to 0, 1, … n right answers, as logarithms. */
+const waysTo = (n) =>
+  (ways[n] ??= Float64Array.from(
+    { length: n + 1 },
+    (_, k) => logFactorial(n) - logFactorial(k) - logFactorial(n - k),
+  ));
+
+/** P(X = k) for k = 0, 1, … n. */
+export function chances(n, p) {
+  const [logs, right, wrong] = [waysTo(n), Math.log(p), Math.log1p(-p)];
+  return Array.from(logs, (way, k) => Math.exp(way + (k ? k * right : 0) + (n - k ? (n - k) * wrong : 0)));
+}
+
+/** P(some(X)). */
+export function chanceOf(some, n, p) {
+  const [logs, right, wrong] = [waysTo(n), Math.log(p), Math.log1p(-p)];
+  let total = 0;
+  for (let k = 0; k <= n; k++)
+    if (some(k)) total += Math.exp(logs[k] + (k ? k * right : 0) + (n - k ? (n - k) * wrong : 0));
+  return total;
+}
+
 /** P(X ≥ k), for a p below k / n, where each further term is smaller than the one before. */
 function tail(k, n, p) {
   let [term, total] = [chance(k, n, p), 0];

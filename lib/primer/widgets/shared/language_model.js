@@ -236,7 +236,7 @@ function attend(query, n, start, { keys, values }, { config, masked }, observe) 
   return mixed;
 }
 
-function sum(x, y) {
+export function sum(x, y) {
   const z = new Float32Array(x.length);
   for (let at = 0; at < z.length; at++) z[at] = x[at] + y[at];
   return z;
@@ -274,26 +274,24 @@ export function finish(steps) {
 /** Read tokens after those in the cache; the last hidden state of each, tokens × d_model. */
 export const forward = (model, tokens, cache, observe) => finish(forwardSteps(model, tokens, cache, observe));
 
-/** The same as a generator that yields after each layer, so that a page can draw in between. */
-export function* forwardSteps(model, tokens, cache, observe) {
-  check(model, tokens, cache);
-  const { config, embed, positions, blocks, norm, masked } = model;
-  const { d_model, d_head, norm_eps } = config;
-  const [n, start] = [tokens.length, cache.length];
-  let x = new Float32Array(n * d_model);
-  tokens.forEach((token, i) =>
-    x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model),
-  );
-  if (masked) x = sum(x, positions.data);
-  x = shown(observe, "embedding", x);
-  for (const [layer, block] of blocks.entries()) {
-    const seen = cache.layers[layer];
+/** The second half of a layer. */
+function feedForward(x, n, block, { norm_eps }, look) {
+  const given = shown(look, "feed_forward.input", rmsNorm(x, block.norm2, norm_eps));
+  return shown(look, "after", sum(x, shown(look, "feed_forward.output", swiglu(given, n, block))));
+}
+
+/** The layers from one on, for n tokens that follow the cache; yields after each. */
+function* layersFrom(first, x, n, model, cache, observe) {
+  const { config, blocks, masked } = model;
+  const start = cache.length;
+  for (let layer = first; layer < blocks.length; layer++) {
+    const [block, seen] = [blocks[layer], cache.layers[layer]];
     const look = within(observe, `blocks.${layer}`);
     const heed = within(look, "attention");
     x = shown(look, "before", x);
-    const read = shown(heed, "input", rmsNorm(x, block.norm1, norm_eps));
+    const read = shown(heed, "input", rmsNorm(x, block.norm1, config.norm_eps));
     let [query, key, value] = [block.query, block.key, block.value].map((matrix) => linear(read, n, matrix));
-    for (const turned of masked ? [] : [query, key]) rotate(turned, n, start, model.rotations, d_head);
+    for (const turned of masked ? [] : [query, key]) rotate(turned, n, start, model.rotations, config.d_head);
     [query, key, value] = [
       shown(heed, "queries", query),
       shown(heed, "keys", key),
@@ -303,12 +301,37 @@ export function* forwardSteps(model, tokens, cache, observe) {
     seen.values.set(value, start * block.value.rows);
     const heads = shown(heed, "heads", attend(query, n, start, seen, model, heed));
     x = shown(look, "between", sum(x, shown(heed, "output", linear(heads, n, block.output))));
-    const given = shown(look, "feed_forward.input", rmsNorm(x, block.norm2, norm_eps));
-    x = shown(look, "after", sum(x, shown(look, "feed_forward.output", swiglu(given, n, block))));
+    x = feedForward(x, n, block, config, look);
     yield;
   }
+  return x;
+}
+
+/** The same as a generator that yields after each layer, so that a page can draw in between. */
+export function* forwardSteps(model, tokens, cache, observe) {
+  check(model, tokens, cache);
+  const { config, embed, positions, norm, masked } = model;
+  const { d_model, norm_eps } = config;
+  const n = tokens.length;
+  let x = new Float32Array(n * d_model);
+  tokens.forEach((token, i) =>
+    x.set(embed.data.subarray(token * d_model, (token + 1) * d_model), i * d_model),
+  );
+  if (masked) x = sum(x, positions.data);
+  x = yield* layersFrom(0, shown(observe, "embedding", x), n, model, cache, observe);
   cache.length += n;
   return shown(observe, "norm", rmsNorm(x, norm, norm_eps));
+}
+
+/**
+ * The scores of the token to come from what stands between the halves of a layer, for one token that follows the
+ * cache: what comes before is not computed again.  The cache has room for its keys and values in the layers above.
+ */
+export function scoresFrom(model, layer, between, cache) {
+  const { config, blocks, norm, head } = model;
+  const x = feedForward(between, 1, blocks[layer], config);
+  const last = finish(layersFrom(layer + 1, x, 1, model, cache));
+  return linear(rmsNorm(last, norm, config.norm_eps), 1, head);
 }
 
 /** Read tokens after those in the cache; the scores of the token to come. */

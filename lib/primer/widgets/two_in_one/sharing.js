@@ -24,20 +24,28 @@ function square(low, high) {
 
 const NODE = Math.sqrt(1 / 12); // two points from the middle of a piece: exact for polynomials of degree 3
 
+// What a piece adds to the mean below, and what stands in it at x.
+function piece(low, high, own, other, bias) {
+  const length = high - low;
+  if (!(length > 0)) return 0;
+  const [middle, away] = [(low + high) / 2, NODE * length];
+  return (length / 2) * (at(middle - away, own, other, bias) + at(middle + away, own, other, bias));
+}
+function at(x, own, other, bias) {
+  const level = own * x + bias;
+  return x * x - 2 * x * mean(level, level + other) + square(level, level + other);
+}
+
 /** The mean of (x − max(own·x + other·y + bias, 0))² over the unit square; `own` is a square. */
 export function missed(own, other, bias) {
-  const at = (x) => {
-    const level = own * x + bias;
-    return x * x - 2 * x * mean(level, level + other) + square(level, level + other);
-  };
-  const piece = (low, high) => {
-    const [middle, length] = [(low + high) / 2, high - low];
-    return length > 0 ? (length / 2) * (at(middle - NODE * length) + at(middle + NODE * length)) : 0;
-  };
-  if (!own) return piece(0, 1);
+  if (!own) return piece(0, 1, own, other, bias);
   const [one, two] = [clamp(-bias / own, 0, 1), clamp(-(bias + other) / own, 0, 1)]; // where the bend enters and leaves
   const [first, last] = one < two ? [one, two] : [two, one];
-  return piece(0, first) + piece(first, last) + piece(last, 1);
+  return (
+    piece(0, first, own, other, bias) +
+    piece(first, last, own, other, bias) +
+    piece(last, 1, own, other, bias)
+  );
 }
 
 /** A feature's mean squared error in each of four cases: none active, it alone, the other alone, both. */
@@ -70,7 +78,6 @@ export const loss = (weights, biases, p, ratio) => {
 };
 
 const TRIED = between(-BIAS, BIAS, 10);
-const lower = (one, two) => (two[1] < one[1] ? two : one);
 
 /**
  * The bias with which a feature loses least, and what it loses then: from the best of eleven, whose losses may be
@@ -78,22 +85,26 @@ const lower = (one, two) => (two[1] < one[1] ? two : one);
  * three times as close.
  */
 export function bestBias(own, other, p, rounds = 6, known = (at) => lossOf(own, other, TRIED[at], p)) {
-  const of = (bias) => [bias, lossOf(own, other, bias, p)];
+  const of = (bias) => lossOf(own, other, bias, p);
   // of biases that lose alike, as all do with which nothing comes back, the largest: beyond it the loss may fall
-  let least = [TRIED[0], known(0)];
+  let [bias, least] = [TRIED[0], known(0)];
   for (let at = 1; at < TRIED.length; at++) {
     const lost = known(at);
-    if (lost <= least[1] + 1e-12) least = [TRIED[at], lost];
+    if (lost <= least + 1e-12) [bias, least] = [TRIED[at], lost];
   }
   let step = TRIED[1] - TRIED[0];
   for (let round = 0; round < rounds; round++, step /= 3) {
-    const [at, here] = least;
-    const [below, above] = [at - step, at + step].map((bias) => of(clamp(bias, -BIAS, BIAS)));
-    const bend = below[1] - 2 * here + above[1];
-    const shift = bend > 0 ? (step * (below[1] - above[1])) / (2 * bend) : 0;
-    least = [below, above, of(clamp(at + clamp(shift, -step, step), -BIAS, BIAS))].reduce(lower, least);
+    const [low, high] = [clamp(bias - step, -BIAS, BIAS), clamp(bias + step, -BIAS, BIAS)];
+    const [below, above] = [of(low), of(high)];
+    const bend = below - 2 * least + above;
+    const shift = bend > 0 ? (step * (below - above)) / (2 * bend) : 0;
+    const bottom = clamp(bias + clamp(shift, -step, step), -BIAS, BIAS);
+    const lost = of(bottom);
+    if (below < least) [bias, least] = [low, below];
+    if (above < least) [bias, least] = [high, above];
+    if (lost < least) [bias, least] = [bottom, lost];
   }
-  return least;
+  return [bias, least];
 }
 
 /** The best biases for two weights, and what is lost with them. */

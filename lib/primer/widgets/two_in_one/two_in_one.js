@@ -2,8 +2,21 @@
 //
 // What is computed is in sharing.js.
 
-import { between, button, clamp, columns, div, format, heading, heatMap, html, key } from "../kit/kit.js";
-import { lay, memory, panel, paths, percent, play, resultLine, table, tuple, widget } from "../kit/kit.js";
+import { between, button, clamp, columns, div, format, heading, heatMap, html } from "../kit/kit.js";
+import {
+  key,
+  lay,
+  memory,
+  panel,
+  paths,
+  percent,
+  play,
+  resultLine,
+  table,
+  tuple,
+  widget,
+} from "../kit/kit.js";
+import { dots } from "../shared/pixels.js";
 import { balance, cases, chances, fallen, GRID, landscape, landscapeWith, loss, lowest } from "./sharing.js";
 import { ownLosses, REACH, withBestBiases } from "./sharing.js";
 
@@ -95,7 +108,8 @@ function plane(move) {
 }
 
 const INPUTS = between(0, 1, 5).flatMap((a) => between(0, 1, 5).map((b) => [a, b]));
-const alone = (x) => !x[0] || !x[1];
+const BOTH = INPUTS.filter(([a, b]) => a && b);
+const ALONE = INPUTS.filter(([a, b]) => !a || !b);
 
 const returned = () =>
   panel({
@@ -103,19 +117,13 @@ const returned = () =>
     label: "Where each pair of features comes back: a line from what goes in to a dot at what comes out",
     x: { domain: [-0.08, 1.3], ticks: [0, 0.5, 1], label: "first feature" },
     y: { domain: [-0.08, 1.3], ticks: [0, 0.5, 1], label: "second feature" },
-    layers: {
-      way: "path",
-      both: { tag: "circle", many: true, r: 3 },
-      one: { tag: "circle", many: true, r: 3.5 },
-    },
-    draw({ way, both, one }, { line, spot }, { weights, biases }) {
+    layers: paths("way", "both", "one"),
+    draw({ way, both, one }, { line, at }, { weights, biases }) {
       const out = (/** @type {any} */ x) => back(weights, biases, x);
       way(INPUTS.map((x) => line([x, out(x)])).join(""));
-      both(
-        INPUTS.filter((x) => !alone(x)),
-        (x) => spot(...out(x)),
-      );
-      one(INPUTS.filter(alone), (x) => spot(...out(x)));
+      const ends = (some, r) => dots(some.map(out).map(at), r);
+      both(ends(BOTH, 3));
+      one(ends(ALONE, 3.5));
     },
   });
 

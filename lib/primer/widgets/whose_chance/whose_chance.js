@@ -16,7 +16,7 @@ import {
   resultLine,
   widget,
 } from "../kit/kit.js";
-import { chance, lowest } from "../shared/binomial.js";
+import { chanceOf, chances, lowest } from "../shared/binomial.js";
 
 /** The intervals: method(right, n, { z, level }) → [low, high]. */
 export const METHODS = {
@@ -43,11 +43,8 @@ export const all = (method, n, constants) =>
 
 /** How often intervals hold p: the sum of the probabilities of those k whose interval does. */
 export function holds(intervals, p) {
-  const n = intervals.length - 1;
-  return intervals.reduce(
-    (total, [low, high], k) => (low <= p && p <= high ? total + chance(k, n, p) : total),
-    0,
-  );
+  const held = (k) => intervals[k][0] <= p && p <= intervals[k][1];
+  return chanceOf(held, intervals.length - 1, p);
 }
 
 export const coverage = (method, n, p, constants) => holds(all(method, n, constants), p);
@@ -182,11 +179,11 @@ export default widget("whose-chance", ({ constants, controls, write: put }) => {
       const road = once("road", [method, n], () => shares.map((s) => holds(ofAll, s)));
       const [right, chosen] = [n - wrong, methods.indexOf(method)];
       const intervals = once("three", [right, n], () => methods.map((m) => METHODS[m](right, n, constants)));
-      const chances = ofAll.map((_, k) => chance(k, n, p));
+      const law = once("law", [n, p], () => chances(n, p));
       const held = ofAll.map(([low, high]) => low <= p && p <= high);
       const often = holds(ofAll, p);
       const state = { n, right, p, method, often, ends: intervals[chosen], intervals, chosen };
-      const drawn = { ...state, chances, held, shares, road, most: 1.1 * Math.max(...chances) };
+      const drawn = { ...state, chances: law, held, shares, road, most: 1.1 * Math.max(...law) };
       for (const view of views) view.draw(drawn);
       result.say(describe(state, names));
     },
