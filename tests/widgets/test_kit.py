@@ -181,11 +181,11 @@ SLIDERS = [
     ("kind", "trait", "control"), SLIDERS, ids=[f"{k.__name__}.{t}" for k, t, _ in SLIDERS]
 )
 def test_a_slider_reaches_both_ends_and_nothing_beyond(javascript, kind, trait, control):
-    ends = javascript("kit.js", "ends", control)
+    ends = javascript("kit/bind.js", "ends", control)
     count = round((ends["max"] - ends["min"]) / ends["step"])
     places = ends["min"] + ends["step"] * np.arange(count + 1)
     places = places if len(places) < 80 else np.concatenate([places[:30], places[-30:]])
-    values = [javascript("kit.js", "valueAt", control, place) for place in places.tolist()]
+    values = [javascript("kit/bind.js", "valueAt", control, place) for place in places.tolist()]
     assert {min(values), max(values)} == {control["low"], control["high"]}
     declared = getattr(kind, trait)
     for value in values:
@@ -205,9 +205,9 @@ def test_a_value_stays_in_its_range_wherever_the_slider_stands(
     assume(low > 1e-3 or scale in ("linear", "falling"))
     control = {"low": low, "high": low + width, "scale": scale, "step": 0.01, "whole": False}
     control["knee"] = knee
-    ends = javascript("kit.js", "ends", control)
+    ends = javascript("kit/bind.js", "ends", control)
     place = ends["min"] + at * (ends["max"] - ends["min"])
-    value = javascript("kit.js", "valueAt", control, place)
+    value = javascript("kit/bind.js", "valueAt", control, place)
     assert low <= value <= low + width
     back = {
         "linear": lambda v: v,
@@ -385,7 +385,7 @@ def test_between_has_equal_distances_and_both_ends(javascript, count):
 
 def test_what_a_fast_pointer_passed_over_is_painted(javascript):
     def painted(before, now, low=0, values=(0, 0, 0, 0, 0, 0)):
-        return javascript("kit/numbers.js", "paintedOver", list(values), before, now, low)
+        return javascript("painted.js", "paintedOver", list(values), before, now, low)
 
     assert painted([1, 0.2], [3, 0.6]) == [0, 0.2, 0.4, 0.6, 0, 0]
     assert painted([3, 0.6], [1, 0.2]) == [0, 0.2, 0.4, 0.6, 0, 0]

@@ -3,8 +3,9 @@
 // The functions above `lane` are the mathematics; the tests compare them with primer.recurrent.  Lists have one
 // number for each step; step 1 is their first.
 
-import { button, clamp, columns, div, format, heading, key, paintedOver, panel, paths } from "../kit/kit.js";
+import { button, clamp, columns, div, format, heading, key, panel, paths } from "../kit/kit.js";
 import { play, resultLine, scientific, short, slider, widget } from "../kit/kit.js";
+import { paintedOver } from "../shared/painted.js";
 
 /** What a memory cell with given gates holds, and what it shows. */
 export function drive(forget, letIn, letOut, candidates) {

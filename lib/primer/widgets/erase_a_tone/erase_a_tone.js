@@ -2,19 +2,9 @@
 //
 // What is computed is in waves.js.
 
-import {
-  button,
-  clamp,
-  columns,
-  div,
-  format,
-  grouped,
-  heading,
-  key,
-  memory,
-  paintedOver,
-} from "../kit/kit.js";
+import { button, clamp, columns, div, format, grouped, heading, key, memory } from "../kit/kit.js";
 import { panel, paths, resultLine, slider, widget, write as put } from "../kit/kit.js";
+import { paintedOver } from "../shared/painted.js";
 import { NO_SOUND, repeater } from "../shared/speaker.js";
 import {
   BARS,

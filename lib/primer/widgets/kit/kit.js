@@ -1,6 +1,6 @@
-// The drawing kit of the widgets, in files of one idea.  A module imports what it needs from here.
+// The drawing kit of the widgets, in files of one idea.  A module imports what it needs from here; what only the kit
+// itself needs (bind.js, the grip) is not told to each page.
 
-export * from "./bind.js";
 export * from "./controls.js";
 export * from "./elements.js";
 export * from "./life.js";

@@ -9,20 +9,6 @@ export const mean = (numbers) => sum(numbers) / numbers.length;
 export const between = (low, high, count) =>
   Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count);
 
-/**
- * Numbers, over which the pointer went in a straight line from one [index, value] to another; hundredths from `low` to 1.
- *
- * @param {number[]} values
- * @param {number[]} before
- * @param {number[]} now
- * @param {number} low
- */
-export function paintedOver(values, [from, first], [to, last], low) {
-  const [left, right] = [Math.min(from, to), Math.max(from, to)];
-  const value = (i) => (to === from ? last : first + ((last - first) * (i - from)) / (to - from));
-  return values.map((old, i) => (i < left || i > right ? old : Number(clamp(value(i), low, 1).toFixed(2))));
-}
-
 /** Fixed decimals with a true minus sign, and no −0.00. */
 export function format(x, digits = 3) {
   const text = x.toFixed(digits);
