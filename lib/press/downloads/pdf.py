@@ -2,7 +2,8 @@
 
 Chromium prints each page as :file:`press/publish/print.css` and :file:`print.js` lay it out, with
 the headings as bookmarks and the structure that screen readers follow.  The pages of a chapter are
-numbered within it, 8-1, 8-2, …, so that a page has one number in both files.
+numbered within it, 8-1, 8-2, …, so that a page has one number in both files; none but the last of a
+chapter ends a third empty (:mod:`press.downloads.fill_pages`).
 
 Run ``python -m press.downloads.pdf [08-positions …]`` in the root of the book, or ``make pdf``.
 """
@@ -23,6 +24,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from press.downloads.archive import FOLDER
 from press.downloads.bind_pdf import Part, bind, finish
+from press.downloads.fill_pages import HEIGHT, WIDTH, fill
 from press.downloads.sheets import TITLE, Sheet, chosen, sheets_of
 from press.publish.theme_marks import ARTICLE
 from press.registry import Book, read_book
@@ -64,6 +66,8 @@ _NAME_PLACES = """([names, article]) => {
   }
   document.querySelector(article).append(line);
 }"""
+# A page may be printed several times before it is as it was.
+_STAY_PRINTED = "addEventListener('afterprint', (event) => event.stopImmediatePropagation())"
 _COMPLETE = """async () => {
   for (const image of document.images) image.loading = "eager";
   const seen = [...document.images].filter((image) => image.checkVisibility());
@@ -98,8 +102,8 @@ def style_of(left: str, prefix: str) -> str:
 
 def print_sheet(
     browser: Browser, site: Path, sheet: Sheet, places: set[str], target: Path, *, cover: str = ""
-) -> str:
-    """Print one page of the site, and return its address on the web, ``""`` if it has none.
+) -> tuple[str, int]:
+    """Print one page of the site.
 
     Parameters
     ----------
@@ -115,9 +119,17 @@ def print_sheet(
         The PDF.
     cover : str
         HTML that stands on the page in place of what is there.
+
+    Returns
+    -------
+    str
+        Its address on the web, ``""`` if it has none.
+    int
+        How many of its pages of paper end a third empty though they should not.
     """
     context = browser.new_context(color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
+    page.add_init_script(_STAY_PRINTED)
     page.goto((site / f"{sheet.page}.html").resolve().as_uri(), wait_until="load")
     if cover:
         page.evaluate("(text) => { document.body.innerHTML = text }", cover)
@@ -129,10 +141,17 @@ def print_sheet(
     page.evaluate("dispatchEvent(new Event('beforeprint'))")  # pictures are asked for now
     page.evaluate(_COMPLETE)
     page.evaluate("(title) => { document.title = title }", f"{sheet.title} · {TITLE}")
-    page.pdf(path=target, format="A4", outline=True, tagged=True, print_background=True)
+
+    def write() -> Path:
+        page.pdf(path=target, format="A4", outline=True, tagged=True, print_background=True)
+        return target
+
+    page.set_viewport_size({"width": WIDTH, "height": round(HEIGHT)})
+    left = 0 if cover else fill(page, f".{ARTICLE}", write)
+    write()
     address = page.evaluate("document.querySelector('link[rel=canonical]')?.href ?? ''")
     context.close()
-    return address
+    return address, left
 
 
 def contents(sheets: Iterable[Sheet], book: Book) -> str:
@@ -194,11 +213,12 @@ def print_book(site: Path, target: Path, names: list[str], book: Book) -> Iterat
         for number, sheet in enumerate(sheets, 1):
             printed = target / f"{sheet.name}.pdf"
             file = Path(folder) / f"{sheet.name}.pdf"
-            address = print_sheet(browser, site, sheet, places[sheet.page], file)
+            address, left = print_sheet(browser, site, sheet, places[sheet.page], file)
             parts.append(Part(file, sheet.page, sheet.title, sheet.prefix, address))
             count = finish(parts[-1], site, printed)
             passed = f"{time.perf_counter() - started:4.0f} s"
-            yield f"{number} of {len(sheets)}, {passed}: {printed}, {count} pages"
+            empty = f", {left} of which end a third empty" if left else ""
+            yield f"{number} of {len(sheets)}, {passed}: {printed}, {count} pages{empty}"
         if not names:
             front = Part(Path(folder) / "front.pdf", "index", TITLE, "", "")
             cover = Sheet("index", TITLE, "")
