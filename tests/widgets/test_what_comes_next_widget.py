@@ -207,6 +207,23 @@ def test_bars_are_the_distribution_of_the_chosen_model(widget_page):
 
 
 @pytest.mark.browser
+def test_its_result_has_one_line_from_the_width_on_for_which_a_place_is_kept(widget_page):
+    """A place of 784 px is as low as the widget in it; its frame takes 34 px of them."""
+    page = widget_page(WhatComesNext(), width=1400)
+    rested(page)
+    kept = json.loads((BOOK / "lib/press/pages/widget_heights.json").read_text("utf-8"))
+    found = {}
+    for width in (752, 784, 960):
+        page.evaluate(f"widget.style.width = '{width}px'")
+        settle(page)
+        found[width] = page.locator(".result").evaluate("(e) => e.getBoundingClientRect().height")
+    assert found[752] > found[784] + 10
+    assert found[784] == pytest.approx(found[960], abs=0.5)
+    place = kept["index/what-comes-next"]
+    assert place["752"] > place["784"] == place["960"]
+
+
+@pytest.mark.browser
 def test_it_writes_what_the_library_draws_and_begins_again_with_other_draws(widget_page):
     widget = WhatComesNext()
     page = widget_page(widget)
