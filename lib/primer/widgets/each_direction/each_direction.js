@@ -123,6 +123,7 @@ const rates = (ends, move) =>
     ],
     draw({ zone, off, road, one, bar, dot, word }, { x, y, line }, state) {
       const { curvatures, factors, step, momentum, slow } = state;
+      const apart = slow.filter((i, n) => n === 0 || curvatures[i] !== curvatures[slow[0]]);
       const [from, to] = x.domain;
       const slab = (low, high) => {
         const [a, b] = [low, high].map((h) => x(clamp(h, from, to)));
@@ -144,7 +145,7 @@ const rates = (ends, move) =>
         class: `dot of${i}`,
         ...{ cx: x(h), cy: y(Math.min(factors[i], TOP)) },
       }));
-      word(slow.length > 2 ? [] : slow, (i) => {
+      word(slow.length > 2 ? [] : apart, (i) => {
         const [place, high] = [x(curvatures[i]), factors[i] > 1.1];
         const right = place > (x.range[0] + x.range[1]) / 2;
         const beside = high ? (right ? -12 : 12) : 0; // at the top there is no room above the dot
