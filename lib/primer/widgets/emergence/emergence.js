@@ -14,6 +14,7 @@ import {
   widget,
 } from "../kit/kit.js";
 import { brief } from "../shared/large_numbers.js";
+import { dots } from "../shared/pixels.js";
 import { firstOf } from "../shared/random.js";
 
 export const tokenProbability = (size) => Math.exp(-0.5 * (size / 1e8) ** -0.3);
@@ -101,11 +102,16 @@ const scores = () =>
       return AXES[metric] ?? { domain: [-2.1 * k, 0], label: "log likelihood of an answer, in nats" };
     },
     layers: { expected: "path" },
-    over: { dot: { tag: "circle", r: 4.5, many: true } },
-    draw({ expected, dot }, { line, spot }, { sizes, truth, seen, log }) {
+    over: { dot: "path" },
+    draw({ expected, dot }, { line, at }, { sizes, truth, seen, log }) {
       const shown = (v) => (log ? Math.max(v, LOWEST) : v);
       expected(line(sizes.map((size, i) => [size, shown(truth[i])])));
-      dot(seen, (v, i) => spot(sizes[i], shown(v)));
+      dot(
+        dots(
+          seen.map((v, i) => at([sizes[i], shown(v)])),
+          4.5,
+        ),
+      );
     },
   });
 
