@@ -173,7 +173,10 @@ FOREIGN = [
     ("optimization.rounding_error([1.0, 2.0])", "write torch.tensor("),
     ("optimization.descend('adam', lambda w: w, [1.0], 3)", "rule must be a Rule, got 'adam'"),
     ("language_models.BytePairEncoding([(0,)])", "entry 0 of merges must be a tuple"),
-    ("language_models.merge_pair([1, 2], (1,), 3)", "a merge joins two tokens, got 1"),
+    (
+        "language_models.merge_pair([1, 2], (1,), 3)",
+        "pair must be a tuple, its entries a whole number, a whole number",
+    ),
     ("language_models.split_words(5)", "text must be a text, got 5"),
     ("tokenizer.encode(5)", "text must be a text, got 5"),
     ("tokenizer.decode(72)", "ids must be an iterable"),
@@ -506,7 +509,7 @@ NEW_TOPICS = [
     ),
     (
         "language_models.merge_pair(ids=[1, 1, 1, 2], pair=(), new_id=3)",
-        "a merge joins two tokens, got 0: ()",
+        "pair must be a tuple, its entries a whole number, a whole number",
     ),
     (
         "language_models.merges_by_rescan(word_counts=None)",
@@ -1083,7 +1086,10 @@ NEW_TOPICS = [
         "offset must be one finite number, got inf",
     ),
     ("fine_tuning.pack(codes=None, bits=8)", "codes must be a tensor of shape (n,), got None"),
-    ("fine_tuning.pack(codes=tensor(32), bits=8)", "codes must hold numbers, got torch.int64"),
+    (
+        "fine_tuning.pack(codes=tensor(32), bits=8)",
+        "codes must hold whole numbers of 8 bits, 0 to 255, got torch.int64",
+    ),
     (
         "fine_tuning.principal_factors(matrix='ab', rank=1)",
         "matrix must be a tensor of shape (d, k), got 'ab'",
@@ -1106,7 +1112,7 @@ NEW_TOPICS = [
     ),
     (
         "fine_tuning.unpack(packed=tensor([218]), bits=2, n=None)",
-        "packed must hold numbers, got torch.int64",
+        "packed must hold whole numbers of 8 bits, 0 to 255, got torch.int64",
     ),
     (
         "fine_tuning.unpack(packed=1.0, bits=2, n=4)",
@@ -1464,7 +1470,7 @@ EDGES_LAYERS = [
     ("recurrent.Recurrent('gru', 2, 3)(full((1, 3, 2), inf))", "the sequences contain infinity"),
     (
         "recurrent.Recurrent('gru', 2, 3)(ones(1, 3, 2).double())",
-        "all tensors need one precision, got cell in float32, x in",
+        "all tensors need one precision, got the model in float32, x in",
     ),
     (
         "recurrent.Recurrent('gru', 2, 3)(ones(1, 3, 2), (torch.zeros(1, 2, 3),))",
@@ -1493,18 +1499,18 @@ EDGES_LAYERS = [
     ),
     (
         "recurrent.GRUCell(2, 3)(ones(2), torch.zeros(3))",
-        "a state is a tuple of tensors, (h,) or (h, c), got a Tensor",
+        "state must be a tuple, its entries a tensor or None, got a tensor of shape (3,)",
     ),
     (
         "recurrent.GRUCell(2, 3)([1.0, 2.0])",
-        "x must be a tensor of floating-point numbers, got a list; write",
+        "; write torch.tensor(x)",
     ),
     (
         "recurrent.LSTMCell(2, 3)(ones(2), (torch.zeros(3),))",
         "the state of this cell has 2 part(s) of length 3, here of shape",
     ),
     ("recurrent.LSTMCell(2, 3, forget_bias=nan)", "forget_bias must be one finite number, got nan"),
-    ("recurrent.GRUCell(2, 3)(full((2,), nan))", "x contains NaN"),
+    ("recurrent.GRUCell(2, 3)(full((2,), nan))", "x must be finite, got nan at [0]"),
     ("recurrent.GRUCell(2, 3).zero_state(2.5)", "batch_size must be a whole number ≥ 1, got 2.5"),
     (
         "recurrent.GRUCell(2, 3).load_torch(torch.nn.Linear(2, 3))",
@@ -1558,7 +1564,7 @@ EDGES_LAYERS = [
     ),
     (
         "recurrent.input_gradients(letters, tensor([[0, 1]], dtype=torch.uint8)).shape",
-        "tokens must hold whole numbers, got torch.uint8; write",
+        "tokens must hold whole numbers that may be negative, got torch.uint8; write",
     ),
     (
         "recurrent.input_gradients(letters, tensor([[0, -100]]))",
@@ -1664,7 +1670,7 @@ EDGES_LAYERS = [
     ),
     (
         "transformers.SwiGLU(2, 3)([1.0, 2.0])",
-        "x must be a tensor of floating-point numbers, got a list; write",
+        "; write torch.tensor(x)",
     ),
     ("transformers.FeedForward(2, 3.0)", "d_ff must be a whole number, got 3.0"),
     (
@@ -1763,7 +1769,7 @@ EDGES_LAYERS = [
     ("attention.split_heads(ones(2, 4), 2.0)", "n_heads must be a whole number ≥ 1, got 2.0"),
     (
         "attention.merge_heads([1.0])",
-        "x must be a tensor of floating-point numbers, got a list; write",
+        "; write torch.tensor(x)",
     ),
 ]
 
@@ -2246,6 +2252,121 @@ INSIDE: list[tuple[str, str]] = [
     ("inside.explained_by(ones(9, 3))", "all answers have the same logit"),
 ]
 
+
+# What a layer or a rule is given by hand, one step at a time: no door has asked before.
+X, NOT_X = "ones(1, 4)", "ones(1, 4) * nan"
+LAYERS_4_TO_3 = [
+    "fine_tuning.LoRALinear(torch.nn.Linear(4, 3), 2)({})",
+    "fine_tuning.AdapterLinear(torch.nn.Linear(4, 3), 2)({})",
+    "fine_tuning.ScaledLinear(torch.nn.Linear(4, 3), 'outputs')({})",
+    "fine_tuning.ScaledLinear(torch.nn.Linear(4, 3), 'inputs')({})",
+    "fine_tuning.QuantizedLinear(torch.nn.Linear(4, 3))({})",
+    "recurrent.ElmanCell(4, 3)({})",
+    "recurrent.LSTMCell(4, 3)({})",
+    "recurrent.GRUCell(4, 3).project({})",
+]
+"""Layers that read four numbers."""
+ROWS = [
+    ("None", "x must be a tensor of"),
+    ("[[1.0, 2.0, 3.0, 4.0]]", "write torch.tensor(x)"),
+    (NOT_X, "x must be finite, got nan at [0, 0]"),
+    ("ones(1, 4) / 0", "x must be finite, got inf at [0, 0]"),
+    ("ones(1, 4).long()", "x must hold floating-point numbers, got torch.int64; write x.float()"),
+    ("ones(1, 4) * 1j", "x must hold floating-point numbers, got torch.complex64"),
+]
+RULES = [
+    "optimization.GradientDescent(0.1)",
+    "optimization.Momentum(0.1)",
+    "optimization.Momentum(0.1, nesterov=True)",
+    "optimization.Adam(0.1)",
+    "optimization.SteepestDescent(0.1, 'linf')",
+]
+MOVES = [
+    ("None, [1.0, 2.0], {}.start([0.0, 0.0])", "w must hold numbers"),
+    ("[1.0, 2.0], None, {}.start([0.0, 0.0])", "gradient must hold numbers"),
+    ("[1.0, 2.0], 'ab', {}.start([0.0, 0.0])", "gradient must hold numbers"),
+    ("[1.0, 2.0], [1.0], {}.start([0.0, 0.0])", "beside w (*shape,) = (2,)"),
+    ("[1.0, 2.0], 1.0, {}.start([0.0, 0.0])", "beside w (*shape,) = (2,)"),
+    ("[1.0, 2.0], [nan, 1.0], {}.start([0.0, 0.0])", "gradient must be finite, got nan at [0]"),
+    ("[inf, 2.0], [1.0, 1.0], {}.start([0.0, 0.0])", "w must be finite, got inf at [0]"),
+    ("[1.0, 2.0], [1.0, 1.0], 'rest'", "memory must"),
+]
+ADAM = "optimization.Adam(0.1).move([1.0], {})"
+BY_HAND = [
+    *((layer.format(x), words) for layer in LAYERS_4_TO_3 for x, words in ROWS),
+    *((f"{rule}.move({given.format(rule)})", words) for rule in RULES for given, words in MOVES),
+    *((f"{rule}.start(None)", "w must hold numbers") for rule in RULES),
+    *(
+        (layer.format("ones(1, 4).double()"), "all tensors need one precision")
+        for layer in LAYERS_4_TO_3
+        if "Quantized" not in layer  # which computes in the precision of what it is given
+    ),
+    (LAYERS_4_TO_3[4].format("ones(1, 5)"), "x must have 4 numbers along its last axis"),
+    (LAYERS_4_TO_3[4].format("ones(1, 0)"), "x must have 4 numbers along its last axis"),
+    (ADAM.format("[1e200], optimization.Adam(0.1).start([1.0])"), "too large"),
+    (
+        ADAM.format("[1.0], optimization.Adam(0.1).start([1.0, 2.0])"),
+        "memory is of shape (2,), the weights (1,)",
+    ),
+    (
+        "optimization.Momentum(0.1).move([1.0], [1.0], [1.0, 2.0])",
+        "memory must have shape (*shape,), got (2,)",
+    ),
+    (
+        ADAM.format("[1.0], optimization.rules.AdamMemory([0.0], [-1.0], 0)"),
+        "memory.square is a mean of squares, got -1 in it",
+    ),
+    (
+        ADAM.format("[1.0], optimization.rules.AdamMemory([0.0], [1.0], -1)"),
+        "memory.time must be a whole number ≥ 0, got -1",
+    ),
+    ("recurrent.ElmanCell(2, 3).step(None, (ones(3),))", "projected must be a tensor"),
+    ("recurrent.ElmanCell(2, 3).step(ones(2), (ones(3),))", "projected must have 3 numbers"),
+    ("recurrent.LSTMCell(2, 3).step(ones(12), (ones(3),))", "has 2 part(s) of length 3"),
+    ("recurrent.GRUCell(2, 3).step(ones(9), None)", "a state is a tuple of tensors"),
+    ("recurrent.GRUCell(2, 3).step(ones(9), (ones(3) * nan,))", "must be finite, got nan"),
+    ("recurrent.GRUCell(2, 3).step(ones(9), ())", "has 1 part(s) of length 3"),
+    ("recurrent.GRUCell(2**63, 1)", "needs more memory than there is"),
+    ("recurrent.GRUCell(2, 3).zero_state(2**63)", "needs more memory than there is"),
+    (
+        "recurrent.EncoderDecoder(5, 8).step(tensor([6]), ones(1, 8), ones(1, 3, 8), ones(1, 8))",
+        "token must hold token ids, 0 to 5, got 6",
+    ),
+    ("networks.Variable([1.0, 2.0]).sum(axis=1.0)", "axis must be a whole number, got 1.0"),
+    ("networks.Variable([1.0, 2.0]).sum(axis='0')", "axis must be a whole number, got '0'"),
+    ("networks.Variable([1.0, 2.0]).sum(axis=1)", "axis 1 is none of 1: the shape is (2,)"),
+    ("networks.Variable([1.0, 2.0]).sum(axis=-2)", "axis -2 is none of 1"),
+    ("pretraining.LinearAttentionLayer(1)(ones(1, 3, 2) * nan, ones(1, 2))", "must be finite"),
+    ("pretraining.LinearAttentionLayer(1)(ones(1, 3, 2).double(), ones(1, 2))", "one precision"),
+    ("pretraining.SpanBoundary(4, 9)(ones(9, 3), 3, 4)", "shapes that do not go together"),
+    ("pretraining.SpanBoundary(4, 9)(ones(9, 4).double(), 3, 4)", "one precision"),
+    ("pretraining.LinearChainCRF(2).decode(None)", "scores must be a tensor"),
+    ("reasoning.split_pairs(reasoning.Calculator(), seed=-1)", "seed must be a whole number ≥ 0"),
+    ("reasoning.split_pairs(reasoning.Calculator(), seed=1.5)", "seed must be a whole number ≥ 0"),
+    ("optimization.feature_changes(8, 'mup', 0.1, 1, seed=-1)", "seed must be a whole number ≥ 0"),
+    ("language_models.merge_pair(None, (1, 2), 3)", "ids must be a sequence"),
+    ("language_models.merge_pair([1.5, 2], (1, 2), 3)", "entry 0 of ids must be a whole number"),
+    ("language_models.merge_pair([1, 2], (1, 2), nan)", "new_id must be a whole number"),
+    ("language_models.add_counts(None)", "counts are what count_ngrams returns, got None"),
+    ("language_models.count_ngrams(None, 5, 2)", "texts must be a list of encoded texts, got None"),
+    ("language_models.WindowModel(5, 2, 3, 4)(None)", "contexts must be a tensor"),
+    ("language_models.WindowModel(5, 2, 3, 4)(tensor([1, 2]))", "contexts must have shape"),
+    ("train.learning_rate(0, peak='1', final=0.0, warmup_steps=0, total_steps=2)", "peak must be"),
+    ("train.learning_rate(0, peak=1.0, final=None, warmup_steps=0, total_steps=2)", "final must"),
+    ("train.DataSettings('plays', nan)", "vocab_size must be a whole number"),
+    ("train.Configuration(None, config, None)", "data must be a DataSettings, got None"),
+    ("transformers.Transformer(config)(tensor([[1j]]))", "tokens must be whole numbers"),
+    ("attention.padding_mask([1j], 2)", "lengths must be"),
+    (
+        "train.Batches(tensor([1, 2, 3]).to(torch.uint8), 1, 1, 0)",
+        "tokens must hold whole numbers that may be negative, got torch.uint8; write tokens.long()",
+    ),
+    (
+        "fine_tuning.pack(tensor([1, 2]), 4)",
+        "codes must hold whole numbers of 8 bits, 0 to 255, got torch.int64",
+    ),
+]  # fmt: skip
+
 ALL = (
     WRONG_ANSWERS
     + FOREIGN
@@ -2256,4 +2377,5 @@ ALL = (
     + EVALUATION
     + REASONING
     + INSIDE
+    + BY_HAND
 )

@@ -25,6 +25,7 @@ import linecache
 import math
 import os
 import pkgutil
+import resource
 import signal
 import sys
 import tempfile
@@ -43,6 +44,7 @@ import primer
 
 LIBRARY = str(Path(primer.__file__).parent)
 PATIENCE = 2  # seconds for one call
+ROOM = 8 * 2**30  # bytes of addresses: a call that asks for more is told so by NumPy or torch
 
 
 @dataclass(frozen=True)
@@ -354,6 +356,7 @@ def main(topics: list[str]) -> None:
     """Probe the topics, and print how many calls were answered how."""
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     signal.signal(signal.SIGALRM, _too_long)
+    resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     for topic in topics:

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from primer.inputs import checked, count
+from primer.inputs.tensors import holds_whole
 
 LARGEST = 1 << 30
 """How many pairs of query and key a mask may have: 8 GiB while it is computed."""
@@ -143,7 +144,7 @@ def padding_mask(
             f"every sequence needs 1 to n_keys = {n_keys} real tokens, got lengths {lengths}"
         )
     real = torch.as_tensor(lengths)
-    if real.ndim != 1 or real.is_floating_point() or real.dtype == torch.bool:
+    if real.ndim != 1 or not holds_whole(real):
         raise ValueError(f"lengths must be a list of whole numbers, got {lengths!r}")
     if len(real) * n_keys > LARGEST:
         raise ValueError(f"n_keys must be at most {LARGEST // len(real):,} here, got {n_keys:,}")

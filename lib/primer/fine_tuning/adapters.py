@@ -69,6 +69,7 @@ class AdapterLinear(AroundLayer):
         """Return the parameters that were added."""
         return [*self.down.parameters(), *self.up.parameters()]
 
+    @checked
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Compute the base's output and what the bottleneck adds to it."""
         h = self.base(self.read(x))
@@ -152,6 +153,7 @@ class ScaledLinear(AroundLayer):
         width = self.out_features if side == "outputs" else self.in_features
         self.vector = nn.Parameter(torch.ones(width))
 
+    @checked
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Compute the scaled layer's output."""
         if self.side == "outputs":

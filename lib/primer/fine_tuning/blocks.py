@@ -11,6 +11,7 @@ from torch.nn.functional import pad
 
 from primer.fine_tuning.codebooks import FP8_E4M3, Codebook, check_bits
 from primer.inputs import Natural, checked, count
+from primer.inputs.fields import checked_fields
 
 
 @checked
@@ -81,6 +82,7 @@ def unpack(packed: UInt8[Tensor, " bytes"], bits: int, n: Natural) -> UInt8[Tens
     return (stream.int() * weights).sum(dim=1).to(torch.uint8)
 
 
+@checked_fields
 @dataclass(frozen=True)
 class Quantized:
     """A quantized tensor: packed codes, the constants of its blocks, and how to read them.

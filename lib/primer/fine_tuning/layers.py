@@ -41,12 +41,30 @@ class AroundLayer(nn.Module):
 
     def read(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_in"]:
         """Return what is to be transformed, if it has the width that the layer reads."""
-        if tensor("x", x, axes=1).shape[-1] != self.in_features:
-            raise ValueError(
-                f"x must have {self.in_features} numbers along its last axis, as this layer reads, "
-                f"got shape {tuple(x.shape)}"
-            )
-        return x
+        return as_wide(x, self.in_features)
+
+
+def as_wide(x: Tensor, width: int) -> Float[Tensor, "... width"]:
+    """Return what a layer is to transform, if it has the width that the layer reads.
+
+    Raises
+    ------
+    ValueError
+        When it has another.
+
+    Examples
+    --------
+    >>> as_wide(torch.ones(1, 5), 4)
+    Traceback (most recent call last):
+        ...
+    ValueError: x must have 4 numbers along its last axis, as this layer reads, got shape (1, 5)
+    """
+    if tensor("x", x, axes=1).shape[-1] != width:
+        raise ValueError(
+            f"x must have {width} numbers along its last axis, as this layer reads, "
+            f"got shape {tuple(x.shape)}"
+        )
+    return x
 
 
 def is_linear(layer: nn.Module) -> bool:

@@ -110,6 +110,7 @@ class LoRALinear(AroundLayer):
         self.B.data.copy_(B / math.sqrt(self.scale))
         matrix -= self.update()
 
+    @checked
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Compute the base's output and, unless it is merged, add the change's, rank first."""
         y = self.base(self.read(x))

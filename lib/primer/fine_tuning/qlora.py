@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from primer.fine_tuning.blocks import double_quantize, quantize
 from primer.fine_tuning.codebooks import NF4, Codebook
-from primer.fine_tuning.layers import EVERY_MATRIX, matrix_of, put, replace_layers
-from primer.inputs import checked, tensor
+from primer.fine_tuning.layers import EVERY_MATRIX, as_wide, matrix_of, put, replace_layers
+from primer.inputs import checked
 
 
 class _ReadTwice(torch.autograd.Function):
@@ -87,9 +87,10 @@ class QuantizedLinear(nn.Module):
         numbers = self.stored.dequantize(dtype)
         return numbers.T if self.turned else numbers
 
+    @checked
     def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
         """Read the matrix and multiply."""
-        y = _ReadTwice.apply(tensor("x", x, axes=1), self.matrix)
+        y = _ReadTwice.apply(as_wide(x, self.in_features), self.matrix)
         return y if self.bias is None else y + self.bias.to(y.dtype)
 
     def dequantized(self) -> nn.Linear:

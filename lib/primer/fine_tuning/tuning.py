@@ -9,7 +9,11 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, Positive, checked
+from primer.inputs import (
+    Count,
+    Positive,
+    checked,
+)
 from primer.inputs import tokens as token_ids
 from primer.train import Batches
 from primer.train.evaluation import cut_windows

@@ -12,6 +12,7 @@ from torch import Tensor
 from primer.inference.choosing import greedy
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
 from primer.inputs import checked
+from primer.inputs.tensors import holds_whole
 
 Choose = Callable[[Float[Tensor, "batch vocab"]], Int[Tensor, " batch"]]
 
@@ -86,7 +87,7 @@ def generate(
 def _chosen(new: Int[Tensor, " batch"], tokens: Int[Tensor, "batch seq"]) -> Int[Tensor, " batch"]:
     """Return what a caller's ``choose`` returned, if it is a whole number for each text."""
     fits = isinstance(new, Tensor) and new.shape == tokens.shape[:1]
-    if not fits or new.is_floating_point() or new.is_complex() or new.dtype == torch.bool:
+    if not fits or not holds_whole(new):
         shaped = isinstance(new, Tensor)
         given = f"a tensor of {new.dtype} and shape {tuple(new.shape)}" if shaped else repr(new)
         raise ValueError(

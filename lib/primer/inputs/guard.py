@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
+from types import MethodType
 from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints, overload
 
 import numpy as np
@@ -113,6 +114,23 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
         return plan.one_by_one(result, args, named) if plan.lazy else result
 
     return call
+
+
+def unasked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function or a method without its guard, for a loop that has asked at its door.
+
+    Examples
+    --------
+    >>> class Counter:
+    ...     @checked
+    ...     def add(self, n: int) -> str:
+    ...         return f"{n} more"
+    >>> unasked(Counter().add)("two")
+    'two more'
+    """
+    bare = inspect.unwrap(method)
+    owner = getattr(method, "__self__", None)
+    return method if bare is method else bare if owner is None else MethodType(bare, owner)
 
 
 def rule_of(hint: Any) -> Rule | None:

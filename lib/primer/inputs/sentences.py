@@ -112,6 +112,8 @@ def _array_difference(
     kind = _kind(hint)
     if kind and str(value.dtype).removeprefix("torch.") not in hint.dtypes:
         words, way = kind
+        if words == "whole numbers" and str(value.dtype).removeprefix("torch.").startswith("uint"):
+            words += " that may be negative"  # those without a sign are whole numbers, too
         cast = f"; write {name}{way}" if way and is_tensor(value) else ""
         return f"{name} must hold {words}, got {value.dtype}{cast}"
     beside = [
@@ -137,6 +139,7 @@ def _kind(hint: Any) -> tuple[str, str] | None:
         return None
     allowed = {"bool", "int64", "float32", "complex64"} & set(hint.dtypes)
     kinds = {
+        frozenset(): ("whole numbers of 8 bits, 0 to 255", ".to(torch.uint8)"),
         frozenset({"bool"}): ("truth values", ".bool()"),
         frozenset({"int64"}): ("whole numbers", ".long()"),
         frozenset({"float32"}): ("floating-point numbers", ".float()"),

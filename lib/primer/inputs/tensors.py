@@ -38,6 +38,20 @@ def is_trusted() -> bool:
     return _TRUSTED.get()
 
 
+def holds_whole(x: Any) -> bool:
+    """Say whether a tensor is of a kind that counts: no fractions, complex numbers, truth values.
+
+    Examples
+    --------
+    >>> import torch
+    >>> holds_whole(torch.tensor([1, 2])), holds_whole(torch.tensor([1.0])), holds_whole(
+    ...     torch.tensor([1j])
+    ... )
+    (True, False, False)
+    """
+    return not (x.is_floating_point() or x.is_complex() or str(x.dtype) == "torch.bool")
+
+
 def all_finite(x: Any) -> bool:
     """Say whether no number of a tensor is NaN or infinite, or whether nobody shall ask.
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from primer.inputs import as_array, checked, count, whole
+from primer.inputs.given import given
 
 Codes = Int[np.ndarray, " n"]
 
@@ -275,6 +276,8 @@ def count_ngrams(
         raise ValueError(
             f"need several encoded texts, got one {type(texts).__name__}: encode each text first"
         )
+    if not isinstance(texts, Iterable):
+        raise ValueError(f"texts must be a list of encoded texts, got {given(texts)}")
     parts = []
     for number, text in enumerate(texts):
         keys = ngram_keys(text, vocab_size, order)
@@ -286,6 +289,7 @@ def count_ngrams(
     return distinct(np.concatenate(parts))
 
 
+@checked
 def add_counts(*counts: Counts) -> Counts:
     """Add up counts of different texts: the counts of all these texts together.
 
@@ -311,6 +315,8 @@ def add_counts(*counts: Counts) -> Counts:
     >>> keys.tolist(), values.tolist()
     ([0, 1, 2], [2, 1, 2])
     """
+    if wrong := [each for each in counts if not isinstance(each, Counts)]:
+        raise ValueError(f"counts are what count_ngrams returns, got {given(wrong[0])}")
     if not counts:
         raise ValueError("need counts of at least one text to add, got none")
     return distinct(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from primer.inputs import checked, count
+from primer.inputs.guard import unasked
 
 Pair = tuple[int, int]
 
@@ -18,6 +19,7 @@ BYTE_ORDER = bytes(_VISIBLE + [byte for byte in range(256) if byte not in set(_V
 _PLACES = {byte: place for place, byte in enumerate(BYTE_ORDER)}
 
 
+@checked
 def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
     """Replace a pair of neighbors by a new token, from left to right.
 
@@ -54,6 +56,10 @@ def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
             position += 1
     merged.extend(ids[position:])
     return merged
+
+
+_merged = unasked(merge_pair)
+"""For the loops below, whose words are their own."""
 
 
 @checked
@@ -133,7 +139,7 @@ def merges_by_rescan(word_counts: Mapping[bytes, int]) -> Iterator[Pair]:
         if not pair_counts:
             return
         best = min(pair_counts, key=lambda pair: (-pair_counts[pair], pair))
-        words = [merge_pair(word, best, new_id) for word in words]
+        words = [_merged(word, best, new_id) for word in words]
         new_id += 1
         yield from _with_bytes([best])
 
@@ -199,7 +205,7 @@ def learn_merges(word_counts: Mapping[bytes, int], n_merges: int) -> list[Pair]:
         first, second = best
         grown: set[Pair] = set()
         for index in places.pop(best):
-            word = words[index] = merge_pair(words[index], best, new_id)
+            word = words[index] = _merged(words[index], best, new_id)
             for pair in pairwise(word):
                 if new_id in pair:  # it stands where a pair of older tokens stood
                     left, right = pair

@@ -220,6 +220,7 @@ class AddK(NGramModel):
         """How many different n-grams were counted."""
         return len(self.counts.keys)
 
+    @checked
     def probabilities(self, keys: Codes) -> Probabilities:
         """Compute (c + k) / (total + kV) for each n-gram."""
         total = lookup(self.contexts, keys // self.vocab_size) + self.k * self.vocab_size
@@ -360,6 +361,7 @@ class KneserNey(NGramModel):
         """How many different n-grams of all orders are kept."""
         return sum(len(level.counts.keys) for level in self.levels)
 
+    @checked
     def probabilities(self, keys: Codes) -> Probabilities:
         """Compute the probability of each n-gram's last symbol, from order 1 upwards.
 

@@ -60,6 +60,7 @@ class WindowModel(nn.Module):
     30577
     """
 
+    @checked
     def __init__(self, vocab_size: int, window: int, d_embed: int, d_hidden: int) -> None:
         super().__init__()
         sizes = {
@@ -73,6 +74,7 @@ class WindowModel(nn.Module):
         self.hidden = nn.Linear(window * d_embed, d_hidden)
         self.head = nn.Linear(d_hidden, vocab_size)
 
+    @checked
     def forward(self, contexts: Int[Tensor, "batch window"]) -> Float[Tensor, "batch vocab"]:
         """Return the logits of the symbol after each context."""
         if contexts.shape[1] != self.sizes["window"]:

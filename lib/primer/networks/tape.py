@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import Reals, as_array, checked, real
+from primer.inputs import Reals, as_array, checked, real, whole
 from primer.networks.activations import Activation, relu, sigmoid, tanh
 
 Pull = Callable[[np.ndarray], np.ndarray]
@@ -140,7 +140,16 @@ class Variable:
         return self.apply(sigmoid)
 
     def sum(self, axis: int | None = None) -> Variable:
-        """Add all entries, or those along one axis, which stays with length 1."""
+        """Add all entries, or those along one axis, which stays with length 1.
+
+        Raises
+        ------
+        ValueError
+            When there is no such axis.
+        """
+        axes = self.value.ndim
+        if axis is not None and not -axes <= whole("axis", axis) < axes:
+            raise ValueError(f"axis {axis} is none of {axes}: the shape is {self.value.shape}")
         value = self.value.sum(axis=axis, keepdims=axis is not None)
         return _record(value, 0, (self, lambda g: np.broadcast_to(g, self.value.shape)))
 

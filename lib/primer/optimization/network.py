@@ -22,7 +22,6 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from primer.inputs import Count, Natural, Positive, Seed, checked, one_of, tensor
-from primer.inputs.seeds import seed_number
 
 Parametrization = Literal["standard", "mup", "rates", "start", "root"]
 SMALL_START = ("mup", "start")
@@ -108,6 +107,7 @@ class Mlp(nn.Module):
                 layers[-1].weight *= math.sqrt(BASE_WIDTH / width)
         self.layers = nn.ModuleList(layers)
 
+    @checked
     def features(self, x: Float[Tensor, "batch 64"]) -> Iterator[Tensor]:
         """Yield what each layer computes before its ReLU; the last are the logits."""
         x = tensor("x", x, axes=2)
@@ -121,6 +121,7 @@ class Mlp(nn.Module):
             yield x
             x = x.relu()
 
+    @checked
     def forward(self, x: Float[Tensor, "batch 64"]) -> Float[Tensor, "batch 10"]:
         """Compute the logits."""
         *_, logits = self.features(x)
@@ -205,7 +206,7 @@ class WidthReport(NamedTuple):
 
 @checked
 def feature_changes(
-    width: int, parametrization: Parametrization, learning_rate: float, steps: int, seed: int
+    width: int, parametrization: Parametrization, learning_rate: float, steps: int, seed: Seed
 ) -> WidthReport:
     """Measure how far Adam moves the features of a network of one width.
 
@@ -234,7 +235,7 @@ def feature_changes(
     """
     data = digits()
     with torch.random.fork_rng():
-        torch.manual_seed(seed_number("seed", seed))
+        torch.manual_seed(seed)
         model = Mlp(width, parametrization)
     with torch.no_grad():
         before = [h.clone() for h in model.features(data.test_x)]

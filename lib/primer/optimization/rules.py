@@ -10,16 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import Natural, Reals, checked, fraction, not_negative, positive, real
+from primer.inputs import Natural, Reals, checked, count, fraction, not_negative, positive, real
 from primer.inputs.fields import checked_fields
+from primer.inputs.given import given
+from primer.inputs.guard import unasked
 from primer.optimization.norms import Norm, steepest_step
 
+Weights = Annotated[Reals, "*shape"]
+"""Finite real numbers; weights, their gradient and what is remembered of it have one shape."""
 TOO_LARGE = 1e12
 """A path whose weights have grown by this factor is not coming back."""
 
@@ -84,10 +88,12 @@ class GradientDescent:
     def __post_init__(self) -> None:
         positive("step", self.step)
 
-    def start(self, w: np.ndarray) -> None:
+    @checked
+    def start(self, w: Reals) -> None:
         """Remember nothing."""
 
-    def move(self, w: np.ndarray, gradient: np.ndarray, memory: None) -> tuple[np.ndarray, None]:
+    @checked
+    def move(self, w: Weights, gradient: Weights, memory: None) -> tuple[np.ndarray, None]:
         """Take one step against the gradient."""
         return w - self.step * gradient, memory
 
@@ -133,13 +139,13 @@ class Momentum:
         positive("step", self.step)
         fraction("momentum", self.momentum)
 
-    def start(self, w: np.ndarray) -> np.ndarray:
+    @checked
+    def start(self, w: Reals) -> np.ndarray:
         """Start at rest."""
         return np.zeros_like(w)
 
-    def move(
-        self, w: np.ndarray, gradient: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    @checked
+    def move(self, w: Weights, gradient: Weights, memory: Weights) -> tuple[np.ndarray, np.ndarray]:
         """Add the gradient to the velocity and move."""
         velocity = self.momentum * memory + gradient
         ahead = gradient + self.momentum * velocity if self.nesterov else velocity
@@ -152,6 +158,34 @@ class AdamMemory(NamedTuple):
     mean: np.ndarray
     square: np.ndarray
     time: int
+
+
+def adam_memory(name: str, memory: object) -> AdamMemory:
+    """Ask for what :class:`Adam` remembers.
+
+    Raises
+    ------
+    ValueError
+        When it is something else, its means differ in shape, a square or the time is negative.
+
+    Examples
+    --------
+    >>> adam_memory("memory", AdamMemory(np.zeros(2), np.zeros(3), 0))
+    Traceback (most recent call last):
+        ...
+    ValueError: memory.mean has shape (2,), memory.square (3,): start(w) makes a memory for w
+    """
+    if not isinstance(memory, AdamMemory):
+        raise ValueError(f"{name} must be an AdamMemory, as start(w) makes it, got {given(memory)}")
+    mean, square = real(f"{name}.mean", memory.mean), real(f"{name}.square", memory.square)
+    if mean.shape != square.shape:
+        raise ValueError(
+            f"{name}.mean has shape {mean.shape}, {name}.square {square.shape}: "
+            "start(w) makes a memory for w"
+        )
+    if (square < 0).any():
+        raise ValueError(f"{name}.square is a mean of squares, got {square.min():g} in it")
+    return AdamMemory(mean, square, count(f"{name}.time", memory.time, at_least=0))
 
 
 @checked_fields
@@ -215,14 +249,19 @@ class Adam:
         positive("epsilon", self.epsilon)
         not_negative("decay", self.decay)
 
-    def start(self, w: np.ndarray) -> AdamMemory:
+    @checked
+    def start(self, w: Reals) -> AdamMemory:
         """Start with means of 0; the division by 1 − βᵗ makes up for it."""
         return AdamMemory(np.zeros_like(w), np.zeros_like(w), 0)
 
+    @checked
+    @np.errstate(over="ignore")
     def move(
-        self, w: np.ndarray, gradient: np.ndarray, memory: AdamMemory
+        self, w: Weights, gradient: Weights, memory: Annotated[AdamMemory, adam_memory]
     ) -> tuple[np.ndarray, AdamMemory]:
         """Update both means and move."""
+        if memory.mean.shape != w.shape:
+            raise ValueError(f"memory is of shape {memory.mean.shape}, the weights {w.shape}")
         time = memory.time + 1
         mean = self.beta1 * memory.mean + (1 - self.beta1) * gradient
         square = self.beta2 * memory.square + (1 - self.beta2) * gradient**2
@@ -265,10 +304,12 @@ class SteepestDescent:
     def __post_init__(self) -> None:
         positive("step", self.step)
 
-    def start(self, w: np.ndarray) -> None:
+    @checked
+    def start(self, w: Reals) -> None:
         """Remember nothing."""
 
-    def move(self, w: np.ndarray, gradient: np.ndarray, memory: None) -> tuple[np.ndarray, None]:
+    @checked
+    def move(self, w: Weights, gradient: Weights, memory: None) -> tuple[np.ndarray, None]:
         """Take the best step of length η."""
         return w + steepest_step(gradient, self.step, self.norm), memory
 
@@ -313,12 +354,12 @@ def descend(
     path = np.empty((steps + 1, *w.shape))
     path[0] = w
     bound = TOO_LARGE * max(1.0, float(abs(w).max()))
-    memory = rule.start(w)
+    memory, move = rule.start(w), unasked(rule.move)
     for t in range(1, steps + 1):
         slope = real("the gradient", gradient(w))
         if slope.shape != w.shape:
             raise ValueError(f"the gradient has shape {slope.shape}, the weights {w.shape}")
-        w, memory = rule.move(w, slope, memory)
+        w, memory = move(w, slope, memory)
         size = float(abs(w).max())
         if not size <= bound:
             size = math.inf if math.isnan(size) else size  # infinity less infinity

@@ -166,6 +166,7 @@ class SpanBoundary(nn.Module):
         )
         self.head = nn.Linear(d_model, vocab_size, bias=False)
 
+    @checked
     def forward(
         self, outputs: Float[Tensor, "seq d_model"], start: int, end: int
     ) -> Float[Tensor, "span vocab"]:

@@ -91,6 +91,7 @@ class Bert(Stack):
         self.pooler = nn.Linear(config.d_model, config.d_model)
         initialize(self, config.n_layers)
 
+    @checked
     def forward(
         self,
         tokens: Int[Tensor, "batch seq"],
@@ -155,6 +156,7 @@ class BertForPretraining(nn.Module):
         self.words = nn.Parameter(self.bert.embed.weight.new_zeros(config.vocab_size))
         self.follows = nn.Linear(config.d_model, 2)
 
+    @checked
     def forward(
         self,
         tokens: Int[Tensor, "batch seq"],

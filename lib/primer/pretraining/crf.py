@@ -207,6 +207,7 @@ class LinearChainCRF(nn.Module):
         self.transitions = nn.Parameter(torch.zeros(n_tags, n_tags))
         self.first, self.last = (nn.Parameter(torch.zeros(n_tags)) for _ in range(2))
 
+    @checked
     def log_likelihood(self, scores: Scores, tags: Int[Tensor, " words"]) -> Float[Tensor, ""]:
         """Compute the log-probability of a sentence's tags; its negative is the loss."""
         parts = (self.first, self.last)
@@ -214,6 +215,7 @@ class LinearChainCRF(nn.Module):
         return path - log_partition(scores, self.transitions, *parts)
 
     @torch.no_grad()
+    @checked
     def decode(self, scores: Scores) -> Int[Tensor, " words"]:
         """Find the most likely tags of a sentence."""
         return viterbi(scores, self.transitions, self.first, self.last).tags

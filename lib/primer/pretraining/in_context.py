@@ -184,6 +184,7 @@ class LinearAttentionLayer(nn.Module):
         self.A = nn.Parameter(0.1 * torch.randn(d + 1, d + 1))
         self.u = nn.Parameter(0.1 * torch.randn(d + 1))
 
+    @checked
     def forward(
         self,
         examples: Float[torch.Tensor, "batch n tokens"],

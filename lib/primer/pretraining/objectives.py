@@ -19,6 +19,7 @@ from primer.inputs import (
     vector,
 )
 from primer.inputs import tokens as token_ids
+from primer.inputs.tensors import holds_whole
 
 BERT_SPLIT = (0.8, 0.1, 0.1)
 """Of the selected tokens: shown as the mask, as a random token, as they are."""
@@ -257,7 +258,7 @@ def shares(split: Sequence[float]) -> tuple[float, float, float]:
 
 def whole_tokens(tokens: Tensor) -> Int[Tensor, "*batch seq"]:
     """Return token ids as int64, or raise a ``ValueError`` when they are none."""
-    if tokens.ndim == 0 or tokens.is_floating_point() or tokens.dtype == torch.bool:
+    if tokens.ndim == 0 or not holds_whole(tokens):
         raise ValueError(f"tokens must be whole numbers in a row, got {tokens.dtype}")
     if tokens.numel() == 0:
         raise ValueError("there is no token: give a text")

@@ -55,7 +55,10 @@ class SpanSizes(NamedTuple):
     decoder: int
 
 
-def span_length_probabilities(p: float = 0.2, longest: int = 10) -> Float[np.ndarray, " longest"]:
+@checked
+def span_length_probabilities(
+    p: Probability = 0.2, longest: Count = 10
+) -> Float[np.ndarray, " longest"]:
     r"""Compute how likely SpanBERT hides spans of 1, 2, … words.
 
     .. math:: P(\ell) \propto p\,(1-p)^{\ell-1}, \qquad 1\le\ell\le\ell_{\max}
@@ -82,8 +85,7 @@ def span_length_probabilities(p: float = 0.2, longest: int = 10) -> Float[np.nda
     >>> round(float(p @ range(1, 11)), 3)
     3.797
     """
-    lengths = np.arange(count("longest", longest))
-    weights = probability("p", p) * (1 - p) ** lengths
+    weights = p * (1 - p) ** np.arange(longest)
     return weights / weights.sum()
 
 

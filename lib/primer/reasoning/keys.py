@@ -12,7 +12,14 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from primer.alignment import Replies, reply_mask
-from primer.inputs import Count, at_least, checked, count, one_of
+from primer.inputs import (
+    Count,
+    Seed,
+    at_least,
+    checked,
+    count,
+    one_of,
+)
 from primer.inputs import tokens as token_ids
 
 KEYS = {
@@ -217,7 +224,7 @@ def worked_examples(
 
 @checked
 def split_pairs(
-    calculator: Calculator, test: Count = 128, seed: int = 2024
+    calculator: Calculator, test: Count = 128, seed: Seed = 2024
 ) -> tuple[Int[np.ndarray, "test 2"], Int[np.ndarray, "train 2"]]:
     """Set questions aside: the first of a shuffled list are the test, the others may be used.
 

@@ -8,19 +8,23 @@ cell's matrices stand side by side in the order of ``gates``.
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import Number, checked, count, tensor
+from primer.inputs import Count, Number, checked, count, tensor
+from primer.inputs.guard import unasked
 
 State = tuple[Tensor, ...]
 """What a cell hands to its next step: ``(h,)``, or ``(h, c)`` for an LSTM."""
+Step = Callable[[Any, Tensor, State], State]
 
 
 class Cell(nn.Module, ABC):
@@ -45,6 +49,7 @@ class Cell(nn.Module, ABC):
     n_states: ClassVar[int] = 1
     from_torch_order: ClassVar[tuple[int, ...]]
 
+    @checked
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
         self.input_size = count("input_size", input_size)
@@ -64,11 +69,13 @@ class Cell(nn.Module, ABC):
         nn.init.uniform_(self.input_weight, -bound, bound)
         nn.init.uniform_(self.state_weight, -bound, bound)
 
-    def zero_state(self, batch_size: int) -> State:
+    @checked
+    def zero_state(self, batch_size: Count) -> State:
         """Return the state before anything was read: zeros of shape (batch, hidden)."""
-        zero = self.bias.new_zeros(count("batch_size", batch_size), self.hidden_size)
+        zero = self.bias.new_zeros(batch_size, self.hidden_size)
         return (zero,) * self.n_states
 
+    @checked
     def project(self, x: Float[Tensor, "... input"]) -> Float[Tensor, "... gates_hidden"]:
         r"""Compute the input's part :math:`xW_x + b`, for any number of steps at once."""
         return x @ self.input_weight + self.bias
@@ -77,6 +84,7 @@ class Cell(nn.Module, ABC):
     def step(self, projected: Float[Tensor, "... gates_hidden"], state: State) -> State:
         """Take one step with an input that was projected before."""
 
+    @checked
     def forward(self, x: Float[Tensor, "... input"], state: State | None = None) -> State:
         """Read one vector.
 
@@ -101,13 +109,11 @@ class Cell(nn.Module, ABC):
             raise ValueError(
                 f"the cell reads vectors of length {self.input_size}, got shape {tuple(x.shape)}"
             )
-        if not x.isfinite().all():
-            raise ValueError(f"x contains {'NaN' if x.isnan().any() else 'infinity'}")
         if state is None:
             zero = x.new_zeros(*x.shape[:-1], self.hidden_size)
             state = (zero,) * self.n_states
         self.check_state(state, (*x.shape[:-1], self.hidden_size))
-        return self.step(self.project(x), state)
+        return unasked(self.step)(self.project(x), state)
 
     def check_state(self, state: State, shape: tuple[int, ...]) -> None:
         """Raise a ``ValueError`` unless a state has this cell's parts, each of a shape."""
@@ -165,6 +171,24 @@ class Cell(nn.Module, ABC):
         self.bias.copy_(of_input + of_state)
 
 
+def asked(step: Step) -> Step:
+    """Let a cell's step refuse, in words, what does not fit; loops take it :func:`unasked`."""
+    guarded = checked(step)
+
+    @functools.wraps(step)
+    def call(self: Cell, projected: Tensor, state: State) -> State:
+        width = len(self.gates) * self.hidden_size
+        if tensor("projected", projected, axes=1).shape[-1] != width:
+            raise ValueError(
+                f"projected must have {width} numbers along its last axis, as project(x) gives "
+                f"them, got shape {tuple(projected.shape)}"
+            )
+        self.check_state(state, (*projected.shape[:-1], self.hidden_size))
+        return guarded(self, projected, state)
+
+    return call
+
+
 class ElmanCell(Cell):
     r"""The simple recurrent network.
 
@@ -190,6 +214,7 @@ class ElmanCell(Cell):
     gates = ("state",)
     from_torch_order = (0,)
 
+    @asked
     def step(self, projected: Float[Tensor, "... hidden"], state: State) -> State:
         """Compute the formula."""
         return (torch.tanh(projected + state[0] @ self.state_weight),)
@@ -237,6 +262,7 @@ class LSTMCell(Cell):
         super().__init__(input_size, hidden_size)
         self.bias.data[:hidden_size] = forget_bias
 
+    @asked
     def step(self, projected: Float[Tensor, "... four_hidden"], state: State) -> State:
         """Compute the formula."""
         n, (h, c) = self.hidden_size, state
@@ -275,10 +301,12 @@ class GRUCell(Cell):
     gates = ("reset", "update", "candidate")
     from_torch_order = (0, 1, 2)
 
+    @checked
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__(input_size, hidden_size)
         self.state_bias = nn.Parameter(torch.zeros(hidden_size))
 
+    @asked
     def step(self, projected: Float[Tensor, "... three_hidden"], state: State) -> State:
         """Compute the formula."""
         n, h = self.hidden_size, state[0]

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from primer.inputs import Count, among, checked, tensor
+from primer.inputs.guard import unasked
+from primer.inputs.tensors import holds_whole
 from primer.recurrent.cells import CELLS, Cell, State
 
 
@@ -67,8 +69,9 @@ def run(
     cell.check_state(state, (batch, cell.hidden_size))
     projected = cell.project(x).unbind(1)  # time × (batch, gates · hidden)
     outputs: list[Tensor] = [x] * time
+    step = unasked(cell.step)
     for t in reversed(range(time)) if reverse else range(time):
-        after = cell.step(projected[t], state)
+        after = step(projected[t], state)
         if known is None:
             outputs[t] = after[0]
         else:
@@ -120,7 +123,7 @@ def check_sequences(
         known = torch.as_tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"lengths must be {batch} whole numbers, got {lengths!r}") from None
-    if known.shape != (batch,) or known.is_floating_point() or known.dtype == torch.bool:
+    if known.shape != (batch,) or not holds_whole(known):
         raise ValueError(
             f"lengths must be {batch} whole numbers, one for each sequence, got "
             f"{tuple(known.shape)} of type {known.dtype}"

@@ -237,6 +237,7 @@ class EncoderDecoder(nn.Module):
         self.combine = None if self.context_enters else nn.Linear(2 * d, d)
         self.head = nn.Linear(d, n_letters + 1)
 
+    @checked
     def scores(self, query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> Scores:
         """Score the encoder's states."""
         if self.score == "dot":
@@ -259,6 +260,7 @@ class EncoderDecoder(nn.Module):
         keys, (last,) = self.encoder(self.embed(source), lengths=lengths)
         return keys, last[0]
 
+    @checked
     def step(
         self,
         token: Int[Tensor, " batch"],
@@ -272,7 +274,7 @@ class EncoderDecoder(nn.Module):
 
         Without attention there are no weights: a tensor of shape (batch, 0).
         """
-        x = self.embed(token)
+        x = self.embed(token_ids("token", token, self.mark + 1))
         weights = x.new_zeros(len(x), 0)
         if self.score is not None and self.query == "previous":
             context, weights = attend(self.scores(state, keys), keys)

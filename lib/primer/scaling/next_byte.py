@@ -12,8 +12,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from primer.datasets import split_plays
-from primer.inputs import count, positive
-from primer.inputs.seeds import seed_number
+from primer.inputs import (
+    Seed,
+    checked,
+    count,
+    positive,
+)
 
 CONTEXT, EMBEDDING = 4, 8
 STEPS = 400
@@ -91,8 +95,9 @@ def reading_order(available: int, reads: int, passes: int = 1) -> Int[Tensor, " 
     return torch.cat([text, *again])[:reads]
 
 
+@checked
 def train_next_byte(
-    hidden: int, tokens: float, learning_rate: float, seed: int = 0, passes: int = 1
+    hidden: int, tokens: float, learning_rate: float, seed: Seed = 0, passes: int = 1
 ) -> float:
     """Train a model on so many tokens and return its loss on held-out plays.
 
@@ -134,7 +139,7 @@ def train_next_byte(
         )
     batch = int(tokens / STEPS)
     with torch.random.fork_rng():
-        torch.manual_seed(seed_number("seed", seed))
+        torch.manual_seed(seed)
         model = next_byte_model(hidden)
         order = reading_order(len(training) - CONTEXT, STEPS * batch, passes).view(STEPS, batch)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from primer.inputs import checked, count, fraction, not_negative, one_of, positive, whole
+from primer.inputs.fields import checked_fields
 from primer.train.initialization import Initialization
 from primer.train.phases import Phase
 from primer.train.repetition import Repeats
@@ -17,6 +18,7 @@ from primer.train.schedule import check_schedule
 from primer.transformers import TransformerConfig
 
 
+@checked_fields
 @dataclass(frozen=True)
 class DataSettings:
     """The texts, and the size of the vocabulary they are cut into.
@@ -33,6 +35,7 @@ class DataSettings:
     vocab_size: int
 
 
+@checked_fields
 @dataclass(frozen=True)
 class TrainingSettings:
     """How the weights are found.
@@ -112,6 +115,7 @@ class TrainingSettings:
             raise ValueError(f"seed must lie between 0 and {(1 << 32) - 1}, got {self.seed}")
 
 
+@checked_fields
 @dataclass(frozen=True)
 class Configuration:
     """The tables of a configuration file.

@@ -11,7 +11,11 @@ from jaxtyping import Int
 from torch import Tensor
 
 from primer.datasets import corpus_hash, split_plays
-from primer.inputs import Count, checked, count
+from primer.inputs import (
+    Count,
+    checked,
+    count,
+)
 from primer.language_models import BytePairEncoding
 from primer.language_models.byte_pairs import END
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from primer.inputs import count, positive, whole
+from primer.inputs import Natural, checked, count, number, positive, whole
 
 
+@checked
 def learning_rate(
-    step: int, *, peak: float, final: float, warmup_steps: int, total_steps: int
+    step: Natural, *, peak: float, final: float, warmup_steps: int, total_steps: int
 ) -> float:
     r"""Compute the learning rate of a step.
 
@@ -55,7 +56,7 @@ def learning_rate(
     count("total_steps", total_steps), whole("warmup_steps", warmup_steps)
     if not (0 < peak < math.inf and 0 <= final <= peak and 0 <= warmup_steps <= total_steps):
         check_schedule(peak, final, warmup_steps, total_steps)
-    if not 0 <= count("step", step, at_least=0) < total_steps:
+    if not 0 <= step < total_steps:
         raise ValueError(f"step must lie between 0 and {total_steps - 1}, got {step}")
     if step < warmup_steps:
         return peak * (step + 1) / warmup_steps
@@ -65,7 +66,7 @@ def learning_rate(
 
 def check_schedule(peak: float, final: float, warmup_steps: int, total_steps: int) -> None:
     """Raise a ``ValueError`` unless these make a schedule."""
-    positive("learning_rate", peak)
+    positive("learning_rate", peak), number("final_learning_rate", final)
     whole("warmup_steps", warmup_steps)
     if not 0 <= final <= peak:
         raise ValueError(

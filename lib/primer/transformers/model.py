@@ -19,6 +19,7 @@ from primer.attention import (
     within,
 )
 from primer.inputs import checked, whole
+from primer.inputs.tensors import holds_whole
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.config import TransformerConfig
@@ -302,7 +303,7 @@ def check_tokens(tokens: Tensor, config: TransformerConfig, start: int = 0) -> N
     if not isinstance(tokens, Tensor):
         kind = type(tokens).__name__
         raise ValueError(f"tokens must be a tensor of token ids, got a {kind}; write torch.tensor")
-    if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
+    if tokens.ndim != 2 or not holds_whole(tokens):
         raise ValueError(
             "tokens must be whole numbers of shape (batch, seq), "
             f"got {tokens.dtype} of shape {tuple(tokens.shape)}"

@@ -142,7 +142,7 @@ function deviation(energy, circular) {
 }
 
 /** The standard deviations σ_t and σ_f of a window's energy, as `primer.fourier.spread` has them. */
-export function spread(window, rate = 1) {
+export function spread(window, rate) {
   const size = 8 * powerOfTwo(window.length);
   const re = new Float64Array(size);
   re.set(window);
