@@ -64,7 +64,7 @@ def test_a_row_its_error_and_its_lead_follow_from_the_scenes_to_the_last_digit(l
     if above:
         more, error = mean_and_error(bits - bits_of(above))
         found = (line["difference"], line["difference_error"])
-        assert found == (f"{more:.4f}", f"{error:.4f}")
+        assert found == (f"{more:z.4f}", f"{error:.4f}")
 
 
 @pytest.mark.parametrize("line", AGAIN, ids=lambda line: line["model"])
@@ -72,7 +72,7 @@ def test_another_reading_follows_from_the_scenes_to_the_last_digit(line):
     bits = bits_of(f"{line['model']} ({line['reads']})")
     expected = [*mean_and_error(bits), *mean_and_error(bits - bits_of(line["model"]))]
     found = [line[key] for key in ("all", "error", "difference", "difference_error")]
-    assert found == [f"{number:.4f}" for number in expected]
+    assert found == [f"{number:z.4f}" for number in expected]
 
 
 def test_the_files_have_every_model_and_every_reading():

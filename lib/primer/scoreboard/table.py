@@ -24,7 +24,7 @@ from primer.tables import read_table, write_table
 
 FOLDER = Path(__file__).parent
 ROWS, READINGS, SCENES = "scoreboard.csv", "readings.csv", "scenes.csv"
-DIGITS = 1  # of a scene's bits, after the point: a fifth digit of bits per character
+DIGITS = 2  # of a scene's bits, after the point: a fifth digit of bits per character
 
 Bits = Float[np.ndarray, " scenes"]
 
@@ -318,7 +318,7 @@ def readings(rows: Iterable[Row], bits: Mapping[str, Bits]) -> list[Reading]:
 
 
 def write_board(rows: Iterable[Row], bits: Mapping[str, Bits], folder: Path = FOLDER) -> None:
-    """Write all three files: bits of scenes to one digit after the point, others to four."""
+    """Write all three files: bits of scenes to two digits after the point, others to four."""
     rows = compared(rows, bits)
     held_out = split_plays()[1]
     scenes = [(title, name) for title in VALIDATION_PLAYS for name in scene_names(held_out[title])]
@@ -342,5 +342,5 @@ def _cells(line: Row | Reading) -> list[str | int]:
         if isinstance(value, Mapping):
             cells += [f"{value[title]:.4f}" for title in VALIDATION_PLAYS]
         else:
-            cells.append(f"{value:.4f}" if isinstance(value, float) else value)
+            cells.append(f"{value:z.4f}" if isinstance(value, float) else value)
     return cells
