@@ -129,7 +129,9 @@ def elsewhere(control: Any, value: Any) -> Any:
     low, high = control.control["low"], control.control["high"]
     start = value if value is not None and value < high else low
     moved = start + 0.4 * (high - start)
-    return round(moved) if isinstance(control, Whole) else round(moved, 3)
+    if not isinstance(control, Whole):
+        return round(moved, 3)
+    return round(moved) if round(moved) != value else value + 1  # near its end 0.4 is no step
 
 
 def controls(widget: type[Widget]) -> list[str]:

@@ -161,3 +161,14 @@ def test_the_gradient_runs_back_and_ends(widget_page):
     page.get_by_role("button", name="Pause").wait_for(state="detached")
     settle(page)
     assert page.locator("path.plain").get_attribute("d") == whole
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 800])
+def test_the_gradient_runs_beside_the_button_that_starts_it(widget_page, width):
+    page = widget_page(DriveTheGates(), width=width)
+    button = page.get_by_role("button", name="Gradient, back from step 50").bounding_box()
+    drawing = page.locator("svg.back").bounding_box()
+    assert 0 <= drawing["y"] - (button["y"] + button["height"]) < 30
+    whole = page.locator("#widget").bounding_box()
+    assert button["y"] - whole["y"] < 700  # under the bar of a page of 800 px

@@ -150,3 +150,13 @@ def test_pairs_are_chosen_and_texts_walk(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 800])
+def test_what_is_said_of_a_pair_stands_below_the_map_that_is_pressed(widget_page, width):
+    page = widget_page(PairTable(), width=width)
+    field = page.locator(".field").bounding_box()
+    said = page.locator(".result").bounding_box()
+    assert 0 <= said["y"] - (field["y"] + field["height"]) < 60
+    assert said["y"] + said["height"] - field["y"] < 600  # both are on a telephone's screen

@@ -21,6 +21,18 @@ def test_a_still_picture_shows_what_it_showed(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_every_control_is_moved(name: str) -> None:
+    kind = getattr(widgets, name)
+    for one in still.controls(kind):
+        control = getattr(kind, one)
+        value = control.default_value
+        found = still.elsewhere(control, value)
+        assert found != value, f"{name}.{one} stays at {value}"
+        if "low" in control.control:
+            assert control.control["low"] <= found <= control.control["high"]
+
+
 def test_there_is_a_still_picture_for_each_widget_and_no_other() -> None:
     assert {path.name for path in still.FOLDER.iterdir()} == {f"{n}.txt" for n in widgets.__all__}
 

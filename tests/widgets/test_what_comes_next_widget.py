@@ -103,7 +103,10 @@ def test_the_result_line_names_the_most_probable_piece(javascript, files):
     p[258], p[259] = 0.75, 0.25
     name = WhatComesNext().encoding().decode([258]).replace(" ", "␣")
     said = javascript(HARNESS, "said", *files["plays"], p, None)
-    assert said == f"Most probable: “{name}”, 75.0%; as uncertain as 1.8 equal choices."
+    assert (
+        said
+        == f"Most probable: “{name}”, 75.0%; as uncertain as if 1.8 pieces were equally likely."
+    )
     before = [1 / 1024] * 1024
     said = javascript(HARNESS, "said", *files["plays"], p, before)
     assert f"“{name}”, 75.0% (before it was aligned 0.1%); as" in said

@@ -227,10 +227,13 @@ export default widget("drive-the-gates", ({ controls, constants, read, write, re
       ...lanes,
       heading(key("read", "read"), key("memory", "memory c"), key("output", "output h")),
       memory,
-      heading(key("carried", "gradient of c₅₀ by c"), key("plain", "of a plain unit's h₅₀ by h")),
+      div(
+        "back",
+        heading(key("carried", "gradient of c₅₀ by c"), key("plain", "of a plain unit's h₅₀ by h")),
+        animation.button,
+      ),
       gradients,
       result,
-      animation.button,
     ],
     draw(state) {
       const { forget, let_in, let_out, read: name, weight, at } = state;

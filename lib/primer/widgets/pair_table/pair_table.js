@@ -213,7 +213,7 @@ export default widget("pair-table", ({ constants, get, read, write: put, measure
   });
   const result = resultLine();
   const scale = div("colors", span("", `${darkest} bits or more`), html("i"), span("", "0"));
-  const left = div("", map, scale);
+  const left = div("", map, scale, result);
   return {
     layout: [
       columns(
@@ -221,7 +221,6 @@ export default widget("pair-table", ({ constants, get, read, write: put, measure
         [left],
         [row, input, div("buttons", button("Draw a letter", add(1)), button("Draw twenty", add(20))), walk],
       ),
-      result,
     ],
     draw(state) {
       const { text, first, second } = state;

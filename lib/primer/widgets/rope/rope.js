@@ -196,7 +196,8 @@ function curve(last, goTo) {
     if (like < -last) return [alias, name].forEach((layer) => layer(null));
     alias(spot(like, whole[like + last]));
     const words = `${format(like, 0)} looks like ${format(top, 0)}`;
-    name(words, { x: clamp(x(like), 110, width - 70), y: 14, "text-anchor": "middle" });
+    // to the right of the axis' own name, which stands in the same line
+    name(words, { x: clamp(x(like), 144, width - 70), y: 14, "text-anchor": "middle" });
   }
 
   const chart = panel({

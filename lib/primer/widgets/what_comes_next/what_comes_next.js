@@ -71,7 +71,7 @@ export function describe(tokenizer, p, before) {
   const name = `“${visible(tokenText(tokenizer, best))}”`;
   const earlier = before ? ` (before it was aligned ${percent(before[best])})` : "";
   const spread = format(effectiveChoices(p), 1);
-  return `Most probable: ${name}, ${percent(p[best])}${earlier}; as uncertain as ${spread} equal choices.`;
+  return `Most probable: ${name}, ${percent(p[best])}${earlier}; as uncertain as if ${spread} pieces were equally likely.`;
 }
 
 // ---------------------------------------------------------------- what the reader sees

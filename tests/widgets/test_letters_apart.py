@@ -1,0 +1,35 @@
+"""Words of a drawing stand apart: no two of a widget's opened drawings lie on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from primer import widgets
+
+OVERLAPS = """() => [...document.querySelectorAll("#widget svg")].flatMap((drawing) => {
+  // the box of a slanted word is much larger than the word
+  const level = [...drawing.querySelectorAll("text:not([transform])")];
+  const shown = level.filter((text) => text.textContent.trim() &&
+    text.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
+  const boxes = shown.map((text) => [text.textContent, text.getBoundingClientRect()]);
+  // the box of a line is higher than its letters
+  const over = (a, b) => Math.min(
+    Math.min(a.right, b.right) - Math.max(a.left, b.left),
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) - 5);
+  return boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
+    .filter(([, b]) => over(a, b) > 1)
+    .map(([other]) => `“${one}” lies on “${other}”`));
+})"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_words_of_a_drawing_stand_apart(
+    widget_page: Callable[..., Page], name: str, width: int
+) -> None:
+    page = widget_page(getattr(widgets, name)(), width=width)
+    assert page.evaluate(OVERLAPS) == []
