@@ -2,14 +2,8 @@
 import { readFileSync } from "node:fs";
 import { readModel } from "../../lib/primer/widgets/shared/language_model.js";
 import { rankOf, turn } from "../../lib/primer/widgets/shared/lora.js";
+import { finish } from "../../lib/primer/widgets/shared/workshop.js";
 import { surprises } from "../../lib/primer/widgets/lora_dial/lora_dial.js";
-
-function finish(steps) {
-  for (;;) {
-    const { value, done } = steps.next();
-    if (done) return value;
-  }
-}
 
 const turnedModel = (file, change, strength, rank) =>
   finish(turn(readModel(readFileSync(file)), readFileSync(change), strength, rank));

@@ -1,12 +1,7 @@
 // Functions for the tests: the masked twin in the page, read from a file, answering in JSON.
 import { readFileSync } from "node:fs";
-import {
-  allLogits,
-  finish,
-  forward,
-  newCache,
-  readModel,
-} from "../../lib/primer/widgets/shared/language_model.js";
+import { allLogits, forward, newCache, readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { finish } from "../../lib/primer/widgets/shared/workshop.js";
 import { fill } from "../../lib/primer/widgets/shared/masked_twin.js";
 import { describe, prepare } from "../../lib/primer/widgets/masking_desk/masking_desk.js";
 

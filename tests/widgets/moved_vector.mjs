@@ -1,6 +1,7 @@
 // Functions for the tests: what moved a token's vector, by the page's language model, read from a file.
 import { readFileSync } from "node:fs";
-import { finish, newCache, nextSteps, readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { newCache, nextSteps, readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { finish } from "../../lib/primer/widgets/shared/workshop.js";
 import {
   angle,
   changed,

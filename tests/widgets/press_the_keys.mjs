@@ -1,7 +1,8 @@
 // Functions for the tests: what the models of the calculator do in the page, read from a file.
 import { readFileSync } from "node:fs";
 import { expected, newReader, replies } from "../../lib/primer/widgets/press_the_keys/calculator.js";
-import { allLogits, finish, readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { allLogits, readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { finish } from "../../lib/primer/widgets/shared/workshop.js";
 import { logSoftmax } from "../../lib/primer/widgets/shared/probability.js";
 
 const models = new Map();

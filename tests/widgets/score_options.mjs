@@ -7,7 +7,8 @@ import {
   readBits,
   trouble,
 } from "../../lib/primer/widgets/score_options/score_options.js";
-import { finish, readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { readModel } from "../../lib/primer/widgets/shared/language_model.js";
+import { finish } from "../../lib/primer/widgets/shared/workshop.js";
 
 const models = new Map();
 function model(file) {

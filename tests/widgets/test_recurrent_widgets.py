@@ -390,6 +390,12 @@ def test_module_is_light(widget):
 RESULT = "document.querySelector('.result').textContent"
 
 
+def rest(page):
+    """Wait until the networks have read and what they found is drawn."""
+    settle(page)
+    page.wait_for_selector("[aria-busy=true]", state="detached")
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1400])
 def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
@@ -401,35 +407,35 @@ def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
     assert page.evaluate(RESULT).startswith("“e” after 37 letters")
     assert not page.locator(".asked").first.get_attribute("style")  # it is not read yet
     page.get_by_label("Letter to predict").press("ArrowLeft")
-    settle(page)
+    rest(page)
     assert page.evaluate("model.get('letter')") == 36
     assert page.evaluate(RESULT).startswith("“m” after 36 letters")
     page.locator(".gru .letters span").nth(20).tap()
-    settle(page)
+    rest(page)
     assert page.evaluate(RESULT).startswith("“c” after 20 letters")
     page.locator(".rnn .letters span").nth(10).hover()
-    settle(page)
+    rest(page)
     assert page.evaluate(RESULT).startswith("“d” after 10 letters")
     page.get_by_label("Letters left").press("Home")
-    settle(page)
+    rest(page)
     assert page.evaluate("model.get('kept')") == 1
     assert page.locator(".rnn .erased").count() == 9
     page.get_by_label("Letters left").press("End")
     page.get_by_role("textbox", name="Text").fill("Überall the sea")
-    settle(page)
+    rest(page)
     assert "never seen are left out" in page.locator(".prompt .note").inner_text()
     assert page.evaluate(RESULT).startswith("“a” after 13 letters")
     choice = page.get_by_role("combobox", name="Text")
     assert choice.input_value() == ""  # your own
     choice.select_option(index=1)
-    settle(page)
+    rest(page)
     assert page.evaluate("model.get('text')") == Remembering.EXAMPLES[1]
     assert choice.input_value() == Remembering.EXAMPLES[1]
     choice.select_option("")
     assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
     assert page.evaluate("model.get('text')") == Remembering.EXAMPLES[1]
     page.get_by_role("textbox", name="Text").fill("x")
-    settle(page)
+    rest(page)
     assert not page.locator(".letters").first.is_visible()
     assert page.locator("output").first.inner_text() == "–"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -438,24 +444,25 @@ def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
 
 
 @pytest.mark.browser
-def test_what_takes_more_than_a_frame_is_said_when_it_is_there(widget_page):
-    """By a clock that each look at it moves on by a millisecond."""
+def test_no_frame_waits_for_the_networks_and_each_writes_one_row(widget_page):
     page = widget_page(Remembering(), clock=True)
     before = page.locator(".said").all_inner_texts()
-    page.evaluate("{ let time = 0; performance.now = () => (time += 1); }")
     page.get_by_label("Letter to predict").press("ArrowLeft")
     changed, said, live = [], [], []
-    for _ in range(5):
+    for _ in range(30):  # a busy machine may stop a timer's work early
         page.clock.run_for(16)
         now = page.locator(".said").all_inner_texts()
         changed.append(sum(a != b for a, b in zip(before, now, strict=True)))
         said.append(page.evaluate(RESULT))
         live.append(page.locator(".result").get_attribute("aria-live"))
-    assert changed == [1, 2, 3, 3, 3]
-    assert said[:2] == ["“m” after 36 letters: …"] * 2
-    assert live == ["off", "off", *["polite"] * 3]
-    assert said[2].startswith("“m” after 36 letters: ")
-    assert "feels" in said[2]
+    assert changed[0] == 0
+    assert set(np.diff(changed)) <= {0, 1}
+    assert changed[-1] == 3
+    waits = said.count("“m” after 36 letters: …")
+    assert said[:waits] == ["“m” after 36 letters: …"] * waits
+    assert changed.index(3) <= waits < 30
+    assert live == ["off"] * waits + ["polite"] * (30 - waits)
+    assert said[-1].startswith("“m” after 36 letters: RNN ")
 
 
 @pytest.mark.browser

@@ -3,6 +3,7 @@
 
 import { button, clamp, columns, counted, div, format, heading, html, memory, panel } from "../kit/kit.js";
 import { resultLine, table, widget, write } from "../kit/kit.js";
+import { inTurns } from "../shared/in_turns.js";
 import { textInput } from "../shared/text_input.js";
 import { readTokenizer, tokenText, visible } from "../shared/tokenizer.js";
 
@@ -128,28 +129,38 @@ export function describe(name, step, steps, bytes, tokens, source) {
 
 const BREAK = "\u200b"; // where a line may end: the pieces are parts of one line, which is laid out in less than boxes
 
-// A text in pieces; `newest` marks those of one kind.
+// A text in pieces, word by word: a word whose pieces are those of before stays as it stands.
 function strip(name) {
   const [title, pieces, end] = [html("b"), div("pieces"), document.createTextNode("")];
   pieces.append(end);
-  const spans = [];
-  function draw(words, texts, newest = null, more = false) {
-    write(title, words);
-    while (spans.length > texts.length) {
-      const span = spans.pop();
-      span.nextSibling.remove();
-      span.remove();
+  const drawn = []; // of each word the pieces, in one text, and their elements
+  function take({ spans }) {
+    const span = spans.pop();
+    span.nextSibling.remove();
+    span.remove();
+  }
+  /** Bring one word to its pieces, each [text, whether it is marked]. */
+  function change(at, word) {
+    const key = word.join();
+    if (drawn[at]?.key === key) return;
+    drawn[at] ??= { spans: [] };
+    const { spans } = Object.assign(drawn[at], { key });
+    while (spans.length > word.length) take(drawn[at]);
+    const after = drawn[at + 1]?.spans[0] ?? end;
+    while (spans.length < word.length) {
+      spans.push(html("span"));
+      after.before(spans.at(-1), BREAK);
     }
-    while (spans.length < texts.length) {
-      const span = html("span");
-      end.before(span, BREAK);
-      spans.push(span);
-    }
-    texts.forEach(([text, id], i) => {
+    word.forEach(([text, marked], i) => {
       write(spans[i], visible(text));
-      const kind = id === newest ? "newest" : "";
+      const kind = marked ? "newest" : "";
       if (spans[i].className !== kind) spans[i].className = kind;
     });
+  }
+  function draw(heading, words, more = false) {
+    write(title, heading);
+    for (; drawn.length > words.length; drawn.pop()) while (drawn.at(-1).spans.length) take(drawn.at(-1));
+    words.forEach((word, i) => change(i, word));
     if (end.data !== (more ? "…" : "")) end.data = more ? "…" : "";
   }
   return { element: div(`strip ${name}`, title, pieces), draw };
@@ -169,7 +180,7 @@ const chart = () =>
     },
   });
 
-export default widget("bpe-stepper", ({ model, constants, controls, read, write: put }) => {
+export default widget("bpe-stepper", ({ model, constants, controls, read, write: put, redraw }) => {
   const { pattern, byteOrder, longest, most } = constants;
   const merges = model.get("merges");
   const rules = { text: ruleOf(byteOrder, null), book: ruleOf(byteOrder, merges) };
@@ -186,7 +197,7 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
     const made = steps.slice(1).map(({ made: { pair } }) => pair);
     const tokenizer = source === "book" ? book : readTokenizer({ pattern, merges: made, special_tokens: [] });
     const sizes = steps.map(({ kinds: now }) => now.reduce((n, { ids, count }) => n + ids.length * count, 0));
-    return { steps, order, sizes, text: (id) => tokenText(tokenizer, id) };
+    return { steps, order, sizes, name: (id) => tokenText(tokenizer, id) };
   }
   const now = () => {
     const { text, source, step } = read();
@@ -202,33 +213,40 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
   const pairs = table({ head: ["next pairs", "times", ""] });
   const curve = chart();
 
-  function cut({ text }, { steps, step, order, text: name }) {
+  const said = (list, what) => `${counted(list.length, what)}, ${new Set(list).size} different`;
+
+  let strips = null; // the text that stands in them
+
+  /** The strips of what no merge changes. */
+  function cut({ text }) {
+    if (text === strips) return false;
+    strips = text;
     const start = [...text].slice(0, STRIP).join("");
     const more = start.length < text.length;
-    const kindsOf = (list) => new Set(list).size;
-    const said = (list, what) => `${counted(list.length, what)}, ${kindsOf(list)} different`;
-    const every = {
-      words: text.match(new RegExp(pattern, "gu")) ?? [],
-      characters: [...text],
-      bytes: [...new TextEncoder().encode(text)],
-      tokens: order.flatMap((i) => steps[step].kinds[i].ids),
-    };
-    const plain = (list) => list.map((piece) => [piece, -1]);
-    words.draw(said(every.words, "word"), plain(start.match(new RegExp(pattern, "gu")) ?? []), null, more);
-    characters.draw(said(every.characters, "character"), plain([...start]), null, more);
-    const some = [...new TextEncoder().encode(start)];
+    const piecesOf = (part) => ({
+      word: part.match(new RegExp(pattern, "gu")) ?? [],
+      character: [...part],
+      byte: [...new TextEncoder().encode(part)],
+    });
+    const [every, some] = [text, start].map(piecesOf);
     const hex = (byte) => byte.toString(16).toUpperCase().padStart(2, "0");
-    bytes.draw(said(every.bytes, "byte"), plain(some.map(hex)), null, more);
-    const newest = steps[step].made?.id ?? null;
-    tokens.draw(
-      said(every.tokens, "token"),
-      every.tokens.map((id) => [name(id), id]),
-      newest,
-    );
-    return every;
+    const plain = (list) => list.map((piece) => [[piece, false]]);
+    words.draw(said(every.word, "word"), plain(some.word), more);
+    characters.draw(said(every.character, "character"), plain(some.character), more);
+    bytes.draw(said(every.byte, "byte"), plain(some.byte.map(hex)), more);
+    return true;
   }
 
-  function list({ source }, { steps, step, text: name }) {
+  /** The tokens of a step. */
+  function join({ steps, step, order, name }) {
+    const { kinds, made } = steps[step];
+    const every = order.flatMap((i) => kinds[i].ids);
+    const word = (i) => kinds[i].ids.map((id) => [name(id), id === made?.id]);
+    tokens.draw(said(every, "token"), order.map(word));
+    return true;
+  }
+
+  function list({ source, steps, step, name }) {
     const next = candidates(steps[step].kinds, rules[source]).slice(0, SHOWN);
     const rows = next.map(({ pair: [a, b], count, number }, i) => [
       `${visible(name(a))} + ${visible(name(b))}`,
@@ -238,6 +256,18 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
     while (rows.length < SHOWN) rows.push([" ", "", ""]);
     pairs.draw(rows, { chosen: next.length ? 0 : -1 });
   }
+
+  /** What a step is, and what may come next. */
+  function tell(state) {
+    const { text, steps, step, sizes, source, name } = state;
+    list(state);
+    curve.draw(state);
+    const shown = (id) => `“${visible(name(id))}”`;
+    const size = once("size", text, () => new TextEncoder().encode(text).length);
+    result.say(describe(shown, step, steps, size, sizes[step], source));
+    return true;
+  }
+  const picture = inTurns(redraw, tell, join, cut);
 
   return {
     layout: [
@@ -253,17 +283,14 @@ export default widget("bpe-stepper", ({ model, constants, controls, read, write:
     ],
     draw(state) {
       const present = now();
-      const { steps, step, sizes, text: name } = present;
+      const { steps, step } = present;
       input.draw(state.text, "");
       controls.step.limit({ high: Math.max(steps.length - 1, 1) });
       controls.step.set(step);
-      const every = cut(state, present);
-      list(state, present);
-      curve.draw(present);
       back.disabled = step === 0;
       on.disabled = step === steps.length - 1;
-      const shown = (id) => `“${visible(name(id))}”`;
-      result.say(describe(shown, step, steps, every.bytes.length, sizes[step], state.source));
+      picture.draw({ ...state, ...present });
     },
+    stop: picture.stop,
   };
 });

@@ -4,12 +4,12 @@ import { button, counted, div, format, heading, memory, resultLine, set, widget 
 import { distribution, draw as pick, effectiveChoices, entropy, greedy } from "../shared/choosing.js";
 import { bars, cards, tree } from "./decoding_panels.js";
 import { beamText, continueText, readPrompt } from "../shared/generation.js";
-import { finish, newCache, readModel } from "../shared/language_model.js";
+import { newCache, readModel } from "../shared/language_model.js";
 import { turn } from "../shared/lora.js";
 import { random } from "../shared/random.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
 import { encode, endOf, tokenText } from "../shared/tokenizer.js";
-import { workshop } from "../shared/workshop.js";
+import { finish, workshop } from "../shared/workshop.js";
 
 const SAMPLES = 3; // continuations drawn side by side
 

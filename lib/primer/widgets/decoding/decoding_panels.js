@@ -3,7 +3,7 @@
 
 import { ranked } from "../shared/choosing.js";
 import { finalLoop, repeats } from "../shared/generation.js";
-import { div, format, html, paragraph, percent, set, span, sum, svg, widen, write } from "../kit/kit.js";
+import { div, format, html, paragraph, percent, set, span, svg, widen, write } from "../kit/kit.js";
 import { cut, tokenText, visible } from "../shared/tokenizer.js";
 
 const LEAD = 32; // letters of the prompt before a continuation
@@ -53,12 +53,16 @@ export function bars(tokenizer, shown, append, end) {
       shares[q[id] > 0 ? Number(rank >= shown) : byK(rank) ? 2 : 3] += p[id];
     });
     parts.forEach((part, i) => widen(part, shares[i]));
-    const others = [...order.subarray(shown)];
-    const mass = (from) => share(sum(others.map((id) => from[id])));
-    const kept = others.filter((id) => q[id] > 0).length;
-    const some = `${kept} of them are kept (light in the strip), with ${mass(q)}`;
+    const others = order.subarray(shown);
+    let [mass, left, kept] = [0, 0, 0];
+    for (const id of others) {
+      mass += p[id];
+      left += q[id];
+      if (q[id]) kept++;
+    }
+    const some = `${kept} of them are kept (light in the strip), with ${share(left)}`;
     const fate = kept ? some : "all of them are cut";
-    write(rest, `${others.length} other tokens hold ${mass(p)} of the model's probability; ${fate}.`);
+    write(rest, `${others.length} other tokens hold ${share(mass)} of the model's probability; ${fate}.`);
   }
   return { element: div("bars", ...rows, strip, rest), draw };
 }

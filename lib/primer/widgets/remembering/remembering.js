@@ -1,6 +1,6 @@
 // What does it remember?  Three networks read a text; what their prediction feels of each letter.
 
-import { inputGradients, logProbabilities, readModels, reading } from "../shared/character_models.js";
+import { gradientSteps, logProbabilities, readModels, readSteps } from "../shared/character_models.js";
 import {
   clamp,
   columns,
@@ -15,10 +15,10 @@ import {
   write,
 } from "../kit/kit.js";
 import { textInput } from "../shared/text_input.js";
+import { finish, workshop } from "../shared/workshop.js";
 
 const OFTEN = 4; // likeliest letters that are named
 const FELT = 1e-3; // of the letter that counts most
-const BUDGET = 2; // milliseconds of a frame after which the next piece of work waits for the next frame
 
 // ---------------------------------------------------------------- what is computed
 
@@ -53,7 +53,7 @@ export function describe(letter, place, found) {
 
 // ---------------------------------------------------------------- what the reader sees
 
-/** One network's row: { element, draw(…) }; choose(i) when a letter is pointed at. */
+/** One network's row: { element, draw(…), whether it wrote }; choose(i) when a letter is pointed at. */
 function net(name, word, choose) {
   const [said, likely] = [html("span", { class: "said" }), html("p", { class: "note" })];
   const line = html("p", { class: "letters", "aria-hidden": "true" }); // the result line says it
@@ -68,7 +68,7 @@ function net(name, word, choose) {
   let drawn = "";
   function draw(letters, place, erased, depths, { p, names }) {
     const now = `${place} ${erased} ${letters.join("")} ${depths.join()}`;
-    if (now === drawn) return;
+    if (now === drawn) return false;
     drawn = now;
     while (line.childNodes.length > letters.length) line.lastChild.remove();
     while (line.childNodes.length < letters.length) line.append(letter(line.childNodes.length));
@@ -82,6 +82,7 @@ function net(name, word, choose) {
     });
     write(said, `gives “${visible(letters[place])}” ${percent(p)}`);
     write(likely, `likeliest: ${names}`);
+    return true;
   }
   return { element, draw };
 }
@@ -97,9 +98,10 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
   const choose = (i) => put({ letter: clamp(i, 1, longest - 1) });
   const rows = kinds.map((kind) => net(kind, names[kind], choose));
   const result = resultLine();
-  /** @type {Record<string, {name?: string, read?: any, found?: any}>} What is known of each network. */
-  const known = named(kinds, () => ({}));
-  let later = 0;
+  const read = named(kinds, () => null); // what each network read last
+  let known = { key: "", found: {} }; // what was found out last about all of them
+  const shop = workshop(redraw);
+  let [turn, request] = [0, 0]; // the row that is drawn next, in a frame of its own
   const panels = div("", ...rows, result);
 
   const likeliest = (logP, letters) =>
@@ -109,22 +111,33 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
       .map((j) => `${visible(letters[j])} ${percent(Math.exp(logP[j]), 0)}`)
       .join(", ");
 
-  /** What is found out about one network; { found: null } when the time was up before it was. */
-  function follow(kind, shown, place, until) {
-    const net = known[kind];
-    const name = `${place} ${shown.join("")}`;
-    if (net.name === name && net.found) return net;
-    Object.assign(net, { name, found: null });
-    if (performance.now() > until) return net;
-    net.read = reading(models[kind], shown, net.read);
-    if (performance.now() > until) return net;
-    const [sizes, logP] = [inputGradients(net.read, place), logProbabilities(net.read, place)];
-    const { letters, places: tokens } = models[kind];
-    net.found = {
-      ...{ name: names[kind], sizes, reach: felt(Array.from(sizes)), names: likeliest(logP, letters) },
-      p: Math.exp(logP[tokens.get(shown[place])]),
-    };
-    return net;
+  /** What is found out about the networks, one after the other, in small pieces. */
+  function* follow(shown, place) {
+    let found = {};
+    for (const kind of kinds) {
+      const { letters, places: tokens } = models[kind];
+      read[kind] = yield* readSteps(models[kind], shown, read[kind]);
+      const sizes = yield* gradientSteps(read[kind], place);
+      const logP = logProbabilities(read[kind], place);
+      const p = Math.exp(logP[tokens.get(shown[place])]);
+      const reach = felt(Array.from(sizes));
+      found = {
+        ...found,
+        [kind]: { name: names[kind], sizes, reach, names: likeliest(logP, letters), p },
+      };
+      yield found;
+    }
+    return found;
+  }
+
+  /** What is known so far; the first frame waits for everything, the others for no work. */
+  function present(shown, place) {
+    const key = `${place} ${shown.join("")}`;
+    if (!known.key) known = { key, found: finish(follow(shown, place)) };
+    if (known.key === key) return known.found;
+    const { done, value } = shop.job("networks", key, () => follow(shown, place));
+    if (done) known = { key, found: value };
+    return value ?? {};
   }
 
   return {
@@ -154,18 +167,31 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
       controls.kept.set(kept);
       const shown = replaced(letters, place, kept, passage);
       const erased = kept === null ? 0 : Math.max(0, place - kept);
-      // What is not ready in time is drawn in the next frames; the first frame waits for everything.
-      const until = kinds.every((kind) => known[kind].name) ? performance.now() + BUDGET : Infinity;
-      const nets = kinds.map((kind) => follow(kind, shown, place, until));
-      nets.forEach(({ found }, i) => {
-        if (found) rows[i].draw(shown, place, erased, shades(found.sizes, logarithmic, faintest), found);
-      });
-      cancelAnimationFrame(later);
-      const ready = nets.every(({ found }) => found);
-      if (!ready) later = requestAnimationFrame(redraw);
-      const all = nets.map(({ found }) => found);
-      result.say(ready ? describe(shown[place], place, all) : asked(shown[place], place), !ready);
+      const opening = !known.key;
+      const found = present(shown, place);
+      const drawRow = (i) => {
+        const one = found[kinds[i]];
+        return one && rows[i].draw(shown, place, erased, shades(one.sizes, logarithmic, faintest), one);
+      };
+      const inTurn = kinds.map((_, i) => (turn + i) % kinds.length);
+      if (opening) inTurn.forEach(drawRow);
+      // each frame after the opening writes one row, and one the sentence
+      const written = opening ? undefined : inTurn.find(drawRow);
+      const ready = written === undefined && kinds.every((kind) => found[kind]);
+      cancelAnimationFrame(request);
+      if (written !== undefined) {
+        turn = written + 1;
+        request = requestAnimationFrame(redraw);
+      }
+      set(panels, { "aria-busy": String(!ready) });
+      result.say(
+        ready ? describe(shown[place], place, Object.values(found)) : asked(shown[place], place),
+        !ready,
+      );
     },
-    stop: () => cancelAnimationFrame(later),
+    stop() {
+      cancelAnimationFrame(request);
+      shop.stop();
+    },
   };
 });

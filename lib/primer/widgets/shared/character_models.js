@@ -19,6 +19,7 @@ import {
   timesTransposed,
   zeroState,
 } from "./recurrent_cells.js";
+import { finish } from "./workshop.js";
 
 /** { name: model } from a file of primer.recurrent. */
 export function readModels(data) {
@@ -42,24 +43,31 @@ export function readModels(data) {
   return named(Object.keys(cells), build);
 }
 
-/** The states after each letter of a text; the beginning that it shares with an earlier reading is kept. */
-export function reading(model, text, earlier = null) {
+const PIECE = 8; // letters of the text in a piece of work
+
+/** Reads a text in small pieces: yields nothing, returns what `reading` does. */
+export function* readSteps(model, text, earlier = null) {
   const tokens = [...text].map((letter) => model.places.get(letter));
   let same = 0;
   if (earlier) while (same < tokens.length && tokens[same] === earlier.tokens[same]) same++;
   const steps = earlier ? earlier.steps.slice(0, same) : [];
-  for (let t = same; t < tokens.length; t++)
+  for (let t = same; t < tokens.length; t++) {
     steps.push(forward(model.cell, model.projected[tokens[t]], steps[t - 1] ?? zeroState(model.cell)));
+    if (t % PIECE === 0) yield;
+  }
   return { model, tokens, steps };
 }
+
+/** The states after each letter of a text; the beginning that it shares with an earlier reading is kept. */
+export const reading = (model, text, earlier = null) => finish(readSteps(model, text, earlier));
 
 /** ln P of every letter of the alphabet at a place from 1 on. */
 export function logProbabilities({ model: { head }, steps }, at) {
   return logSoftmax(plus(times(steps[at - 1].h, head), head.bias));
 }
 
-/** ‖∂ ln P(letter at a place) / ∂ its vector‖ for each letter before it, the first letter first. */
-export function inputGradients(read, at) {
+/** Goes back through a reading in small pieces: yields nothing, returns what `inputGradients` does. */
+export function* gradientSteps(read, at) {
   const { model, tokens, steps } = read;
   const errors = logProbabilities(read, at).map((logP, j) => (j === tokens[at] ? 1 : 0) - Math.exp(logP));
   let gradient = { h: timesTransposed(errors, model.head), c: new Float64Array(model.cell.size) };
@@ -68,6 +76,10 @@ export function inputGradients(read, at) {
     const { dz, ...before } = backward(model.cell, steps[t], gradient);
     sizes[t] = Math.hypot(...timesTransposed(dz, model.cell.input));
     gradient = { c: null, ...before };
+    if (t % PIECE === 0) yield;
   }
   return sizes;
 }
+
+/** ‖∂ ln P(letter at a place) / ∂ its vector‖ for each letter before it, the first letter first. */
+export const inputGradients = (read, at) => finish(gradientSteps(read, at));

@@ -25,6 +25,7 @@
 import { softmax } from "./probability.js";
 import { readTensors } from "./safetensors.js";
 import { readTokenizer } from "./tokenizer.js";
+import { finish } from "./workshop.js";
 
 // ---------------------------------------------------------------- reading
 
@@ -261,14 +262,6 @@ function check({ config: { vocab_size, context_length }, masked }, tokens, cache
   const unknown = [...tokens].find((token) => !(Number.isInteger(token) && token >= 0 && token < vocab_size));
   if (unknown !== undefined)
     throw new RangeError(`Token ${unknown} is not among the ${vocab_size} of the vocabulary.`);
-}
-
-/** Run a generator to its end, and return what it returns. */
-export function finish(steps) {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
 }
 
 /** Read tokens after those in the cache; the last hidden state of each, tokens × d_model. */

@@ -52,3 +52,11 @@ export function workshop(redraw) {
     },
   };
 }
+
+/** Run a generator to its end, and return what it returns. */
+export function finish(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}

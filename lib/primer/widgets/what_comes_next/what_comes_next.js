@@ -15,12 +15,12 @@ import {
 import { set, span, widen, widget, write } from "../kit/kit.js";
 import { distribution, effectiveChoices, leading, draw as pick } from "../shared/choosing.js";
 import { readPrompt } from "../shared/generation.js";
-import { finish, newCache, readModel } from "../shared/language_model.js";
+import { newCache, readModel } from "../shared/language_model.js";
 import { turn } from "../shared/lora.js";
 import { firstOf } from "../shared/random.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
 import { encode, endOf, tokenText, visible } from "../shared/tokenizer.js";
-import { workshop } from "../shared/workshop.js";
+import { finish, workshop } from "../shared/workshop.js";
 
 const LONGEST = 10_000; // letters of a line
 const PACE = 0.11; // seconds that a piece can be read before the next one is written

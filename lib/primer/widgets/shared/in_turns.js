@@ -1,0 +1,30 @@
+// A widget whose parts are drawn in frames of their own: one that writes everything at once takes long.
+
+/**
+ * { draw(state, whole), stop() }: each frame draws the next of the parts that has something to draw, which a part
+ * returns, until all show one state; a state that comes meanwhile waits for that.  The first time, and when `whole`
+ * says so, all are drawn at once.  `redraw` has the widget drawn at once.  Not for what keys move from where it was
+ * drawn: two keys within a frame would start from the same place.
+ */
+export function inTurns(redraw, ...parts) {
+  let [next, request] = [0, 0];
+  let shown = null;
+  const stop = () => cancelAnimationFrame(request);
+  const differs = (state) => Object.keys(state).some((name) => state[name] !== shown[name]);
+  function draw(state, whole = false) {
+    stop();
+    if (shown === null || whole) {
+      [shown, next] = [state, 0];
+      for (const part of parts) part(state);
+      return;
+    }
+    for (const begun = next; ; ) {
+      if (next === 0) shown = state;
+      const wrote = parts[next](shown);
+      next = (next + 1) % parts.length;
+      if (wrote || next === begun || (next === 0 && !differs(state))) break;
+    }
+    if (next !== 0 || differs(state)) request = requestAnimationFrame(() => redraw());
+  }
+  return { draw, stop };
+}
