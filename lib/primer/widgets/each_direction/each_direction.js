@@ -91,6 +91,7 @@ export function describe({ step, momentum, time, curvatures }, loss) {
 const LEFT = 46;
 const TOP = 1.3; // what shrinks no more is drawn there
 const FLOOR = 1e-6;
+const LOWEST = 1e-8; // of the losses
 const MARGIN = [24, 12, 40, LEFT];
 const wide = ([low, high]) => [0.8 * low, 1.25 * high];
 const across = (ends, label) => ({
@@ -134,7 +135,7 @@ const rates = (ends, move) =>
       off(slab((2 * (1 + momentum)) / step, to));
       // the corners of the curve among the places where it is drawn
       const corners = [(1 - root) ** 2, (1 + root) ** 2, 1 + momentum].map((pull) => pull / step);
-      const places = between(Math.log(from), Math.log(to), 80).map(Math.exp);
+      const places = between(Math.log(from), Math.log(to), 60).map(Math.exp);
       const all = [...places, ...corners.filter((h) => h > from && h < to)].sort((a, b) => a - b);
       road(line(all.map((h) => [h, Math.min(factorOf(h, step, momentum), 10)])));
       one(`M${x(from)} ${y(1)}H${x(to)}`);
@@ -188,18 +189,22 @@ const losses = (steps, drag) =>
     margin: MARGIN,
     x: { domain: [0, steps], label: "step t", ticks: between(0, steps, 4), text: String },
     y: {
-      ...{ domain: [1e-8, 1e4], label: "loss", logarithmic: true },
+      ...{ domain: [LOWEST, 1e4], label: "loss", logarithmic: true },
       ...{ ticks: [1e-8, 1e-6, 1e-4, 1e-2, 1, 100, 1e4], text: power },
     },
     layers: { part: { tag: "path", many: true }, ...paths("whole", "cursor") },
     over: { dot: { tag: "circle", r: 5 } },
     drag,
     draw({ part, whole, cursor, dot }, { x, y, line, spot }, { parts, loss, time }) {
-      const tame = (course) => line(course.map((value, t) => [t, clamp(value, 1e-12, 1e9)]));
+      const tame = (course) => {
+        let last = course.length; // what stays below the axis need not be drawn
+        while (last > 2 && course[last - 1] < LOWEST && course[last - 2] < LOWEST) last--;
+        return line(course.slice(0, last).map((value, t) => [t, clamp(value, 1e-12, 1e9)]));
+      };
       part(parts, (course, i) => ({ class: `part of${i}`, d: tame(course) }));
       whole(tame(loss));
       cursor(`M${x(time)} ${y.range[0]}V${y.range[1]}`);
-      dot(spot(time, clamp(loss[time], 1e-8, 1e4)));
+      dot(spot(time, clamp(loss[time], LOWEST, 1e4)));
     },
   });
 
