@@ -1,6 +1,7 @@
 """The frames of the widgets, after an input and while they play, beside their budget.
 
-Both are multiples of a fixed drawing task that is timed in the same page (``benchmarks.frames``).
+Both are multiples of a fixed drawing task that is timed just before and after, in a page of its own
+(``benchmarks.frames``).
 ``python -m benchmarks.bench_widgets RopeRotation Tape`` times these alone.
 """
 

@@ -6,7 +6,9 @@ as about the widget, and about what else the machine does: so frames are given a
 the fixed task takes just before and after, and the budgets are such multiples.
 
 What is counted is the processor time of the page's thread (the marks of a trace carry its clock),
-in which what else the machine does is left out; on a quiet machine it is what a watch shows.  The
+in which what else the machine does is left out; on a quiet machine it is what a watch shows.  With
+the processor slowed this holds less: beside much other work the task took 18 to 31 ms within a
+quarter of an hour then, and 2.9 to 3.3 ms at full speed; such ratios need a quiet machine.  The
 same inputs come in several rounds, each at values a little beside those of the others, which no
 widget has kept, and an input counts with the shortest of its frames: some hold what is not theirs,
 the collection of what earlier ones left or the compilation of what runs often.
