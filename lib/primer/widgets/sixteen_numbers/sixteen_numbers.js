@@ -2,9 +2,10 @@
 //
 // The functions above `uses` are the mathematics; the tests compare them with primer.fine_tuning.
 
-import { clamp, columns, format, grouped, heading, key, mean, panel, paths } from "../kit/kit.js";
+import { clamp, columns, format, grouped, heading, key, mean, memory, panel, paths } from "../kit/kit.js";
 import { percent, resultLine, sum, table, widget } from "../kit/kit.js";
 import { details } from "../shared/folded.js";
+import { inTurns } from "../shared/in_turns.js";
 
 const BINS = 40;
 const LISTED = 16; // rows of the table
@@ -164,12 +165,42 @@ export function rows(values, used) {
   return kept.map((i) => [format(values[i], 4), percent(used[i], 2)]);
 }
 
-export default widget("sixteen-numbers", ({ model, controls, constants: { codes, place } }) => {
+export default widget("sixteen-numbers", ({ model, controls, constants: { codes, place }, redraw }) => {
   const { buffer, byteOffset, byteLength } = model.get("weights");
   const stored = new DataView(buffer, byteOffset, byteLength);
   const weights = Float64Array.from({ length: byteLength / 4 }, (_, i) => stored.getFloat32(4 * i, true));
   const [plot, bars, result] = [uses(), blocks(), resultLine()];
   const list = details("The numbers in a table", table({ head: ["number", "used by"] }));
+  const drawUses = (state) => {
+    plot.draw(state);
+    list.draw(rows(state.values, state.used));
+    return true;
+  };
+  const drawErrors = (state) => {
+    const { used, error, code, block, outlier, values, size } = state;
+    bars.draw({ each: state.each, spoiled: outlier ? Math.floor(place / size) : -1 });
+    result.say(describe({ code, block, outlier }, used, error, bitsOf(values, block, weights.length)));
+    return true;
+  };
+  const picture = inTurns(redraw, drawUses, drawErrors);
+  const once = memory();
+
+  /** All that is drawn of one setting of the controls. */
+  function assess({ code, block, outlier }) {
+    const values = codes[code];
+    const now = withOutlier(weights, outlier, place);
+    const { codes: own, scaled, restored } = quantize(now, values, block);
+    const used = usage(own, values);
+    const bell = outline(scaled);
+    return {
+      ...{ code, block, outlier, values, used },
+      ...errors(now, restored, block, outlier ? place : -1),
+      size: block || now.length,
+      outline: bell,
+      highest: 1.06 * Math.max(11, 100 * Math.max(...used), ...bell.map(([, share]) => share)),
+    };
+  }
+
   return {
     layout: [
       columns("controls", [controls.code], [controls.block, controls.outlier]),
@@ -181,18 +212,8 @@ export default widget("sixteen-numbers", ({ model, controls, constants: { codes,
     ],
     draw(state) {
       const { code, block, outlier } = state;
-      const values = codes[code];
-      const now = withOutlier(weights, outlier, place);
-      const { codes: own, scaled, restored } = quantize(now, values, block);
-      const used = usage(own, values);
-      const { error, each } = errors(now, restored, block, outlier ? place : -1);
-      const size = block || now.length;
-      const bell = outline(scaled);
-      const highest = 1.06 * Math.max(11, 100 * Math.max(...used), ...bell.map(([, share]) => share));
-      plot.draw({ values, used, outline: bell, highest });
-      bars.draw({ each, spoiled: outlier ? Math.floor(place / size) : -1 });
-      list.draw(rows(values, used));
-      result.say(describe(state, used, error, bitsOf(values, block, now.length)));
+      picture.draw(once("all", [code, block, outlier], () => assess(state)));
     },
+    stop: picture.stop,
   };
 });
