@@ -17,7 +17,7 @@ MOST = {
     "04-networks": Words(7_651, 9_433),
     "05-language-models": Words(7_056, 8_538),
     "06-recurrent": Words(6_224, 7_795),
-    "07-attention": Words(7_825, 9_732),
+    "07-attention": Words(7_500, 9_450),
     "08-positions": Words(7_083, 8_550),
     "09-transformers": Words(9_000, 10_500),
     "10-beyond-attention": Words(5_937, 7_617),
