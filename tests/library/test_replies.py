@@ -267,6 +267,12 @@ def test_a_reply_belongs_to_its_number(name: str) -> None:
         assert any(wrong == pytest.approx(number, rel=0.02, abs=6e-4) for wrong in found), words
 
 
+def test_whoever_answers_between_0_and_1_is_not_told_that_this_is_not_above_0() -> None:
+    found = {name: check.low for name, check in checks().items() if "above 0" in check.expects}
+    assert len(found) >= 2
+    assert set(found.values()) == {0}, found
+
+
 def test_no_exercise_with_a_number_is_forgotten() -> None:
     measured = {"attention.check_pair", "statistics.check_walk", "inference.check_length"}
     assert checks().keys() - measured <= REPLIES.keys()

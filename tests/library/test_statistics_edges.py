@@ -48,6 +48,17 @@ def test_two_peaks_are_both_found(places, log_width):
     assert got == pytest.approx(0.005 * (upper - lower), rel=1e-8)
 
 
+@pytest.mark.parametrize("end", [1000.0, 1008.0])
+@pytest.mark.parametrize("width", [1e-3, 1e-5, 1e-6])
+def test_a_peak_at_either_end_of_a_range_far_from_0_is_found(end, width):
+    def likelihood(m):  # a gamma law's density in the distance from the end: its integral is 1
+        away = np.abs(m - end)
+        return away * np.exp(-away / width) / width**2
+
+    got = statistics.marginal_likelihood(likelihood, lambda m: 1 / 8, 1000.0, 1008.0)
+    assert got == pytest.approx(1 / 8, rel=1e-8)
+
+
 @pytest.mark.parametrize("scalar", [False, True])
 def test_the_peak_far_from_the_middle_of_a_wide_prior(scalar):
     def likelihood(m):

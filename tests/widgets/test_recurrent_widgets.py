@@ -575,3 +575,9 @@ def test_alignment_answers_to_keys_mouse_and_touch(widget_page, width):
 def test_each_is_accessible(widget_page, widget, theme):
     page = widget_page(widget, width=390, theme=theme)
     assert complaints(page) == []
+
+
+def test_the_still_grid_has_square_cells() -> None:
+    """As many letters are written as are read, but for the mark: the picture is as high as wide."""
+    width, height = Alignment().picture().get_size_inches()
+    assert height == pytest.approx(width, rel=0.2)

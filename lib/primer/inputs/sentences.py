@@ -216,7 +216,7 @@ def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give tensors and arrays by name, a model's first, and those that a tuple of names holds."""
+    """Give tensors and arrays by name, a model's first, and those that a tuple holds."""
     for argument, value in arguments.items():
         if is_tensor(value) or isinstance(value, np.ndarray):
             yield argument, value
@@ -225,3 +225,5 @@ def _tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from own[:1]
         elif hasattr(value, "_asdict"):
             yield from _tensors(value._asdict())
+        elif isinstance(value, tuple):  # such as a cell's state
+            yield from ((argument, part) for part in value if is_tensor(part))
