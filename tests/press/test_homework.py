@@ -82,6 +82,15 @@ def graded(folder: Path, *more: str) -> list[Line]:
     return [Line(*row) for row in rows]
 
 
+def files_of(folder: Path) -> dict[Path, bytes]:
+    """Read all files of a folder, but for what Python compiled."""
+    return {
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
 def test_a_handout_has_stubs_and_hints_and_no_solutions(homework: Homework) -> None:
     book = nbformat.read(BOOK / "chapters/08-positions.ipynb", 4)
     text = "\n".join(cell.source for cell in homework.notebook.cells)
@@ -167,7 +176,12 @@ def test_what_a_class_hands_in(homework: Homework, tmp_path: Path, hostile: list
     (folder / "handed-in.csv").write_text(
         "file,when\nada.ipynb,2027-03-01 17:59\nbert.ipynb,2027-03-01 18:01\n"
     )
+    before, book = files_of(tmp_path), files_of(BOOK / "chapters") | files_of(BOOK / "lib")
     table = graded(folder, "--due", "2027-03-01 18:00", "--seconds", "12")
+    after = files_of(tmp_path)
+    assert after.pop(tmp_path / "grades.csv")
+    assert after == before
+    assert files_of(BOOK / "chapters") | files_of(BOOK / "lib") == book
 
     of = {(line.student, line.exercise): line for line in table}
     assert len({line.student for line in table}) == 7 + guests + len(hostile)
