@@ -38,16 +38,14 @@ _NAME_BLOCKS = """(article) => {
   const kinds = "p, li, pre, img, tr, label, div.math, summary, h1, h2, h3, h4, dt, dd";
   const line = document.createElement("p");
   line.className = "names-of-blocks";
-  line.style.cssText = "height: 1px; margin: 0; overflow: hidden";
+  line.style.cssText = "position: absolute; top: 0; height: 1px; margin: 0; overflow: hidden";
   const found = [];
   for (const block of document.querySelectorAll(`${article} :is(${kinds})`)) {
     if (block.querySelector(kinds) || block.closest("svg, .katex") || !block.checkVisibility())
       continue;
     const { height, width } = block.getBoundingClientRect();
     if (height < 4 || width < 4) continue;
-    block.dataset.block = found.length;
-    block.dataset.hadId = block.id;
-    block.id = `block-${found.length}`;
+    block.id ||= `block-${found.length}`;
     const link = document.createElement("a");
     link.href = `#${block.id}`;
     link.style.cssText = "display: inline-block; width: 1px; height: 1px";
@@ -57,15 +55,8 @@ _NAME_BLOCKS = """(article) => {
   document.querySelector(article).append(line);
   return found;
 }"""
-_FORGET_NAMES = """() => {
-  document.querySelector(".names-of-blocks").remove();
-  for (const block of document.querySelectorAll("[data-block]")) {
-    if (block.dataset.hadId) block.id = block.dataset.hadId;
-    else block.removeAttribute("id");
-    delete block.dataset.block;
-    delete block.dataset.hadId;
-  }
-}"""
+# No link leads to these names any more, so that the file does not hold them; nothing moves.
+_FORGET_NAMES = """() => document.querySelector(".names-of-blocks").replaceChildren()"""
 _HEIGHTS = """(names) => names.map(
   ([name]) => document.getElementById(name).getBoundingClientRect().height)"""
 # A picture that is to be `room` pixels high; undone, and refused, where it would be too small.

@@ -56,7 +56,7 @@ _ABOUT = (
 # writes down only the places that something on the page itself leads to.
 _NAME_PLACES = """([names, article]) => {
   const line = document.createElement("p");
-  line.style.cssText = "height: 1px; margin: 0; overflow: hidden";
+  line.style.cssText = "position: absolute; top: 0; height: 1px; margin: 0; overflow: hidden";
   for (const name of names) {
     if (!document.getElementById(name)) continue;
     const link = document.createElement("a");
