@@ -31,7 +31,10 @@ WHOLE_MODEL = 60
 """Lines of the one cell in the book that holds a complete model; its id follows."""
 WHOLE_MODEL_CELL = "whole-model"
 
-ROWS = "STAT|REG|OPT|NET|LM|REC|ATT|POS|TRF|BEY|INF|PRE|SCA|FT|ALN|FOU|EVAL|REAS|INS|ERR"
+ROWS_FILE = "chapters/appendix/coverage.csv"
+_ROWS_TEXT = (Path(__file__).parents[3] / ROWS_FILE).read_text("utf-8")
+ROWS = "|".join(dict.fromkeys([*re.findall(r"^([A-Z]+)-\d+,", _ROWS_TEXT, re.MULTILINE), "ERR"]))
+"""What the names of rows and errata begin with: a subject is known with its first row."""
 AUDIT = re.compile(rf"\b(?:{ROWS})-\d+")
 ANSWERED = re.compile(r"→ ([\w-]+): (-?[\d,]+(?:\.\d+)?)(?: (.+))? \(within (\d+(?:\.\d+)?)\)")
 """What :func:`primer.notebook.answer_to` prints: name, number, unit, how near counts as right."""
@@ -140,7 +143,10 @@ def _faults_of_metadata(cell: NotebookNode) -> Iterator[str]:
     lines = held_checks(cell)
     for row, names in proves.items():
         if not AUDIT.fullmatch(row):
-            yield f"`proves` names {row!r}, which is no row and no erratum"
+            yield (
+                f"`proves` names {row!r}, which is no row and no erratum: "
+                f"write its line into {ROWS_FILE} first"
+            )
         if not names:
             yield f"`proves` says of {row} by no check that it holds"
         if len(set(names)) < len(names):
@@ -263,7 +269,8 @@ def main() -> int:
         except (NotANotebook, OSError) as error:
             sentences.append(str(error))
     sentences += names_used_twice(sound)
-    print(*sentences, f"{len(sentences)} faults of form", sep="\n")
+    faults = "1 fault" if len(sentences) == 1 else f"{len(sentences)} faults"
+    print(*sentences, f"{faults} of form", sep="\n")
     return int(bool(sentences))
 
 
