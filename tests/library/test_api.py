@@ -61,7 +61,10 @@ def test_a_function_is_checked_or_listed() -> None:
         if {*inspect.signature(function).parameters} - {"self"} and not is_checked(function)
     ]
     kept = ASK_THEMSELVES.read_text("utf-8").split()
-    assert sorted(unchecked) == kept, "write @checked above it: the list grows shorter, not longer"
+    new, cured = sorted({*unchecked} - {*kept}), sorted({*kept} - {*unchecked})
+    assert not new, f"write @checked of primer.inputs above {', '.join(new)}; the list never grows"
+    assert not cured, f"take {', '.join(cured)} off {ASK_THEMSELVES.name}"
+    assert sorted(unchecked) == kept
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -99,7 +102,10 @@ def test_a_formula_has_a_source_or_stands_in_the_list_of_those_without() -> None
         for function, item in public_functions()
         if ".. math::" in (doc := inspect.getdoc(item) or "") and "References\n---" not in doc
     ]
-    assert sorted(found) == exempt, "cite where the formula is from; take cured ones off the list"
+    new, cured = sorted({*found} - {*exempt}), sorted({*exempt} - {*found})
+    assert not new, f"cite where its formula is from, under References: {', '.join(new)}"
+    assert not cured, f"take {', '.join(cured)} off {WITHOUT_SOURCE.name}"
+    assert sorted(found) == exempt
 
 
 def code_of_the_book() -> Iterator[str]:

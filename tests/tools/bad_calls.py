@@ -6,17 +6,17 @@ go wrong with.
 
 import importlib
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-TOPICS = [
-    "alignment", "attention", "beyond_attention", "evaluation", "fine_tuning", "fourier",
-    "inference", "inside", "language_models", "networks", "optimization", "positions",
-    "pretraining", "reasoning", "recurrent", "regression", "scaling", "statistics", "train",
-    "transformers",
-]  # fmt: skip
+from press.registry import read_book
+
+BOOK = read_book(Path(__file__).parents[2])
+TOPICS = sorted({package for chapter in BOOK.chapters for package in chapter.library})
+"""The packages that the registry names: a new one is held from its first day."""
 
 
 def names() -> dict[str, Any]:

@@ -230,12 +230,11 @@ MODULE = r'''"""One idea of the chapter *TITLE*: averages, until there is a bett
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
-
-from primer.inputs import finite
+from primer.inputs import Numbers, checked
 
 
-def mean(x: ArrayLike) -> float:
+@checked
+def mean(x: Numbers) -> float:
     r"""Compute the mean of numbers.
 
     .. math:: \bar x = \frac1n\sum_{i=1}^n x_i
@@ -255,13 +254,16 @@ def mean(x: ArrayLike) -> float:
     ValueError
         When there is no number, or one is NaN or infinite.
 
+    References
+    ----------
+    The paper or the book that the formula is from, and which equation there.
+
     Examples
     --------
     >>> mean([1, 2, 6])
     3.0
     """
-    numbers = finite("x", x)
-    return float(numbers.sum() / numbers.size)
+    return float(x.sum() / x.size)
 '''
 
 EXERCISES = '''"""Checks for the exercises of *TITLE*: each names the mistake it recognizes."""
