@@ -87,7 +87,8 @@ def test_the_list_leads_to_every_chapter_and_nowhere_else() -> None:
     linked = re.findall(r"^- \[[^\]]+\]\(([^)]+)\)", text, re.M)
     assert len(linked) == len(set(linked))
     assert all((SITE / place).is_file() for place in linked)
-    assert {f"chapters/{name}.md" for name in CHAPTERS} <= set(linked)
+    lost = {f"chapters/{name}.md" for name in CHAPTERS} - set(linked)
+    assert not lost, f"{LIST} of the site has no {', '.join(sorted(lost))}: run `make book`"
 
 
 def test_a_tutor_knows_mistakes_and_no_solution() -> None:
@@ -96,7 +97,7 @@ def test_a_tutor_knows_mistakes_and_no_solution() -> None:
         cells = read_notebook(BOOK / f"chapters/{name}.ipynb").cells
         assert f"## {read_book(BOOK)[name].heading}\n" in text or not any(
             ":class: mistake" in cell.source for cell in cells
-        )
+        ), f"{TUTOR} of the site knows no mistake of {name}: run `make book`"
         for cell in cells:
             if "solution" in cell.metadata.get("tags", []):
                 assert cell.source.strip() not in text
@@ -114,7 +115,7 @@ def test_a_page_says_what_it_is(name: str) -> None:
         assert data["@type"] == "Book"
         assert [part["position"] for part in data["hasPart"]] == [
             chapter.number for chapter in book.written
-        ]
+        ], "the site has other chapters than chapters/book.toml: run `make book`"
         assert tags["citation_title"] == data["name"]
     else:
         chapter = book[name.removeprefix("chapters/")]

@@ -48,6 +48,11 @@ def test_every_widget_of_a_chapter_is_shown_in_class(chapter: str) -> None:
     taught = {
         name for label, names in shown_in(chapter).items() if label in sections for name in names
     }
+    lost = set(read_book(BOOK)[chapter].widgets) - taught
+    assert not lost, (
+        f"no item under *In class* of chapters/appendix/teachers.md links the section of {chapter} "
+        f"that shows {', '.join(sorted(lost))}: give it one, with a question to ask"
+    )
     assert taught == set(read_book(BOOK)[chapter].widgets)
 
 
@@ -62,10 +67,18 @@ def test_what_is_shown_in_class_begins_with_a_question(item: str) -> None:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_chapter_is_read_and_practised_in_the_term(chapter: str) -> None:
-    assert f"](../{chapter})" in TERM
+    assert f"](../{chapter})" in TERM, (
+        f"chapters/appendix/teachers.md does not read {chapter}: give it a lecture before "
+        "`(teachers-four)=`, as its neighbors have: a heading, a paragraph that links "
+        f"`](../{chapter})`, a list *In class*, three *Exercises*; and its name to NAMES in "
+        "tests/press/test_slides.py"
+    )
     topic = {"01": "stat", "02": "reg"}.get(chapter[:2], chapter[3:])
     exercises = re.findall(rf"\{{numref\}}`\{{number\}} ([^`<]+) <(ex-{topic}-[\w-]+)>`", TERM)
-    assert len(exercises) >= 3
+    assert len(exercises) >= 3, (
+        f"the lecture on {chapter} lists {len(exercises)} exercises of it, not three: "
+        f"{{numref}}`{{number}} Title <ex-{topic}-…>`"
+    )
     titles = exercises_of(chapter)
     for title, label in exercises:
         assert title.lower() in titles[label].lower(), f"{label} is called {titles[label]!r}"

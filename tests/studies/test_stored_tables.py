@@ -74,8 +74,16 @@ def test_a_log_says_what_its_tables_say(log: Path) -> None:
     assert tables, f"{log.name} has no table"
     text = log.read_text("utf-8")
     lone = log.relative_to(LIBRARY).as_posix() in TELL_LITTLE
-    assert lone or re.search(r"\d\.\d{3}", text), "it names no result"
-    assert strangers(text, [x for table in tables for x in told(table)]) == []
+    assert lone or re.search(r"\d\.\d{3}", text), (
+        f"{log.name} names no result: let the study's `report` give one with three decimals or "
+        f"more, as f'{{run.loss:.3f}}', and run `python -m studies {log.parent.name}."
+        f"{log.name.removesuffix('-log.txt')}` again, which writes the log anew"
+    )
+    unknown = strangers(text, [x for table in tables for x in told(table)])
+    assert unknown == [], (
+        f"{log.name} says {', '.join(unknown)}, no number of its table and no mean, median "
+        "or spread of its seeds: train anew, or let the study's `report` say what the table has"
+    )
 
 
 def test_a_wrong_number_is_a_stranger(tmp_path: Path) -> None:
