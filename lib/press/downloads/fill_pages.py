@@ -203,19 +203,24 @@ def fill(page: Page, article: str, write: Callable[[], Path]) -> int:
     Returns
     -------
     int
-        How many pages still end so.
+        How many pages still end with more than a third of them empty.
     """
     names = page.evaluate(_NAME_BLOCKS, article)
     tried: Counter[str] = Counter()
-    left: list[Gap] = []
+    blocks: list[Block] = []
+    settled = False
     for _ in range(ROUNDS):
         blocks = read_blocks(write(), names, page.evaluate(_HEIGHTS, names))
         left = gaps(blocks)
         # one change at a time: all behind it moves
-        if not any(_mend(page, article, blocks, gap, tried) for gap in left):
+        if any(_mend(page, article, blocks, gap, tried) for gap in left):
+            settled = False
+        elif settled or left:
             break
+        else:  # what was just changed may fall elsewhere when it is printed once more
+            settled = True
     page.evaluate(_FORGET_NAMES)
-    return len(left)
+    return len(gaps(blocks, 1 / 3))
 
 
 def _mend(page: Page, article: str, blocks: list[Block], gap: Gap, tried: Counter[str]) -> bool:
