@@ -4,6 +4,7 @@ import base64
 import itertools
 import re
 import warnings
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.font_manager import findfont
 
 from primer.notebook import (
     Mistake,
@@ -200,6 +202,39 @@ class TestShow:
         assert [float(size) for size in short.groups()] == [3 * 72, 2 * 72]
         assert float(long[1]) > 1.5 * 3 * 72
         assert float(long[2]) == 2 * 72
+
+    def test_labels_above_and_below_axes_of_equal_scales_are_not_cut_off(
+        self, displayed, monkeypatch
+    ):
+        monkeypatch.setenv("PRIMER_FIGURES", "svg")
+        use_book_style()
+        for height in (3.4, 2.7):
+            figure, panels = plt.subplots(1, 3, figsize=(7.2, height), sharex=True, sharey=True)
+            for axes in panels:
+                axes.set(title="above", xlabel="below", xlim=(-2, 2), ylim=(-2, 2), aspect="equal")
+            show(figure, alt="Equal scales.")
+        high, low = (
+            float(re.search(r'viewBox="0 0 \S+ (\S+)"', data["image/svg+xml"])[1])
+            for data, _ in displayed
+        )
+        assert high == pytest.approx(3.4 * 72)
+        assert low > 2.8 * 72
+
+    def test_letters_are_those_of_the_site(self, caplog):
+        use_book_style()
+        figure, axes = plt.subplots()
+        texts = axes.set(
+            title="η ≤ 2/λ → ½, “σ²” − 1",
+            xlabel=r"$\mathcal{L}(\hat\theta) = \sum_i x_i^2 / \sqrt{n} \to \infty$",
+            ylabel="λ₁ ≈ ŷ ± ∂L/∂w",
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of a sign that no typeface has
+            figure.canvas.draw()
+        assert caplog.messages == []
+        for text in texts:
+            assert Path(findfont(text.get_fontproperties())).name.startswith("SourceSansPro-")
+        plt.close(figure)
 
     def test_wants_a_description(self):
         with pytest.raises(ValueError, match="describe the figure"):

@@ -7,6 +7,7 @@ paper.  ``make book`` chooses the first through the environment variable ``PRIME
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import os
 import warnings
@@ -14,19 +15,34 @@ import warnings
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from cycler import cycler
+from font_source_sans_pro import font_files_ttf
 from IPython.display import display
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from matplotlib.transforms import Bbox
 
 from primer.palette import CYCLE, LIGHT
 
+LETTERS = "Source Sans Pro"
+"""The typeface of figures: that of the site's widgets and labels, under the name it had before."""
+
+
+@functools.cache
+def bring_letters() -> None:
+    """Tell matplotlib where upright, bold and slanted letters of the book's sans-serif stand."""
+    for cut in ("", "Bold", "It"):
+        fontManager.addfont(font_files_ttf[LETTERS.replace(" ", "") + cut])
+
 
 def use_book_style() -> None:
-    """Set matplotlib's defaults to the style of the book: its palette, quiet axes, thin grid.
+    """Set matplotlib's defaults to the style of the book: its letters and palette, a thin grid.
+
+    What Source Sans lacks, as some signs of mathematics, is drawn from DejaVu Sans and STIX.
 
     Its warning that a legend took more than a second to place is left out: the picture is the same,
     and whether it comes depends on what else the machine does.
     """
+    bring_letters()
     warnings.filterwarnings("ignore", message=r'Creating legend with loc="best" can be slow')
     mpl.rcParams.update(
         {
@@ -34,10 +50,10 @@ def use_book_style() -> None:
             "axes.edgecolor": LIGHT["muted"],
             "axes.labelcolor": LIGHT["ink"],
             "axes.titlecolor": LIGHT["ink"],
-            "axes.titlesize": 11.5,
+            "axes.titlesize": 12.5,
             "axes.titleweight": "bold",
             "axes.titlelocation": "left",
-            "axes.labelsize": 10.5,
+            "axes.labelsize": 11.5,
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.grid": True,
@@ -52,7 +68,14 @@ def use_book_style() -> None:
             "legend.frameon": False,
             "lines.linewidth": 1.8,
             "image.cmap": "viridis",
-            "font.size": 10.5,
+            "font.family": [LETTERS, "DejaVu Sans"],
+            "font.size": 11.5,  # in height of small letters what 10.2 is in DejaVu Sans
+            "mathtext.fontset": "custom",
+            "mathtext.rm": LETTERS,
+            "mathtext.it": f"{LETTERS}:italic",
+            "mathtext.bf": f"{LETTERS}:bold",
+            "mathtext.cal": f"{LETTERS}:italic",
+            "mathtext.fallback": "stixsans",
             "figure.figsize": (7.2, 3.4),
             "figure.dpi": 100,
             "figure.constrained_layout.use": True,
@@ -67,7 +90,8 @@ def use_book_style() -> None:
 def paper(figure: Figure) -> Bbox | None:
     """Lay a figure out, and return the paper that it needs, in inches, if more than its own.
 
-    A title that is longer than its axes runs over the edge of the figure, and would be cut off.
+    A title that is longer than its axes runs over the edge of the figure, and so do the labels
+    above and below axes of equal scales where their height is wanting; they would be cut off.
     Saving it would lay it out again, which takes longer than drawing, and would draw a figure that
     has a layout engine twice.
     """
@@ -76,7 +100,8 @@ def paper(figure: Figure) -> Bbox | None:
         with mpl.rc_context({"figure.constrained_layout.use": False}):
             figure.set_layout_engine(None)  # the default, which is none
     drawn, own = figure.get_tightbbox(), figure.bbox_inches
-    return None if own.containsx(drawn.x0) and own.containsx(drawn.x1) else Bbox.union([drawn, own])
+    inside = own.contains(drawn.x0, drawn.y0) and own.contains(drawn.x1, drawn.y1)
+    return None if inside else Bbox.union([drawn, own])
 
 
 def png(figure: Figure) -> bytes:
