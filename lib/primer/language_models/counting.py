@@ -289,7 +289,6 @@ def count_ngrams(
     return distinct(np.concatenate(parts))
 
 
-@checked
 def add_counts(*counts: Counts) -> Counts:
     """Add up counts of different texts: the counts of all these texts together.
 
