@@ -69,9 +69,9 @@ def test_later_use(javascript, law, use):
 
 def test_each_part_of_the_slider_of_later_use_does_something(javascript):
     control = SpendCompute.inference.control
-    ends = javascript("kit.js", "ends", control)
+    ends = javascript("kit/bind.js", "ends", control)
     uses = [
-        javascript("kit.js", "valueAt", control, ends["min"] + part * (ends["max"] - ends["min"]))
+        javascript("kit/bind.js", "valueAt", control, ends["min"] + part * (ends["max"] - ends["min"]))
         for part in (0, 0.25, 0.5, 0.75, 1)
     ]
     assert uses[0] == 0
