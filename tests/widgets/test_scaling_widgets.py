@@ -71,7 +71,9 @@ def test_each_part_of_the_slider_of_later_use_does_something(javascript):
     control = SpendCompute.inference.control
     ends = javascript("kit/bind.js", "ends", control)
     uses = [
-        javascript("kit/bind.js", "valueAt", control, ends["min"] + part * (ends["max"] - ends["min"]))
+        javascript(
+            "kit/bind.js", "valueAt", control, ends["min"] + part * (ends["max"] - ends["min"])
+        )
         for part in (0, 0.25, 0.5, 0.75, 1)
     ]
     assert uses[0] == 0
