@@ -23,11 +23,11 @@ WIDTH = round((210 - 19 - 19) / 25.4 * 96)
 """Its width."""
 MOST = 0.3
 """The part of a page that may stay empty at its end; a third would catch the eye."""
-ROUNDS = 16
+ROUNDS = 24
 """How often a chapter is printed at most."""
 SMALLEST = 0.5
 """A picture keeps at least this part of its height."""
-TRIES = 3
+TRIES = 5
 """How often a picture is made smaller, until it and what stays with it fit."""
 
 _POINT = 96 / 72  # pixels
