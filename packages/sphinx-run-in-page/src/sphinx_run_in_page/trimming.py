@@ -25,7 +25,7 @@ OF = {
         r"mpl-data/(sample_data|images|plot_directive|fonts/(afm|pdfcorefonts))/",
         # what figures are written in, and what formulas fall back on
         r"mpl-data/fonts/ttf/(?!DejaVuSans(-Bold|-Oblique|Display|Mono)?\.ttf|cm|LICENSE"
-        r"|STIXGeneral\.ttf|STIXNonUni\.ttf|STIXSiz\w+Reg\.ttf)",
+        r"|STIXGeneral\.ttf|STIXNonUni(Ita)?\.ttf|STIXSiz\w+Reg\.ttf)",
         r"matplotlib/(backends/web_backend|backends/qt_editor|testing|sphinxext)/",
         r"^mpl_toolkits/axisartist/",
         r"matplotlib/backends/(_tkagg|_macosx|_backend_pdf_ps)",
