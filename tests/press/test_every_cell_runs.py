@@ -47,7 +47,10 @@ NOT_TRIED: dict[str, dict[str, str]] = {
 """Cells that compute for minutes in a page; what needs one of them is not tried either."""
 
 OTHERWISE: dict[str, dict[str, str]] = {
-    "04-networks": {"graphs-figure": "draws with networkx, which no pack has"},
+    "04-networks": {
+        "first-figure": "its network learned in a widget's class, which no pack has",
+        "graphs-figure": "draws with networkx, which no pack has",
+    },
     "09-transformers": {
         "sparse-figure": "a name that it uses comes from the cell of a widget, which no pack has",
     },
