@@ -90,7 +90,7 @@ def next_level(current: float, held: bool, *, promised: float, step: float) -> f
 
     References
     ----------
-    Gibbs and Candès (2021), equation 2.
+    Gibbs and Candès (2021).
 
     Examples
     --------

@@ -62,7 +62,7 @@ def fit_items(right: ArrayLike) -> ItemFit:
 
     References
     ----------
-    Birnbaum, 1968, in Lord and Novick, *Statistical Theories of Mental Test Scores*, chapter 17;
+    Birnbaum, 1968, in Lord and Novick, *Statistical Theories of Mental Test Scores*;
     Bock and Aitkin, 1981, `doi:10.1007/BF02293801 <https://doi.org/10.1007/BF02293801>`_.
 
     Examples

@@ -83,7 +83,7 @@ def pass_at_k(right: ArrayLike, answers: int, k: int) -> np.ndarray:
 
     References
     ----------
-    Chen et al. (2021), equation 1.
+    Chen et al. (2021).
 
     Examples
     --------

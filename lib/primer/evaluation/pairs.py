@@ -61,7 +61,7 @@ def sign_flip_test(differences: ArrayLike, rng: np.random.Generator, draws: int 
 
     References
     ----------
-    Fisher (1935), §21; Phipson and Smyth (2010) for the 1 that is added.
+    Fisher (1935); Phipson and Smyth (2010) for the 1 that is added.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def questions_needed(
 
     References
     ----------
-    Miller (2024), §5.
+    Miller (2024).
 
     Examples
     --------

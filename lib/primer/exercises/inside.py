@@ -83,7 +83,7 @@ def check_room(d: int = 128, percent: int = 45) -> NumberExercise:
             math.exp(d * epsilon / 4): "ε enters by its square",
         },
         otherwise=f"e to the power of {d} · {epsilon:g}² / 4",
-        because=f"{d} · {short(epsilon**2)} / 4 = {short(exponent)}, and e to that power is "
+        because=f"{d} · {epsilon**2:.4g} / 4 = {short(exponent)}, and e to that power is "
         f"{math.exp(exponent):.1f}.",
     )
 

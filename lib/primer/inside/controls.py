@@ -88,7 +88,7 @@ def turned(model: Transformer, rotation: Float[Tensor, "d d"]) -> Transformer:
 
     References
     ----------
-    Elhage et al. (2021), on bases of the residual stream; Ashkboos et al. (2024), theorem 1.
+    Elhage et al. (2021), on bases of the residual stream; Ashkboos et al. (2024).
 
     Examples
     --------

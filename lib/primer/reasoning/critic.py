@@ -49,7 +49,7 @@ def generalized_advantage(
 
     References
     ----------
-    Schulman et al. (2015), equation 16.
+    Schulman et al. (2015).
 
     Examples
     --------
@@ -156,7 +156,7 @@ class TwoPresses:
 
         References
         ----------
-        Schulman et al. (2015), section 3.
+        Schulman et al. (2015).
         """
         if len(values) != 3:
             raise ValueError(f"values must be three numbers, got {len(values)}")

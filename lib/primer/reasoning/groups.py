@@ -65,7 +65,7 @@ def group_advantages(
 
     References
     ----------
-    Kool et al. (2019) for the others as a baseline; Shao et al. (2024), section 4.1, for the
+    Kool et al. (2019) for the others as a baseline; Shao et al. (2024) for the
     spread; Liu et al. (2025) for leaving it out.
 
     Examples

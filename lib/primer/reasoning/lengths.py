@@ -52,7 +52,7 @@ def token_weights(
 
     References
     ----------
-    Shao et al. (2024), equation 3; Yu et al. (2025); Liu et al. (2025).
+    Shao et al. (2024); Yu et al. (2025); Liu et al. (2025).
 
     Examples
     --------
@@ -111,7 +111,7 @@ def policy_loss(
 
     References
     ----------
-    Schulman et al. (2017), equation 7; Yu et al. (2025), section 3.1.
+    Schulman et al. (2017); Yu et al. (2025) for the higher upper end.
 
     Examples
     --------

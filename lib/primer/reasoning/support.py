@@ -45,7 +45,7 @@ def right_when_tilted(p: Chance, kl_weight: Positive) -> float:
 
     References
     ----------
-    Rafailov et al. (2023), equation 4, with a reward of 0 or 1.
+    Rafailov et al. (2023), with a reward of 0 or 1.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def weight_of_best(p: Probability, tries: Count) -> float:
 
     References
     ----------
-    Beirami et al. (2024), section 3, for rewards without ties; here all replies are tied.
+    Beirami et al. (2024), for rewards without ties; here all replies are tied.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def least_divergence(a: Chance, p: Chance) -> float:
 
     References
     ----------
-    The chain rule of the divergence: Cover and Thomas (2006), theorem 2.5.3.
+    The chain rule of the divergence: Cover and Thomas (2006).
 
     Examples
     --------
@@ -144,7 +144,7 @@ def entropy_change(
 
     References
     ----------
-    Cui et al. (2025), section 4.
+    Cui et al. (2025).
 
     Examples
     --------

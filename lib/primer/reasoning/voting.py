@@ -100,7 +100,7 @@ def pass_curve(
 
     References
     ----------
-    Chen et al. (2021), equation 1; Efron (1979).
+    Chen et al. (2021); Efron (1979).
 
     Examples
     --------
