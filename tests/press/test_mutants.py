@@ -223,12 +223,24 @@ def test_verdicts_on_a_small_library(tmp_path) -> None:
     assert said[-1].startswith("6 of 6, 1 survived")
 
 
+CASES = ("cups", "climb")
+"""Two studies of one topic."""
+
+
 class Asked:
     """A test as the plugin sees it: where it stands and what it says."""
 
     def __init__(self, file: str, name: str, *fixtures: str) -> None:
         self.path, self.name, self.fixturenames = ROOT / "tests/widgets" / file, name, fixtures
         self.nodeid = f"tests/widgets/{file}::{name}"
+
+
+def test_what_every_study_is_asked_belongs_to_each(monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    mutant = Mutant(0, 1, "", "constant", 1, "report")
+    module = mutants_session._Module(Path("lib/studies/reasoning/cups.py"), mutant)
+    cases = [Asked("../studies/test_study.py", f"test_a[reasoning.{n}:study]") for n in CASES]
+    assert [module.rank(case) for case in cases] == [1, None]
 
 
 def script_of(monkeypatch, name: str, text: str) -> mutants_session._Script:

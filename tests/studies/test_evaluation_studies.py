@@ -131,6 +131,31 @@ def test_half_of_each_play_leaks():
     assert len(streams) == leaks.leaking(0).sum()
 
 
+def test_each_window_is_of_a_leaked_scene_with_the_probability_of_the_share(monkeypatch):
+    read = []
+
+    class Reader(torch.nn.Embedding):
+        def forward(self, tokens):
+            read.append(tokens)
+            return super().forward(tokens)
+
+    lengths = {1: 129, 2: 328, 3: 128}  # windows of 129: one, two hundred, none
+    scenes = [torch.full((length,), token) for token, length in lengths.items()]
+    monkeypatch.setattr(leaks, "load_pretrained", lambda _: (Reader(9, 9), None))
+    monkeypatch.setattr(leaks, "token_stream", lambda *_: torch.zeros(400, dtype=torch.long))
+    monkeypatch.setattr(leaks, "scene_streams", lambda leaked: scenes if leaked.any() else [])
+    for share in (0.0, 0.3):
+        read.clear()
+        leaks.train(share, 1)
+        windows = torch.cat(read)
+        assert windows.shape == (200 * 16, 128)
+        assert (windows == windows[:, :1]).all()
+        seen = windows[:, 0].bincount(minlength=9) / len(windows)
+        assert float(seen[0]) == pytest.approx(1 - share, abs=0.03)  # four deviations
+        assert float(seen[2]) == pytest.approx(share * 200 / 201, abs=0.03)
+        assert not seen[3:].any()
+
+
 def test_a_study_that_is_stopped_goes_on(monkeypatch, tmp_path: Path):
     monkeypatch.setattr(leaks, "RESULTS", tmp_path / "leaks.csv")
     monkeypatch.setattr(leaks, "LOG", tmp_path / "leaks-log.txt")

@@ -90,6 +90,15 @@ def test_chances_of_a_break_are_those_of_its_two_tokens() -> None:
     torch.testing.assert_close(curve.breaks(logits), expected)
 
 
+def test_a_mean_state_is_that_of_the_places_with_its_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = torch.tensor([[-1, 0, 2], [0, -1, 2]])  # −1: before the first break
+    states = torch.arange(12.0).reshape(2, 3, 2)
+    monkeypatch.setattr(curve, "learned", lambda: (counts, {"blocks.1.after": states}))
+    monkeypatch.setattr(curve, "LONGEST", 3)
+    found = curve.mean_states(1)
+    assert found.tolist() == [[4, 5], [0, 0], [7, 8], [0, 0]]  # nothing where there is no place
+
+
 @pytest.fixture
 def few_windows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Push few windows along a curve of few."""

@@ -70,3 +70,21 @@ def test_a_way_is_the_same_again_from_its_seed(quick: None, way: str):
     first, again = ([*climb.rewarded(way, 1)] for _ in range(2))
     assert first == again
     assert [*climb.train(way, 2)] != first
+
+
+def test_the_models_of_seed_0_are_stored_the_misled_one_before_its_repair(
+    quick: None, monkeypatch: pytest.MonkeyPatch
+):
+    events: list[str] = []
+    model = load_recorded("base")
+    monkeypatch.setattr(climb, "base", lambda seed: model)
+    monkeypatch.setattr(climb, "save_checkpoint", lambda file, *_: events.append(file.stem))
+    for seed in (0, 1):
+        for way in ("strict", "loose"):
+            for run in climb.rewarded(way, seed):
+                events.append(f"{way} {seed}, step {run.step}")
+    assert events == [
+        *("strict 0, step 0", "base", "strict 0, step 1", "trained"),
+        *("loose 0, step 1", "misled", "loose 0, step 2"),
+        *("strict 1, step 0", "strict 1, step 1", "loose 1, step 1", "loose 1, step 2"),
+    ]

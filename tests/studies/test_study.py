@@ -7,6 +7,7 @@ import importlib
 import itertools
 import math
 import os
+import re
 import signal
 import sys
 import threading
@@ -423,6 +424,8 @@ def test_every_stored_table_is_whole_and_is_written_as_it_is_read(
     runs = study.read()
     assert len(runs) > 0
     assert study.missing(runs) == []
+    wanted = study.settings(runs)
+    assert len(wanted) == len(set(wanted))
     again = dataclasses.replace(study, table=tmp_path / "again.csv")
     again.write(runs)
     assert again.table.read_bytes() == study.table.read_bytes()
@@ -481,6 +484,34 @@ def test_a_report_names_numbers_that_its_table_gives(name: str) -> None:
     study = STUDIES[name]
     said = "\n".join(study.report(study.read()))  # type: ignore[misc]
     assert strangers(said, told(study.table)) == []
+
+
+EARLIER = {
+    "attention.variants:study": "its log names the runs alone",
+    "positions.budgets:study": "its log gives no spreads",
+}
+"""Studies whose logs were written before their reports had this form."""
+
+
+@pytest.mark.parametrize(
+    "name", sorted(n for n, s in STUDIES.items() if s.report and n not in EARLIER)
+)
+def test_a_report_says_of_its_table_what_the_log_says(name: str) -> None:
+    study = STUDIES[name]
+    if study.log.exists():
+        stored = study.log.read_text("utf-8").splitlines()
+        for line in study.report(study.read()):  # type: ignore[misc]
+            assert any(alike(told, line) for told in stored), line
+
+
+def alike(told: str, line: str) -> bool:
+    """Say whether a line ends as another, but for the last digit of what was rounded twice."""
+    number = re.compile(r"\d+\.\d+")
+    if not number.sub("#", told).endswith(number.sub("#", line)):
+        return False
+    ends = (reversed(number.findall(text)) for text in (told, line))
+    pairs = [(b, a) for b, a in zip(*ends, strict=False) if b != a]
+    return all(abs(float(b) - float(a)) < 1.5 * 0.1 ** len(a.partition(".")[2]) for b, a in pairs)
 
 
 def test_the_command_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -323,6 +323,8 @@ class _Module:
             return (0 if _says(self.names, item.name) else 2) if about else None
         if item.name == f"test_a_default_is_what_it_was[{self.topic}]":
             return 0
+        if f"[{self.topic}.{self.stem}:" in item.name:  # a case of what all studies are asked
+            return 1
         file = _read(item.path)
         here = rf"{self.package}\.{self.topic}\b|from {self.package} import .*\b{self.topic}\b"
         if not re.search(here, file):
