@@ -91,7 +91,7 @@ def test_chances_of_a_break_are_those_of_its_two_tokens() -> None:
 
 
 def test_a_mean_state_is_that_of_the_places_with_its_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = torch.tensor([[-1, 0, 2], [0, -1, 2]])  # −1: before the first break
+    counts = torch.tensor([[-1, 0, 2], [0, -1, 2]])  # −1: not known
     states = torch.arange(12.0).reshape(2, 3, 2)
     monkeypatch.setattr(curve, "learned", lambda: (counts, {"blocks.1.after": states}))
     monkeypatch.setattr(curve, "LONGEST", 3)
