@@ -58,7 +58,8 @@ def make_widget(tmp_path, monkeypatch) -> Iterator[Callable[..., type[Widget]]]:
     folder = tmp_path / "widgets"
     folder.mkdir()
     shutil.copy(WIDGETS / "package.json", folder)
-    shutil.copytree(WIDGETS / "kit", folder / "kit")
+    for name in ("kit", "shared"):
+        shutil.copytree(WIDGETS / name, folder / name)
     monkeypatch.setattr(base, "STATIC", folder / "static")
 
     def make(python: str = PYTHON, script: str = SCRIPT, style: str = "") -> type[Widget]:
@@ -342,8 +343,8 @@ def test_format_is_python_fixed_point_with_a_minus_sign(javascript, x, digits):
     ],
 )
 def test_numbers_are_written_as_people_write_them(javascript, function, given, written):
-    module = "large_numbers.js" if function == "compact" else "kit/numbers.js"
-    assert javascript(module, function, *given) == written
+    own = {"compact": "large_numbers.js", "scientific": "scientific.js", "tuple": "tuple.js"}
+    assert javascript(own.get(function, "kit/numbers.js"), function, *given) == written
 
 
 @pytest.mark.parametrize(("length", "head"), [(100, 9), (18, 9), (4, 2)])
@@ -450,7 +451,8 @@ def test_widget_offers_view_picture_and_words(make_widget):
 
 PANEL = """
 import { checkbox, color, draggable, heatMap, hover, html, mount } from "../kit/kit.js";
-import { play, radio, update } from "../kit/kit.js";
+import { radio, update } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 
 function render({ model, el }) {
   const map = html("canvas");
@@ -620,7 +622,8 @@ def test_play_respects_reduced_motion(widget_page, panel, motion):
 
 
 LAST_FRAME = """
-import { mount, play } from "../kit/kit.js";
+import { mount } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 
 function render({ model, el }) {
   let left = 3;
@@ -746,6 +749,29 @@ export default { render };
 def test_a_panel_fills_the_width_there_is_from_its_first_drawing_on(make_widget, widget_page):
     page = widget_page(make_widget(script=AT_ONCE)())
     assert page.evaluate("widget.dataset.first") == "0 0 500 100"
+
+
+WORDS = """
+import { panel, widget } from "../kit/kit.js";
+
+export default widget("counter", () => {
+  const y = ({ number }) => (
+    { domain: [0, 2], ticks: [1], text: () => `the ${number}.`, label: "" });
+  const drawing = panel({
+    label: "A name", height: 100, x: { domain: [0, 1], label: "" }, y, draw() {},
+  });
+  return { layout: [drawing], draw: drawing.draw };
+});
+"""
+
+
+@pytest.mark.browser
+def test_an_axis_whose_numbers_stay_says_the_words_of_now(make_widget, widget_page):
+    page = widget_page(make_widget(script=WORDS)(number=3))
+    assert page.get_by_text("the 3.").is_visible()
+    page.evaluate("model.set('number', 4)")
+    settle(page)
+    assert page.get_by_text("the 4.").is_visible()
 
 
 MARKS = """

@@ -3,7 +3,8 @@
 // What is computed is in folding.js.
 
 import { button, columns, div, format, grouped, heading, key, panel, paths } from "../kit/kit.js";
-import { play, resultLine, widget, write as put } from "../kit/kit.js";
+import { resultLine, widget, write as put } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 import { describe, fold, HIGHEST, heard, SHOWN, valueAt } from "./folding.js";
 import { NO_SOUND, speaker } from "../shared/speaker.js";
 

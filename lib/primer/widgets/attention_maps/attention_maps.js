@@ -11,19 +11,9 @@ import {
   headTargets,
 } from "../shared/attention_scores.js";
 import { nameOf } from "../shared/attention_scores.js";
-import {
-  clamp,
-  div,
-  format,
-  html,
-  memory,
-  paragraph,
-  radio,
-  resultLine,
-  scientific,
-  span,
-} from "../kit/kit.js";
+import { clamp, div, format, html, memory, paragraph, radio, resultLine, span } from "../kit/kit.js";
 import { widen, widget, write } from "../kit/kit.js";
+import { scientific } from "../shared/scientific.js";
 import { readModel } from "../shared/language_model.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
 import { encode, tokenText, visible } from "../shared/tokenizer.js";

@@ -3,7 +3,8 @@
 // The functions above `drawing` are the mathematics; the tests compare them with primer.beyond_attention.
 
 import { button, clamp, counted, div, format, heading, key, mean, panel, paths } from "../kit/kit.js";
-import { percent, play, resultLine, short, sum, widget } from "../kit/kit.js";
+import { percent, resultLine, short, sum, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 
 const SECONDS = 6; // to read the whole curve
 

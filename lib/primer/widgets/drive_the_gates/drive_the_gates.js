@@ -4,7 +4,9 @@
 // number for each step; step 1 is their first.
 
 import { button, clamp, columns, div, format, heading, key, panel, paths } from "../kit/kit.js";
-import { play, resultLine, scientific, short, slider, widget } from "../kit/kit.js";
+import { resultLine, short, slider, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { scientific } from "../shared/scientific.js";
 import { paintedOver } from "../shared/painted.js";
 
 /** What a memory cell with given gates holds, and what it shows. */

@@ -3,7 +3,9 @@
 // The functions above `LEFT` are the mathematics; the tests compare them with primer.optimization.
 
 import { between, button, clamp, columns, counted, div, format, heading, key, memory } from "../kit/kit.js";
-import { panel, paths, play, resultLine, scientific, short, significant, sum, widget } from "../kit/kit.js";
+import { panel, paths, resultLine, short, significant, sum, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { scientific } from "../shared/scientific.js";
 
 /** By how much the heavy ball shrinks an error per step in the long run: the larger modulus of its two roots. */
 export function factorOf(h, step, momentum) {

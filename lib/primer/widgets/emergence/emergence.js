@@ -2,17 +2,8 @@
 //
 // The functions above `scores` are the mathematics; the tests compare them with primer.scaling.
 
-import {
-  clamp,
-  columns,
-  counted,
-  format,
-  panel,
-  percent,
-  resultLine,
-  scientific,
-  widget,
-} from "../kit/kit.js";
+import { clamp, columns, counted, format, panel, percent, resultLine, widget } from "../kit/kit.js";
+import { scientific } from "../shared/scientific.js";
 import { brief } from "../shared/large_numbers.js";
 import { dots } from "../shared/pixels.js";
 import { firstOf } from "../shared/random.js";

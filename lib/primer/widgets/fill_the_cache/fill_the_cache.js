@@ -2,19 +2,9 @@
 //
 // The functions above `rows` are the mathematics; the tests compare them with primer.inference.
 
-import {
-  columns,
-  counted,
-  format,
-  grouped,
-  heading,
-  key,
-  panel,
-  paragraph,
-  paths,
-  play,
-} from "../kit/kit.js";
+import { columns, counted, format, grouped, heading, key, panel, paragraph, paths } from "../kit/kit.js";
 import { resultLine, short, widget, write as say } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 
 /** The first token that a layer, counted from 1, still keeps of n. */
 export const firstHeld = (layer, n, window, every) => (layer % every ? Math.max(0, n - window) : 0);

@@ -3,7 +3,8 @@
 // The functions above `plane` are the mathematics; the tests compare them with primer.recurrent.
 
 import { between, button, clamp, columns, div, heading, key, panel, paths, resultLine } from "../kit/kit.js";
-import { scientific, short, widget } from "../kit/kit.js";
+import { short, widget } from "../kit/kit.js";
+import { scientific } from "../shared/scientific.js";
 
 // ---------------------------------------------------------------- two by two
 

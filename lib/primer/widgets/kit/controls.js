@@ -7,8 +7,9 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
   const id = uniqueId();
   const input = html("input", { id, type: "range", min, max, step });
   const output = html("output", { for: id, "aria-live": "off" }); // the input itself says its value
+  let [place, reach] = [null, ""];
   const show = (x) => {
-    input.value = x;
+    if (x !== place) input.value = place = x; // written again, the same would be laid out again
     const words = text(x);
     if (output.textContent === words) return; // so that a frame lays out only what has changed
     output.textContent = words;
@@ -21,7 +22,13 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
   if (value !== undefined) show(value);
   // input and value stand together, beside their name or below it
   const row = div("control", html("label", { for: id }, label), div("output", input, output));
-  return { row, input, set: show, limit: (ends) => set(input, ends) };
+  const limit = (ends) => {
+    const now = Object.values(ends).join();
+    if (now === reach) return;
+    [place, reach] = [null, now]; // where it stands is cut to its ends
+    set(input, ends);
+  };
+  return { row, input, set: show, limit };
 }
 
 /** options: [[value, text], …]; `offer(options)` takes others. */

@@ -37,13 +37,3 @@ export const counted = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`
 
 /** 12.5% */
 export const percent = (share, digits = 1) => `${format(100 * share, digits)}%`;
-
-/** 4.8·10⁻⁹ */
-export function scientific(x, digits = 1) {
-  const [mantissa, power] = x.toExponential(digits).split("e");
-  const raised = [...String(Number(power))].map((c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)] ?? "⁻");
-  return `${mantissa.replace("-", "−")}·10${raised.join("")}`;
-}
-
-/** (1.00, −2.50) */
-export const tuple = (numbers, write = (x) => format(x, 2)) => `(${numbers.map(write).join(", ")})`;

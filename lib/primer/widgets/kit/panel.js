@@ -6,23 +6,26 @@ import { named } from "./memory.js";
 import { arrow, decimals, linear, logarithmic, path, ticks } from "./scales.js";
 import { between } from "./numbers.js";
 
+// The places and the words along an axis: [[pixels, words], …]
+const marksOf = ({ scale, ticks: all = ticks(...scale.domain), text = decimals(all) }) =>
+  all.map((t) => [scale(t), text(t)]);
+
 /** Grid, numbers and labels in an SVG <g>, of two axes { scale, label, ticks, text }; the last two may be left out. */
 export function axes(g, horizontal, vertical) {
-  const { scale: x, ticks: xTicks = ticks(...x.domain), text: xText = decimals(xTicks) } = horizontal;
-  const { scale: y, ticks: yTicks = ticks(...y.domain), text: yText = decimals(yTicks) } = vertical;
-  const [left, right] = x.range;
-  const [bottom, top] = y.range;
+  const [across, up] = [horizontal, vertical].map(marksOf);
+  const [left, right] = horizontal.scale.range;
+  const [bottom, top] = vertical.scale.range;
   const text = (name, px, py, anchor, words) => ({ class: name, x: px, y: py, "text-anchor": anchor, words });
   // An axis whose ends move has mostly the same parts at other places.
   if (!g.firstChild) g.append(svg("g"), svg("g"));
   fill(g.firstChild, "path", [
-    ...xTicks.map((t) => ({ class: "grid", d: `M${x(t)} ${bottom}V${top}` })),
-    ...yTicks.map((t) => ({ class: "grid", d: `M${left} ${y(t)}H${right}` })),
+    ...across.map(([x]) => ({ class: "grid", d: `M${x} ${bottom}V${top}` })),
+    ...up.map(([y]) => ({ class: "grid", d: `M${left} ${y}H${right}` })),
     { class: "axis", d: `M${left} ${top}V${bottom}H${right}` },
   ]);
   fill(g.lastChild, "text", [
-    ...xTicks.map((t) => text("tick", x(t), bottom + 15, "middle", xText(t))),
-    ...yTicks.map((t) => text("tick", left - 6, y(t) + 4, "end", yText(t))),
+    ...across.map(([x, words]) => text("tick", x, bottom + 15, "middle", words)),
+    ...up.map(([y, words]) => text("tick", left - 6, y + 4, "end", words)),
     text("label", (left + right) / 2, bottom + 32, "middle", horizontal.label),
     text("label", left, top - 9, "start", vertical.label),
   ]);
@@ -201,7 +204,9 @@ export function panel({
 
   function frame({ width, height: high, horizontal, vertical }) {
     const [x, y] = [horizontal.scale, vertical.scale];
-    const same = JSON.stringify([width, high, horizontal, vertical]);
+    // what the axes show, not what they are told: a function that writes their numbers may write other ones now
+    const shown = [horizontal, vertical].map((axis) => [axis.label, marksOf(axis)]);
+    const same = JSON.stringify([width, high, shown]);
     if (written === same) return;
     written = same;
     set(drawing, { viewBox: `0 0 ${width} ${high}`, height: high });

@@ -15,7 +15,8 @@ import {
   panel,
   paths,
 } from "../kit/kit.js";
-import { resultLine, scientific, short, significant, widget } from "../kit/kit.js";
+import { resultLine, short, significant, widget } from "../kit/kit.js";
+import { scientific } from "../shared/scientific.js";
 import { dots, pixels } from "../shared/pixels.js";
 import { normal, random } from "../shared/random.js";
 

@@ -3,7 +3,8 @@
 // The functions above `readout` are the mathematics; the tests compare them with primer.statistics.
 
 import { between, button, clamp, columns, div, format, memory, panel, paragraph, paths } from "../kit/kit.js";
-import { grouped, percent, play, resultLine, set, span, widget, write } from "../kit/kit.js";
+import { grouped, percent, resultLine, set, span, widget, write } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 import { normal, random } from "../shared/random.js";
 
 const ROOT = Math.sqrt(2 * Math.PI);

@@ -15,13 +15,13 @@ import {
   panel,
   paths,
   percent,
-  play,
   resultLine,
-  scientific,
   short,
   sum,
   widget,
 } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { scientific } from "../shared/scientific.js";
 import { normal, random } from "../shared/random.js";
 
 /** The part of the peak that is left when the part x of a run is over. */

@@ -3,8 +3,9 @@
 // First the parts of the drawing, each { element, draw(state) }; then what joins them.
 
 import { arrow, clamp, columns, div, format, grouped, heading, html, legend } from "../kit/kit.js";
-import { memory, panel, paragraph, path, paths, play, radio, resultLine, select, set } from "../kit/kit.js";
+import { memory, panel, paragraph, path, paths, radio, resultLine, select, set } from "../kit/kit.js";
 import { signed, sketch, slider, span, sum, table, widget, write } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 import { details } from "../shared/folded.js";
 import {
   applyRope,

@@ -15,19 +15,10 @@ import {
   memory,
   panel,
 } from "../kit/kit.js";
-import {
-  paragraph,
-  paths,
-  percent,
-  play,
-  resultLine,
-  scientific,
-  signed,
-  span,
-  sum,
-  table,
-} from "../kit/kit.js";
+import { paragraph, paths, percent, resultLine, signed, span, sum, table } from "../kit/kit.js";
 import { widget, write } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { scientific } from "../shared/scientific.js";
 import { normal, random } from "../shared/random.js";
 
 export const SIZES = [3, 5, 8, 12, 20, 32, 50, 80, 120, 200];

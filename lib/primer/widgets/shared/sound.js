@@ -1,5 +1,6 @@
 // Sound in and out: the reader's own, from a file or the microphone, and the player.
-import { button, format, html, play } from "../kit/kit.js";
+import { button, format, html } from "../kit/kit.js";
+import { play } from "./play.js";
 import { interpolate, powerOfTwo } from "./spectrum.js";
 import { parseWav } from "./wav.js";
 

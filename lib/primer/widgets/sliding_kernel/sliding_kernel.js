@@ -2,7 +2,8 @@
 //
 // What is computed is in sliding.js.
 
-import { clamp, columns, div, heading, key, panel, paths, play, resultLine, widget } from "../kit/kit.js";
+import { clamp, columns, div, heading, key, panel, paths, resultLine, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 import { describe, LENGTH, places, taps, total, under } from "./sliding.js";
 
 const PACE = 2; // places a second

@@ -15,7 +15,9 @@ import {
   html,
   key,
 } from "../kit/kit.js";
-import { lay, memory, panel, play, putPixels, resultLine, scientific, sum, widget } from "../kit/kit.js";
+import { lay, memory, panel, putPixels, resultLine, sum, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { scientific } from "../shared/scientific.js";
 
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 const tanh = (z) => 1 - 2 / (1 + Math.exp(2 * z)); // to 1e-16, in half the time of Math.tanh

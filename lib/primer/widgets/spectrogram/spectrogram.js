@@ -121,8 +121,11 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     const found = peaks(power).map(peak);
     time.move(signal, state.time, parts.window, parts.rate);
     spectrum.move(signal, power, parts.rate, found);
-    cursor.max = Math.floor((signal.duration * signal.rate) / state.hop);
-    cursor.value = Math.round((state.time * signal.rate) / state.hop);
+    const [last, here] = [signal.duration, state.time].map((t) => (t * signal.rate) / state.hop);
+    once("cursor", [content, last, here], () => {
+      cursor.max = Math.floor(last);
+      cursor.value = Math.round(here);
+    });
     set(cursor, { "aria-valuetext": wordsOf(signal).moment(signal.start + state.time) });
     result.say(describeFrame(signal, state.time, parts.rate, found), player.position() !== null);
     el.dataset.peaks = found.map(({ frequency }) => frequency.toFixed(2)).join(" ");

@@ -2,7 +2,8 @@
 //
 // The functions above `valley` are the mathematics; the tests compare them with primer.scaling.
 
-import { between, clamp, columns, format, panel, resultLine, scientific, widget } from "../kit/kit.js";
+import { between, clamp, columns, format, panel, resultLine, widget } from "../kit/kit.js";
+import { scientific } from "../shared/scientific.js";
 import { brief } from "../shared/large_numbers.js";
 
 // A law with a floor { E, A, B, alpha, beta }, or Kaplan's { N_c, D_c, alpha_N, alpha_D }.

@@ -2,8 +2,10 @@
 //
 // The functions above `valley` are the mathematics; the tests compare them with primer.optimization.
 
-import { clamp, columns, counted, format, heading, key, panel, paths, play, resultLine } from "../kit/kit.js";
-import { scientific, widget } from "../kit/kit.js";
+import { clamp, columns, counted, format, heading, key, panel, paths, resultLine } from "../kit/kit.js";
+import { widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { scientific } from "../shared/scientific.js";
 
 const STEPS = 100;
 const START = [-2, 1];

@@ -2,8 +2,9 @@
 //
 // The functions above `WIDE` are the mathematics; the tests compare them with primer.networks.
 
-import { button, clamp, columns, div, format, heading, key, panel, play } from "../kit/kit.js";
+import { button, clamp, columns, div, format, heading, key, panel } from "../kit/kit.js";
 import { resultLine, short, table, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 
 // What a node computes of its operands, and its slope with respect to each of them.
 const OPS = {

@@ -3,7 +3,8 @@
 // The functions above `GRID` are the mathematics; the tests compare them with primer.networks.
 
 import { between, button, clamp, columns, counted, format, heading, key, mean, panel } from "../kit/kit.js";
-import { memory, resultLine, scientific, widget } from "../kit/kit.js";
+import { memory, resultLine, widget } from "../kit/kit.js";
+import { scientific } from "../shared/scientific.js";
 
 export const truth = (x) => Math.sin(4 * x) + x / 2;
 

@@ -18,15 +18,15 @@ import {
   panel,
   paths,
   percent,
-  play,
   resultLine,
-  scientific,
   short,
   sum,
   uniqueId,
   widget,
   write as say,
 } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { scientific } from "../shared/scientific.js";
 import { chance, logFactorial, lowest } from "../shared/binomial.js";
 import { firstOf } from "../shared/random.js";
 

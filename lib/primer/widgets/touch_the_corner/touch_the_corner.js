@@ -13,9 +13,9 @@ import {
   panel,
   paths,
   resultLine,
-  tuple,
   widget,
 } from "../kit/kit.js";
+import { tuple } from "../shared/tuple.js";
 
 /** The loss above its lowest: half the square of w − m, measured by columns that have the correlation c. */
 export function loss([a, b], [m, n], c) {

@@ -3,19 +3,9 @@
 // What is computed is in sharing.js.
 
 import { between, button, clamp, columns, div, format, heading, heatMap, html } from "../kit/kit.js";
-import {
-  key,
-  lay,
-  memory,
-  panel,
-  paths,
-  percent,
-  play,
-  resultLine,
-  table,
-  tuple,
-  widget,
-} from "../kit/kit.js";
+import { key, lay, memory, panel, paths, percent, resultLine, table, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
+import { tuple } from "../shared/tuple.js";
 import { dots } from "../shared/pixels.js";
 import { balance, cases, chances, fallen, GRID, landscape, landscapeWith, loss, lowest } from "./sharing.js";
 import { ownLosses, REACH, withBestBiases } from "./sharing.js";

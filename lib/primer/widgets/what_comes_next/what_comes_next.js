@@ -1,18 +1,8 @@
 // What comes next: a line in its pieces, the bars of the piece to come, and a model that writes on.
 
-import {
-  button,
-  counted,
-  div,
-  format,
-  heading,
-  html,
-  memory,
-  percent,
-  play,
-  resultLine,
-} from "../kit/kit.js";
+import { button, counted, div, format, heading, html, memory, percent, resultLine } from "../kit/kit.js";
 import { set, span, widen, widget, write } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 import { distribution, effectiveChoices, leading, draw as pick } from "../shared/choosing.js";
 import { readPrompt } from "../shared/generation.js";
 import { newCache, readModel } from "../shared/language_model.js";

@@ -2,8 +2,9 @@
 //
 // What is computed is in winding.js.
 
-import { button, clamp, columns, div, format, heading, key, memory, panel, paths, play } from "../kit/kit.js";
+import { button, clamp, columns, div, format, heading, key, memory, panel, paths } from "../kit/kit.js";
 import { resultLine, widget } from "../kit/kit.js";
+import { play } from "../shared/play.js";
 import { binsBetween, center, curveOf, HIGHEST, RATE, samples, wound } from "./winding.js";
 
 const FINE = 20; // points of the curve to a hertz
