@@ -662,7 +662,8 @@ class Counter(Widget):
     part = Choice(0.5, (0.25, 0.5, 0.75), label="part", look="select")
 """
 SHOWS = """
-import { panel, table, widget } from "../kit/kit.js";
+import { panel, widget } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 
 export default widget("counter", ({ el, controls, write }) => {
   const drawing = panel({

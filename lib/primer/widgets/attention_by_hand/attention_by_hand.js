@@ -3,7 +3,8 @@
 // The functions above `NAMES` are the mathematics; the tests compare them with primer.attention.
 
 import { button, clamp, columns, div, format, heading, html, panel, paragraph, path } from "../kit/kit.js";
-import { resultLine, short, span, sum, table, ticks, widen, widget, write } from "../kit/kit.js";
+import { resultLine, short, span, sum, ticks, widen, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { tuple } from "../shared/tuple.js";
 import { placeNames } from "./names.js";
 import { effectiveChoices, softmax } from "../shared/probability.js";

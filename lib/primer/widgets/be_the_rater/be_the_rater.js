@@ -3,7 +3,8 @@
 // The functions above `bars` are the mathematics and the words; the tests compare them with primer.
 
 import { between, button, columns, counted, div, format, heading, html, key, panel } from "../kit/kit.js";
-import { resultLine, signed, sum, table, widget, write } from "../kit/kit.js";
+import { resultLine, signed, sum, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { bestOf, divergence, mean, tilted } from "../shared/policies.js";
 
 const count = (text, what) => text.split(what).length - 1;

@@ -2,7 +2,8 @@
 // with primer.language_models.
 
 import { button, clamp, columns, counted, div, format, heading, html, memory, panel } from "../kit/kit.js";
-import { resultLine, table, widget, write } from "../kit/kit.js";
+import { resultLine, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { inTurns } from "../shared/in_turns.js";
 import { textInput } from "../shared/text_input.js";
 import { readTokenizer, tokenText, visible } from "../shared/tokenizer.js";

@@ -17,9 +17,9 @@ import {
   resultLine,
   short,
   sum,
-  table,
   widget,
 } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { chances as binomial } from "../shared/binomial.js";
 import { dots } from "../shared/pixels.js";
 

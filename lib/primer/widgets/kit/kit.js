@@ -10,4 +10,3 @@ export * from "./memory.js";
 export * from "./numbers.js";
 export * from "./panel.js";
 export * from "./scales.js";
-export * from "./table.js";

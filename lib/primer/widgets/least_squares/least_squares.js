@@ -15,7 +15,8 @@ import {
   resultLine,
   set,
 } from "../kit/kit.js";
-import { sketch, slider, span, sum, table, widget } from "../kit/kit.js";
+import { sketch, slider, span, sum, widget } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { tuple } from "../shared/tuple.js";
 
 const squares = (numbers, center = 0) => sum(numbers.map((v) => (v - center) ** 2));

@@ -3,7 +3,8 @@
 // The functions above `reading` are the mathematics; the tests compare them with primer.fine_tuning.
 
 import { button, columns, div, format, heading, html, key, mean, memory, panel } from "../kit/kit.js";
-import { paragraph, paths, resultLine, set, span, table, widget, write } from "../kit/kit.js";
+import { paragraph, paths, resultLine, set, span, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { details } from "../shared/folded.js";
 import { distribution, draw as pick, logSoftmax } from "../shared/choosing.js";
 import { continueText, readPrompt } from "../shared/generation.js";

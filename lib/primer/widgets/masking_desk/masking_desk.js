@@ -3,7 +3,8 @@
 // The functions above `cells` are the mathematics; the tests compare them with primer.pretraining.
 
 import { button, div, format, heading, html, key, memory, percent, resultLine, set } from "../kit/kit.js";
-import { sketch, span, sum, table, widget, write as say } from "../kit/kit.js";
+import { sketch, span, sum, widget, write as say } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { details } from "../shared/folded.js";
 import { readModel } from "../shared/language_model.js";
 import { fill } from "../shared/masked_twin.js";

@@ -2,7 +2,8 @@
 //
 // The functions above `NORMS` are the mathematics; the tests compare them with primer.optimization.
 
-import { between, columns, format, heading, panel, resultLine, table, widget } from "../kit/kit.js";
+import { between, columns, format, heading, panel, resultLine, widget } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { tuple } from "../shared/tuple.js";
 
 export function gradientAt(angle, length) {

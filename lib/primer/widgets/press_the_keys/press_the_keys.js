@@ -15,11 +15,11 @@ import {
   resultLine,
   set,
   span,
-  table,
   widen,
   widget,
   write,
 } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { details } from "../shared/folded.js";
 import { readModel } from "../shared/language_model.js";
 import { workshop } from "../shared/workshop.js";

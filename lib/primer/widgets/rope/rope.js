@@ -4,7 +4,8 @@
 
 import { arrow, clamp, columns, div, format, grouped, heading, html, legend } from "../kit/kit.js";
 import { memory, panel, paragraph, path, paths, radio, resultLine, select, set } from "../kit/kit.js";
-import { signed, sketch, slider, span, sum, table, widget, write } from "../kit/kit.js";
+import { signed, sketch, slider, span, sum, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { play } from "../shared/play.js";
 import { details } from "../shared/folded.js";
 import {

@@ -15,8 +15,9 @@ import {
   memory,
   panel,
 } from "../kit/kit.js";
-import { paragraph, paths, percent, resultLine, signed, span, sum, table } from "../kit/kit.js";
+import { paragraph, paths, percent, resultLine, signed, span, sum } from "../kit/kit.js";
 import { widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { play } from "../shared/play.js";
 import { scientific } from "../shared/scientific.js";
 import { normal, random } from "../shared/random.js";

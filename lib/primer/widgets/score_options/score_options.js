@@ -1,18 +1,7 @@
 // Score the options: what texts of the reader's cost the book's model, and three rules that make a choice of it.
 
-import {
-  counted,
-  div,
-  format,
-  heading,
-  html,
-  memory,
-  panel,
-  resultLine,
-  table,
-  widget,
-  write,
-} from "../kit/kit.js";
+import { counted, div, format, heading, html, memory, panel, resultLine, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { logSoftmax } from "../shared/choosing.js";
 import { forwardSteps, logitsAt, newCache, readModel } from "../shared/language_model.js";
 import { textInput } from "../shared/text_input.js";

@@ -3,7 +3,8 @@
 // The functions above `LAST` are the mathematics and the rules; the tests compare them with primer.
 
 import { button, columns, counted, div, format, heading, html, key, panel, percent } from "../kit/kit.js";
-import { resultLine, set, sum, table, widen, widget, write } from "../kit/kit.js";
+import { resultLine, set, sum, widen, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { visible } from "../shared/tokenizer.js";
 
 export const readGame = (data) => JSON.parse(new TextDecoder().decode(data));

@@ -3,7 +3,8 @@
 // The functions above `uses` are the mathematics; the tests compare them with primer.fine_tuning.
 
 import { clamp, columns, format, grouped, heading, key, mean, memory, panel, paths } from "../kit/kit.js";
-import { percent, resultLine, sum, table, widget } from "../kit/kit.js";
+import { percent, resultLine, sum, widget } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { details } from "../shared/folded.js";
 import { inTurns } from "../shared/in_turns.js";
 

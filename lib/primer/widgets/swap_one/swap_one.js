@@ -3,7 +3,8 @@
 // What is computed is in carrying.js.
 
 import { button, clamp, colormap, columns, div, format, heading, html, memory, panel } from "../kit/kit.js";
-import { paragraph, percent, resultLine, table, widget, write } from "../kit/kit.js";
+import { paragraph, percent, resultLine, widget, write } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { readModel } from "../shared/language_model.js";
 import { textInput } from "../shared/text_input.js";
 import { cut, tokenText, visible } from "../shared/tokenizer.js";

@@ -3,7 +3,8 @@
 // The functions above `WIDE` are the mathematics; the tests compare them with primer.networks.
 
 import { button, clamp, columns, div, format, heading, key, panel } from "../kit/kit.js";
-import { resultLine, short, table, widget } from "../kit/kit.js";
+import { resultLine, short, widget } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { play } from "../shared/play.js";
 
 // What a node computes of its operands, and its slope with respect to each of them.

@@ -3,7 +3,8 @@
 // What is computed is in sharing.js.
 
 import { between, button, clamp, columns, div, format, heading, heatMap, html } from "../kit/kit.js";
-import { key, lay, memory, panel, paths, percent, resultLine, table, widget } from "../kit/kit.js";
+import { key, lay, memory, panel, paths, percent, resultLine, widget } from "../kit/kit.js";
+import { table } from "../shared/table.js";
 import { play } from "../shared/play.js";
 import { tuple } from "../shared/tuple.js";
 import { dots } from "../shared/pixels.js";

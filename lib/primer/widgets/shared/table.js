@@ -1,6 +1,6 @@
 // A table whose cells are written again only where they changed.
 
-import { html, write } from "./elements.js";
+import { html, write } from "../kit/kit.js";
 
 // A cell is a text, nodes, or { text, class }.
 function fill(cell, content) {
