@@ -14,7 +14,7 @@ from widget_page import settle
 
 from primer.fourier import dft
 from primer.notebook.figures import png
-from primer.widgets.winding_machine import HIGHEST, RATE, SIGNALS, WindingMachine
+from primer.widgets.winding_machine import HIGHEST, PARTS, RATE, SIGNALS, WindingMachine
 
 MATH, FILE = "winding.js", "winding_machine.js"
 
@@ -25,18 +25,22 @@ states = st.builds(
     seconds=st.sampled_from([1, 2, 4]),
     tone=st.floats(1, 6).map(lambda x: round(x, 1)),
     delay=hundredths,
+    gains=st.lists(st.sampled_from([0, 0.25, 1]), min_size=3, max_size=3),
 )
 frequencies = st.floats(-HIGHEST, HIGHEST).map(lambda f: round(f, 2))
 
 
+def parts_of(javascript, state):
+    return javascript(MATH, "partsOf", state, WindingMachine.constants)
+
+
 def samples_of(javascript, state):
-    known = WindingMachine.constants
-    return javascript(MATH, "samples", state, known)
+    return javascript(MATH, "samples", parts_of(javascript, state), state["gains"])
 
 
 @given(states, frequencies)
-@example({"signal": "two", "seconds": 1, "tone": 3.0, "delay": 0.0}, 2.6)
-@example({"signal": "noise", "seconds": 4, "tone": 3.0, "delay": 0.29}, -7.0)
+@example({"signal": "two", "seconds": 1, "tone": 3.0, "delay": 0.0, "gains": [1, 0.5, 0]}, 2.6)
+@example({"signal": "noise", "seconds": 4, "tone": 3.0, "delay": 0.29, "gains": [1, 1, 0]}, -7.0)
 def test_samples_and_centers_are_the_librarys(javascript, state, f):
     widget = WindingMachine(**state, frequency=f)
     x = samples_of(javascript, state)
@@ -47,6 +51,31 @@ def test_samples_and_centers_are_the_librarys(javascript, state, f):
     assert points.mean() == pytest.approx(found, abs=1e-12)
     finer = np.array(javascript(MATH, "wound", x, f, 3)) @ [1, 1j]
     np.testing.assert_allclose(finer[::3], points, atol=1e-9)
+
+
+@given(states)
+def test_parts_are_named_and_as_high_as_they_are_said_to_be(javascript, state):
+    parts = np.array(parts_of(javascript, state))
+    np.testing.assert_allclose(parts, WindingMachine(**state).parts(), atol=1e-12)
+    named = PARTS.get(state["signal"], [])
+    assert len(parts) == max(1, len(named))
+    for (_, height), part in zip(named, parts, strict=False):
+        assert abs(part).max() <= height + 1e-12
+
+
+@given(states)
+def test_the_curve_of_a_sum_is_the_sum_of_the_curves(javascript, state):
+    curves = [javascript(MATH, "curveOf", part, 2) for part in parts_of(javascript, state)]
+    added = javascript(MATH, "curveOfSum", curves, state["gains"])
+    wound = javascript(MATH, "curveOf", samples_of(javascript, state), 2)
+    assert [f for f, _ in added] == [f for f, _ in wound]
+    np.testing.assert_allclose([c for _, c in added], [c for _, c in wound], atol=1e-12)
+
+
+def test_lengths_do_not_add_where_arrows_do():
+    both, one, other = ([1, 1, 0], [1, 0, 0], [0, 1, 0])
+    lengths = [abs(WindingMachine(gains=gains).center(3.4)) for gains in (both, one, other)]
+    assert lengths[0] < lengths[1] + lengths[2] - 0.01
 
 
 @given(states)
@@ -80,8 +109,8 @@ def test_the_curve_is_drawn_through_centers(javascript):
 
 @pytest.mark.parametrize("delay", [0.05, 0.1])
 def test_a_delay_turns_the_center_of_a_tone_and_leaves_its_distance(delay):
-    before = WindingMachine(signal="two").center([3, 5])
-    after = WindingMachine(signal="two", delay=delay).center([3, 5])
+    before = WindingMachine(gains=[1, 1, 0]).center([3, 5])
+    after = WindingMachine(gains=[1, 1, 0], delay=delay).center([3, 5])
     np.testing.assert_allclose(after, before * np.exp(-2j * np.pi * delay * np.array([3, 5])))
 
 
@@ -118,6 +147,8 @@ def test_the_result_line_names_distance_angle_and_bin(javascript, state, middle,
         ({"moment": 4.5}, "moment"),
         ({"moment": math.nan}, "moment"),
         ({"signal": "drum"}, "signal"),
+        ({"gains": [1.0, 1.0]}, "gains must hold 3 numbers from 0 to 1"),
+        ({"gains": [1.0, 1.0, 1.1]}, "gains must hold 3 numbers from 0 to 1"),
     ],
 )
 def test_values_out_of_range_are_refused(state, complaint):
@@ -129,7 +160,8 @@ def test_the_still_picture_shows_what_was_passed():
     widget = WindingMachine(frequency=-3.0, seconds=2)
     signal, curve, plane = widget.picture().axes
     assert len(signal.lines[0].get_xdata()) == 2 * RATE
-    line, dots = curve.lines
+    line, *alone, dots = curve.lines
+    assert len(alone) == 2
     assert (line.get_xdata().min(), line.get_xdata().max()) == (-3, 0)
     np.testing.assert_allclose(dots.get_xdata(), np.arange(-6, 1) / 2)
     tip = plane.lines[2].get_xydata()[1] @ [1, 1j]
@@ -205,9 +237,9 @@ def test_the_curve_fills_in_behind_the_winding(widget_page, width):
 
 @pytest.mark.browser
 def test_a_moment_of_the_signal_is_a_point_of_the_string(widget_page, javascript):
-    widget = WindingMachine(signal="two", seconds=4, moment=3.21, frequency=1.5)
-    page = widget_page(widget)
-    x = samples_of(javascript, {"signal": "two", "seconds": 4, "tone": 3.0, "delay": 0.0})
+    state = {"signal": "two", "seconds": 4, "gains": [1, 1, 0]}
+    page = widget_page(WindingMachine(**state, moment=3.21, frequency=1.5))
+    x = samples_of(javascript, {**state, "tone": 3.0, "delay": 0.0})
     length = "[...document.querySelectorAll('.winding-machine .hand')].map((h) => h.getBBox())"
     in_time, in_plane = page.evaluate(f"{length}.map(({{ width, height }}) => [width, height])")
     assert in_time[0] == pytest.approx(0, abs=0.1)
@@ -225,7 +257,7 @@ def test_a_moment_of_the_signal_is_a_point_of_the_string(widget_page, javascript
 
 @pytest.mark.browser
 def test_another_signal_begins_a_new_curve_and_a_sweep_ends_at_the_last_frequency(widget_page):
-    page = widget_page(WindingMachine(frequency=6.9))
+    page = widget_page(WindingMachine(signal="tone", frequency=6.9))
     reaches = "document.querySelector('.winding-machine .curve').getBBox().width"
     tone = page.get_by_role("slider", name="One tone")
     assert tone.is_enabled()
@@ -234,7 +266,7 @@ def test_another_signal_begins_a_new_curve_and_a_sweep_ends_at_the_last_frequenc
     page.wait_for_function("model.get('frequency') === 7")
     page.get_by_label("Signal", exact=True).select_option("two")
     settle(page)
-    assert tone.is_disabled()
+    assert tone.is_hidden()
     half = page.evaluate(reaches)
     page.get_by_label("Show the whole curve").click()
     settle(page)
@@ -245,3 +277,33 @@ def test_another_signal_begins_a_new_curve_and_a_sweep_ends_at_the_last_frequenc
     page.get_by_label("4 s").click()  # what is moved stops the sweep
     page.get_by_role("button", name="Sweep").wait_for()
     assert 0 < page.evaluate("model.get('frequency')") < 7
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("calm", [False, True])
+def test_a_tone_swells_into_the_sum_and_leaves_the_other_peak(widget_page, calm):
+    page = widget_page(WindingMachine(frequency=6.0))
+    page.emulate_media(reduced_motion="reduce" if calm else "no-preference")
+    shapes = "[...document.querySelectorAll('.winding-machine .panel:has(.area) .{}')]"
+    heights = f"{shapes}.map((one) => one.getBBox().height)"
+    alone = page.evaluate(heights.format("part"))
+    silent, sounding = (page.get_by_label(name, exact=True) for name in ("5 Hz", "3 Hz"))
+    assert sounding.is_checked()
+    assert not silent.is_checked()
+    silent.press(" ")
+    half = f"{heights.format('part')}[1] > 3"
+    page.wait_for_function(half)
+    assert page.evaluate("model.get('gains')") == [1, 1, 0]
+    # the slower peak is as high as before, and the faster one half as high as that
+    page.wait_for_function(f"Math.abs({heights.format('part')}[1] - {alone[0] / 2}) < 1")
+    assert page.evaluate(heights.format("part"))[0] == pytest.approx(alone[0], abs=0.1)
+    sounding.press(" ")
+    page.wait_for_function(f"{heights.format('part')}[0] < 0.1")
+    assert page.evaluate("model.get('gains')") == [0, 1, 0]
+    page.get_by_label("Signal", exact=True).select_option("noise")
+    settle(page)
+    assert page.evaluate("model.get('gains')") == [1, 1, 1]
+    assert page.get_by_label("noise", exact=True).is_checked()
+    page.get_by_label("Signal", exact=True).select_option("pulse")
+    settle(page)
+    assert page.get_by_role("group", name="Add up").count() == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import traitlets
 from jaxtyping import Complex, Float
 from matplotlib.figure import Figure
 
@@ -13,6 +12,7 @@ from primer.fourier import fft
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
 from primer.widgets.controls import Choice, Whole
+from primer.widgets.shared.numbers import Numbers
 
 COUNT, BASE = 64, 100.0
 """Samples of a period; Hz, how often it comes again."""
@@ -33,29 +33,6 @@ GIVEN: dict[str, list[float]] = {
     "square": np.where(TIME < 0.5, 1.0, -1.0).tolist(),
     "click": (np.arange(COUNT) == COUNT // 2).astype(float).tolist(),
 }
-
-
-class Numbers(traitlets.List):  # type: ignore[type-arg]
-    """So many numbers between two bounds."""
-
-    def __init__(self, default: list[float], *, low: float, high: float) -> None:
-        super().__init__(default_value=default)
-        self.bounds, self.count = (low, high), len(default)
-        self.tag(sync=True)
-
-    def validate(self, obj: Any, value: Any) -> list[float]:
-        """Return the numbers as a list, or say what is wrong with them."""
-        try:
-            found = np.asarray(value, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise traitlets.TraitError(f"{self.name} must hold numbers: {error}") from None
-        low, high = self.bounds
-        if found.shape != (self.count,) or not ((found >= low) & (found <= high)).all():
-            raise traitlets.TraitError(
-                f"{self.name} must hold {self.count} numbers from {low:g} to {high:g}, "
-                f"got shape {found.shape} with {found.ravel()[:4].tolist()} …"
-            )
-        return [float(x) for x in found]
 
 
 class EraseATone(Widget):

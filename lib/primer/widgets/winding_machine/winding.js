@@ -1,23 +1,30 @@
 // A signal wound around zero, and its center of mass.  The tests compare all of it with primer.fourier.
 
+import { sum } from "../kit/kit.js";
+
 export const RATE = 100; // samples a second
 export const HIGHEST = 7; // Hz, the fastest winding
 
-/** The samples of a signal; `known` are the constants of the widget: its tones, its pulse, its noise. */
-export function samples({ signal, seconds, tone, delay }, known) {
+/** What a signal is the sum of, part by part; `known` are the constants of the widget: its tones, its pulse, its noise. */
+export function partsOf({ signal, seconds, tone, delay }, known) {
   const late = Math.floor(RATE * delay + 0.5);
   const indices = Array.from({ length: RATE * seconds }, (_, n) => n);
   if (signal === "pulse") {
     const [first, behind] = known.pulse;
-    return indices.map((n) => (n - late >= first && n - late < behind ? 1 : 0));
+    return [indices.map((n) => (n - late >= first && n - late < behind ? 1 : 0))];
   }
   const tones = signal === "tone" ? [[1, tone, 0]] : known.tones[signal];
-  const wave = (t) =>
-    tones.reduce((sum, [a, f, angle]) => sum + a * Math.cos(2 * Math.PI * f * t + angle), 0);
-  const noise = signal === "noise" ? known.noise.slice(0, indices.length) : [0];
-  const rolled = (n) => noise[(n - late + noise.length) % noise.length];
-  return indices.map((n) => wave(n / RATE - delay) + rolled(n));
+  const waves = tones.map(([a, f, angle]) =>
+    indices.map((n) => a * Math.cos(2 * Math.PI * f * (n / RATE - delay) + angle)),
+  );
+  if (signal !== "noise") return waves;
+  const count = indices.length; // the noise comes around
+  return [...waves, indices.map((n) => known.noise[(n - late + count) % count])];
 }
+
+/** The sum of the parts, each as large as its share. */
+export const samples = (parts, gains) =>
+  parts[0].map((_, n) => sum(parts.map((part, i) => gains[i] * part[n])));
 
 /**
  * Each sample times an arrow that turns backward: points of the plane.  With `fine` above 1, as many points to a
@@ -53,6 +60,13 @@ export const curveOf = (x, fine) =>
     const f = i / fine - HIGHEST;
     return [f, center(x, f)];
   });
+
+/** The curve of the sum, from those of its parts: every center is the sum of the parts' centers. */
+export const curveOfSum = (curves, gains) =>
+  curves[0].map(([f], n) => [
+    f,
+    [0, 1].map((axis) => sum(curves.map((one, i) => gains[i] * one[n][1][axis]))),
+  ]);
 
 /** The bins of the DFT between two frequencies: whole turns in the record. */
 export function binsBetween(low, high, seconds) {

@@ -1,29 +1,43 @@
-// The winding machine: a signal wound around zero, and how far its center of mass comes out.
+// The winding machine: tones added up, their sum wound around zero, and how far its center of mass comes out.
 //
 // What is computed is in winding.js.
 
-import { button, clamp, columns, div, format, heading, key, memory, panel, paths } from "../kit/kit.js";
-import { resultLine, widget } from "../kit/kit.js";
+import { button, checkbox, clamp, columns, div, format, heading, html, key, memory } from "../kit/kit.js";
+import { panel, paths, resultLine, sum, widget } from "../kit/kit.js";
 import { play } from "../shared/play.js";
-import { binsBetween, center, curveOf, HIGHEST, RATE, samples, wound } from "./winding.js";
+import {
+  binsBetween,
+  center,
+  curveOf,
+  curveOfSum,
+  HIGHEST,
+  partsOf,
+  RATE,
+  samples,
+  wound,
+} from "./winding.js";
 
 const FINE = 20; // points of the curve to a hertz
 const TAKES = 4; // seconds of the winding
 const TRAIL = 0.5; // Hz on either side that the way of the center is drawn
 const SMOOTH = 3; // points of the string to a sample
 const SPEED = 0.8; // Hz a second of the sweep
+const SWELLS = 0.7; // seconds in which a tone comes or goes
+const ROOM = 1.1; // of the height of a part, what it has above and below its own zero
+const MANY = { tag: "path", many: true };
 
 const round = (reach) => (reach > 2 ? [-2, 0, 2] : [-1, 0, 1]);
 
 const record = (move, nudge) =>
   panel({
-    label: "The signal over time; a dashed line at each full turn of the winding",
-    height: 116,
-    margin: [10, 10, 38, 34],
+    label:
+      "The signal over time, and below it each of its tones; a dashed line at each full turn of the winding",
+    height: 178,
+    margin: [10, 10, 38, 40],
     x: ({ seconds }) => ({ domain: [0, seconds], label: "time (s)" }),
-    y: ({ reach }) => ({ domain: [-reach, reach], label: "", ticks: round(reach) }),
-    layers: paths("turns", "wave", "hand"),
-    over: { moment: { tag: "circle", r: 5 } },
+    y: ({ reach, bottom }) => ({ domain: [bottom, reach], label: "", ticks: round(reach) }),
+    layers: { ...paths("turns", "zeros"), whole: MANY, part: MANY, ...paths("wave", "hand") },
+    over: { moment: { tag: "circle", r: 5 }, name: { tag: "text", many: true } },
     marks: [
       {
         at: ({ moment, value }) => [moment, value],
@@ -38,13 +52,22 @@ const record = (move, nudge) =>
         }),
       },
     ],
-    draw({ turns, wave, hand, moment: dot }, { x, y, line, spot }, state) {
-      const { samples: values, frequency, seconds, moment, value } = state;
+    draw({ turns, zeros, whole, part, wave, hand, moment: dot, name }, { x, y, line, spot }, state) {
+      const { samples: values, alone, frequency, seconds, moment, value } = state;
+      const over = (zero, numbers) => line(numbers.map((number, n) => [n / RATE, zero + number]));
+      zeros(alone.map(({ zero }) => `M${x(0)} ${y(zero)}H${x(seconds)}`).join(""));
+      whole(alone, ({ zero, own }) => ({ d: over(zero, own) }));
+      part(alone, ({ zero, own, gain }, i) => ({
+        class: `part of${i}`,
+        d: gain ? over(zero, gain === 1 ? own : own.map((number) => gain * number)) : "",
+      }));
+      name(alone, ({ zero, name: words }) => ({ x: x(0) - 6, y: y(zero) + 4, "text-anchor": "end", words }));
       const around = Math.floor(Math.abs(frequency) * seconds + 1e-9);
       const at = Array.from({ length: around }, (_, i) => x((i + 1) / Math.abs(frequency)));
       turns(at.map((px) => `M${px.toFixed(1)} ${y.range[0]}V${y.range[1]}`).join(""));
-      wave(line(values.map((sample, n) => [n / RATE, sample])));
-      hand(`M${x(moment)} ${y(0)}V${y(value)}`);
+      wave(over(0, values));
+      const sticks = [[0, value], ...alone.map(({ zero, gain, at }) => [zero, zero + gain * at])];
+      hand(sticks.map(([from, to]) => `M${x(moment)} ${y(from)}V${y(to)}`).join(""));
       dot(spot(moment, value));
     },
   });
@@ -58,11 +81,13 @@ const plane = () =>
     x: ({ reach }) => ({ domain: [-reach, reach], label: "real part", ticks: round(reach) }),
     y: ({ reach }) => ({ domain: [-reach, reach], label: "imaginary part", ticks: round(reach) }),
     layers: {
-      ...paths("circle", "string", "done", "hand", "trail", "arm"),
+      ...paths("circle", "string", "done", "hand", "trail"),
+      part: MANY,
+      arm: "path",
       moment: { tag: "circle", r: 5 },
       mass: { tag: "circle", r: 6 },
     },
-    draw(shapes, { x, y, line, spot }, { points, upTo, winding, way, middle, reach }) {
+    draw(shapes, { x, y, line, spot }, { points, upTo, winding, way, middle, reach, chain }) {
       const [cx, cy, r] = [x(0), y(0), x(1) - x(0)];
       shapes.circle(`M${cx - r} ${cy}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`);
       const dense = reach > 2 ? " dense" : "";
@@ -71,6 +96,7 @@ const plane = () =>
       shapes.hand(line([[0, 0], points[upTo]]));
       shapes.moment(spot(...points[upTo]));
       shapes.trail(line(way));
+      shapes.part(chain, (link, i) => ({ class: `part of${i}`, d: line(link) })); // head to tail
       shapes.arm(line([[0, 0], middle]));
       shapes.mass(spot(...middle));
     },
@@ -79,7 +105,7 @@ const plane = () =>
 const chart = (move, nudge) =>
   panel({
     label: "How far the center is from zero, at every frequency that was passed",
-    height: 176,
+    height: 160,
     margin: [24, 10, 40, 40],
     x: {
       domain: [-HIGHEST, HIGHEST],
@@ -87,7 +113,7 @@ const chart = (move, nudge) =>
       ticks: [-6, -4, -2, 0, 2, 4, 6],
     },
     y: { domain: [0, 0.6], label: "distance from 0", ticks: [0, 0.2, 0.4, 0.6] },
-    layers: paths("area", "curve", "now", "bins"),
+    layers: { area: "path", part: MANY, ...paths("curve", "now", "bins") },
     over: { mass: { tag: "circle", r: 6 } },
     marks: [
       {
@@ -102,8 +128,10 @@ const chart = (move, nudge) =>
         }),
       },
     ],
-    draw({ area, curve, now, bins, mass }, { x, y, line, at, spot }, { passed, dots, frequency, length }) {
+    draw({ area, part, curve, now, bins, mass }, { x, y, line, at, spot }, state) {
+      const { passed, each, dots, frequency, length } = state;
       const found = line(passed);
+      part(each, (one, i) => ({ class: `part of${i}`, d: line(one) }));
       curve(found);
       area(`${found}L${x(passed.at(-1)[0])} ${y(0)}H${x(passed[0][0])}Z`);
       now(`M${x(frequency)} ${y.range[0]}V${y.range[1]}`);
@@ -154,6 +182,7 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
   const curve = chart(tell, (by) => tell(now().frequency + by / FINE));
   const result = resultLine();
   let [low, high, of] = [0, 0, ""]; // what was passed, and with which signal
+  let playedBefore = ""; // the signal
   const sweep = play({
     label: "Sweep",
     start() {
@@ -198,7 +227,34 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
   };
   function change(changes) {
     rest();
-    write(changes);
+    write("signal" in changes ? { ...changes, gains: [1, 1, 1] } : changes);
+  }
+  const named = (signal) => constants.parts[signal] ?? [];
+  const boxes = html("fieldset", { class: "control sounding" });
+  const offered = (signal) => {
+    const box = ([label], i) => {
+      const tell = (on) => write({ gains: read().gains.with(i, on ? 1 : 0) });
+      const made = checkbox({ label, change: tell });
+      made.row.classList.add(`of${i}`);
+      return made;
+    };
+    const made = named(signal).map(box);
+    boxes.replaceChildren(html("legend", {}, "Add up"), ...made.map(({ row }) => row));
+    return made;
+  };
+  /** @type {number[] | null} */
+  let heard = null; // how much of each part sounds at the moment
+  let [since, request] = [0, 0];
+  // A tone that is switched on swells, and so does its peak.
+  function swelling(gains, anew) {
+    const calm = anew || !heard || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const now = performance.now();
+    const most = calm ? 1 : Math.min(now - since, 50) / (1000 * SWELLS);
+    heard = gains.map((gain, i) => (heard ? heard[i] + clamp(gain - heard[i], -most, most) : gain));
+    since = now;
+    cancelAnimationFrame(request);
+    request = heard.every((gain, i) => gain === gains[i]) ? 0 : requestAnimationFrame(redraw);
+    return heard;
   }
   const again = button("Start over", () => {
     of = "";
@@ -207,12 +263,12 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
 
   return {
     layout: [
-      columns("controls", [controls.signal, controls.seconds], [controls.delay, controls.tone]),
+      columns("controls", [controls.signal, controls.seconds], [controls.delay, controls.tone, boxes]),
       controls.frequency,
       columns(
         "views",
         [
-          heading(key("wave", "The signal"), key("moment", "a moment"), key("turns", "a full turn")),
+          heading(key("wave", "The sum"), key("moment", "a moment"), key("turns", "a full turn")),
           view,
           heading(key("center", "Distance of the center"), key("bins", "bins of the DFT")),
           curve,
@@ -230,33 +286,68 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
     draw(state) {
       const { signal, seconds, tone, delay, frequency, whole, moment } = state;
       const which = [signal, seconds, signal === "tone" && tone, delay];
-      const x = once("samples", which, () => samples(state, constants));
-      const all = once("curve", which, () => curveOf(x, FINE));
+      const parts = once("parts", which, () => partsOf(state, constants));
+      const curves = once("curves", which, () => parts.map((part) => curveOf(part, FINE)));
+      const names = named(signal);
+      const offer = once("offer", signal, () => offered(signal));
+      const gains = swelling(state.gains, playedBefore !== signal);
+      playedBefore = signal;
+      const x = once("samples", [which, gains], () => samples(parts, gains));
+      const all = once("curve", [which, gains], () => curveOfSum(curves, gains));
+      controls.tone.row.hidden = names.length > 0;
+      boxes.hidden = !names.length;
+      offer.forEach((box, i) => box.set(state.gains[i] > 0));
       if (of !== which.join()) [low, high, of] = [0, 0, which.join()];
       low = Math.min(low, frequency);
       high = Math.max(high, frequency);
       const [from, to] = whole ? [-HIGHEST, HIGHEST] : [low, high];
-      const middle = center(x, frequency);
+      const centers = parts.map((part) => center(part, frequency));
+      const added = (shares) => [0, 1].map((axis) => sum(centers.map((c, i) => shares[i] * c[axis])));
+      const middle = added(gains);
       const size = (/** @type {any[]} */ [f, c]) => [f, Math.hypot(...c)];
-      const between = all.filter(([f]) => f > from && f < to);
-      const ends = [from, to].map((f) => [f, center(x, f)]);
-      const passed = [ends[0], ...between, ends[1]].map(size);
+      const ended = (values, course) => [
+        [from, center(values, from)],
+        ...course.filter(([f]) => f > from && f < to),
+        [to, center(values, to)],
+      ];
+      const passed = ended(x, all);
+      const each = names.map((_, i) =>
+        ended(parts[i], curves[i])
+          .map(size)
+          .map(([f, length]) => [f, gains[i] * length]),
+      );
       const dots = binsBetween(from, to, seconds).map((k) => size([k / seconds, center(x, k / seconds)]));
-      const near = [ends[0], ...between, [frequency, middle], ends[1]]
+      const near = [...passed, [frequency, middle]]
         .filter(([f]) => Math.abs(f - frequency) <= TRAIL)
         .sort((one, other) => one[0] - other[0]);
-      const shown = { reach: constants.reach[signal], seconds, frequency };
       const place = Math.round(RATE * moment * SMOOTH); // of the string
       const n = Math.floor(place / SMOOTH);
       const part = place / SMOOTH - n;
-      const value = part ? (1 - part) * x[n] + part * x[n + 1] : x[n];
-      view.draw({ ...shown, samples: x, moment: place / SMOOTH / RATE, value });
+      const atMoment = (values) => (part ? (1 - part) * values[n] + part * values[n + 1] : values[n]);
+      const reach = constants.reach[signal];
+      let [bottom, tip] = [-reach, [0, 0]];
+      const alone = names.map(([name, height], i) => {
+        const zero = bottom - ROOM * height;
+        bottom -= 2 * ROOM * height;
+        return { name, zero, own: parts[i], gain: gains[i], at: atMoment(parts[i]) };
+      });
+      const chain = names.map((_, i) => {
+        const before = tip;
+        tip = centers[i].map((c, axis) => before[axis] + gains[i] * c);
+        return [before, tip];
+      });
+      const shown = { reach, seconds, frequency };
+      const now = { moment: place / SMOOTH / RATE, value: atMoment(x) };
+      view.draw({ ...shown, ...now, bottom, alone, samples: x });
       const points = wound(x, frequency, SMOOTH);
       const way = near.map(([, c]) => c);
-      wheel.draw({ ...shown, points, upTo: place, winding: wind.playing(), way, middle });
-      curve.draw({ passed, dots, frequency, length: Math.hypot(...middle) });
-      result.say(describe(state, middle), sweep.playing() || wind.playing());
+      wheel.draw({ ...shown, points, upTo: place, winding: wind.playing(), way, middle, chain });
+      curve.draw({ passed: passed.map(size), each, dots, frequency, length: Math.hypot(...middle) });
+      result.say(describe(state, added(state.gains)), sweep.playing() || wind.playing());
     },
-    stop: rest,
+    stop() {
+      rest();
+      cancelAnimationFrame(request);
+    },
   };
 });
