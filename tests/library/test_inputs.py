@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import linecache
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from primer import inputs
-from primer.inputs import guard, hints, quick
+from primer.inputs import foreign, guard, hints, quick
 
 
 @given(arrays(np.float32, array_shapes(), elements=st.floats(-1e3, 1e3, width=32)))
@@ -607,6 +608,7 @@ ONES = torch.ones
         (lambda: np.ones(2) + np.ones(3), "do not go together"),
         (lambda: np.ones((2, 3)) @ np.ones((2, 3)), "do not go together"),
         (lambda: ONES(2).expand(3), "do not go together"),
+        (lambda: np.ones((2, 3)) @ np.array(1.0), "do not go together"),
         (lambda: ONES(2)[torch.tensor([5])], "looks for an entry that is not there: index 5"),
         (lambda: np.ones(2)[[5]], "looks for an entry that is not there: index 5"),
         (lambda: ONES(2).topk(3), "looks for an entry that is not there"),
@@ -623,11 +625,81 @@ def test_what_torch_and_numpy_say_is_said_in_words(call, words):
         raising(call, ONES(7))
 
 
-def test_what_nobody_knows_a_sentence_for_is_raised_as_it_is():
+def test_what_a_function_of_the_readers_does_wrong_is_raised_as_it_is():
     with pytest.raises(TypeError, match="unsupported operand"):
         raising(lambda: 1 + "a", ONES(1))
     with pytest.raises(IndexError, match="list index"):
         raising(lambda: [][0], ONES(1))
+
+
+def in_the_library(body: str) -> Callable[[Any], Any]:
+    """Make a function of one line that stands in the library, as far as a traceback tells."""
+    path, scope = f"{foreign.LIBRARY}/made_up.py", {"np": np, "torch": torch}
+    source = f"def single(x: int, more: object = None):\n    {body}\n"
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+    exec(compile(source, path, "exec"), scope)
+    return inputs.checked(scope["single"])
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return x.shape",
+        "return {}[x]",
+        "return [][x]",
+        "return 'a' + x",
+        "return int('a')",
+        "return np.zeros(3).reshape(2, 2)",
+        "return torch.nn.functional.pad(torch.ones(3), (0,))",
+        "return np.mean(['a'])",
+    ],
+)
+def test_where_the_library_meets_an_error_it_says_what_was_given(body):
+    words = r"^single cannot work with what it was given, x = 1, more = a list: "
+    with pytest.raises(ValueError, match=words):
+        in_the_library(body)(1, more=[2])
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_what_the_library_says_itself_says_enough():
+    with pytest.raises(TypeError, match=r"^our own words$"):
+        in_the_library("raise TypeError('our own words')")(1)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_as_many_arguments_as_one_likes_are_each_looked_at():
+    @inputs.checked
+    def total(x: float, *more: float, scale: inputs.Positive = 1) -> float:
+        return scale * (x + sum(more))
+
+    assert total(1.0) == 1
+    assert total(1.0, 2.0, 3, scale=2) == 12
+    with pytest.raises(ValueError, match="entry 1 of more must be one finite number, got 'a'"):
+        total(1.0, 2.0, "a")
+    with pytest.raises(ValueError, match="more must be finite, got nan in entry 0"):
+        total(1.0, np.nan, scale=2)
+    with pytest.raises(ValueError, match="scale must be a finite number above 0"):
+        total(1.0, 2.0, scale=-1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'more'"):
+        total(1.0, more=(2.0,))
+
+
+def test_what_is_done_one_after_the_other_ends():
+    steps, steps_or_none = map(guard.rule_of, (inputs.Steps, inputs.StepsOrNone))
+    assert [steps("steps", 1_000_000), steps_or_none("steps", 0)] == [1_000_000, 0]
+    for rule in (steps, steps_or_none):
+        with pytest.raises(ValueError, match="steps must be at most 1,000,000, got 1000001"):
+            rule("steps", 1_000_001)
+    with pytest.raises(ValueError, match="steps must be a whole number ≥ 1, got 0"):
+        steps("steps", 0)
+
+
+@pytest.mark.parametrize("kind", [inputs.Count, inputs.Natural, inputs.Seed])
+def test_no_whole_number_is_larger_than_arrays_count(kind):
+    assert guard.rule_of(kind)("n", 2**63 - 1) == 2**63 - 1
+    with pytest.raises(ValueError, match="n must be below 2⁶³, got 9223372036854775808"):
+        guard.rule_of(kind)("n", 2**63)
 
 
 def test_one_masked_entry_of_a_row_among_others_is_seen():

@@ -279,7 +279,7 @@ def test_the_bayes_factor_of_a_coin_is_scipys(n, share, p, a):
     ],
 )
 def test_a_factor_that_is_no_number_is_refused(call):
-    with pytest.raises(ValueError, match=r"floating-point number|below 2\.2"):
+    with pytest.raises(ValueError, match=r"floating-point number|below 2⁶³|below 2\.2"):
         call()
 
 
@@ -302,13 +302,14 @@ def test_the_typewriter_far_down(n):
     inside = low + 0.5 / row if low < 0.5 else 1 - 2.0**-53
     expected = math.floor(inside * row) == n - row
     assert int(statistics.typewriter(n, inside)) == expected
-    assert statistics.typewriter_interval(2**100) == (0.0, 2.0**-100)
 
 
 @pytest.mark.parametrize("n", [2**63, 2**70, 0])
 def test_steps_that_no_array_holds(n):
     with pytest.raises(ValueError, match="n must be"):
         statistics.typewriter(n, 0.5)
+    with pytest.raises(ValueError, match="n must be"):
+        statistics.typewriter_interval(n)
 
 
 @pytest.mark.parametrize(

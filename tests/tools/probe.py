@@ -41,6 +41,7 @@ import numpy as np
 import torch
 
 import primer
+from primer.inputs.foreign import NOT_TAKEN
 
 LIBRARY = str(Path(primer.__file__).parent)
 PATIENCE = 2  # seconds for one call
@@ -263,8 +264,12 @@ def not_finite(result: Any) -> bool:
 
 
 def answered_in_words(error: BaseException) -> bool:
-    """Say whether a ``raise`` in the library's own lines raised this, not Python or torch."""
-    if not isinstance(error, ValueError | TypeError) or error.__traceback__ is None:
+    """Say whether a ``raise`` in the library's own lines raised this, not Python or torch.
+
+    What diverges may end in an ``ArithmeticError``; the guard's last resort answers nothing yet.
+    """
+    kinds = ValueError | TypeError | ArithmeticError
+    if not isinstance(error, kinds) or error.__traceback__ is None or NOT_TAKEN in str(error):
         return False
     *_, last = [(f.f_code.co_filename, line) for f, line in _walk(error)]
     return last[0].startswith(LIBRARY) and linecache.getline(*last).strip().startswith("raise ")
@@ -335,7 +340,10 @@ def probe(topic: str) -> collections.Counter[str]:
                 continue
             parameter = inspect.signature(example.call).parameters.get(argument)
             hint = str(parameter.annotation) if parameter else ""
+            several = parameter is not None and parameter.kind is parameter.VAR_POSITIONAL
             for label, other in bad(value) if value is not None else bad_missing(hint):
+                if several and not isinstance(other, tuple):
+                    continue  # Python lets nobody give that
                 answer, result = outcome(example, **{argument: other})
                 if answer == "silent" and repr(result) == repr(good):
                     answer = "as before"

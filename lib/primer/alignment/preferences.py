@@ -18,11 +18,13 @@ from primer.inputs import (
     Positive,
     Reals,
     checked,
+    checked_fields,
     number,
     positive,
 )
 
 
+@checked_fields
 @dataclass(frozen=True)
 class PreferenceFit:
     """Rewards fitted to comparisons, and how sure they are.

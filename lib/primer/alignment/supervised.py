@@ -10,7 +10,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from primer.alignment.direct import dpo_loss
 from primer.alignment.replies import Replies, reply_log_probs, reply_loss
-from primer.inputs import Count, Positive, checked, count
+from primer.inputs import Positive, Steps, checked, count
 from primer.transformers import Transformer
 
 
@@ -29,7 +29,7 @@ def tune(
     model: Transformer,
     replies: Replies,
     *,
-    steps: Count,
+    steps: Steps,
     learning_rate: Positive = 1e-3,
     batch_size: int = 32,
     generator: torch.Generator | None = None,
@@ -81,7 +81,7 @@ def train_on_pairs(
     chosen: Replies,
     rejected: Replies,
     *,
-    steps: Count,
+    steps: Steps,
     beta: float,
     learning_rate: Positive,
     batch_size: int = 16,

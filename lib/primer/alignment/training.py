@@ -21,7 +21,7 @@ from primer.alignment.replies import (
     write_replies,
 )
 from primer.inference import entropy
-from primer.inputs import Count, NotNegative, Positive, checked
+from primer.inputs import Count, NotNegative, Positive, Steps, checked
 from primer.transformers import Transformer
 
 
@@ -61,7 +61,7 @@ def train_policy(
     prompts: Int[Tensor, "n prompt"],
     *,
     end_token: int,
-    steps: Count,
+    steps: Steps,
     kl_weight: NotNegative,
     learning_rate: Positive,
     batch_size: Count = 32,

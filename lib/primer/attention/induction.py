@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from primer.attention.masks import causal_mask
 from primer.attention.multi_head import MultiHeadAttention
-from primer.inputs import Count, Natural, Positive, checked, count
+from primer.inputs import Count, Positive, StepsOrNone, checked, count
 from primer.inputs import tokens as token_ids
 
 VOCABULARY, LENGTH = 64, 32
@@ -189,7 +189,7 @@ def _single_precision() -> Iterator[None]:
 @torch.enable_grad()
 def train(
     n_layers: Count,
-    steps: Natural = 150,
+    steps: StepsOrNone = 150,
     batch_size: int = 32,
     seed: int = 0,
     *,

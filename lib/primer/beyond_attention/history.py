@@ -7,10 +7,11 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from primer.beyond_attention.kernels import quiet
-from primer.inputs import Count, Vector, checked, count
+from primer.inputs import Count, Vector, checked
 
 
-def legs_matrices(size: int) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
+@checked
+def legs_matrices(size: Count) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
     r"""Return the matrices of HiPPO-LegS.
 
     .. math::
@@ -43,7 +44,7 @@ def legs_matrices(size: int) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray
     array([[-1.   ,  0.   ],
            [-1.732, -2.   ]])
     """
-    n = np.arange(count("size", size))
+    n = np.arange(size)
     B = np.sqrt(2.0 * n + 1)
     return 0.0 - np.tril(np.outer(B, B), -1) - np.diag(n + 1.0), B  # 0 − 0 is no −0
 

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import quiet
 from primer.beyond_attention.systems import square
-from primer.inputs import Count, Natural, Vector, checked
+from primer.inputs import Natural, Steps, Vector, checked
 
 
 @checked
 @quiet
-def power_block(A: ArrayLike, length: Count) -> tuple[Float[np.ndarray, "length n n"], int]:
+def power_block(A: ArrayLike, length: Steps) -> tuple[Float[np.ndarray, "length n n"], int]:
     r"""Compute the first powers of a matrix by doubling.
 
     .. math:: (A, \dots, A^L) = \big(X, A^{L/2}X\big), \qquad X = (A, \dots, A^{L/2})

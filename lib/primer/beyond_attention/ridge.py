@@ -92,8 +92,9 @@ def sherman_morrison(inverse: Matrix, u: ArrayLike, v: ArrayLike) -> Float[np.nd
     P = inverse
     if P.shape[0] != P.shape[1]:
         raise ValueError(f"inverse must be square, got shape {P.shape}")
-    left, right = P @ vector("u", u, len(P)), vector("v", v, len(P)) @ P
-    divisor = 1 + float(np.dot(v, left))
+    v = vector("v", v, len(P))
+    left, right = P @ vector("u", u, len(P)), v @ P
+    divisor = 1 + float(v @ left)
     if abs(divisor) < 1e-14:
         raise ValueError("the changed matrix is singular: 1 + vA⁻¹u is 0, so it has no inverse")
     return P - np.outer(left, right) / divisor

@@ -185,7 +185,7 @@ def quantize(x: Float[Tensor, "..."], codebook: Codebook, block_size: int | None
     n = x.numel()
     if n == 0:
         raise ValueError("there is nothing to quantize: x is empty")
-    block_size = n if block_size is None else count("block_size", block_size)
+    block_size = n if block_size is None else min(n, count("block_size", block_size))
     numbers = x.detach().flatten()
     blocks = pad(numbers, (0, -n % block_size)).reshape(-1, block_size)
     constants = blocks.abs().amax(dim=1)

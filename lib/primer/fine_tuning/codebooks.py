@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from primer.fine_tuning.layers import check_finite
-from primer.inputs import Count, checked, positive, vector
+from primer.inputs import Steps, checked, positive, vector
 
 NF4_OFFSET = 0.9677083
 """The mean of 29/30 and 31/32, to seven digits: the probability up to which NF4 takes quantiles."""
@@ -166,7 +166,7 @@ def normal_float_codebook(bits: int = 4, offset: float = NF4_OFFSET) -> Codebook
 
 
 @checked
-def lloyd_codebook(samples: Float[Tensor, " n"], bits: int = 4, steps: Count = 40) -> Codebook:
+def lloyd_codebook(samples: Float[Tensor, " n"], bits: int = 4, steps: Steps = 40) -> Codebook:
     r"""Fit a codebook to numbers between −1 and 1 by Lloyd's algorithm; −1, 0 and 1 stay.
 
     In turns each sample goes to its nearest number, and each number to the mean of its samples:

@@ -9,11 +9,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import (
-    Count,
-    Positive,
-    checked,
-)
+from primer.inputs import Positive, Steps, checked
 from primer.inputs import tokens as token_ids
 from primer.train import Batches
 from primer.train.evaluation import cut_windows
@@ -25,7 +21,7 @@ def fine_tune(
     tokens: Int[Tensor, " tokens"],
     learning_rate: Positive,
     seed: int = 0,
-    steps: Count = 60,
+    steps: Steps = 60,
     *,
     batch_size: int = 4,
     length: int = 64,

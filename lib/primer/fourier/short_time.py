@@ -204,5 +204,5 @@ def spectrogram(x: ArrayLike, sample_rate: Positive, window: ArrayLike, hop: int
     Z = stft(x, window, hop)
     frames, bins = Z.shape[-2:]
     times = np.arange(frames) * hop / sample_rate
-    frequencies = np.arange(bins) * sample_rate / len(np.asarray(window))
+    frequencies = np.arange(bins) * sample_rate / len(_window(window))
     return Spectrogram(times, frequencies, Z.real**2 + Z.imag**2)

@@ -19,6 +19,7 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin, get_
 import numpy as np
 
 from primer.inputs.arrays import unmasked
+from primer.inputs.foreign import last_resort
 from primer.inputs.hints import is_open, not_finite, parts_of
 from primer.inputs.quick import Axes, finite, quick_test, shape_test
 from primer.inputs.sentences import problem, reason_of, shape_of
@@ -26,8 +27,11 @@ from primer.inputs.sentences import problem, reason_of, shape_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 Rule = Callable[[str, Any], Any]
 """Takes the name of an argument and what was given for it; returns it ready, or raises."""
-EXPLAINED = (ArithmeticError, IndexError, MemoryError, RuntimeError, TypeError, ValueError)
-"""Errors of Python's, NumPy's or torch's that are said in words, as far as the words are known."""
+EXPLAINED = (
+    *(ArithmeticError, AttributeError, LookupError, MemoryError),
+    *(RuntimeError, TypeError, ValueError),
+)
+"""Errors of Python's, NumPy's or torch's that are said in words."""
 
 
 @overload
@@ -183,8 +187,11 @@ class _Plan:
         parameters = inspect.signature(function).parameters
         placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         self.places = [name for name, p in parameters.items() if p.kind in placed]
-        self.name, self.unbounded = function.__name__, unbounded
-        self.qualified, self.lazy = function.__qualname__, inspect.isgeneratorfunction(function)
+        several = [n for n, p in parameters.items() if p.kind is inspect.Parameter.VAR_POSITIONAL]
+        self.rest = "".join(several)  # as many as the caller likes, under one name
+        owner, _, self.name = function.__qualname__.rpartition(".")
+        self.called = owner.rpartition(".")[2] if self.name == "__init__" else self.name
+        self.unbounded, self.lazy = unbounded, inspect.isgeneratorfunction(function)
         self.finite_result = "return" not in unbounded
         try:
             found = get_type_hints(function, include_extras=True)
@@ -194,6 +201,7 @@ class _Plan:
                 "of arguments stand in primer.inputs.kinds"
             ) from error
         hints = {name: found[name] for name in _names(function) if name in found}
+        hints |= {name: tuple[found[name], ...] for name in several if name in found}
         self.rules = {name: rule for name, hint in hints.items() if (rule := rule_of(hint))}
         self.axes = {name: axes for name in self.rules if (axes := axes_of(hints[name]))}
         self.shapes = {name: shape_test(axes) for name, axes in self.axes.items()}
@@ -211,7 +219,8 @@ class _Plan:
 
     def given(self, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Give the arguments of a call by name."""
-        return dict(zip(self.places, args, strict=False)) | named
+        rest = {self.rest: args[len(self.places) :]} if self.rest else {}
+        return dict(zip(self.places, args, strict=False)) | rest | named
 
     def ready(
         self, args: tuple[Any, ...], named: dict[str, Any]
@@ -220,7 +229,7 @@ class _Plan:
         axes: Axes = {}
         doubt = False
         values = self.given(args, named)
-        if len(values) < min(len(args), len(self.places)) + len(named):
+        if len(values) < min(len(args), len(self.places)) + len(named) + bool(self.rest):
             return args, named  # one is given twice, as Python will say
         for name, value in values.items():
             if (rule := self.rules.get(name)) is not None:
@@ -238,12 +247,15 @@ class _Plan:
             return args, named
         for name, default in self.defaults.items():
             values.setdefault(name, default)
+        values.pop(self.rest, None)
         placed = tuple(values.pop(name) for name in self.places[: len(args)])
         return placed + args[len(self.places) :], values
 
     def explain(self, error: Exception, args: tuple[Any, ...], named: dict[str, Any]) -> NoReturn:
-        """Raise an error again, in words where they are known."""
-        if reason := reason_of(error, self.qualified, self.given(args, named)):
+        """Raise an error again, in words where it is neither the library's nor the reader's."""
+        values = self.given(args, named)
+        reason = reason_of(error, self.called, values)
+        if reason := reason or last_resort(error, self.called, values):
             raise ValueError(reason) from error
         raise error
 

@@ -57,7 +57,7 @@ def fits(value: Any, hint: Any) -> bool:
     if origin is Literal:
         return any(value is part or (type(value) is type(part) and value == part) for part in parts)
     if origin is Callable:
-        return callable(value) and _takes(value, parts[0])
+        return callable(value) and takes(value, parts[0])
     if origin in CONTAINERS:
         text = str if isinstance(value, str) else int if isinstance(value, bytes) else None
         if not isinstance(value, origin) or (text is not None and parts[0] is not text):
@@ -86,7 +86,7 @@ def _by_itself(entry: Any, hint: Any) -> bool:
         return fits(entry, hint)
 
 
-def _takes(function: Callable[..., Any], arguments: Any) -> bool:
+def takes(function: Callable[..., Any], arguments: Any) -> bool:
     """Say whether a function can be called with as many arguments as its hint has."""
     if arguments is Ellipsis:
         return True

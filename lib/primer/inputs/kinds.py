@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from primer.inputs.arrays import distribution, finite, matrix, real, vector
 from primer.inputs.seeds import seed_number
 from primer.inputs.values import (
+    MANY,
     count,
     fraction,
     not_negative,
@@ -49,6 +50,10 @@ Count = Annotated[int, count]
 """One whole number, 1 or larger."""
 Natural = Annotated[int, partial(count, at_least=0)]
 """One whole number, 0 or larger."""
+Steps = Annotated[int, partial(count, at_most=MANY)]
+"""How often something is done, one time after the other: 1 to a million."""
+StepsOrNone = Annotated[int, partial(count, at_least=0, at_most=MANY)]
+"""How often something is done, one time after the other: 0 to a million."""
 Seed = Annotated[int, seed_number]
 """A whole number from 0 to below 2⁶³."""
 Numbers = Annotated[Like, finite]

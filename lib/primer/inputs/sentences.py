@@ -53,7 +53,7 @@ APART = (
         "Expected size for first two dimensions",
         "must have same reduction",
     ),
-    *("inconsistent tensor size", "shape mismatch:"),
+    *("inconsistent tensor size", "shape mismatch:", "does not have enough dimensions"),
 )
 """What torch and NumPy say of shapes that do not go together."""
 NOT_THERE = ("out of bounds", "index out of range in self", "selected index k out of range")
@@ -179,8 +179,6 @@ def _words(hint: Any) -> str:
 
 def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
     """Say what an error of Python's or torch's means for whoever called, if it is one of a kind."""
-    owner, _, name = name.rpartition(".")
-    name = owner.rpartition(".")[2] if name == "__init__" else name  # a class is called by its name
     if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
         return f"{name} needs more memory than there is; make its arguments smaller"
     if any(words in str(error) for words in APART):

@@ -181,7 +181,13 @@ def fraction(name: str, value: object) -> float:
     return x
 
 
-def count(name: str, value: object, *, at_least: int = 1) -> int:
+LARGEST = 2**63 - 1
+"""The largest whole number that arrays and tensors count with."""
+MANY = 1_000_000
+"""What is done one after the other so often takes minutes."""
+
+
+def count(name: str, value: object, *, at_least: int = 1, at_most: int = LARGEST) -> int:
     """Return one whole number.
 
     Parameters
@@ -190,8 +196,8 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
         What the caller calls it.
     value : object
         What was given for it.
-    at_least : int
-        The smallest number that is allowed.
+    at_least, at_most : int
+        The smallest and the largest number that is allowed.
 
     Returns
     -------
@@ -201,7 +207,7 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     Raises
     ------
     ValueError
-        When it is no integer, also not 2.0 or ``True``, or too small.
+        When it is no integer, also not 2.0 or ``True``, too small or too large.
 
     Examples
     --------
@@ -214,6 +220,9 @@ def count(name: str, value: object, *, at_least: int = 1) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ValueError(f"{name} must be a whole number ≥ {at_least}, got {given(value)}")
+    if value > at_most:
+        most = "below 2⁶³" if at_most == LARGEST else f"at most {at_most:,}"
+        raise ValueError(f"{name} must be {most}, got {given(value)}")
     return int(value)
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.fourier import dft
-from primer.inputs import Count, NotNegative, Positive, among, checked, count, tokens
+from primer.inputs import Count, NotNegative, Positive, Steps, among, checked, count, tokens
 
 BENDS = {"relu": torch.relu, "square": torch.square}
 
@@ -137,7 +137,7 @@ def train_addition(
     *,
     bend: Annotated[str, among(BENDS)] = "relu",
     seen: float = 0.4,
-    steps: Count = 2500,
+    steps: Steps = 2500,
     learning_rate: Positive = 0.01,
     decay: NotNegative = 1.0,
     every: Count = 25,

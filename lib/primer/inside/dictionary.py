@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import Count, Number, Positive, checked
+from primer.inputs import Count, Number, Positive, Steps, checked
 from primer.inputs import tokens as token_ids
 
 
@@ -79,7 +79,7 @@ def train_dictionary(
     active: Count,
     generator: torch.Generator,
     *,
-    steps: Count = 300,
+    steps: Steps = 300,
     learning_rate: Positive = 0.005,
     batch_size: Count = 1024,
 ) -> Dictionary:

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import Count, Positive, checked
+from primer.inputs import Count, Positive, Steps, checked
 from primer.inside.sharing import Chance
 
 
@@ -74,7 +74,7 @@ def train_toy(
     importance: Float[Tensor, " features"],
     generator: torch.Generator,
     *,
-    steps: Count = 4000,
+    steps: Steps = 4000,
     learning_rate: Positive = 0.01,
     bend: bool = True,
 ) -> Toy:

@@ -289,6 +289,7 @@ def count_ngrams(
     return distinct(np.concatenate(parts))
 
 
+@checked
 def add_counts(*counts: Counts) -> Counts:
     """Add up counts of different texts: the counts of all these texts together.
 
@@ -314,8 +315,6 @@ def add_counts(*counts: Counts) -> Counts:
     >>> keys.tolist(), values.tolist()
     ([0, 1, 2], [2, 1, 2])
     """
-    if wrong := [each for each in counts if not isinstance(each, Counts)]:
-        raise ValueError(f"counts are what count_ngrams returns, got {given(wrong[0])}")
     if not counts:
         raise ValueError("need counts of at least one text to add, got none")
     return distinct(

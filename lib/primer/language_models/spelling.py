@@ -64,11 +64,11 @@ def next_characters(predict: Predict, encoding: BytePairEncoding, text: str) -> 
     weights, parts = [], []
     for start in range(max(0, len(text) - longest + 1), len(text) + 1):
         tokens, rest = encoding.encode(text[:start]), text[start:]
-        log_p = as_array("predictions", predict(tokens)).astype(float)
-        if log_p.shape != (len(tokens) + 1, len(texts)):
+        log_p = as_array("predictions", predict(tokens))
+        if log_p.dtype.kind not in "iuf" or log_p.shape != (len(tokens) + 1, len(texts)):
             raise ValueError(
-                f"predictions after {len(tokens)} tokens must have shape "
-                f"{(len(tokens) + 1, len(texts))}, got {log_p.shape}"
+                f"predictions after {len(tokens)} tokens must be numbers of shape "
+                f"{(len(tokens) + 1, len(texts))}, got shape {log_p.shape} of {log_p.dtype}"
             )
         if np.isnan(log_p).any() or (log_p > 1e-3).any():
             raise ValueError(

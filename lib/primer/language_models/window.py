@@ -14,8 +14,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from primer.inputs import Count, Natural, Positive, checked, count
+from primer.inputs import Count, Natural, Positive, Steps, checked, count
 from primer.inputs import tokens as token_ids
+from primer.inputs.values import MANY
 from primer.language_models.counting import BOUNDARY, Alphabet, checked_codes
 from primer.saving import write_whole
 
@@ -149,7 +150,7 @@ def window_rows(
     """
     enough = torch.int16 if vocab_size <= 2**15 else torch.int32
     codes = torch.from_numpy(checked_codes(text, vocab_size)).to(enough)
-    padding = codes.new_full((window,), BOUNDARY)
+    padding = codes.new_full((count("window", window, at_most=MANY),), BOUNDARY)
     return torch.cat([padding, codes, codes.new_full((1,), BOUNDARY)]).unfold(0, window + 1, 1)
 
 
@@ -189,7 +190,7 @@ def window_log_probabilities(
 def train_window_model(
     model: WindowModel,
     rows: Int[Tensor, "targets columns"],
-    steps: Count,
+    steps: Steps,
     batch_size: int = 512,
     learning_rate: Positive = 1e-2,
     seed: Natural = 0,

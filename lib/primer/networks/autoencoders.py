@@ -12,15 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import (
-    Count,
-    Matrix,
-    Natural,
-    NotNegative,
-    Positive,
-    checked,
-    matrix,
-)
+from primer.inputs import Count, Matrix, NotNegative, Positive, StepsOrNone, checked, matrix
 
 
 class Autoencoder(NamedTuple):
@@ -184,7 +176,7 @@ def train_autoencoder(
     second_moments: Matrix,
     start: Autoencoder,
     step: Positive,
-    steps: Natural,
+    steps: StepsOrNone,
     penalty: NotNegative = 0.0,
 ) -> Training:
     r"""Train a linear autoencoder by gradient descent and watch each principal component.

@@ -22,6 +22,7 @@ from primer.inputs import (
     Natural,
     NotNegative,
     Positive,
+    StepsOrNone,
     Vector,
     at_least,
     checked,
@@ -94,7 +95,8 @@ def minimum_norm_fit(
 def _inverses(sigma: np.ndarray, penalty: float, kept: np.ndarray) -> Float[np.ndarray, " r"]:
     """Compute σ/(σ² + λ), in which no square overflows, and 0 for what is left out."""
     safe = np.where(kept, sigma, 1.0)
-    return np.where(kept, 1 / (safe + penalty / safe), 0.0)
+    with np.errstate(over="raise"):  # of a penalty near the largest number there is
+        return np.where(kept, 1 / (safe + penalty / safe), 0.0)
 
 
 @checked
@@ -371,7 +373,7 @@ def double_descent(
 
 @checked
 def descend_from(
-    features: Matrix, y: ArrayLike, start: ArrayLike, step: Positive, steps: Natural
+    features: Matrix, y: ArrayLike, start: ArrayLike, step: Positive, steps: StepsOrNone
 ) -> Float[np.ndarray, " p"]:
     r"""Minimize half the squared error by plain gradient descent.
 

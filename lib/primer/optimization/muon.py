@@ -34,7 +34,8 @@ class Muon(torch.optim.Optimizer):
     Raises
     ------
     ValueError
-        When a parameter is no matrix, or a number is out of its range.
+        When there is no parameter, one is no matrix or computed from others, or a number is out of
+        its range.
 
     References
     ----------
@@ -53,6 +54,11 @@ class Muon(torch.optim.Optimizer):
     @checked
     def __init__(self, params: Iterable[Tensor], lr: float = 0.02, momentum: float = 0.95) -> None:
         matrices = list(params)
+        if not matrices or not all(parameter.is_leaf for parameter in matrices):
+            raise ValueError(
+                "params must be the weight matrices of a model, such as [layer.weight]: at least "
+                "one, and none that was computed from others"
+            )
         for parameter in matrices:
             if parameter.ndim != 2:
                 raise ValueError(

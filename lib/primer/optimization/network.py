@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, Natural, Positive, Seed, checked, one_of, tensor
+from primer.inputs import Count, Positive, Seed, StepsOrNone, checked, one_of, tensor
 
 Parametrization = Literal["standard", "mup", "rates", "start", "root"]
 SMALL_START = ("mup", "start")
@@ -145,7 +145,7 @@ class Mlp(nn.Module):
 
 @checked
 def train(
-    model: Mlp, optimizer: torch.optim.Optimizer, data: Digits, steps: Natural, seed: Seed
+    model: Mlp, optimizer: torch.optim.Optimizer, data: Digits, steps: StepsOrNone, seed: Seed
 ) -> list[float]:
     """Train on mini-batches of 64 digits.
 

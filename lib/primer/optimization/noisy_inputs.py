@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import Natural, Number, Positive, checked
+from primer.inputs import Number, Positive, StepsOrNone, checked
 from primer.optimization.rules import Divergence
 
 
@@ -102,7 +102,7 @@ def noisy_step_limits(x: float, deviation: float) -> StepLimits:
 
 @checked
 def noisy_moments(
-    x: float, y: float, deviation: float, step: Positive, steps: Natural, start: Number = 0.0
+    x: float, y: float, deviation: float, step: Positive, steps: StepsOrNone, start: Number = 0.0
 ) -> Float[np.ndarray, "times 2"]:
     r"""Compute :math:`E W_t` and :math:`E W_t^2` exactly.
 

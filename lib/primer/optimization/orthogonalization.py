@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import Count, Natural, checked, one_of
+from primer.inputs import Count, StepsOrNone, checked, one_of
 
 Coefficients = tuple[float, float, float]
 
@@ -85,7 +85,7 @@ def odd_polynomial(
 @checked
 def newton_schulz(
     W: Float[Tensor, "rows columns"],
-    steps: Natural,
+    steps: StepsOrNone,
     coefficients: Coefficients = CUBIC,
     normalize: bool = True,
 ) -> Float[Tensor, "rows columns"]:

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import Natural, Reals, checked, count, fraction, not_negative, positive, real
+from primer.inputs import Reals, StepsOrNone, checked, count, fraction, not_negative, positive, real
 from primer.inputs.fields import checked_fields
 from primer.inputs.given import given
 from primer.inputs.guard import unasked
@@ -316,7 +316,7 @@ class SteepestDescent:
 
 @checked
 def descend(
-    rule: Rule, gradient: Callable[[np.ndarray], ArrayLike], start: Reals, steps: Natural
+    rule: Rule, gradient: Callable[[np.ndarray], ArrayLike], start: Reals, steps: StepsOrNone
 ) -> Float[np.ndarray, "times *shape"]:
     r"""Follow a rule and keep the path.
 

@@ -12,22 +12,13 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import nn
 
-from primer.inputs import (
-    Count,
-    Natural,
-    NotNegative,
-    checked,
-    count,
-    matrix,
-    tensor,
-    vector,
-)
+from primer.inputs import Count, Natural, NotNegative, Steps, checked, count, matrix, tensor, vector
 
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def gradient_steps(
-    x: ArrayLike, y: ArrayLike, query: ArrayLike, learning_rate: NotNegative, steps: Count
+    x: ArrayLike, y: ArrayLike, query: ArrayLike, learning_rate: NotNegative, steps: Steps
 ) -> Float[np.ndarray, " steps"]:
     r"""Fit a line by gradient descent from 0 and predict after each step.
 
@@ -72,7 +63,7 @@ def gradient_steps(
 @checked
 @np.errstate(over="ignore", invalid="ignore")
 def attention_layers(
-    x: ArrayLike, y: ArrayLike, query: ArrayLike, learning_rate: NotNegative, layers: Count
+    x: ArrayLike, y: ArrayLike, query: ArrayLike, learning_rate: NotNegative, layers: Steps
 ) -> Float[np.ndarray, " layers"]:
     r"""Predict by layers of linear attention over the examples; no weight is ever changed.
 
@@ -234,7 +225,7 @@ def linear_tasks(
 
 @checked
 def train_layer(
-    d: int, n: int, *, seed: Natural, steps: Count, batch_size: int = 512
+    d: int, n: int, *, seed: Natural, steps: Steps, batch_size: int = 512
 ) -> LinearAttentionLayer:
     """Train one layer of linear attention on random regressions with Adam.
 

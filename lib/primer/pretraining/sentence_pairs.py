@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from primer.inputs import Count, checked
+from primer.inputs import Steps, checked
 
 
 class Pair(NamedTuple):
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
 @checked
 def next_sentence_pairs(
-    documents: Sequence[Sequence[Sequence[int]]], n_pairs: Count, rng: np.random.Generator
+    documents: Sequence[Sequence[Sequence[int]]], n_pairs: Steps, rng: np.random.Generator
 ) -> list[Pair]:
     """Draw pairs, half of which (in the mean) are neighbors and half from two documents.
 

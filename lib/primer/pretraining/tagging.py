@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from primer.inputs import Count, checked, whole
+from primer.inputs.values import MANY
 
 
 class Span(NamedTuple):
@@ -245,5 +246,8 @@ def collect_tags(tags: Sequence[str], pieces: Sequence[int]) -> list[str]:
 
 def _check_pieces(n_words: int, pieces: Sequence[int]) -> None:
     """Raise a ``ValueError`` unless each word has a piece."""
-    if len(pieces) != n_words or min(pieces, default=0) < 1:
-        raise ValueError(f"{n_words} words need as many numbers of pieces, each ≥ 1, got {pieces}")
+    if len(pieces) != n_words or min(pieces, default=0) < 1 or sum(pieces) > MANY:
+        raise ValueError(
+            f"{n_words} words need as many numbers of pieces, each ≥ 1 and together at most "
+            f"{MANY:,}, got {pieces}"
+        )

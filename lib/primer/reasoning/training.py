@@ -14,7 +14,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from primer.alignment import Replies, reply_log_probs
 from primer.alignment.replies import chosen_log_probs, reply_logits
-from primer.inputs import Count, Positive, among, at_least, checked
+from primer.inputs import Count, Positive, Steps, among, at_least, checked
 from primer.reasoning.attempts import attempts, entropies
 from primer.reasoning.groups import group_advantages
 from primer.reasoning.keys import Calculator
@@ -64,7 +64,7 @@ def train_on_verdicts(
     prompts: Int[Tensor, "questions 3"],
     reward: Callable[[Replies], Tensor],
     *,
-    steps: Count,
+    steps: Steps,
     learning_rate: Positive = 1.5e-4,
     questions: Count = 16,
     tries: Annotated[int, at_least(2)] = 16,

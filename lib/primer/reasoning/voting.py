@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from primer.evaluation import pass_at_k
-from primer.inputs import Count, Probability, as_array, checked
+from primer.inputs import Count, Probability, Steps, as_array, checked
 
 
 @checked
@@ -71,7 +71,7 @@ def pass_curve(
     ks: Sequence[int],
     rng: np.random.Generator,
     level: Probability = 0.95,
-    resamples: Count = 1000,
+    resamples: Steps = 1000,
 ) -> PassCurve:
     r"""Estimate the mean of :math:`1-(1-p)^k` over questions, with a bootstrap over questions.
 

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, checked, count
+from primer.inputs import Count, Steps, checked, count
 from primer.inputs import tokens as token_ids
 from primer.recurrent.cells import LSTMCell, State
 from primer.recurrent.layers import Recurrent
@@ -156,7 +156,7 @@ class RecurrentLanguageModel(nn.Module):
     @checked
     @torch.no_grad()
     def bits_by_character(
-        self, text: str, warm_up: Count = 256, piece: int | None = None
+        self, text: str, warm_up: Steps = 256, piece: int | None = None
     ) -> Float[np.ndarray, " characters"]:
         r"""Compute what each character of a text costs.
 

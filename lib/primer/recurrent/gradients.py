@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import Matrix, Natural, Seed, checked, finite
+from primer.inputs import Matrix, Seed, StepsOrNone, checked, finite
 from primer.recurrent.cells import Cell, ElmanCell, State
 from primer.recurrent.layers import check_sequences, run
 
@@ -214,7 +214,7 @@ def jacobian_product(
 
 @checked
 @np.errstate(over="ignore", invalid="ignore")
-def power_norms(weight: Matrix, steps: Natural) -> Float[np.ndarray, " powers"]:
+def power_norms(weight: Matrix, steps: StepsOrNone) -> Float[np.ndarray, " powers"]:
     r"""Compute the norms of the powers of a matrix: what a linear recurrence does to a gradient.
 
     .. math:: \lVert W^0\rVert_2, \lVert W^1\rVert_2, \dots, \lVert W^k\rVert_2

@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.inputs import Count, among, checked, count, one_of
 from primer.inputs import tokens as token_ids
+from primer.inputs.values import MANY
 from primer.recurrent.cells import GRUCell
 from primer.recurrent.layers import Recurrent, run
 
@@ -361,7 +362,7 @@ class EncoderDecoder(nn.Module):
         ValueError
             When there is nothing to read or to write, or a token is unknown.
         """
-        count("n_tokens", n_tokens)
+        count("n_tokens", n_tokens, at_most=MANY)
         keys, state = self.encode(source)
         context, token = state, self._marks(source)[:, 0]
         written, weights = [], []

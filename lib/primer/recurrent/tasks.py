@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import Count, Natural, at_least, checked
+from primer.inputs import Count, StepsOrNone, at_least, checked
 
 NOUNS = 10
 """In :func:`agreement`: tokens 0–9 are singular nouns, 10–19 plural ones, 20 is "of the"."""
@@ -117,7 +117,7 @@ def reversal(
 
 @checked
 def agreement(
-    batch_size: Count, phrases: Natural, generator: torch.Generator, agree: float = 0.0
+    batch_size: Count, phrases: StepsOrNone, generator: torch.Generator, agree: float = 0.0
 ) -> tuple[Int[Tensor, "batch words"], Int[Tensor, " batch"]]:
     """Draw sentences like "the keys of the cabinet of the lady …"; the answer is the verb's number.
 

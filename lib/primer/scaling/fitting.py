@@ -10,9 +10,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.optimize import least_squares, minimize
-from scipy.special import logsumexp
 
-from primer.inputs import Count, Positive, Seed, as_array, checked, vector
+from primer.inputs import Positive, Seed, Steps, checked, finite, vector
+from primer.inputs.given import given
+from primer.inputs.guard import unasked
+from primer.inputs.hints import takes
 from primer.scaling.laws import ChinchillaLaw, PowerLaw
 
 Law = TypeVar("Law")
@@ -148,7 +150,7 @@ def chinchilla_objective(
     """
     a, b, e, alpha, beta = theta
     parts = np.stack([a - alpha * log_n, b - beta * log_d, np.full_like(log_n, e)])
-    total = logsumexp(parts, axis=0)
+    total = np.logaddexp.reduce(parts)
     value, slope = _huber(total - log_loss, delta)
     share = slope * np.exp(parts - total)  # (3, runs)
     gradient = [*share.sum(axis=1), -(share[0] * log_n).sum(), -(share[1] * log_d).sum()]
@@ -221,9 +223,10 @@ def fit_chinchilla(
         b = np.log(start.B) - start.beta * mean_d
         firsts = [np.array([a, b, np.log(max(start.E, 1e-9)), start.alpha, start.beta])]
     scale = delta**-2  # of order one, so that BFGS does not stop before it has begun
+    summed = unasked(chinchilla_objective)
 
     def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = chinchilla_objective(theta, *columns, delta)
+        value, gradient = summed(theta, *columns, delta)
         return scale * value, scale * gradient
 
     fits = [
@@ -246,7 +249,7 @@ def fit_chinchilla(
 
 @checked
 def bootstrap(
-    fit: Callable[..., Law], *columns: ArrayLike, resamples: Count = 200, seed: Seed = 0
+    fit: Callable[..., Law], *columns: ArrayLike, resamples: Steps = 200, seed: Seed = 0
 ) -> list[Law]:
     """Fit again and again, each time to runs drawn from the runs with replacement.
 
@@ -279,11 +282,15 @@ def bootstrap(
     >>> abs(float(np.std(fits)) - (1.25 / 4) ** 0.5) < 0.05
     True
     """
-    arrays = [as_array(f"column {i}", column) for i, column in enumerate(columns)]
-    if not arrays or any(array.ndim == 0 or len(array) == 0 for array in arrays):
+    arrays = [finite(f"column {i}", column) for i, column in enumerate(columns)]
+    if not arrays or any(array.ndim == 0 for array in arrays):
         raise ValueError("bootstrap needs columns with an entry for each run, got none")
     if len({len(array) for array in arrays}) != 1:
         raise ValueError(f"columns must have one length, got {[len(a) for a in arrays]}")
+    if not takes(fit, arrays):
+        raise ValueError(
+            f"fit must take as many columns as there are, {len(arrays)}, got {given(fit)}"
+        )
     rng = np.random.default_rng(seed)
     fits: list[Law] = []
     failed: ValueError | None = None

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from scipy.special import betaln
 
 from primer.inputs import (
-    Count,
     Like,
     Natural,
     Positive,
     Probability,
     Reals,
+    Steps,
     as_array,
     checked,
     evaluated,
@@ -270,7 +270,7 @@ def metropolis(
     log_density: Callable[[np.ndarray], float],
     start: Reals,
     step: Positive,
-    n_draws: Count,
+    n_draws: Steps,
     rng: np.random.Generator,
 ) -> Chain:
     r"""Draw from a density known up to a factor by Metropolis's random walk.

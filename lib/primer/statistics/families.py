@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from primer.inputs import checked, number, positive, probability, real, tensor
+from primer.inputs.tensors import check_finite
 from primer.statistics.estimators import sample_mean, sample_median
 from primer.statistics.inputs import Sample
 from primer.statistics.likelihood import maximize_likelihood
@@ -89,7 +90,8 @@ def _of_tensors(log_density: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     @functools.wraps(log_density)
     def call(self: Family, x: Tensor, theta: Tensor) -> Tensor:
-        return log_density(self, tensor("x", x), tensor("theta", theta))
+        check_finite("x", tensor("x", x))
+        return log_density(self, x, tensor("theta", theta))
 
     return call
 

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from primer.inputs import Count, Positive, checked, real
+from primer.inputs import Positive, Steps, checked, real
 from primer.statistics.inputs import sample
 
 LogDensity = Callable[[Tensor, Tensor], Tensor]
@@ -259,7 +259,7 @@ def numerical_information(
 
 @checked
 def maximize_likelihood(
-    log_density: LogDensity, x: ArrayLike, start: ArrayLike, *, max_steps: Count = 100
+    log_density: LogDensity, x: ArrayLike, start: ArrayLike, *, max_steps: Steps = 100
 ) -> Float[np.ndarray, "..."]:
     r"""Find a maximum of the likelihood by Newton's method.
 

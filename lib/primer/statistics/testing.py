@@ -3,20 +3,23 @@ r"""Tests of hypotheses: one object that holds what a test is, and Student's two
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from jaxtyping import Num
 from numpy.typing import ArrayLike
 
-from primer.inputs import Number, Probability, checked, one_of, unmasked
+from primer.inputs import Number, Probability, checked, one_of
 from primer.inputs.fields import checked_fields
 from primer.inputs.magnitude import scaled
 from primer.statistics.inputs import sample
 from primer.statistics.student import t_cdf, t_quantile
 
 Alternative = Literal["two-sided", "greater", "less"]
+Observed = Sequence[float] | Num[np.ndarray, "..."]
+"""A sample as a test's own statistic takes it."""
 
 
 @checked_fields
@@ -57,13 +60,14 @@ class HypothesisTest:
     tail: Callable[..., float]
     level: Probability = 0.05
 
-    def p_value(self, x: ArrayLike) -> float:
+    @checked
+    def p_value(self, x: Observed) -> float:
         """Compute the probability, under the null hypothesis, of a statistic at least as large."""
-        unmasked("x", x)
         p = self.tail(self.statistic(x))
         return _of_a_tail(p)
 
-    def rejects(self, x: ArrayLike) -> bool:
+    @checked
+    def rejects(self, x: Observed) -> bool:
         """Tell whether the sample lies in the critical region."""
         return self.p_value(x) <= self.level
 

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.optim import AdamW
 
-from primer.inputs import Count, checked
+from primer.inputs import Steps, checked
 from primer.train.configuration import Configuration
 from primer.train.data import Batches, Corpus
 from primer.train.initialization import initialize
@@ -21,7 +21,7 @@ from primer.transformers import Transformer
 
 @checked
 def train_plainly(
-    configuration: Configuration, corpus: Corpus, steps: Count
+    configuration: Configuration, corpus: Corpus, steps: Steps
 ) -> tuple[Transformer, list[float]]:
     r"""Train a model for the first steps of a configuration, in as few lines as it takes.
 

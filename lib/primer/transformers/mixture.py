@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from primer.inputs import Count, checked, tensor
+from primer.inputs.given import given
 
 
 class Routing(NamedTuple):
@@ -168,7 +169,7 @@ class MixtureOfExperts(nn.Module):
     Raises
     ------
     ValueError
-        When there are no experts, or a token is to use more than there are.
+        When there are no experts, one is no module, or a token is to use more than there are.
 
     Examples
     --------
@@ -194,7 +195,10 @@ class MixtureOfExperts(nn.Module):
                 f"got {experts_per_token}"
             )
         self.router = nn.Linear(d_model, n_experts, bias=False)
-        self.experts = nn.ModuleList(make_expert() for _ in range(n_experts))
+        experts = [make_expert() for _ in range(n_experts)]
+        if strange := [expert for expert in experts if not isinstance(expert, nn.Module)]:
+            raise ValueError(f"make_expert must return a torch.nn.Module, got {given(strange[0])}")
+        self.experts = nn.ModuleList(experts)
         self.experts_per_token = experts_per_token
         self.routing = None
 

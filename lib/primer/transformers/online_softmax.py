@@ -124,6 +124,8 @@ def blockwise_attention(
     n_queries, n_keys = query.shape[-2], key.shape[-2]
     if causal and n_queries > n_keys:
         raise ValueError(f"{n_queries} causal queries need as many keys, got {n_keys}")
+    if n_queries == 0:
+        return value[..., :0, :]
     first = n_keys - n_queries  # the place of query 0
     precision = value.dtype
     wide = torch.promote_types(precision, torch.float32)  # half precision ends at 65,504
