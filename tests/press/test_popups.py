@@ -50,7 +50,7 @@ def test_definitions_entries_and_equations_are_written_beside_their_pages(
 ) -> None:
     glossary = written(reading_site, "chapters/appendix/glossary")
     assert list(glossary) == ["term-attention", "term-key", "term-softmax", "term-value"]
-    assert 'class="katex"' in glossary["term-softmax"]
+    assert 'class="katex-html' in glossary["term-softmax"]
     chapter = written(reading_site, CHAPTER)
     assert list(chapter) == ["equation-eq-positions-attention", "cite-su2024roformer"]
     assert "RoFormer" in chapter["cite-su2024roformer"]

@@ -38,7 +38,7 @@ def main() -> int:
         build = ["build", "-W", "-q", "--path-output", home, package / "example"]
         subprocess.run([programs / "jupyter-book", *build], check=True)
         page = home / "_build/html/index.html"
-        formulas = page.read_text("utf-8").count('class="katex"')
+        formulas = page.read_text("utf-8").count('class="katex-html')
         print(f"built {page}, with {formulas} formulas")
         return 0 if formulas == 4 else 1
 

@@ -123,7 +123,7 @@ def test_good_formulas_are_in_the_page_with_style_and_fonts(
     )
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "out/index.html").read_text("utf-8")
-    assert page.count('class="katex"') == 2
+    assert page.count('class="katex-html') == 2
     assert '<span class="eqno">(1)' in page
     assert "MathJax" not in page
     style = (tmp_path / "out/_static/katex/katex.min.css").read_text("utf-8")
@@ -148,7 +148,7 @@ def test_pages_are_written_in_parallel(tmp_path: Path, katex_folder: Path) -> No
     done = build(tmp_path, katex_folder, f".. toctree::{listed}", "-j", "2")
     assert done.returncode == 0, done.stderr  # one that may not is a warning
     for name in names:
-        assert 'class="katex"' in (tmp_path / f"out/{name}.html").read_text("utf-8")
+        assert 'class="katex-html' in (tmp_path / f"out/{name}.html").read_text("utf-8")
 
 
 def test_without_node_it_says_what_to_do(

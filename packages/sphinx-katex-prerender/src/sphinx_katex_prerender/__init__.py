@@ -1,7 +1,8 @@
 """Sphinx extension: formulas become HTML and MathML while the book is built.
 
 KaTeX runs in one Node process that reads formulas on its standard input.  The reader's browser
-gets finished HTML and MathML, a style sheet and fonts, and no script.  A formula that KaTeX rejects
+gets finished HTML and MathML, a style sheet and fonts, and no script; :file:`lean.js` says the
+same in half as many elements.  A formula that KaTeX rejects
 is a Sphinx warning, so a build with warnings as errors fails on it.
 
 Configuration: ``katex_folder``, the installed npm package, relative to the source folder.  There
@@ -127,9 +128,14 @@ def _render(translator: Any, node: nodes.Element, *, display: bool) -> str:
 
 
 def visit_math(translator: Any, node: nodes.math) -> None:
-    """Write a formula in a line of text."""
+    """Write a formula in a line of text: KaTeX's outer element is Sphinx's, too."""
     formula = _render(translator, node, display=False)
-    translator.body.append(f'<span class="math notranslate nohighlight">{formula}</span>')
+    classes = "math notranslate nohighlight"
+    if formula.startswith('<span class="katex">'):
+        formula = formula.replace('class="katex"', f'class="{classes} katex"', 1)
+    else:
+        formula = f'<span class="{classes}">{formula}</span>'
+    translator.body.append(formula)
     raise nodes.SkipNode
 
 

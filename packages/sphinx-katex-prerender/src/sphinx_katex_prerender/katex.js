@@ -1,6 +1,7 @@
 // One line of JSON in, one line out: {tex, display} -> {html} or {error}. Started by __init__.py.
 "use strict";
 const readline = require("node:readline");
+const { thin } = require("./lean.js");
 const katex = require(process.argv[2]);
 
 // What has two or three elements in MathML, and no more.
@@ -24,6 +25,7 @@ readline.createInterface({ input: process.stdin }).on("line", (line) => {
     // Macros of its own for each formula: \gdef in one must not reach the next.
     const tree = katex.__renderToDomTree(tex, { displayMode: display, strict: "error", macros: {} });
     inRows(tree);
+    thin(tree, display);
     reply = { html: tree.toMarkup() };
   } catch (error) {
     if (!(error instanceof katex.ParseError)) throw error;
