@@ -289,6 +289,17 @@ def test_a_dictionary_finds_the_directions_that_made_the_states() -> None:
     torch.testing.assert_close(found.rows.norm(dim=1), torch.ones(24))
 
 
+def test_the_dictionary_of_small_states_is_that_of_large_ones() -> None:
+    states = torch.randn(60, 6, generator=chance(0))
+    plain, tiny = (
+        inside.train_dictionary(states * unit, 8, 2, chance(3), steps=40)
+        for unit in (1.0, 2.0**-30)
+    )
+    assert torch.equal(plain.rows, tiny.rows)
+    assert torch.equal(plain.encoder, tiny.encoder)
+    assert torch.equal(plain.offset, tiny.offset)
+
+
 def test_a_latent_of_one_token_has_the_share_one() -> None:
     tokens = torch.tensor([0, 1, 1, 2])
     latents = torch.tensor([[0.0, 1.0], [2.0, 1.0], [3.0, 1.0], [0.0, 1.0]])

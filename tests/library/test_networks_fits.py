@@ -80,6 +80,22 @@ def test_softmax_regression_on_digits_ends_where_the_gradient_is_0():
     np.testing.assert_allclose((P - np.eye(10)[y]).sum(0), 0, atol=1e-7)
 
 
+@pytest.mark.parametrize("penalty", [0.5, 8.5, 30.0])
+def test_few_rows_and_a_strong_penalty_end_where_the_gradient_is_0(penalty):
+    """From some of its steps Newton's method must come back: the penalty is part of the loss."""
+    X = np.array([[-1.3], [-1.05], [0.75], [-2.33], [0.45], [0.62]])
+    y = np.array([0, 1, 2, 1, 1, 1])
+    fit = networks.softmax_regression(X, y, penalty)
+    P = np.exp(fit.scores(X))
+    P /= P.sum(1, keepdims=True)
+    np.testing.assert_allclose(X.T @ (P - np.eye(3)[y]) + penalty * fit.weights, 0, atol=1e-8)
+    np.testing.assert_allclose((P - np.eye(3)[y]).sum(0), 0, atol=1e-8)
+    two = networks.logistic_regression(X, y == 1, penalty)
+    p = 1 / (1 + np.exp(-two.scores(X)))
+    np.testing.assert_allclose(X.T @ (p - (y == 1)) + penalty * two.weights, 0, atol=1e-8)
+    assert (p - (y == 1)).sum() == pytest.approx(0, abs=1e-8)
+
+
 @given(seeds, st.integers(1, 12))
 def test_reliability_is_sklearns(seed, bins):
     rng = np.random.default_rng(seed)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import mutants
 import mutants_session
@@ -233,6 +236,20 @@ class Asked:
     def __init__(self, file: str, name: str, *fixtures: str) -> None:
         self.path, self.name, self.fixturenames = ROOT / "tests/widgets" / file, name, fixtures
         self.nodeid = f"tests/widgets/{file}::{name}"
+
+
+def test_a_function_gets_its_new_code_without_a_new_process(monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    importlib.import_module("primer.optimization.noisy_inputs")
+    gc.freeze()  # as conftest.py does
+    path = Path("lib/primer/optimization/noisy_inputs.py")
+    text = path.read_text("utf-8")
+    mutant = next(m for m in found_in(text) if (m.inside, m.new) == ("input_moments", "-"))
+    trials = mutants_session.Trials(SimpleNamespace(items=[]))  # type: ignore[arg-type]
+    monkeypatch.setattr(Path, "read_bytes", lambda _: mutant.applied(text.encode()))
+    ((function, code),) = trials.changed(path, mutant, text.encode())
+    assert function.__name__ == "input_moments"
+    assert code.co_code != function.__code__.co_code
 
 
 def test_what_every_study_is_asked_belongs_to_each(monkeypatch) -> None:

@@ -66,6 +66,7 @@ class Trials:
         self.alone = "MUTANTS_ALONE" in os.environ  # the module is imported as it is changed
         self.sound: dict[str, bool] = {}  # failed tests that pass without any mutant
         self.functions: dict[tuple[str, str], list[FunctionType]] = {}
+        gc.unfreeze()  # conftest.py froze what was imported, and nothing frozen is listed
         for value in gc.get_objects():
             if type(value) is FunctionType and OURS.search(value.__code__.co_filename):
                 key = value.__code__.co_filename, value.__code__.co_qualname
