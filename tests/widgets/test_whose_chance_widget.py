@@ -43,6 +43,14 @@ def test_clopper_pearson_is_what_scipy_has(javascript, n, data):
     assert got == pytest.approx([theirs.low, theirs.high], abs=1e-10)
 
 
+@given(st.integers(1, 1060), st.floats(-30, -0.05), st.data())
+def test_the_least_share_is_scipys_to_many_digits_however_small(javascript, n, power, data):
+    right = data.draw(st.integers(1, n))
+    theirs = scipy.stats.beta.ppf(10**power, right, n - right + 1)
+    got = javascript("binomial.js", "lowest", right, n, 10**power)
+    assert got == pytest.approx(theirs, rel=1e-8, abs=0)
+
+
 @given(sizes, shares, st.data())
 def test_chances_are_those_of_the_binomial_law(javascript, n, p, data):
     right = data.draw(st.integers(0, n))

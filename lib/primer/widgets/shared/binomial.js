@@ -8,11 +8,14 @@ export function logFactorial(n) {
   return LOG_FACTORIALS[n];
 }
 
-/** P(X = k) of n independent answers, each right with probability p. */
-export function chance(k, n, p) {
+/** log P(X = k) of n independent answers, each right with probability p. */
+function logChance(k, n, p) {
   const ways = logFactorial(n) - logFactorial(k) - logFactorial(n - k);
-  return Math.exp(ways + (k ? k * Math.log(p) : 0) + (n - k ? (n - k) * Math.log1p(-p) : 0));
+  return ways + (k ? k * Math.log(p) : 0) + (n - k ? (n - k) * Math.log1p(-p) : 0);
 }
+
+/** P(X = k). */
+export const chance = (k, n, p) => Math.exp(logChance(k, n, p));
 
 const ways = [];
 
@@ -26,7 +29,10 @@ const waysTo = (n) =>
 /** P(X = k) for k = 0, 1, … n. */
 export function chances(n, p) {
   const [logs, right, wrong] = [waysTo(n), Math.log(p), Math.log1p(-p)];
-  return Array.from(logs, (way, k) => Math.exp(way + (k ? k * right : 0) + (n - k ? (n - k) * wrong : 0)));
+  const found = Array(n + 1); // a plain loop: a frame asks for a hundred laws
+  for (let k = 0; k <= n; k++)
+    found[k] = Math.exp(logs[k] + (k ? k * right : 0) + (n - k ? (n - k) * wrong : 0));
+  return found;
 }
 
 /** P(some(X)). */
@@ -38,9 +44,9 @@ export function chanceOf(some, n, p) {
   return total;
 }
 
-/** P(X ≥ k), for a p below k / n, where each further term is smaller than the one before. */
+/** P(X ≥ k) over P(X = k). */
 function tail(k, n, p) {
-  let [term, total] = [chance(k, n, p), 0];
+  let [term, total] = [1, 0];
   for (let j = k; j <= n && term > 1e-17 * total; j++) {
     total += term;
     term *= ((n - j) / (j + 1)) * (p / (1 - p));
@@ -50,19 +56,18 @@ function tail(k, n, p) {
 
 /**
  * The p under which k or more right answers have the probability alpha, which is also the quantile alpha of
- * Beta(k, n − k + 1): Newton's method, kept in its bracket.
+ * Beta(k, n − k + 1).  Newton's method between the logarithms of p and of that probability, which is concave in them:
+ * however small alpha is, every step but the first comes from below.
  */
 export function lowest(k, n, alpha) {
   if (k === 0) return 0;
-  let [low, high, p] = [0, k / n, k / n / 2];
+  let p = k / n;
   for (let i = 0; i < 100; i++) {
-    const gap = tail(k, n, p) - alpha;
-    if (gap > 0) high = p;
-    else low = p;
-    const next = p - (gap * p) / (k * chance(k, n, p)); // the derivative is that of a beta law
-    const moved = low < next && next < high ? next : (low + high) / 2;
-    if (Math.abs(moved - p) < 1e-15) break;
-    p = moved;
+    const times = tail(k, n, p);
+    const gap = Math.log(alpha / times) - logChance(k, n, p);
+    const next = p * Math.exp((gap * times) / k); // the derivative of the probability is that of a beta law
+    if (Math.abs(next - p) < 1e-9 * p) return next; // the next step would be the square of that
+    p = next;
   }
   return p;
 }
