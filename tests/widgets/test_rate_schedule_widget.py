@@ -36,8 +36,8 @@ def test_what_is_expected_is_the_librarys(javascript, shape, peak, batch, first)
     given_ = (CURVATURES.tolist(), widget.rates().tolist(), steep, 1 / batch)
     found = javascript(FILE, "expected", *given_)
     way, noise = widget.expected()
-    np.testing.assert_allclose(found["way"], way, rtol=1e-8, atol=1e-15)
-    np.testing.assert_allclose(found["noise"], noise, rtol=1e-8, atol=1e-15)
+    np.testing.assert_allclose(found["way"], way.ravel(), rtol=1e-8, atol=1e-15)
+    np.testing.assert_allclose(found["noise"], noise.ravel(), rtol=1e-8, atol=1e-15)
     np.testing.assert_allclose(found["loss"], (way + noise).sum(axis=1), rtol=1e-8)
 
 
@@ -45,6 +45,13 @@ def test_what_is_expected_is_the_librarys(javascript, shape, peak, batch, first)
 def test_the_floor_is_the_librarys(javascript, peak, batch):
     found = javascript(FILE, "floorOf", CURVATURES.tolist(), peak, 1 / batch)
     assert found == pytest.approx(opt.loss_floor(CURVATURES, peak, 1 / batch), rel=1e-9)
+
+
+@given(st.floats(1e-9, 1e6))
+def test_an_axis_ends_at_a_round_number_a_little_above_what_it_shows(javascript, largest):
+    end = javascript("axis_end.js", "axisEnd", largest)
+    assert 0.57 < largest / end <= 0.96
+    assert len(f"{end:.10g}".replace(".", "").strip("0").partition("e")[0]) <= 2
 
 
 def test_one_run_scatters_about_what_is_expected(javascript):
@@ -66,7 +73,7 @@ def test_one_run_scatters_about_what_is_expected(javascript):
 
 def test_the_result_line_says_what_is_left(javascript):
     state = {"shape": "WSD", "rate": 0.09, "batch": 1, "step": 0}
-    found = {"noise": [[0.02, 0.0]], "loss": [0.08]}
+    found = {"noise": [0.02, 0.0], "loss": [0.08]}
     assert javascript(FILE, "describe", state, found, [0.1], 0.1234) == (
         "WSD from 0.09: the peak’s floor is 0.123. Expected after 0 steps: 0.080 (25% noise); this "
         "run: 0.100."

@@ -3,7 +3,7 @@
 // The functions above `grid` are the mathematics; the tests compare them with primer.recurrent.
 
 import { clamp, columns, counted, div, format, heading, html, memory, panel, percent } from "../kit/kit.js";
-import { resultLine, widget } from "../kit/kit.js";
+import { resultLine, set, widget } from "../kit/kit.js";
 import { softmax } from "../shared/probability.js";
 import { dequantize, forward, plus, project, readCell, times, zeroState } from "../shared/recurrent_cells.js";
 import { readTensors } from "../shared/safetensors.js";
@@ -149,7 +149,7 @@ export default widget("alignment", ({ model, controls, constants, write: put }) 
           ? `${counted(letters.length, "letter")}${beyond}${dropped}.`
           : "Type a word of letters a to z.",
       );
-      panels.hidden = !letters.length;
+      set(panels, { hidden: !letters.length });
       if (!letters.length) return;
       const steps = once("steps", `${letters.join("")} ${forced}`, () =>
         write(network, codes(letters), forced),

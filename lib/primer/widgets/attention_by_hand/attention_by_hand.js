@@ -3,7 +3,7 @@
 // The functions above `NAMES` are the mathematics; the tests compare them with primer.attention.
 
 import { button, clamp, columns, div, format, heading, html, panel, paragraph, path } from "../kit/kit.js";
-import { resultLine, short, span, sum, ticks, widen, widget, write } from "../kit/kit.js";
+import { memory, resultLine, short, span, sum, ticks, widen, widget, write } from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { tuple } from "../shared/tuple.js";
 import { placeNames } from "./names.js";
@@ -67,14 +67,14 @@ function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
   const axis = (name, [low, high]) => ({
     ...{ domain: [low, high], label: `${name} coordinate`, ticks: ticks(low, high, 6) },
   });
-  const colors = points.map(({ color }) => color);
+  const [colors, once] = [points.map(({ color }) => color), memory()];
   return panel({
     label,
     margin: [24, 8, 38, 34],
     height: (width) => width + 20, // both axes are equally long
     widest: 420,
-    x: ({ domain }) => axis("first", domain[0]),
-    y: ({ domain }) => axis("second", domain[1]),
+    x: ({ domain }) => once("x", domain[0], () => axis("first", domain[0])),
+    y: ({ domain }) => once("y", domain[1], () => axis("second", domain[1])),
     layers: { ...under, ...perColor("arrow", colors.toReversed()), ...above },
     over: perColor("letter", colors, "text"),
     marks: [
@@ -99,7 +99,8 @@ function plane({ label, points, move, under = {}, above = {}, draw: drawOwn }) {
       const arrows = [...named, ...own].map(({ from, tip }) => [from, tip]);
       const [left, right, top, bottom] = [...x.range, y.range[1], y.range[0]];
       const frame = { left, right, top, bottom };
-      const spots = placeNames([...named, ...own], [...arrows, ...lines], frame);
+      const given = [[...named, ...own], [...arrows, ...lines], frame];
+      const spots = once("spots", given, () => placeNames(...given));
       points.forEach(({ color }, i) => layers[`letter_${color}`](named[i].text, spots[i]));
       own.forEach(({ text: words }, i) => layers.letter(words, spots[named.length + i]));
     },
@@ -174,29 +175,32 @@ function weightBars() {
 
 // ---------------------------------------------------------------- the numbers
 
-const work = (text) => span("work", text);
 const product = (x, y) => `${short(x)}·${y < 0 ? `(${short(y)})` : short(y)}`;
 
-function bar(j, weight) {
-  const element = span(`bar ${COLORS[j]}`);
-  widen(element, weight);
-  return [element, span("", writeWeight(weight))];
-}
+// Cells that hold two things keep them, and only their texts are written.
+const cellsOf = (color) => ({
+  ...{ score: [span("work"), span("")], share: [span("work"), span("")] },
+  weight: [span(`bar ${color}`), span("")],
+});
+const say = (cell, ...texts) => texts.forEach((text, i) => write(cell[i], text));
 
 function numbers() {
+  const [cells, once] = [COLORS.map(cellsOf), memory()];
   const list = table({
     caption: "Every number on the way",
     head: ["j", "key kⱼ", "score q·kⱼ", "÷ √2", "weight αⱼ", "αⱼvⱼ"],
   });
   function draw({ query, key, value, scores, logits, weights, shares, context, scale, temperature }) {
-    const row = (color, j) => [
-      { text: `${j + 1}`, class: color },
-      pair(key[j]),
-      [work(`${query.map((x, i) => product(x, key[j][i])).join(" + ")} = `), short(scores[j])],
-      format(logits[j], 2),
-      bar(j, weights[j]),
-      [work(`${writeWeight(weights[j])} · ${pair(value[j])} = `), tuple(shares[j])],
-    ];
+    const row = (color, j) => {
+      const { score, weight, share } = cells[j];
+      const terms = () => query.map((x, i) => product(x, key[j][i])).join(" + ");
+      once(`score ${j}`, [query, key[j]], () => say(score, `${terms()} = `, short(scores[j])));
+      widen(weight[0], weights[j]);
+      write(weight[1], writeWeight(weights[j]));
+      say(share, `${writeWeight(weights[j])} · ${pair(value[j])} = `, tuple(shares[j]));
+      const index = { text: `${j + 1}`, class: color };
+      return [index, pair(key[j]), score, format(logits[j], 2), weight, share];
+    };
     const heat = temperature === 1 ? "" : ` ÷ ${short(temperature)}`;
     write(list.headings[3], `${scale ? "÷ √2" : "÷ 1"}${heat}`);
     const total = "sum: all weights, and the context vector z";

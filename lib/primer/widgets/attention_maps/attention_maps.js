@@ -12,7 +12,7 @@ import {
 } from "../shared/attention_scores.js";
 import { nameOf } from "../shared/attention_scores.js";
 import { clamp, div, format, html, memory, paragraph, radio, resultLine, span } from "../kit/kit.js";
-import { widen, widget, write } from "../kit/kit.js";
+import { widen, widget, write, set } from "../kit/kit.js";
 import { scientific } from "../shared/scientific.js";
 import { readModel } from "../shared/language_model.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
@@ -198,7 +198,8 @@ export default widget("attention-maps", ({ controls, constants, get, read, write
     draw({ reads, causal, scaled, normalized, ...state }) {
       const { trait, language, look, input, heads } = readerOf(reads);
       for (const one of readers) {
-        for (const part of [...one.input.parts, one.heads.element]) part.hidden = one.trait !== trait;
+        for (const part of [...one.input.parts, one.heads.element])
+          set(part, { hidden: one.trait !== trait });
       }
       choice.set(trait);
       const text = state[trait];
@@ -206,7 +207,7 @@ export default widget("attention-maps", ({ controls, constants, get, read, write
       const seen = look(text, settings);
       const { all, names, maps, labels } = seen;
       input.draw(text, describeText(language, seen, text));
-      shown.hidden = all === 0;
+      set(shown, { hidden: all === 0 });
       if (!all) return;
       const { n_layers, n_heads } = language.config;
       const [layer, head] = [clamp(state.layer, 0, n_layers - 1), clamp(state.head, 0, n_heads - 1)];

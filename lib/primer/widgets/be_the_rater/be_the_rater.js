@@ -3,7 +3,7 @@
 // The functions above `bars` are the mathematics and the words; the tests compare them with primer.
 
 import { between, button, columns, counted, div, format, heading, html, key, panel } from "../kit/kit.js";
-import { resultLine, signed, sum, widget, write } from "../kit/kit.js";
+import { resultLine, set, signed, sum, widget, write } from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { bestOf, divergence, mean, tilted } from "../shared/policies.js";
 
@@ -207,9 +207,9 @@ export default widget("be-the-rater", ({ constants, controls, read, write: put }
       write(first, now ? pool[now.at] : "–");
       write(second, now ? pool[now.at + 1] : "–");
       write(neither, "Can't say");
-      choices.hidden = !now;
-      for (const one of [first, second, neither, others]) one.disabled = !now;
-      back.disabled = !answers.length;
+      set(choices, { hidden: !now });
+      for (const one of [first, second, neither, others]) set(one, { disabled: !now });
+      set(back, { disabled: !answers.length });
       const found = fit(comparisons(answers, differences), prior, names.length);
       wishes.draw(found);
       result.say(describe(answers.length, names, found));

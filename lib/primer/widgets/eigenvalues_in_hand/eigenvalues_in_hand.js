@@ -3,7 +3,7 @@
 // The functions above `plane` are the mathematics; the tests compare them with primer.beyond_attention.
 
 import { button, clamp, columns, div, format, heading, key, panel, paths, percent } from "../kit/kit.js";
-import { resultLine, short, sum, widget } from "../kit/kit.js";
+import { resultLine, set, short, sum, widget } from "../kit/kit.js";
 
 // ---------------------------------------------------------------- complex numbers as [real, imaginary]
 
@@ -178,8 +178,8 @@ export default widget("eigenvalues-in-hand", ({ controls, constants, read, write
     ],
     draw(state) {
       const { modes, step, method, signal } = state;
-      more.disabled = modes.length >= most;
-      fewer.disabled = modes.length <= 1;
+      set(more, { disabled: modes.length >= most });
+      set(fewer, { disabled: modes.length <= 1 });
       const turns = modes.map((mode) => discretized(mode, step, method).turn);
       const [kernel, input] = [output(state, signals.pulse), signals[signal]];
       const answer = output(state, input);

@@ -2,13 +2,26 @@
 //
 // The functions above `strips` are the mathematics; the tests compare them with primer.beyond_attention.
 
-import { clamp, columns, counted, div, heading, key, named, panel, paths, resultLine } from "../kit/kit.js";
+import {
+  clamp,
+  columns,
+  counted,
+  div,
+  heading,
+  key,
+  memory,
+  named,
+  panel,
+  paths,
+  resultLine,
+} from "../kit/kit.js";
 import { widget } from "../kit/kit.js";
 import { softmax } from "../shared/probability.js";
 
 // ---------------------------------------------------------------- what is computed
 
-// All rows are Float64Arrays, and the loops are plain: a frame does half a million products.
+// All rows are Float64Arrays, and the loops are plain: a frame does half a million products.  What comes out of one is
+// written into a row that is there: to make thousands anew would take as long.
 
 const dot = (a, b) => {
   let total = 0;
@@ -18,7 +31,7 @@ const dot = (a, b) => {
 
 // The products of one row with many, four at a time: each sum waits for its own last step, not for another's.
 function productsWith(rows, x) {
-  const found = rows.map(() => 0);
+  const found = new Array(rows.length).fill(0);
   let at = 0;
   for (; at + 4 <= rows.length; at += 4) {
     const [one, two, three, four] = [rows[at], rows[at + 1], rows[at + 2], rows[at + 3]];
@@ -50,86 +63,103 @@ const add = (W, share, k, u) => {
 };
 
 // q W
-const times = (q, W) => {
-  const out = new Float64Array(W[0].length);
+function times(q, W, out) {
+  out.fill(0);
   for (let i = 0; i < q.length; i++) {
     const [row, x] = [W[i], q[i]];
     for (let j = 0; j < out.length; j++) out[j] += x * row[j];
   }
   return out;
-};
+}
 
 // v − k W
-const error = (W, k, v) => times(k, W).map((said, j) => v[j] - said);
+function error(W, k, v, out) {
+  times(k, W, out);
+  for (let j = 0; j < out.length; j++) out[j] = v[j] - out[j];
+  return out;
+}
 
 /** The keys there are: own directions and, in all of them, a common one; of length 1. */
 export function keysOf(directions, similar) {
   const common = directions[directions.length - 1];
   const [shared, own] = [Math.sqrt(similar), Math.sqrt(1 - similar)];
   return directions.slice(0, -1).map((direction) => {
-    const mixed = Float64Array.from(direction, (x, i) => shared * common[i] + own * x);
+    const mixed = new Float64Array(common.length);
+    for (let i = 0; i < mixed.length; i++) mixed[i] = shared * common[i] + own * direction[i];
     const size = Math.sqrt(dot(mixed, mixed));
-    return mixed.map((x) => x / size);
+    for (let i = 0; i < mixed.length; i++) mixed[i] /= size;
+    return mixed;
   });
 }
 
-/** Each memory takes pairs and then answers a key: { write(k, v), read(q) }. */
+/** What each memory depends on, besides what is written. */
+const OWN = { softmax: "sharpness", ridge: "penalty", delta: "rate" };
+
+/** Each memory takes pairs and then answers a key: { write(k, v), read(q) }, in a row that holds one answer. */
 const MEMORIES = {
-  softmax({ sharpness }) {
-    const [keys, values] = [[], []];
+  softmax({ sharpness, width }) {
+    const [keys, values, out] = [[], [], new Float64Array(width)];
     return {
       write(k, v) {
         keys.push(k);
         values.push(v);
       },
       read(q) {
-        const scores = productsWith(keys, q).map((product) => sharpness * product);
-        return times(softmax(scores), values);
+        const scores = productsWith(keys, q);
+        for (let i = 0; i < scores.length; i++) scores[i] *= sharpness;
+        return times(softmax(scores), values, out);
       },
     };
   },
   ridge({ penalty, width }) {
     const [W, P] = [zeros(width, width), zeros(width, width)];
+    const [Pk, out] = zeros(2, width);
     P.forEach((row, i) => {
       row[i] = 1 / penalty;
     });
     return {
       write(k, v) {
-        const Pk = times(k, P); // P is symmetric
-        add(P, -1 / (1 + dot(k, Pk)), Pk, Pk);
-        add(W, 1, times(k, P), error(W, k, v));
+        times(k, P, Pk); // P is symmetric
+        const part = 1 / (1 + dot(k, Pk));
+        add(P, -part, Pk, Pk);
+        add(W, part, Pk, error(W, k, v, out)); // k P is now so much of what it was
       },
-      read: (q) => times(q, W),
+      read: (q) => times(q, W, out),
     };
   },
   addition({ width }) {
-    const W = zeros(width, width);
-    return { write: (k, v) => add(W, 1, k, v), read: (q) => times(q, W) };
+    const [W, out] = [zeros(width, width), new Float64Array(width)];
+    return { write: (k, v) => add(W, 1, k, v), read: (q) => times(q, W, out) };
   },
   delta({ rate, width }) {
-    const W = zeros(width, width);
-    return { write: (k, v) => add(W, rate, k, error(W, k, v)), read: (q) => times(q, W) };
+    const [W, out] = [zeros(width, width), new Float64Array(width)];
+    return { write: (k, v) => add(W, rate, k, error(W, k, v, out)), read: (q) => times(q, W, out) };
   },
 };
 
 /**
  * For each memory and each key, the one written longest ago first, the products of its answer with all codes;
- * and `right`, which code the answer should be.
+ * and `right`, which code the answer should be.  What is kept `once` is not computed again.
  */
-export function answers(state, { keys: directions, codes: values, answers: stored, names }) {
+export function answers(
+  state,
+  { keys: directions, codes: values, answers: stored, names },
+  once = (_name, _on, make) => make(),
+) {
   const { writes, different, similar } = state;
-  const [keys, codes] = [keysOf(directions, similar), values.map((value) => Float64Array.from(value))];
-  const memories = names.map((name) => MEMORIES[name]({ ...state, width: codes[0].length }));
-  for (let t = 0; t < writes; t++) {
-    for (const memory of memories) memory.write(keys[t % different], codes[stored[t]]);
-  }
+  const keys = once("keys", similar, () => keysOf(directions, similar));
+  const codes = once("codes", 0, () => values.map((value) => Float64Array.from(value)));
   const first = Math.max(0, writes - different);
   const kept = Array.from({ length: writes - first }, (_, i) => first + i);
-  const compare = (memory) =>
-    kept.map((t) => {
-      return productsWith(codes, memory.read(keys[t % different]));
-    });
-  return { products: memories.map(compare), right: kept.map((t) => stored[t]) };
+  const asked = (name) => {
+    const memory = MEMORIES[name]({ ...state, width: codes[0].length });
+    for (let t = 0; t < writes; t++) memory.write(keys[t % different], codes[stored[t]]);
+    return kept.map((t) => productsWith(codes, memory.read(keys[t % different])));
+  };
+  const products = names.map((name) =>
+    once(name, [writes, different, similar, state[OWN[name]] ?? 0], () => asked(name)),
+  );
+  return { products, right: kept.map((t) => stored[t]) };
 }
 
 /** Whether the largest product is the right one, for each memory and key. */
@@ -224,6 +254,7 @@ export default widget("four-memories", ({ controls, constants, read, write }) =>
   const choose = (i) => write({ asked: clamp(i + 1, 1, last()) });
   const step = (dx) => choose(Math.min(read().asked, last()) - 1 + dx);
   const [rows, line, result] = [strips(names, choose, step), comparison(names), resultLine()];
+  const once = memory();
   return {
     layout: [
       columns(
@@ -242,7 +273,7 @@ export default widget("four-memories", ({ controls, constants, read, write }) =>
       line,
     ],
     draw(state) {
-      const computed = answers(state, constants);
+      const computed = answers(state, constants, once);
       const n = computed.right.length;
       const place = Math.min(state.asked, n) - 1;
       controls.asked.limit({ high: Math.max(2, n) });

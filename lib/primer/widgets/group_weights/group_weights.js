@@ -19,6 +19,7 @@ import {
   sum,
   widget,
 } from "../kit/kit.js";
+import { axisEnd } from "../shared/axis_end.js";
 import { table } from "../shared/table.js";
 import { chances as binomial } from "../shared/binomial.js";
 import { dots } from "../shared/pixels.js";
@@ -37,7 +38,11 @@ export const law = (n, p) => binomial(n, p);
 export const ofGroups = (kind, n) => Array.from({ length: n + 1 }, (_, k) => PUSHES[kind](k, n));
 
 // The mean of pushes, one for each number of right replies, by how often there are so many.
-const meanOf = (pushes, often) => pushes.reduce((total, one, k) => total + often[k] * one, 0);
+function meanOf(pushes, often) {
+  let total = 0;
+  for (let k = 0; k < pushes.length; k++) total += often[k] * pushes[k];
+  return total;
+}
 
 /** The mean push of the log-odds of a question that is right with chance p. */
 export const push = (kind, n, p) => meanOf(ofGroups(kind, n), law(n, p));
@@ -205,7 +210,7 @@ export default widget("group-weights", ({ constants, controls, read, write: put 
       const moved = allPushes(n, chances);
       const pushes = moved[kind];
       const drawn = { ...state, roads, pushes, each: ofGroups(kind, n), chances_of_k: all };
-      for (const view of views) view.draw({ ...drawn, most: 1.1 * Math.max(...all) });
+      for (const view of views) view.draw({ ...drawn, most: Math.min(1, axisEnd(Math.max(...all))) });
       const gets = kinds.map((one) => parts(moved[one]));
       const largest = gets.map((part) => Math.max(...part));
       const rows = chances.map((p, i) => [

@@ -344,8 +344,8 @@ export default widget(
         tall.limit({ min: low, max: high, step: (high - low) / 200 });
         tall.set(clamp(height(), low, high));
         steep.set(slope);
-        drop.disabled = chosen === null || points.length <= 2;
-        add.disabled = points.length >= most;
+        set(drop, { disabled: chosen === null || points.length <= 2 });
+        set(add, { disabled: points.length >= most });
 
         const drawn = shown[wanted] ? wanted : "none";
         plot.draw({ ...state, drawn, leverage: show.show_leverage && leverage });

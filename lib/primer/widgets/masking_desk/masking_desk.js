@@ -228,9 +228,9 @@ export default widget("masking-desk", ({ model, controls, constants, read, write
       const rows = prepare(state, constants);
       const may = allowed(rows);
       const draws = objective !== "next" && objective !== "prefix";
-      controls.rate.row.hidden = !draws;
-      again.hidden = !draws;
-      controls.length.row.hidden = objective !== "prefix";
+      set(controls.rate.row, { hidden: !draws });
+      set(again, { hidden: !draws });
+      set(controls.length.row, { hidden: objective !== "prefix" });
       const asks = forTwin(state) && rows.counted.includes(true);
       const key = `${rows.inputs.join(" ")} ${rows.counted.join(" ")}`;
       const filled = asks ? shop.job("twin", key, () => fill(twin, rows)).result : null;

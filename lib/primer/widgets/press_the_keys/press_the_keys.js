@@ -188,7 +188,7 @@ export default widget("press-the-keys", ({ constants, controls, get, read, write
       const { start, target, model, tries, seed } = state;
       const why = trouble(state);
       write(note, why);
-      output.hidden = Boolean(why);
+      set(output, { hidden: Boolean(why) });
       if (why) return;
       const pressed = state.pressed.map((one) => KEYS.indexOf(one));
       const mine = walk(start, pressed);
@@ -207,7 +207,7 @@ export default widget("press-the-keys", ({ constants, controls, get, read, write
           some.map((one) => verdict(start, target, one)),
         ),
       );
-      output.setAttribute("aria-busy", String(shop.busy()));
+      set(output, { "aria-busy": String(shop.busy()) });
       const room = pressed.length < MOST;
       tiles.forEach((tile, key) => {
         const isKey = key < KEYS.length;
@@ -217,7 +217,7 @@ export default widget("press-the-keys", ({ constants, controls, get, read, write
       });
       write(typed, `${start} ${state.pressed.slice(0, mine.length - 1).join(" ")}`);
       write(display, `${mine.at(-1)} → ${target}`);
-      back.disabled = !pressed.length;
+      set(back, { disabled: !pressed.length });
       const chosen = models.indexOf(model);
       write(whose, `Ways of the ${names[model]}: ${verdicts[chosen].length} of ${tries} replies, and yours`);
       view.draw({ target, verdicts: verdicts[chosen], mine });

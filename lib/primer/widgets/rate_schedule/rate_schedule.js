@@ -20,6 +20,7 @@ import {
   sum,
   widget,
 } from "../kit/kit.js";
+import { axisEnd } from "../shared/axis_end.js";
 import { play } from "../shared/play.js";
 import { scientific } from "../shared/scientific.js";
 import { normal, random } from "../shared/random.js";
@@ -44,31 +45,28 @@ export const steepness = (first, steps) =>
   Array.from({ length: steps + 1 }, (_, t) => 1 + (first - 1) * Math.exp(-t / 40));
 
 /**
- * The expected loss after 0, 1, … steps and its parts in each direction, { way, noise, loss }: from weights of 1, with
- * noise of variance s2 times the curvature.
+ * The expected loss after 0, 1, … steps and its parts, { way, noise, loss }: from weights of 1, with noise of variance s2
+ * times the curvature.  The parts stand direction by direction, step after step, in one row.
  */
 export function expected(curvatures, etas, steep, s2) {
   const n = curvatures.length;
   const [mean, variance] = [new Float64Array(n).fill(1), new Float64Array(n)];
-  const found = { way: [], noise: [], loss: [] };
-  for (let t = 0; t <= etas.length; t++) {
-    const [way, noise] = [new Float64Array(n), new Float64Array(n)];
+  const times = etas.length + 1;
+  const [way, noise] = [new Float64Array(n * times), new Float64Array(n * times)];
+  const loss = new Float64Array(times);
+  for (let t = 0, at = 0; t < times; t++) {
     const [factor, eta] = [steep[Math.min(t, etas.length - 1)], etas[t]];
-    let loss = 0;
-    for (let i = 0; i < n; i++) {
+    for (let i = 0; i < n; i++, at++) {
       const h = curvatures[i] * factor;
-      way[i] = (h * mean[i] * mean[i]) / 2;
-      noise[i] = (h * variance[i]) / 2;
-      loss += way[i] + noise[i];
+      way[at] = (h * mean[i] * mean[i]) / 2;
+      noise[at] = (h * variance[i]) / 2;
+      loss[t] += way[at] + noise[at];
       const left = 1 - eta * h;
       variance[i] = left * left * variance[i] + eta * eta * s2 * h;
       mean[i] *= left;
     }
-    found.way.push(way);
-    found.noise.push(noise);
-    found.loss.push(loss);
   }
-  return found;
+  return { way, noise, loss };
 }
 
 /** The loss of one run, with noise drawn from a seed. */
@@ -105,13 +103,13 @@ const written = (x) => (x < 1e4 ? (x < 0.001 ? scientific(x) : format(x, 3)) : "
 
 const NAMES = { "1/t": "1/t from", cosine: "Cosine from", WSD: "WSD from" };
 
-/** What the result line says. */
+/** What the result line says; `noise` is that of the step. */
 export function describe({ shape, rate, batch, step }, { noise, loss }, one, floor) {
   const all = loss[step];
   const [name, its] = shape === "constant" ? ["Constant rate", "its"] : [NAMES[shape], "the peak’s"];
   const size = batch === 1 ? "" : ` in batches of ${batch}`;
   const rest = Number.isFinite(floor) ? `${its} floor is ${written(floor)}` : "steps of that rate grow";
-  const part = all < 1e4 ? ` (${percent(sum(noise[step]) / all, 0)} noise)` : "";
+  const part = all < 1e4 ? ` (${percent(sum(noise) / all, 0)} noise)` : "";
   return `${name} ${short(rate, 3)}${size}: ${rest}. Expected after ${step} steps: ${written(all)}${part}; this run: ${written(one[step])}.`;
 }
 
@@ -138,9 +136,10 @@ const losses = (steps, drag) =>
     drag,
     draw({ one, floor, expected: road, cursor, dot }, { x, y, line, spot }, state) {
       const { found, path, floors, step } = state;
-      one(line(path.slice(0, step + 1).map((loss, t) => [t, tame(loss)])));
+      const along = (losses) => line(Array.from(losses, (loss, t) => [t, tame(loss)]));
+      one(along(path.slice(0, step + 1)));
       floor(line(floors.map((loss, t) => [t, loss < MOST && loss > 1e-9 ? loss : Number.NaN])));
-      road(line(found.loss.map((loss, t) => [t, tame(loss)])));
+      road(along(found.loss));
       cursor(`M${x(step)} ${y.range[0]}V${y.range[1]}`);
       dot(spot(step, clamp(found.loss[step], 0.004, 30)));
     },
@@ -178,9 +177,8 @@ const directions = (curvatures) =>
     },
     y: ({ most }) => ({ domain: [0, most], label: "part of the loss" }),
     layers: paths("noise", "way"),
-    draw({ noise, way }, { x, y }, { found, step }) {
+    draw({ noise, way }, { x, y }, { below, above }) {
       const wide = 0.84 * (x(1) - x(0));
-      const [below, above] = [found.noise[step], found.way[step]].map((parts) => Array.from(parts, tame));
       const stand = (i, from, to) => `M${x(i) - wide / 2} ${y(from)}V${y(to)}h${wide}V${y(from)}Z`;
       noise(below.map((part, i) => stand(i, 0, part)).join(""));
       way(above.map((part, i) => stand(i, below[i], below[i] + part)).join(""));
@@ -240,10 +238,14 @@ export default widget(
         const noise = once("noise", [seed], () => drawn(seed));
         const path = once("path", [...on, seed], () => run(curvatures, etas, steep, s2, noise));
         const floors = once("floors", on, () => etas.map((eta, t) => floorOf(curvatures, eta, s2, steep[t])));
-        const most =
-          1.15 * Math.max(...found.way[step].map((part, i) => tame(part) + tame(found.noise[step][i])));
-        for (const view of views) view.draw({ ...state, found, path, floors, etas, most });
-        result.say(describe(state, found, path, floorOf(curvatures, rate, s2)), player.playing());
+        const n = curvatures.length;
+        const [below, above] = [found.noise, found.way].map((parts) =>
+          Array.from(parts.subarray(n * step, n * step + n), tame),
+        );
+        const most = axisEnd(Math.max(...above.map((part, i) => part + below[i])));
+        for (const view of views) view.draw({ ...state, found, path, floors, etas, below, above, most });
+        const now = { noise: below, loss: found.loss };
+        result.say(describe(state, now, path, floorOf(curvatures, rate, s2)), player.playing());
       },
       stop: () => player.playing() && player.stop(),
     };

@@ -158,7 +158,7 @@ export default widget("remembering", ({ model, controls, constants, write: put, 
         text,
         short ? "Type two letters or more: one to read, one to predict." : `${many}${unknown}.`,
       );
-      panels.hidden = short;
+      set(panels, { hidden: short });
       if (short) return;
       const place = Math.min(letter, letters.length - 1);
       controls.letter.limit({ high: letters.length - 1 });

@@ -1,6 +1,18 @@
 // Score the options: what texts of the reader's cost the book's model, and three rules that make a choice of it.
 
-import { counted, div, format, heading, html, memory, panel, resultLine, widget, write } from "../kit/kit.js";
+import {
+  counted,
+  div,
+  format,
+  heading,
+  html,
+  memory,
+  panel,
+  resultLine,
+  set,
+  widget,
+  write,
+} from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { logSoftmax } from "../shared/choosing.js";
 import { forwardSteps, logitsAt, newCache, readModel } from "../shared/language_model.js";
@@ -190,11 +202,11 @@ export default widget("score-options", ({ constants, controls, get, write: put, 
       }
       context.draw(text, words || note(model, text || alone));
       field.draw(typed);
-      output.hidden = Boolean(words);
+      set(output, { hidden: Boolean(words) });
       if (words) return;
       const make = () => optionBits(model, text || alone, options, alone, reader);
       const job = shop.job("bits", JSON.stringify([text, options]), make);
-      output.setAttribute("aria-busy", String(!job.done));
+      set(output, { "aria-busy": String(!job.done) });
       if (job.done) show(job.result, options, rule);
       else write(result.row, "The model reads …");
     },

@@ -288,17 +288,17 @@ export default widget("shannon-game", ({ model, constants, controls, read, write
       const letter = told[passage][at - 1];
       write(before, text.slice(0, given));
       write(found, text.slice(given, at));
-      next.hidden = !open(state);
+      set(next, { hidden: !open(state) });
       keys.forEach((element, i) => {
         set(element, { "aria-disabled": String(!open(state) || tried.includes(KEYS[i])) });
       });
-      field.disabled = !open(state);
+      set(field, { disabled: !open(state) });
       const name = rival === "letters" ? "table of letters" : rival;
       write(paid, `Surprise of the ${name}`);
       write(thought, `What the ${name} expected in place of ${visible(letter)}`);
       write(one, `Let the ${name} find it`);
       write(twenty, "Let it find 20 letters");
-      for (const element of [one, twenty]) element.disabled = !open(state);
+      for (const element of [one, twenty]) set(element, { disabled: !open(state) });
       drawing.draw({ text, at, bits: now.bits, ranks, given, tried });
       expected.draw(now.order[at - 1], now.shares[at - 1], letter, now.bits[at - 1]);
       const [from, to] = ranks.length ? [given, at] : [0, given];

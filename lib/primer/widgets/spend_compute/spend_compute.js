@@ -2,7 +2,7 @@
 //
 // The functions above `valley` are the mathematics; the tests compare them with primer.scaling.
 
-import { between, clamp, columns, format, panel, resultLine, widget } from "../kit/kit.js";
+import { between, clamp, columns, format, panel, resultLine, widget, set } from "../kit/kit.js";
 import { scientific } from "../shared/scientific.js";
 import { brief } from "../shared/large_numbers.js";
 
@@ -124,8 +124,10 @@ const valley = (move) =>
         y: y.range[1] + 12 + 14 * i,
         "text-anchor": x(size) < room ? "start" : "end",
       }));
-      element.setAttribute("aria-valuetext", `${many(parameters)} parameters`);
-      element.setAttribute("aria-valuenow", String(Math.log10(parameters)));
+      set(element, {
+        "aria-valuetext": `${many(parameters)} parameters`,
+        "aria-valuenow": Math.log10(parameters),
+      });
     },
   });
 

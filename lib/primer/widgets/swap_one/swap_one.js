@@ -3,7 +3,7 @@
 // What is computed is in carrying.js.
 
 import { button, clamp, colormap, columns, div, format, heading, html, memory, panel } from "../kit/kit.js";
-import { paragraph, percent, resultLine, widget, write } from "../kit/kit.js";
+import { paragraph, percent, resultLine, set, widget, write } from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { readModel } from "../shared/language_model.js";
 import { textInput } from "../shared/text_input.js";
@@ -168,11 +168,11 @@ export default widget("swap-one", ({ controls, constants, get, read, write: put,
       const { text, changed, direction, part, head, probed } = state;
       first.draw(text, "");
       second.draw(changed, "");
-      controls.head.input.disabled = part === "stream";
+      set(controls.head.input, { disabled: part === "stream" });
       const pair = once("pair", [text, changed], () => compared(tokenizer, text, changed, constants.longest));
       first_ = pair;
       const { tokens, other, trouble } = pair;
-      output.hidden = Boolean(trouble);
+      set(output, { hidden: Boolean(trouble) });
       write(note, trouble || pair.note);
       if (trouble) return;
       const n = tokens.length;
@@ -196,7 +196,7 @@ export default widget("swap-one", ({ controls, constants, get, read, write: put,
           if (job.done) found.set(at, job.result);
         }
       }
-      output.setAttribute("aria-busy", String(shop.busy()));
+      set(output, { "aria-busy": String(shop.busy()) });
       const shares = Array.from({ length: layers * n }, (_, at) => found.get(at)?.share ?? null);
       const names = tokens.map(name);
       const differ = names.map((_, i) => i).filter((i) => tokens[i] !== other[i]);
@@ -215,9 +215,9 @@ export default widget("swap-one", ({ controls, constants, get, read, write: put,
         expects("the changed text", runs[1]?.logits),
         here ? expects("with the vector", here.logits) : ["with the vector", "?", "?", "?"],
       ]);
-      carry.disabled = !worth || Boolean(here);
-      all.disabled = !worth;
-      empty.disabled = !probed.length;
+      set(carry, { disabled: !worth || Boolean(here) });
+      set(all, { disabled: !worth });
+      set(empty, { disabled: !probed.length });
       if (!ready) write(result.row, "The model reads both texts …");
       else if (!worth)
         result.say(

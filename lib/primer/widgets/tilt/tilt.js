@@ -56,25 +56,21 @@ const bars = (replies, reference) =>
     },
   });
 
-// As far as one of the policies is from the reference, and what the tilt earns there.
-const farthest = (state) => {
-  const all = [state.policy, state.chosen, state.climbing, state.following];
-  return reaching([1, 2, 5], Math.max(...all.map((policy) => place(policy, state)[0])));
-};
+// The ends of the axes: as far as one of the policies is from the reference, and what the tilt earns there.
+const farthest = ({ policies }) => reaching([1, 2, 5], Math.max(...policies.map(([way]) => way)));
 const highest = (state) => {
-  const { reference, reward } = state;
   const end = farthest(state);
-  const within = BETAS.map((beta) => place(tilted(reference, reward, beta), state)).filter(
-    ([way]) => way <= end,
-  );
-  return Math.max(...within.map(([, earned]) => earned));
+  return Math.max(...state.road.filter(([way]) => way <= end).map(([, earned]) => earned));
 };
 
 const BETAS = Array.from({ length: 80 }, (_, i) => 0.1 * 300 ** (i / 79));
 
-function ways() {
-  const once = memory();
-  return panel({
+/** Where the tilts of all leashes stand. */
+const roadOf = (reference, reward) =>
+  BETAS.map((beta) => place(tilted(reference, reward, beta), { reference, reward }));
+
+const ways = () =>
+  panel({
     label: "Mean reward over the divergence: the tilt as a line, its present place, the best of n",
     height: 230,
     margin: [24, 10, 42, 44],
@@ -87,43 +83,37 @@ function ways() {
       climber: { tag: "circle", r: 5 },
       direct: { tag: "circle", r: 4 },
     },
-    draw({ road, best, here, climber, direct: follower }, { line, at, spot }, state) {
-      const { reference, reward, policy, chosen, climbing, following } = state;
-      const places = once("road", [reward], () =>
-        BETAS.map((beta) => place(tilted(reference, reward, beta), state)),
-      );
+    draw({ road, best, here, climber, direct: follower }, { line, at, spot }, { road: places, policies }) {
+      const [tilt, chosen, climbing, following] = policies;
       road(line(places));
-      here(spot(...place(policy, state)));
-      const [a, b] = at(place(chosen, state));
+      here(spot(...tilt));
+      const [a, b] = at(chosen);
       best({ x: a - 4.5, y: b - 4.5 });
-      climber(spot(...place(climbing, state)));
-      follower(spot(...place(following, state)));
+      climber(spot(...climbing));
+      follower(spot(...following));
     },
   });
-}
 
 // What the result line says.
-export function describe(replies, state, n, steps) {
-  const { policy, chosen, climbing, following } = state;
-  const [[far, earned], [way, gained]] = [place(policy, state), place(chosen, state)];
+export function describe(replies, { policy, policies }, n, steps) {
+  const [[far, earned], [way, gained], ...learners] = policies;
   const most = policy.indexOf(Math.max(...policy));
-  const [one, other] = [climbing, following].map((learner) => format(place(learner, state)[1], 2));
+  const [one, other] = learners.map(([, mark]) => format(mark, 2));
   const trained = `After ${counted(steps, "step")} the policy gradient earns ${one} and DPO ${other}`;
   return `The tilt earns ${format(earned, 2)} at KL ${format(far, 2)} and says “${replies[most]}” in ${percent(policy[most], 0)}; the best of ${n} earns ${format(gained, 2)} at KL ${format(way, 2)}. ${trained}.`;
 }
 
-/** All policies for one setting of the controls. */
+/** All policies for one setting of the controls, and in the same order where they stand. */
 export function world({ reward: name, beta, draws, steps }, { reference, rewards, rates }) {
   const reward = rewards[name];
   const given = [reference, reward, beta];
+  const policy = tilted(...given);
+  const chosen = bestOf(reference, reward, draws);
   const climbing = climbed(...given, steps, rates.climb);
-  return {
-    ...{ reference, reward, climbing },
-    policy: tilted(...given),
-    chosen: bestOf(reference, reward, draws),
-    following: direct(...given, steps, rates.direct),
-    gradient: push(climbing, ...given),
-  };
+  const following = direct(...given, steps, rates.direct);
+  const policies = [policy, chosen, climbing, following].map((one) => place(one, { reference, reward }));
+  const gradient = push(climbing, ...given);
+  return { reference, reward, policy, chosen, climbing, following, gradient, policies };
 }
 
 const learners = () => [key("climber", "policy gradient"), key("direct", "DPO")];
@@ -131,6 +121,7 @@ const learners = () => [key("climber", "policy gradient"), key("direct", "DPO")]
 export default widget("tilt", ({ constants, controls }) => {
   const { replies } = constants;
   const [left, right, result] = [bars(replies, constants.reference), ways(), resultLine()];
+  const once = memory();
   return {
     layout: [
       columns("controls", [controls.reward, controls.steps], [controls.beta, controls.draws]),
@@ -142,7 +133,9 @@ export default widget("tilt", ({ constants, controls }) => {
       result,
     ],
     draw(shown) {
-      const state = world(shown, constants);
+      const found = world(shown, constants);
+      const road = once("road", shown.reward, () => roadOf(found.reference, found.reward));
+      const state = { ...found, road };
       left.draw(state);
       right.draw(state);
       result.say(describe(replies, state, shown.draws, shown.steps));

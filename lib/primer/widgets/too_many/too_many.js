@@ -2,7 +2,7 @@
 //
 // The functions above `GRID` are the mathematics; the tests compare them with primer.networks.
 
-import { between, button, clamp, columns, counted, format, heading, key, mean, panel } from "../kit/kit.js";
+import { between, button, clamp, columns, counted, format, heading, key, panel } from "../kit/kit.js";
 import { memory, resultLine, widget } from "../kit/kit.js";
 import { scientific } from "../shared/scientific.js";
 
@@ -91,32 +91,54 @@ export function fit(basis, places, y, degree, penalty) {
 }
 
 const GRID = between(-0.95, 0.95, 100);
+const TRUTH = GRID.map(truth);
 const FINE = between(-1, 1, 400);
+const MOST = 200; // the highest degree
 const [HIGHEST, LOWEST] = [1e15, 1e-12];
 
-// What does not depend on the heights of the points is computed once.
-const stored = new Map();
-function once(name, compute) {
-  if (!stored.has(name)) stored.set(name, compute());
-  return stored.get(name);
+// What does not depend on the heights of the points is computed once: the parts of each degree, and the features at
+// some places up to the highest degree, of which those of a lower one are the first.
+const parts = new Map();
+function partsOf(basis, places, degree) {
+  const name = `${basis} ${degree} ${places[0]}`;
+  if (!parts.has(name)) parts.set(name, decompose(basis, places, degree));
+  return parts.get(name);
 }
-const partsOf = (basis, places, degree) =>
-  once(`${basis} ${degree} ${places[0]}`, () => decompose(basis, places, degree));
-const tableOf = (basis, degree, xs, name) =>
-  once(`${basis} ${degree} ${name}`, () => xs.map((x) => features(basis, x, degree)));
+const tables = { polynomials: new Map(), cosines: new Map() };
+function tableOf(basis, xs) {
+  const known = tables[basis];
+  if (!known.has(xs))
+    known.set(
+      xs,
+      Array.from(xs, (x) => features(basis, x, MOST)),
+    );
+  return known.get(xs);
+}
 
-const meanSquare = (numbers) => mean(numbers.map((v) => v * v));
+// What coefficients say at some places.
+const sayAt = (xs, basis, c) => tableOf(basis, xs).map((row) => dot(c, row));
+
+// The mean squared error of what was said.
+function error(said, wanted) {
+  let total = 0;
+  for (let i = 0; i < said.length; i++) total += (said[i] - wanted[i]) ** 2;
+  return total / said.length;
+}
 
 function assess(basis, places, y, degree, penalty) {
-  const parts = partsOf(basis, places, degree);
-  const c = solve(parts, y, penalty);
-  const test = tableOf(basis, degree, GRID, "grid").map((row, i) => dot(row, c) - truth(GRID[i]));
-  const train = tableOf(basis, degree, places, "points").map((row, i) => dot(row, c) - y[i]);
-  return { c, test: meanSquare(test), train: meanSquare(train), smallest: Math.min(...parts.s) };
+  const found = partsOf(basis, places, degree);
+  const c = solve(found, y, penalty);
+  return {
+    c,
+    test: error(sayAt(GRID, basis, c), TRUTH),
+    train: error(sayAt(places, basis, c), y),
+    smallest: Math.min(...found.s),
+  };
 }
 
-const points = (movePoint) =>
-  panel({
+function points(movePoint) {
+  const once = memory();
+  return panel({
     label: "Twenty points and the fit; move a point up and down with the arrow keys",
     name: "points",
     height: (width) => clamp(width * 0.8, 260, 360),
@@ -135,15 +157,15 @@ const points = (movePoint) =>
         attributes: { r: 12 },
       },
     ],
-    draw({ truth: dashed, fit: line, dot: dots }, plot, { places, y, basis, degree, now }) {
-      dashed(plot.line(FINE.map((x) => [x, truth(x)])));
-      const heights = tableOf(basis, degree, FINE, "fine").map((row) => clamp(dot(row, now.c), -99, 99));
-      line(plot.line(FINE.map((x, i) => [x, heights[i]])));
+    draw({ truth: dashed, fit: line, dot: dots }, plot, { places, y, basis, now }) {
+      once("truth", [plot.x.range, plot.y.range], () => dashed(plot.line(FINE.map((x) => [x, truth(x)]))));
+      line(plot.line(sayAt(FINE, basis, now.c).map((height, i) => [FINE[i], clamp(height, -99, 99)])));
       dots(places, (x, i) => plot.spot(x, clamp(y[i], -2.5, 2.5)));
     },
   });
+}
 
-const COUNTS = { domain: [1, 201], ticks: [1, 2, 5, 10, 20, 50, 100, 200], logarithmic: true };
+const COUNTS = { domain: [1, MOST + 1], ticks: [1, 2, 5, 10, 20, 50, 100, 200], logarithmic: true };
 const power = (t) => (t === 1 ? "1" : scientific(t, 0).slice(2));
 
 const chart = (name, height, label, axis, layers, draw) =>
@@ -213,7 +235,7 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
     write({ pulls });
   };
   const [left, above, below, result] = [points(movePoint), errors(), singular(), resultLine()];
-  const kept = memory(); // the curves of errors stay while only the degree moves
+  const once = memory(); // the curves of errors stay while only the degree moves
   const back = button("Put the points back", () => write({ pulls: places.map(() => 0) }));
   for (const basis of ["polynomials", "cosines"]) degrees.forEach((d) => partsOf(basis, places, d));
   return {
@@ -233,7 +255,7 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
     draw(state) {
       const { basis, degree, penalty } = state;
       const y = heights(state);
-      const curve = kept("curve", [basis, penalty, y], () =>
+      const curve = once("curve", [basis, penalty, y], () =>
         degrees.map((d) => assess(basis, places, y, d, penalty)),
       );
       const now = assess(basis, places, y, degree, penalty);

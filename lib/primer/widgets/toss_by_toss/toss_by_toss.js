@@ -19,6 +19,7 @@ import {
   paths,
   percent,
   resultLine,
+  set,
   short,
   sum,
   uniqueId,
@@ -379,7 +380,7 @@ export default widget(
           field.value = tosses;
         }
         say(note, n === most && !told ? `No more than ${grouped(most)} tosses have room.` : told);
-        for (const one of [player.button, ...throws]) one.disabled = n === most && !player.playing();
+        for (const one of [player.button, ...throws]) set(one, { disabled: n === most && !player.playing() });
         result.say(describe(state, last, climbed), player.playing());
       },
       stop: () => player.playing() && player.stop(),
