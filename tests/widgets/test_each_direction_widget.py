@@ -208,3 +208,17 @@ def test_a_run_is_played_to_its_end(widget_page):
     assert 20 < page.evaluate("model.get('time')") < 60
     page.clock.run_for(6000)
     assert page.evaluate("model.get('time')") == STEPS
+
+
+THREE_KEYS = """(mark) => {
+  for (let i = 0; i < 3; i++)
+    mark.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+}"""
+
+
+@pytest.mark.browser
+def test_three_keys_within_a_frame_move_a_mark_three_times(widget_page):
+    page = widget_page(EachDirection())
+    page.locator("svg.rates .grip").first.evaluate(THREE_KEYS)
+    moved = page.evaluate("model.get('curvatures')")
+    assert moved == pytest.approx([AT_FIRST[0] * 1.05**3, *AT_FIRST[1:]], rel=1e-3)

@@ -255,3 +255,16 @@ def test_it_falls_into_the_valley_it_stands_in(widget_page):
     page.get_by_role("button", name="Let it fall").click()
     page.wait_for_function(rests)
     assert page.evaluate("model.get('first_bias')") == pytest.approx(0.018, abs=0.002)
+
+
+THREE_KEYS = """(mark) => {
+  for (let i = 0; i < 3; i++)
+    mark.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+}"""
+
+
+@pytest.mark.browser
+def test_three_keys_within_a_frame_move_a_mark_three_times(widget_page):
+    page = widget_page(TwoInOne(weights=[0.2, 0.4]))
+    page.locator("svg.panel .grip").first.evaluate(THREE_KEYS)
+    assert page.evaluate("model.get('weights')") == pytest.approx([0.35, 0.4])

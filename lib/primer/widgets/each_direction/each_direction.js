@@ -5,6 +5,7 @@
 import { between, button, clamp, columns, counted, div, format, heading, key, memory } from "../kit/kit.js";
 import { panel, paths, resultLine, short, significant, sum, widget } from "../kit/kit.js";
 import { play } from "../shared/play.js";
+import { inTurns, news } from "../shared/in_turns.js";
 import { scientific } from "../shared/scientific.js";
 
 /** By how much the heavy ball shrinks an error per step in the long run: the larger modulus of its two roots. */
@@ -249,7 +250,7 @@ const plane = (levels, move) =>
 
 export default widget("each-direction", ({ constants, controls, read, write, redraw }) => {
   const { steps, ends, range, levels, largest } = constants;
-  const once = memory();
+  const [once, anew] = [memory(), news()];
   const move = (h, i) => {
     const moved = Number(clamp(h, ...ends).toPrecision(4));
     write({ curvatures: read().curvatures.with(i, moved) });
@@ -262,6 +263,20 @@ export default widget("each-direction", ({ constants, controls, read, write, red
   const drag = ([t]) => write({ time: clamp(Math.round(t), 0, steps) });
   const views = [rates(ends, move), remains(ends), losses(steps, drag), plane(levels, set)];
   const result = resultLine();
+  const run = ({ step, momentum, curvatures }) =>
+    once("run", [step, momentum, curvatures], () => {
+      const errors = curvatures.map((h) => errorsOf(h, step, momentum, steps, largest));
+      const parts = errors.map((course, i) => course.map((e) => (curvatures[i] * e * e) / 2));
+      return { errors, parts, loss: parts[0].map((_, t) => sum(parts.map((course) => course[t]))) };
+    });
+  const on = ({ step, momentum, time, curvatures }) => [step, momentum, time, curvatures];
+  const follow = (state) => anew("losses", on(state), () => views[2].draw({ ...state, ...run(state) }));
+  const tell = (state) =>
+    anew("remains", [...on(state), player.playing()], () => {
+      views[1].draw({ ...state, ...run(state) });
+      result.say(describe(state, run(state).loss[state.time]), player.playing());
+    });
+  const picture = inTurns(redraw, follow, tell);
   let at = steps;
   const player = play({
     label: "Run",
@@ -305,20 +320,18 @@ export default widget("each-direction", ({ constants, controls, read, write, red
       ),
     ],
     draw(state) {
-      const { step, momentum, time, curvatures } = state;
+      const { step, momentum, curvatures } = state;
       const factors = curvatures.map((h) => factorOf(h, step, momentum));
       const regimes = curvatures.map((h) => regimeOf(h, step, momentum));
       const [lowest, highest] = [Math.min(...curvatures), Math.max(...curvatures)];
-      const run = once("run", [step, momentum, curvatures], () => {
-        const errors = curvatures.map((h) => errorsOf(h, step, momentum, steps, largest));
-        const parts = errors.map((course, i) => course.map((e) => (curvatures[i] * e * e) / 2));
-        return { errors, parts, loss: parts[0].map((_, t) => sum(parts.map((course) => course[t]))) };
-      });
       const [slow, tuned] = [slowest(factors), bestOf(lowest, highest)];
-      const drawn = { ...state, ...run, factors, regimes, slow, lowest, highest, tuned };
-      for (const view of views) view.draw(drawn);
-      result.say(describe(state, run.loss[time]), player.playing());
+      const drawn = { ...state, factors, regimes, slow, lowest, highest, tuned };
+      for (const view of [views[0], views[3]]) view.draw(drawn); // what keys move is where it was moved to
+      picture.draw(state);
     },
-    stop: () => player.playing() && player.stop(),
+    stop() {
+      picture.stop();
+      if (player.playing()) player.stop();
+    },
   };
 });

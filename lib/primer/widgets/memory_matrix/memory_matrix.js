@@ -14,6 +14,7 @@ import {
   resultLine,
 } from "../kit/kit.js";
 import { widget } from "../kit/kit.js";
+import { inTurns, news } from "../shared/in_turns.js";
 
 const SIZE = 8;
 
@@ -169,12 +170,39 @@ const mistakes = (choose, step) =>
     },
   });
 
-export default widget("memory-matrix", ({ controls, constants, read, write }) => {
+export default widget("memory-matrix", ({ controls, constants, read, write, redraw }) => {
   const { values, rules, strongest } = constants;
   const choose = (asked) => write({ asked: clamp(asked, 1, SIZE) });
   const images = rules.map((rule) => image(`The memory of the ${rule}, its last write and one answer`));
   const bars = mistakes(choose, (dx) => choose(read().asked + dx));
   const result = resultLine();
+  const [once, anew] = [memory(), news()];
+  const writtenBy = ({ writes, angle, rate }) =>
+    once("written", [writes, angle, rate], () =>
+      [null, rate].map((own) => written(values, { writes, angle }, own)),
+    );
+
+  /** One of the memories, with what is asked of it. */
+  const show = (which) => (state) => {
+    const { writes, angle, rate, asked } = state;
+    const on = [writes, angle, which && rate, asked];
+    return anew(which, on, () => {
+      const value = newest(values, writes)[asked - 1];
+      images[which].draw({ memory: writtenBy(state)[which], keys: keysAt(angle), value, asked, strongest });
+    });
+  };
+  /** The errors of both, in bars and in words. */
+  function compare(state) {
+    const { writes, angle, rate, asked } = state;
+    return anew("errors", [writes, angle, rate, asked], () => {
+      const found = writtenBy(state).map((one) => errors(one, values, state));
+      const most = Math.max(1, Math.ceil(Math.max(0, ...found.flat())));
+      bars.draw({ found, asked, most });
+      result.say(describe(state, found));
+    });
+  }
+  const picture = inTurns(redraw, show(0), show(1), compare);
+
   return {
     layout: [
       div("controls", controls.writes, controls.angle, controls.asked, controls.rate),
@@ -188,15 +216,7 @@ export default widget("memory-matrix", ({ controls, constants, read, write }) =>
       bars,
       result,
     ],
-    draw(state) {
-      const { writes, angle, rate, asked } = state;
-      const memories = [written(values, state, null), written(values, state, rate)];
-      const found = memories.map((memory) => errors(memory, values, state));
-      const [keys, value] = [keysAt(angle), newest(values, writes)[asked - 1]];
-      memories.forEach((memory, i) => images[i].draw({ memory, keys, value, asked, strongest }));
-      const most = Math.max(1, Math.ceil(Math.max(0, ...found.flat())));
-      bars.draw({ found, asked, most });
-      result.say(describe(state, found));
-    },
+    draw: (state) => picture.draw(state),
+    stop: picture.stop,
   };
 });

@@ -16,6 +16,7 @@ import {
   percent,
 } from "../kit/kit.js";
 import { resultLine, set, short, widget, write } from "../kit/kit.js";
+import { inTurns, news } from "../shared/in_turns.js";
 import { newCache, nextSteps, readModel } from "../shared/language_model.js";
 import { softmax } from "../shared/probability.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
@@ -215,7 +216,7 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
   const model = readModel(get("checkpoint"));
   const { tokenizer, config } = model;
   const { longest } = constants;
-  const [shop, once] = [workshop(redraw), memory()];
+  const [shop, once, anew] = [workshop(redraw), memory(), news()];
   let tokens = [];
   const input = textInput({
     label: "Text",
@@ -282,10 +283,9 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     });
   }
 
-  function drawAll(state, cache) {
-    const { text, layer: wanted, head, strength, plane: kind, place: asked } = state;
-    const place = clamp(asked, 0, tokens.length - 1);
-    const layer = clamp(wanted, 0, config.n_layers - 1);
+  /** What is looked at: a token, a layer, a head, and the arrows. */
+  function scene(state, cache, place, layer, kept) {
+    const { text, head, strength } = state;
     const here = [text, place];
     const seen = once("seen", here, () => look(model, cache, tokens, place));
     const arrows = once("arrows", [...here, layer], () => seen.arrows(layer));
@@ -301,25 +301,30 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
         ),
       );
     const now = once("now", here, () => softmax(seen.logits));
-    const endsOf = once("ends", here, () => memory()); // of each layer and head, until another token is looked at
-    const ends = endsOf(`${layer} ${head}`, 0, () => [run(0), run(2)]);
-    const longer = strength === 1 ? now : run(strength);
-    const ids = once("rows", [...here, layer, head], () => rowsOf(now, ends, ROWS));
     const best = once("best", here, () => likeliest(now, 2));
-
+    const order = byLength(own.sources);
+    const lengths = own.sources.map(norm);
+    const names = tokens.map(name);
     const before = seen.before(layer);
-    const kept = keptMove(state, layer, place);
-    if (kept === undefined) return set(stage, { "aria-busy": "true" });
-    write(keep, state.kept_text ? "Let the kept move go" : "Keep this move");
+    return {
+      ...{ state, here, place, layer, head, strength, kept, before, own, chain, run },
+      now,
+      best,
+      order,
+      lengths,
+      names,
+    };
+  }
+
+  /** The arrows: from each token, and in the plane. */
+  function drawArrows({ state, place, kept, before, own, chain, best, order, lengths, names }) {
+    const kind = state.plane;
     const axes = directions(model, kind, before, own.added, best, kept);
     const flat = (vector) => axes.map((axis) => dot(axis, vector));
-    const names = tokens.map(name);
-    const order = byLength(own.sources);
     const colorOf = (j) => {
       const rank = order.indexOf(j);
       return rank < 0 || rank >= NAMED ? "rest" : `c${rank}`;
     };
-    const lengths = own.sources.map(norm);
     row.draw({ names, lengths, colorOf, place, most: Math.max(1, Math.ceil(Math.max(...lengths))) });
 
     const vectors = [before];
@@ -345,19 +350,58 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
       told,
       `A vector has ${config.d_model} numbers. Of its length this plane shows: before ${b}, after ${a}, the arrow from “${names[first]}” ${f}.`,
     );
+  }
+
+  // What comes next without the arrows and with arrows twice as long, for each layer and head until another token is
+  // looked at: the rows that are shown, and how far their axis reaches.
+  let known = 0;
+  const endsOf = ({ here, layer, head, run }) =>
+    once("ends", here, memory)(`${layer} ${head}`, 0, () => {
+      known++;
+      return [run(0), run(2)];
+    });
+
+  /** What comes next. */
+  function drawGuesses(looked) {
+    const { here, layer, head, strength, kept, own, run, now, best, order, lengths, names } = looked;
+    const ends = endsOf(looked);
+    const longer = strength === 1 ? now : run(strength);
+    const ids = once("rows", [...here, layer, head], () => rowsOf(now, ends, ROWS));
     const rows = ids.map((id) => ({ name: cut(name(id)), now: now[id], longer: longer[id] }));
     const most = Math.max(...ids.flatMap((id) => [now[id], ...ends.map((one) => one[id])]));
     board.draw({ rows, most: Math.min(1, Math.ceil(10 * most + 0.5) / 10) });
-    const arrow = { length: lengths[first], name: names[first] };
+    const arrow = { length: lengths[order[0]], name: names[order[0]] };
     const away = kept && angle(kept, own.added);
-    const said = describe(
-      { layer, head, strength },
-      arrow,
-      name(best[0]),
-      [now[best[0]], longer[best[0]]],
-      away,
-    );
-    result.say(said);
+    const [guess] = best;
+    result.say(describe({ layer, head, strength }, arrow, name(guess), [now[guess], longer[guess]], away));
+  }
+
+  // Each in a frame of its own, once for what is looked at.
+  const turn = (work) => {
+    let done = null;
+    return ({ looked }) => {
+      if (looked === done) return false;
+      done = looked;
+      return work(looked) !== false;
+    };
+  };
+  const compute = (looked) => {
+    const before = known;
+    endsOf(looked);
+    return known > before;
+  };
+  const picture = inTurns(redraw, turn(drawArrows), turn(compute), turn(drawGuesses));
+
+  function drawAll(state, cache) {
+    const place = clamp(state.place, 0, tokens.length - 1);
+    const layer = clamp(state.layer, 0, config.n_layers - 1);
+    const kept = keptMove(state, layer, place);
+    if (kept === undefined) return set(stage, { "aria-busy": "true" });
+    write(keep, state.kept_text ? "Let the kept move go" : "Keep this move");
+    const { text, head, strength, plane: kind, kept_text: keptText, kept_place: keptPlace } = state;
+    const on = [text, place, layer, head, strength, kind, keptText, keptPlace];
+    const looked = once("looked", on, () => scene(state, cache, place, layer, kept));
+    picture.draw({ looked }, anew("text", text));
   }
 
   return {
@@ -373,6 +417,9 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
       if (job.done) drawAll(state, job.result);
       else write(result.row, "The model reads the text …");
     },
-    stop: shop.stop,
+    stop() {
+      picture.stop();
+      shop.stop();
+    },
   };
 });

@@ -7,6 +7,7 @@ import { memory, panel, paragraph, path, paths, radio, resultLine, select, set }
 import { signed, sketch, slider, span, sum, widget, write } from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { play } from "../shared/play.js";
+import { inTurns } from "../shared/in_turns.js";
 import { details } from "../shared/folded.js";
 import {
   applyRope,
@@ -342,6 +343,30 @@ export default widget("rope", ({ el, controls, constants: { last }, get, write: 
   const more = "Every pair in numbers, and two ways to pair coordinates";
   const closer = details(more, numbers(), conventions());
   let anchor = { same: "", m: 0, score: 0 }; // the position and score where the present distance was first seen
+  const once = memory();
+
+  /** A state with its numbers. */
+  function whole(state) {
+    const { m, n, base, dim } = state;
+    const [query, key] = [state.query, state.key].map((v) => v.slice(0, dim));
+    const shares = pairScores(query, key, m, n, base);
+    const score = sum(shares);
+    const same = JSON.stringify([n - m, base, query, key]);
+    if (anchor.same !== same) anchor = { same, m, score };
+    const numbered = { query, key, shares, score, frequencies: ropeFrequencies(dim, base) };
+    return { ...state, ...numbered, most: Math.min(state.query.length, state.key.length) / 2, anchor };
+  }
+  // Parts of the drawing that are drawn in one frame.
+  const together = (...parts) => {
+    let shown = null;
+    return ({ now }) => {
+      const differs = now !== shown;
+      if (differs) for (const part of parts) part.draw(now);
+      shown = now;
+      return differs;
+    };
+  };
+  const picture = inTurns(redraw, together(words, pairs), together(scores), together(closer));
   controls.m.row.classList.add("query");
   controls.n.row.classList.add("key");
 
@@ -356,19 +381,18 @@ export default widget("rope", ({ el, controls, constants: { last }, get, write: 
       put(dim ? { dim, pair: Math.min(get("pair"), dim / 2 - 1) } : others);
     },
     draw(state) {
-      const { m, n, base, dim } = state;
-      const [query, key] = [state.query, state.key].map((v) => v.slice(0, dim));
-      const shares = pairScores(query, key, m, n, base);
-      const score = sum(shares);
-      const same = JSON.stringify([n - m, base, query, key]);
-      if (anchor.same !== same) anchor = { same, m, score };
-      const numbered = { query, key, shares, score, frequencies: ropeFrequencies(dim, base) };
-      const most = Math.min(state.query.length, state.key.length) / 2;
-      const whole = { ...state, ...numbered, most, anchor, ...player.ahead() };
+      const { m, n, base, dim, pair, query, key } = state;
+      const ahead = player.ahead();
+      const on = [m, n, base, dim, pair, query, key, ahead];
+      const now = once("now", on, () => whole({ ...state, ...ahead }));
       el.classList.toggle("few", dim <= 4);
-      controls.dim.limit({ high: 2 * most });
-      for (const part of [both, words, pairs, scores, closer]) part.draw(whole);
+      controls.dim.limit({ high: 2 * now.most });
+      both.draw(now); // keys move it from where it stands
+      picture.draw({ now }, ahead.playing);
     },
-    stop: player.stop,
+    stop() {
+      picture.stop();
+      player.stop();
+    },
   };
 });

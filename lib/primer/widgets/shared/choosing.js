@@ -25,15 +25,18 @@ export function leading(logits, n) {
   return best;
 }
 
-/** The distribution a token is drawn from: temperature, then the topK most probable, then the nucleus of mass topP. */
-export function distribution(logits, { temperature = 1, topK = null, topP = 1 } = {}) {
+/**
+ * The distribution a token is drawn from: temperature, then the topK most probable, then the nucleus of mass topP;
+ * `known` is ranked(logits), where that is known.
+ */
+export function distribution(logits, { temperature = 1, topK = null, topP = 1 } = {}, known = null) {
   if (!(temperature > 0))
     throw new RangeError(`A temperature is above 0, not ${temperature}; its limit 0 is greedy.`);
   if (!(topP > 0 && topP <= 1)) throw new RangeError(`top-p lies in (0, 1], not at ${topP}.`);
   if (topK !== null && !(topK >= 1 && topK <= logits.length))
     throw new RangeError(`top-k is 1 to ${logits.length}, not ${topK}.`);
   const p = softmax(Float64Array.from(logits, (u) => u / temperature));
-  const order = topK === null && topP === 1 ? null : ranked(logits);
+  const order = topK === null && topP === 1 ? null : (known ?? ranked(logits));
   const keep = (count) => {
     for (const id of order.subarray(count)) p[id] = 0;
     const total = sum(p);

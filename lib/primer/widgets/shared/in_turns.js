@@ -1,7 +1,7 @@
 // A widget whose parts are drawn in frames of their own: one that writes everything at once takes long.
 
 /**
- * { draw(state, whole), stop() }: each frame draws the next of the parts that has something to draw, which a part
+ * { draw(state, whole) → whether something is left to draw, stop() }: each frame draws the next of the parts that has something to draw, which a part
  * returns, until all show one state; a state that comes meanwhile waits for that.  The first time, and when `whole`
  * says so, all are drawn at once.  `redraw` has the widget drawn at once.  Not for what keys move from where it was
  * drawn: two keys within a frame would start from the same place.
@@ -16,7 +16,7 @@ export function inTurns(redraw, ...parts) {
     if (shown === null || whole) {
       [shown, next] = [state, 0];
       for (const part of parts) part(state);
-      return;
+      return false;
     }
     for (const begun = next; ; ) {
       if (next === 0) shown = state;
@@ -24,7 +24,21 @@ export function inTurns(redraw, ...parts) {
       next = (next + 1) % parts.length;
       if (wrote || next === begun || (next === 0 && !differs(state))) break;
     }
-    if (next !== 0 || differs(state)) request = requestAnimationFrame(() => redraw());
+    const left = next !== 0 || differs(state);
+    if (left) request = requestAnimationFrame(() => redraw());
+    return left;
   }
   return { draw, stop };
+}
+
+/** Returns `anew(name, on, make)`: make(), when what it depends on has changed; and whether it has. */
+export function news() {
+  const known = {};
+  return (name, on, make = () => {}) => {
+    const key = JSON.stringify(on);
+    if (known[name] === key) return false;
+    known[name] = key;
+    make();
+    return true;
+  };
 }

@@ -10,8 +10,16 @@ import {
   ownSignal,
   wordsOf,
 } from "../shared/signals.js";
+import { inTurns, news } from "../shared/in_turns.js";
 import { ownSound, soundPlayer } from "../shared/sound.js";
-import { computeFrames, imageRows, levelOf, spectrumDrawing, spreadDrawing } from "./spectrogram_panels.js";
+import {
+  computeFrames,
+  imageRows,
+  levelOf,
+  sizeOf,
+  spectrumDrawing,
+  spreadDrawing,
+} from "./spectrogram_panels.js";
 import { timeDrawing } from "./spectrogram_panels.js";
 import { framePowers, peaks, spread } from "../shared/spectrum.js";
 
@@ -21,7 +29,7 @@ const subscripted = (text) => text.split(/_(\w)/).map((piece, i) => (i % 2 ? htm
 export default widget("spectrogram", ({ model, el, controls, get, read, write: put, redraw, measured }) => {
   const records = get("signals");
   const signals = named(Object.keys(records), (name) => decode(name, records[name]));
-  const once = memory();
+  const [once, anew] = [memory(), news()];
   let own = null; // the reader's own sound and how it is looked at; never a trait, so that it stays here
   let shownOwn = false;
   const current = () => (shownOwn ? own.signal : signals[get("signal")]);
@@ -53,8 +61,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
       notice.say(`${name}: ${error.message} The signal before it stays.`);
     }
   };
-  const analyze = () => {
-    const state = view();
+  const analyze = (state = view()) => {
     const content = [shownOwn, current().note];
     const key = [content, state.keep_every, state.window, state.window_length, state.hop];
     return { content, key, parts: once("parts", key, () => analysis(current(), state)) };
@@ -65,10 +72,10 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   const { signal: choice, window: shape, window_length: size, ...settings } = controls;
   choice.row.classList.add("signals");
   choice.row.lastChild.hidden = true;
-  const move = () =>
+  const jump = () =>
     player.move(Math.min(current().duration, (Number(cursor.value) * view().hop) / current().rate));
   const frame = { type: "range", class: "cursor", min: 0, "aria-label": "Current frame" };
-  const cursor = html("input", { ...frame, oninput: move });
+  const cursor = html("input", { ...frame, oninput: jump });
   const [time, spectrum, spreads] = [timeDrawing(), spectrumDrawing(), spreadDrawing()];
   const [result, about, spreadLine] = [resultLine(), paragraph("about"), paragraph("spread-line")];
   const timePanel = div("time-panel", time.picture, time.root, cursor);
@@ -96,39 +103,63 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     for (const name of ["window_length", "hop"]) controls[name].set(state[name]);
   }
 
-  function draw(state) {
+  /** The axes, and what moves with time: the frame and its spectrum. */
+  function move(state) {
     const signal = current();
     const { width, sideWidth, narrow } = measured(measure);
-    const { parts, key, content } = analyze();
-    const frames = once("frames", key, () => computeFrames(parts, imageRows(state.keep_every)));
+    const { parts, key, content } = analyze(state);
+    const { decibels, hop } = state;
     limit(signal, state);
-    const { keep_every, show_known, decibels } = state;
     const note = shownOwn ? [signal.note] : subscripted(signal.note);
     once("about", content, () => about.replaceChildren(...note));
     once("axes", [content, width], () => time.axes(signal, width));
-    once("kept", [content, width, keep_every, show_known], () => time.kept(signal, state, parts));
     const beside = [sideWidth, !narrow];
     once("spectrum", [content, beside, decibels], () => spectrum.still(signal, decibels, ...beside));
-    once("image", [key, width, decibels], () => time.image(signal, decibels, parts, frames));
-    once("spread", [content, state.window, parts.window.length, parts.rate, sideWidth], () => {
+    return anew("moved", [key, width, beside, decibels, state.time], () => {
+      const middle = Math.round(state.time * parts.rate);
+      const size = sizeOf(parts);
+      const power = framePowers(parts.samples, parts.window, [middle], size);
+      const peak = (k) => ({ frequency: (k * parts.rate) / size, level: levelOf(power[Math.round(k)]) });
+      const found = peaks(power).map(peak);
+      time.move(signal, state.time, parts.window, parts.rate);
+      spectrum.move(signal, power, parts.rate, found);
+      cursor.max = Math.floor((signal.duration * signal.rate) / hop);
+      cursor.value = Math.round((state.time * signal.rate) / hop);
+      set(cursor, { "aria-valuetext": wordsOf(signal).moment(signal.start + state.time) });
+      result.say(describeFrame(signal, state.time, parts.rate, found), player.position() !== null);
+      el.dataset.peaks = found.map(({ frequency }) => frequency.toFixed(2)).join(" ");
+    });
+  }
+
+  /** The spectrogram. */
+  function paint(state) {
+    const { width } = measured(measure);
+    const { parts, key } = analyze(state);
+    const { decibels, keep_every } = state;
+    const frames = once("frames", key, () => computeFrames(parts, imageRows(keep_every)));
+    return anew("image", [key, width, decibels], () => time.image(current(), decibels, parts, frames));
+  }
+
+  /** The samples that are kept, and what the window spreads over. */
+  function spreadOut(state) {
+    const signal = current();
+    const { width, sideWidth } = measured(measure);
+    const { parts, content } = analyze(state);
+    const known = [state.keep_every, state.show_known];
+    const kept = anew("kept", [content, width, known], () => time.kept(signal, state, parts));
+    const window = [state.window, parts.window.length, parts.rate];
+    const drawn = anew("spread", [content, window, sideWidth], () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
       spreadLine.replaceChildren(...subscripted(describeSpread(widths, signal.unit)));
     });
-    const middle = Math.round(state.time * parts.rate);
-    const power = framePowers(parts.samples, parts.window, [middle], frames.size);
-    const peak = (k) => ({ frequency: (k * parts.rate) / frames.size, level: levelOf(power[Math.round(k)]) });
-    const found = peaks(power).map(peak);
-    time.move(signal, state.time, parts.window, parts.rate);
-    spectrum.move(signal, power, parts.rate, found);
-    const [last, here] = [signal.duration, state.time].map((t) => (t * signal.rate) / state.hop);
-    once("cursor", [content, last, here], () => {
-      cursor.max = Math.floor(last);
-      cursor.value = Math.round(here);
-    });
-    set(cursor, { "aria-valuetext": wordsOf(signal).moment(signal.start + state.time) });
-    result.say(describeFrame(signal, state.time, parts.rate, found), player.position() !== null);
-    el.dataset.peaks = found.map(({ frequency }) => frequency.toFixed(2)).join(" ");
+    return kept || drawn;
+  }
+  const picture = inTurns(redraw, move, paint, spreadOut);
+
+  /** Another signal, or another size of the page, is drawn at once. */
+  function draw(state) {
+    picture.draw(state, anew("whole", [shownOwn, current().note, measured(measure)]));
   }
 
   return {
@@ -155,6 +186,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     draw,
     stop() {
       model.off("change:signal", follow);
+      picture.stop();
       player.rest();
       player.close();
     },

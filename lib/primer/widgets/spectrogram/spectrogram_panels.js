@@ -39,9 +39,12 @@ const LEVELS = new Float32Array(
   Uint32Array.from({ length: 2 ** 15 }, (_, i) => (i << 16) | 0x8000).buffer,
 ).map(levelOf);
 
+/** How long the transform of a window is. */
+export const sizeOf = ({ window }) => powerOfTwo(Math.max(512, window.length));
+
 /** The levels to draw, row by row from the top: all frames, or as many as there are columns, or time. */
 export function computeFrames({ samples, window, hop }, rows) {
-  const size = powerOfTwo(Math.max(512, window.length));
+  const size = sizeOf({ window });
   const most = Math.min(MOST_COLUMNS, Math.floor(BUDGET / size / Math.log2(size)));
   const stride = hop * Math.ceil((samples.length / hop + 1) / most);
   const columns = Math.ceil(samples.length / stride) + 1;
@@ -56,7 +59,7 @@ export function computeFrames({ samples, window, hop }, rows) {
       levels[at] = LEVELS[strongest(bits, column * bins, edges, row) >>> 16];
     }
   }
-  return { levels, size, columns, rows, stride };
+  return { levels, columns, rows, stride };
 }
 
 // ---------------------------------------------------------------- the panels

@@ -7,6 +7,7 @@ import { key, lay, memory, panel, paths, percent, resultLine, widget } from "../
 import { table } from "../shared/table.js";
 import { play } from "../shared/play.js";
 import { tuple } from "../shared/tuple.js";
+import { inTurns, news } from "../shared/in_turns.js";
 import { dots } from "../shared/pixels.js";
 import { balance, cases, chances, fallen, GRID, landscape, landscapeWith, loss, lowest } from "./sharing.js";
 import { ownLosses, REACH, withBestBiases } from "./sharing.js";
@@ -81,7 +82,7 @@ function plane(move) {
       const [dx, dy] = [wide, high].map((side) => side / (GRID.length - 1) / 2); // a pixel's middle lies at its weights
       lay(frame, { left, top, width: wide, height: high });
       lay(canvas, { left: -dx, top: -dy, width: wide + 2 * dx, height: high + 2 * dy });
-      once("ground", on, () => {
+      const paint = () => {
         const n = GRID.length;
         const rows = Float64Array.from(
           ground,
@@ -90,7 +91,8 @@ function plane(move) {
         const [low, none] = [Math.min(...ground), ground[(n * n - 1) / 2]]; // with no weights at all nothing is told
         const level = (value) => Math.sqrt(clamp((value - low) / Math.max(none - low, 1e-9), 0, 1.6) / 1.6);
         heatMap(canvas, rows.map(level), n, [0, 1]);
-      });
+      };
+      if (ground) once("ground", on, paint);
       ring(least ? [least, least.map((w) => -w)] : [], (w) => spot(...w));
       here(spot(...weights));
     },
@@ -181,8 +183,8 @@ function chart(rows, move) {
 
 const CASES = ["neither", "only the first", "only the second", "both"];
 
-export default widget("two-in-one", ({ constants, controls, read, write }) => {
-  const once = memory();
+export default widget("two-in-one", ({ constants, controls, read, write, redraw }) => {
+  const [once, anew] = [memory(), news()];
   const stay = () => fall.playing() && fall.stop();
   const settled = () => {
     const { first_bias, second_bias, ...state } = read();
@@ -216,6 +218,39 @@ export default widget("two-in-one", ({ constants, controls, read, write }) => {
     table({ head: ["active", "how often", "error then", "of the loss"] }),
   ];
   const { p, ratio, best, first_bias, second_bias } = controls;
+  let land = {}; // the loss at all weights, and where it is lowest
+
+  /** What comes back, and how often it is wrong. */
+  const come = (state) =>
+    anew("back", [state.weights, state.biases, state.p, state.ratio], () => {
+      const { weights, biases } = state;
+      picture.draw(state);
+      const [often, errors] = [chances(state.p), cases(weights, biases, state.ratio)];
+      const whole = loss(weights, biases, state.p, state.ratio);
+      const rows = CASES.map((name, i) => [
+        name,
+        percent(often[i]),
+        format(errors[i], 4),
+        whole > 1e-9 ? percent((often[i] * errors[i]) / whole, 0) : "–",
+      ]);
+      board.draw(rows);
+    });
+
+  /** The map of the loss, and what is said of a place on it. */
+  const survey = (state) =>
+    anew("said", [state.weights, state.biases, state.p, state.ratio, state.best, fall.playing()], () => {
+      const { p: chance, ratio: part, biases } = state;
+      const own = once("own", chance, () => ownLosses(chance));
+      const on = state.best ? [chance, part] : [chance, part, ...biases];
+      const free = once("free", [chance, part], () => landscape(own, part));
+      const least = once("least", [chance, part], () => lowest(free, chance, part));
+      const ground = state.best ? free : once("ground", on, () => landscapeWith(biases, chance, part));
+      land = { ground, lowest: state.best && least.weights, key: on };
+      map.draw({ ...land, weights: read().weights });
+      const still = !fall.playing() && rests(state);
+      result.say(describe(state, least, still), fall.playing());
+    });
+  const drawn = inTurns(redraw, come, survey);
   return {
     layout: [
       columns("controls", [p, ratio], [best, first_bias, second_bias]),
@@ -245,29 +280,13 @@ export default widget("two-in-one", ({ constants, controls, read, write }) => {
       );
     },
     draw(state) {
-      const { weights, biases } = state;
-      const own = once("own", state.p, () => ownLosses(state.p));
-      const on = state.best ? [state.p, state.ratio] : [state.p, state.ratio, ...biases];
-      const free = once("free", [state.p, state.ratio], () => landscape(own, state.ratio));
-      const least = once("least", [state.p, state.ratio], () => lowest(free, state.p, state.ratio));
-      const ground = state.best
-        ? free
-        : once("ground", on, () => landscapeWith(biases, state.p, state.ratio));
-      map.draw({ weights, ground, lowest: state.best && least.weights, key: on });
-      picture.draw(state);
+      map.draw({ ...land, weights: state.weights }); // what keys move is where it was moved to
       chances_.draw(state);
-      const [often, errors] = [chances(state.p), cases(weights, biases, state.ratio)];
-      const whole = loss(weights, biases, state.p, state.ratio);
-      const rows = CASES.map((name, i) => [
-        name,
-        percent(often[i]),
-        format(errors[i], 4),
-        whole > 1e-9 ? percent((often[i] * errors[i]) / whole, 0) : "–",
-      ]);
-      board.draw(rows);
-      const still = !fall.playing() && rests(state);
-      result.say(describe(state, least, still), fall.playing());
+      drawn.draw(state);
     },
-    stop: stay,
+    stop() {
+      drawn.stop();
+      stay();
+    },
   };
 });
