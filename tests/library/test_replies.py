@@ -264,7 +264,7 @@ def test_a_reply_belongs_to_its_number(name: str) -> None:
     for words, number in REPLIES[name].items():
         found = numbers_of(check, words)
         assert found, f"no reply says {words!r}"
-        assert any(wrong == pytest.approx(number, rel=0.02, abs=6e-4) for wrong in found), words
+        assert any(abs(wrong - number) <= check.within + 1e-9 for wrong in found), words
 
 
 def test_whoever_answers_between_0_and_1_is_not_told_that_this_is_not_above_0() -> None:

@@ -27,6 +27,14 @@ def test_the_stated_error_of_a_variance_is_its_real_spread():
     assert np.mean([e.error for e in estimates]) == pytest.approx(spread, rel=0.05)
 
 
+@pytest.mark.parametrize("shift", [0, 1e3, -7])
+def test_the_error_of_a_variance_by_hand_wherever_the_draws_lie(shift):
+    # Around their mean they are −2, −1, 0 and 3: s² = 14/3 and m₄ = (16 + 1 + 81)/4.
+    found = monte_carlo_variance(np.array([1, 2, 3, 6]) + shift)
+    assert found.value == pytest.approx(14 / 3)
+    assert found.error == pytest.approx(((98 / 4 - (14 / 3) ** 2) / 4) ** 0.5)
+
+
 def test_a_true_value_passes_and_a_wrong_one_fails(capsys):
     draws = generator(0).normal(1, 1, size=10_000)
     verify_simulated("mean", monte_carlo(draws), 1)

@@ -2321,6 +2321,21 @@ BY_HAND = [
         "memory.time must be a whole number ≥ 0, got -1",
     ),
     ("positions.rope_frequencies(2**24 + 2)", "takes at most 16,777,216 coordinates"),
+    ("positions.LearnedPositions(2**20, 2**10 + 1)", "fits no memory; it may have 1,073,741,824"),
+    ("positions.alibi_slopes(2**30 + 1)", "n_heads must be at most 1,073,741,824"),
+    ("positions.alibi_bias(2**20 + 1, 2**5, 2**5)", "than the 1,073,741,824 that a bias holds"),
+    ("attention.causal_mask(2**15 + 1, 2**15 + 1)", "than the 1,073,741,824 that a mask holds"),
+    ("attention.padding_mask(tensor([1, 1]), 2**29 + 1)", "n_keys must be at most 536,870,912"),
+    *(
+        (
+            f"positions.shaw_attention(*[ones(4, 2)] * 3, {', '.join(tables)})",
+            f"{name} contains NaN",
+        )
+        for name, tables in {
+            "key_offsets": ("torch.full((3, 2), nan)", "ones(3, 2)"),
+            "value_offsets": ("ones(3, 2)", "torch.full((3, 2), nan)"),
+        }.items()
+    ),
     ("recurrent.ElmanCell(2, 3).step(ones(3), (ones(3).double(),))", "need one precision"),
     ("recurrent.LSTMCell(2, 3)(ones(2), (ones(3).half(),) * 2)", "need one precision"),
     ("recurrent.ElmanCell(2, 3).step(None, (ones(3),))", "projected must be a tensor"),
