@@ -1,9 +1,10 @@
 // Decoding: from the next-token distribution of the book's language model to text, in several ways at once.
 
 import { button, counted, div, format, heading, memory, resultLine, set, widget } from "../kit/kit.js";
-import { distribution, draw as pick, effectiveChoices, entropy, greedy } from "../shared/choosing.js";
+import { distribution, draw as pick, effectiveChoices, entropy, greedy, ranked } from "../shared/choosing.js";
 import { bars, cards, tree } from "./decoding_panels.js";
 import { beamText, continueText, readPrompt } from "../shared/generation.js";
+import { inTurns, news } from "../shared/in_turns.js";
 import { newCache, readModel } from "../shared/language_model.js";
 import { turn } from "../shared/lora.js";
 import { random } from "../shared/random.js";
@@ -39,7 +40,7 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
   const base = readModel(get("checkpoint"));
   const { tokenizer, config } = base;
   const end = endOf(tokenizer);
-  const once = memory();
+  const [once, anew] = [memory(), news()];
   const shop = workshop(redraw);
   const type = (text) => put({ text });
   const input = textInput({ label: "Prompt", examples: get("examples"), longest: 4000, change: type });
@@ -88,19 +89,33 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
     return { greedy: text("greedy", "", () => greedy), beam, samples };
   }
 
-  /** Read the prompt; when that is done, show its distribution and what follows it. */
-  function follow(tokens, key, state, settings) {
-    const prompt = shop.job("prompt", key, () => readPrompt(reader.language, tokens, reader));
-    if (!prompt.done) return;
-    const logits = prompt.result;
-    once("bars", [key, settings], () => {
-      const [whole, drawn] = [distribution(logits), distribution(logits, settings)];
-      next.draw(logits, whole, drawn, settings.topK);
+  /** The distribution of the next token. */
+  const spreadOut = ({ now: { key, logits, settings } }) =>
+    anew("bars", [key, settings], () => {
+      // what the slider does not change is known from before
+      const [order, whole] = once("whole", key, () => [ranked(logits), distribution(logits)]);
+      const drawn = distribution(logits, settings, order);
+      next.draw(order, whole, drawn, settings.topK);
       result.say(describe(whole, drawn));
     });
+
+  /** What follows the prompt, as far as it is written. */
+  function follow({ now: { key, logits, settings, tokens, state } }) {
     const written = write(logits, key, state, settings);
     texts.draw(state.text, written, state);
     search.draw(written.beam, tokens.at(-1));
+    return true;
+  }
+  const picture = inTurns(redraw, spreadOut, follow);
+
+  /** Read the prompt; when that is done, show its distribution and what follows it. */
+  function read(tokens, key, state, settings) {
+    const prompt = shop.job("prompt", key, () => readPrompt(reader.language, tokens, reader));
+    if (!prompt.done) return false;
+    const { n_tokens, n_beams, seed } = state;
+    const on = [key, settings, n_tokens, n_beams, seed];
+    const now = once("now", on, () => ({ key, logits: prompt.result, settings, tokens, state }));
+    return picture.draw({ now }, anew("read", key));
   }
 
   return {
@@ -125,9 +140,12 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
       const key = `${change} ${tokens}`;
       if (reading !== key) shop.clear(); // what is written follows another prompt, from the same cache
       reading = key;
-      if (tokens.length) follow(tokens, key, state, { temperature, topK, topP });
-      set(output, { "aria-busy": String(shop.busy()) });
+      const left = tokens.length && read(tokens, key, state, { temperature, topK, topP });
+      set(output, { "aria-busy": String(Boolean(left) || shop.busy()) });
     },
-    stop: shop.stop,
+    stop() {
+      picture.stop();
+      shop.stop();
+    },
   };
 });

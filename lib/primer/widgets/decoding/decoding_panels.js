@@ -1,7 +1,6 @@
 // The panels of the decoding widget: the next token, the continuations, the tree of a beam search.
 // Each is { element, draw }.
 
-import { ranked } from "../shared/choosing.js";
 import { finalLoop, repeats } from "../shared/generation.js";
 import { div, format, html, paragraph, percent, set, span, svg, widen, write } from "../kit/kit.js";
 import { cut, tokenText, visible } from "../shared/tokenizer.js";
@@ -31,8 +30,7 @@ export function bars(tokenizer, shown, append, end) {
   const rest = paragraph("note");
   const whole = (id) => id !== end && !tokenText(tokenizer, id).startsWith("‹");
 
-  function draw(logits, p, q, topK) {
-    const order = ranked(logits);
+  function draw(order, p, q, topK) {
     const byK = (rank) => topK !== null && rank >= topK;
     const longest = Math.max(p[order[0]], q[order[0]]);
     rows.forEach((row, rank) => {
