@@ -446,11 +446,18 @@ TAUGHT_TOO = {
     "learning rate decay": "How the rate should end",
     "memorisation": "What it knows by heart",
     "word embeddings": "Vectors for words",
+    "R²": "How much is explained",
+    "R2": "How much is explained",
+    "r squared": "How much is explained",
+    "CLT": "What means do",
+    "batch size": "How the rate should end",
+    "multiple choice": "How an option is scored",
 }
 """More of the same, asked without typing."""
 ABSENT = {
     "bf16": "What a cache costs",
     "multiple testing": "Tests: deciding",
+    "bonferroni": "Tests: deciding",
     "unicode": "Byte-pair encoding",
     "jailbreak": "15 Alignment",
     "constitutional AI": "15 Alignment",

@@ -38,31 +38,68 @@ _RASTER = re.compile(r"(?<=data:image/png;base64,)[^\"]+")
 _LUMA = np.array([0.2126, 0.7152, 0.0722])
 _PAPER_LEAST = 0.93
 """A pixel whose every channel reaches this share is paper: the zero of a map such as *Blues*."""
+_NEAR = 0.3
+"""Distance of two colors of one map, as shares of red, green and blue."""
+_MOST_COMPARED = 4_000_000
+"""Pairs of colors beyond which a raster is a picture of its own."""
 
 
 def darken(svg: str) -> str:
     """Replace every light color of the palette by the dark one of the same name.
 
-    Rasters that have paper in them are turned by :func:`darken_pixels`.
+    Rasters that have paper in them are turned by :func:`darken_pixels`, and with them those of the
+    same map beside them: a panel that holds no zero must not be told by another scale.
 
     Examples
     --------
     >>> darken('<path fill="#0A62A8" stroke="#123456"/>')
     '<path fill="#6cb8f0" stroke="#123456"/>'
     """
-    svg = _RASTER.sub(lambda match: _darken_raster(match[0]), svg)
+    rasters = {encoded: _pixels(encoded) for encoded in _RASTER.findall(svg)}
+    papers = [pixels for pixels in rasters.values() if _has_paper(pixels)]
+    turned = {
+        encoded
+        for encoded, pixels in rasters.items()
+        if any(pixels is paper for paper in papers) or (papers and _of_one_map(pixels, papers))
+    }
+    svg = _RASTER.sub(
+        lambda match: _png(darken_pixels(rasters[match[0]])) if match[0] in turned else match[0],
+        svg,
+    )
     return _LIGHT_COLOR.sub(lambda match: _DARK_OF[match[0].lower()], svg)
 
 
-def _darken_raster(encoded: str) -> str:
-    """Turn an embedded PNG for dark paper, if there is paper in it; else leave it as it is."""
-    pixels = matplotlib.image.imread(io.BytesIO(base64.b64decode(encoded)), format="png")
-    seen = pixels[..., :3].min(axis=-1)[pixels[..., 3] > 0] if pixels.ndim == 3 else np.zeros(0)
-    if not np.any(seen >= _PAPER_LEAST):  # a map such as *viridis*, the same on any paper
-        return encoded
+def _pixels(encoded: str) -> np.ndarray:
+    """Read an embedded PNG."""
+    return matplotlib.image.imread(io.BytesIO(base64.b64decode(encoded)), format="png")
+
+
+def _png(pixels: np.ndarray) -> str:
+    """Write a PNG to embed."""
     written = io.BytesIO()
-    matplotlib.image.imsave(written, darken_pixels(pixels), format="png")
+    matplotlib.image.imsave(written, pixels, format="png")
     return base64.b64encode(written.getvalue()).decode()
+
+
+def _colors(pixels: np.ndarray) -> np.ndarray:
+    """Return the colors that are seen in a raster, each once; none for one without opacity."""
+    if pixels.ndim != 3 or pixels.shape[-1] < 4:
+        return np.zeros((0, 3))
+    return np.unique(pixels[pixels[..., 3] > 0][:, :3], axis=0)
+
+
+def _has_paper(pixels: np.ndarray) -> bool:
+    """Say whether there is paper in a raster; in a map such as *viridis* there is none."""
+    return bool(np.any(_colors(pixels).min(axis=-1, initial=1) >= _PAPER_LEAST))
+
+
+def _of_one_map(pixels: np.ndarray, papers: list[np.ndarray]) -> bool:
+    """Say whether each color of a raster is near one of those that have paper."""
+    own, theirs = _colors(pixels), np.concatenate([_colors(paper) for paper in papers])
+    if not len(own) or len(own) * len(theirs) > _MOST_COMPARED:
+        return False
+    apart = np.linalg.norm(own[:, None] - theirs[None], axis=-1)
+    return bool(apart.min(axis=1).max() < _NEAR)
 
 
 def darken_pixels(pixels: np.ndarray) -> np.ndarray:
