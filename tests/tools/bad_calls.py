@@ -2406,6 +2406,12 @@ WITHOUT_END = [
         "language_models.window_rows([1, 2], 3, …)",
     )
 ] + [
+    ("beyond_attention.remember([1.0, 2.0], 10**9)", "size must be at most 10,000, got 1000000000"),
+    ("beyond_attention.best_state([1.0, 2.0], 20_000)", "size must be at most 10,000, got 20000"),
+    ("fourier.fourier_transform(np.exp, [1.0], (0, 1), panels=10**9)", "at most 1,000,000, got"),
+    ("statistics.t_quantile(1e-320, 1)", "for df = 1 is no floating-point number"),
+    ("statistics.t_quantile(5e-324, 0.5)", "for df = 0.5 is no floating-point number"),
+    ("language_models.perplexity([1e-320, 1e-320])", "overflow encountered in exp"),
     ("pretraining.spread_tags(['O', 'O'], [1, 10**9])", "each ≥ 1 and together at most 1,000,000"),
     ("networks.convolve(ones(1, 1, 3, 3), ones(1, 1, 2, 2), padding=2**63)", "padding must be"),
     ("networks.convolve(ones(1, 1, 3, 3), ones(1, 1, 2, 2), stride=2**64)", "stride must be"),

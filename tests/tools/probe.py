@@ -45,6 +45,8 @@ from primer.inputs.foreign import NOT_TAKEN
 
 LIBRARY = str(Path(primer.__file__).parent)
 PATIENCE = 2  # seconds for one call
+REST = {inspect.Parameter.VAR_POSITIONAL: tuple, inspect.Parameter.VAR_KEYWORD: dict}
+"""What Python makes of arguments without names of their own."""
 ROOM = 8 * 2**30  # bytes of addresses: a call that asks for more is told so by NumPy or torch
 
 
@@ -340,9 +342,9 @@ def probe(topic: str) -> collections.Counter[str]:
                 continue
             parameter = inspect.signature(example.call).parameters.get(argument)
             hint = str(parameter.annotation) if parameter else ""
-            several = parameter is not None and parameter.kind is parameter.VAR_POSITIONAL
+            rest = REST.get(parameter.kind) if parameter else None
             for label, other in bad(value) if value is not None else bad_missing(hint):
-                if several and not isinstance(other, tuple):
+                if rest and not isinstance(other, rest):
                     continue  # Python lets nobody give that
                 answer, result = outcome(example, **{argument: other})
                 if answer == "silent" and repr(result) == repr(good):

@@ -2,16 +2,22 @@ r"""A curve's whole past in N numbers: HiPPO's scaled Legendre memory."""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Annotated
+
 import numpy as np
 from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from primer.beyond_attention.kernels import quiet
-from primer.inputs import Count, Vector, checked
+from primer.inputs import Count, Vector, checked, count
+
+Size = Annotated[int, partial(count, at_most=10_000)]
+"""How many coefficients a state has; a matrix holds the square of it."""
 
 
 @checked
-def legs_matrices(size: Count) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
+def legs_matrices(size: Size) -> tuple[Float[np.ndarray, "n n"], Float[np.ndarray, " n"]]:
     r"""Return the matrices of HiPPO-LegS.
 
     .. math::
@@ -141,7 +147,7 @@ def reconstruct(state: Vector, length: Count) -> Float[np.ndarray, " time"]:
 
 @checked
 @quiet
-def best_state(x: Vector, size: Count) -> Float[np.ndarray, " n"]:
+def best_state(x: Vector, size: Size) -> Float[np.ndarray, " n"]:
     r"""Fit N Legendre coefficients to a whole curve by least squares: no memory can do better.
 
     Parameters

@@ -20,6 +20,7 @@ from primer.inputs import (
     finite,
     real,
 )
+from primer.inputs.values import MANY
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -37,7 +38,7 @@ def _nodes(
     ends = real(name, breakpoints)
     if ends.ndim != 1 or len(ends) < 2 or (np.diff(ends) <= 0).any():
         raise ValueError(f"{name} must be at least two growing numbers, got {breakpoints!r}")
-    panels = count("panels", panels)
+    panels = count("panels", panels, at_most=MANY)
     edges = np.concatenate(
         [np.linspace(a, b, panels + 1)[:-1] for a, b in pairwise(ends)] + [ends[-1:]]
     )

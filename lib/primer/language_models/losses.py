@@ -332,7 +332,7 @@ def perplexity(probabilities: Vector) -> float:
     Raises
     ------
     ValueError
-        When there is none, or one is not between 0 and 1.
+        When there is none, one is not between 0 and 1, or the result is no floating-point number.
 
     References
     ----------
@@ -347,7 +347,7 @@ def perplexity(probabilities: Vector) -> float:
     if q.min() < 0 or q.max() > 1:
         wrong = q.min() if q.min() < 0 else q.max()
         raise ValueError(f"probabilities lie between 0 and 1, got {wrong:g}")
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="raise"):
         return float(np.exp(-np.log(q).mean()))
 
 

@@ -304,7 +304,7 @@ def t_quantile(p: Probability, df: float) -> float:
         rate = math.exp(math.log(t) + float(_log_t_density(np.array(t), df)) - math.log(above))
         move = math.log(above / tail) / rate
         t *= math.exp(min(move, 600.0))
-        if abs(move) <= 1e-14:
+        if abs(move) <= 1e-14 or t == math.inf:
             break
     if not t < math.inf or (t > 1 and float(t_cdf(-t, df)) < TINY):
         raise ValueError(f"the quantile of p = {p:g} for df = {df:g} is no floating-point number")
