@@ -361,11 +361,15 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
       return [run(0), run(2)];
     });
 
+  // The chances with arrows as long as the slider says.
+  const longerOf = ({ here, layer, head, strength, run, now }) =>
+    once("longer", [...here, layer, head, strength], () => (strength === 1 ? now : run(strength)));
+
   /** What comes next. */
   function drawGuesses(looked) {
-    const { here, layer, head, strength, kept, own, run, now, best, order, lengths, names } = looked;
+    const { here, layer, head, strength, kept, own, now, best, order, lengths, names } = looked;
     const ends = endsOf(looked);
-    const longer = strength === 1 ? now : run(strength);
+    const longer = longerOf(looked);
     const ids = once("rows", [...here, layer, head], () => rowsOf(now, ends, ROWS));
     const rows = ids.map((id) => ({ name: cut(name(id)), now: now[id], longer: longer[id] }));
     const most = Math.max(...ids.flatMap((id) => [now[id], ...ends.map((one) => one[id])]));
@@ -388,7 +392,9 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
   const compute = (looked) => {
     const before = known;
     endsOf(looked);
-    return known > before;
+    if (known > before) return true;
+    longerOf(looked);
+    return looked.strength !== 1;
   };
   const picture = inTurns(redraw, turn(drawArrows), turn(compute), turn(drawGuesses));
 
