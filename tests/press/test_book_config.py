@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +25,10 @@ SVG = f'<svg xmlns="http://www.w3.org/2000/svg"><path fill="{LIGHT["blue"]}"/></
 PIXEL = (  # one transparent pixel
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
     "YPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+NARROW = (  # two pixels, one below the other
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAACCAYAAACZgbYnAAAAEElEQVR4nGM4wcDwnwFEAA"
+    "ARKwOP3SPokAAAAABJRU5ErkJggg=="
 )
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -64,7 +69,7 @@ def tiny_chapter() -> nbformat.NotebookNode:
     widget = new_output(
         "display_data",
         data={VIEW: {"model_id": "m"}, "image/png": PIXEL, "text/plain": "Widget()"},
-        metadata={"image/png": {"alt": "two arrows"}},
+        metadata={"image/png": {"alt": "two arrows", "narrow": NARROW}},
     )
     cells = [
         new_code_cell(
@@ -312,7 +317,8 @@ def test_figures_are_a_pair_with_a_description(
     without_addresses: tuple[Path, BeautifulSoup],
 ) -> None:
     site, page = without_addresses
-    dark, light = page.select("picture > source, picture > img.figure")
+    of_figures = "picture:not(noscript > picture)"  # the widget's stands where no script runs
+    dark, light = page.select(f"{of_figures} > source, {of_figures} > img.figure")
     assert light["alt"] == "a blue square"
     assert light["loading"] == "lazy"
     for file, color in ((light["src"], LIGHT["blue"]), (dark["srcset"], DARK["blue"])):
@@ -332,6 +338,17 @@ def test_a_widget_has_its_picture_where_no_script_runs(
     assert isinstance(image, Tag)
     assert image["alt"] == "two arrows"
     assert page.select("script[src*='widget-host.js']")
+
+
+def test_a_widget_has_another_picture_in_a_narrow_window(
+    without_addresses: tuple[Path, BeautifulSoup],
+) -> None:
+    site, page = without_addresses
+    narrow, wide = page.select("noscript > picture > source, noscript > picture > img.figure")
+    assert narrow["media"] == "screen and (max-width: 600px)"
+    for file, pixels in ((wide["src"], PIXEL), (narrow["srcset"], NARROW)):
+        drawing = (site / "chapters" / str(file)).resolve().read_bytes()
+        assert drawing == base64.b64decode(pixels)
 
 
 def test_checks_stand_out_in_one_fold(without_addresses: tuple[Path, BeautifulSoup]) -> None:

@@ -69,6 +69,16 @@ def test_before_the_first_touch_it_weighs_no_more_than_without_a_model(
     page.context.close()
 
 
+def test_on_a_telephone_the_picture_fills_the_place_of_the_widget(
+    chromium: Browser, home: str
+) -> None:
+    page, _ = opened(chromium, home, SIZES[1])
+    parts = "document.querySelectorAll('.widget-view, .widget-view img')"
+    place, picture = page.evaluate(f"[...{parts}].map((one) => one.offsetHeight)")
+    assert 0.85 * place < picture < place
+    page.context.close()
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("way", ["http", "disk"])
 def test_one_touch_leads_to_the_first_letters_and_moves_nothing(

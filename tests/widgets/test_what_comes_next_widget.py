@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 from widget_page import PAGE, PATIENCE, complaints, settle
 from written import BOOK, CHAPTER_NOTEBOOKS
@@ -141,6 +144,28 @@ def test_who_brings_a_model_is_offered_no_change():
 @pytest.mark.parametrize("text", [FIRST, "", "word " * 2000, "a\nb"])
 def test_there_is_a_picture(text):
     assert png(WhatComesNext(text=text).picture()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("text", [FIRST, "", "word " * 2000, "a\nb", "$x$ \\frac"])
+def test_there_is_a_narrow_picture_which_leaves_the_state_as_it_is(text):
+    widget = WhatComesNext(text=text, written=[46])
+    _, metadata = widget._repr_mimebundle_()
+    narrow = base64.b64decode(metadata["image/png"]["narrow"])
+    with Image.open(io.BytesIO(narrow)) as picture:
+        wide, high = picture.size
+    assert high > 2 * wide
+    assert len(narrow) < 40_000 or text != FIRST  # the first page waits for it
+    assert widget.written == [46]
+
+
+def test_the_narrow_picture_shows_what_the_page_would_write():
+    widget = WhatComesNext()
+    lines = [line.get_text() for line in widget.narrow_picture().axes[-1].texts]
+    widget.write(MOST)
+    whole = (widget.text + widget.encoding().decode(widget.written)).split()
+    shown = " ".join(lines).split()
+    assert len(shown) > 30
+    assert whole[: len(shown)] == shown
 
 
 def test_a_still_picture_is_light():

@@ -135,6 +135,8 @@ def darken_pixels(pixels: np.ndarray) -> np.ndarray:
 
 _SIDE = re.compile(r'viewBox="0 0 ([\d.]+)')
 _LETTERS = re.compile(r"scale\((0\.[\d]+) -\1\)")
+NARROW = "screen and (max-width: 600px)"
+"""Where a picture's narrow form stands, if it has one."""
 LEAST = 9
 """Pixels of the smallest letters of a figure, indices apart, however narrow the page."""
 
@@ -172,6 +174,20 @@ def visit_themed(self: Any, node: themed) -> None:
     raise nodes.SkipNode
 
 
+class narrowed(nodes.General, nodes.Element):  # type: ignore[misc]
+    """A picture in two forms, one for wide windows and one for narrow ones."""
+
+
+def visit_narrowed(self: Any, node: narrowed) -> None:
+    """Write the wide picture as the image, and the narrow one as what stands in for it."""
+    wide, narrow = node.children
+    file = posixpath.join(self.builder.imgpath, quote(self.builder.images[narrow["uri"]]))
+    self.body.append(f'<picture><source media="{NARROW}" srcset="{html.escape(file)}">')
+    wide.walkabout(self)
+    self.body.append("</picture>\n")
+    raise nodes.SkipNode
+
+
 class ThemedFigure:
     """MyST-NB's renderer of images, entry point ``myst_nb.mime_renderers``."""
 
@@ -182,6 +198,8 @@ class ThemedFigure:
         renderer: NbElementRenderer, data: MimeData, inline: bool
     ) -> list[nodes.Element] | None:
         """Render an SVG in two drawings and a PNG as it is; leave all else to MyST-NB.
+
+        A PNG whose metadata hold another one, ``narrow``, is a picture with two forms.
 
         Parameters
         ----------
@@ -200,15 +218,18 @@ class ThemedFigure:
         if data.mime_type not in {"image/svg+xml", "image/png"}:
             return None
 
+        about = data.output_metadata.get(data.mime_type, {})
+
         def image(content: str | bytes, kind: str) -> nodes.Element:
             (node,) = renderer.render_image(MimeData(**{**vars(data), "content": content}))
             node["classes"] = [*node.get("classes", []), "figure", kind]
-            node["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
+            node["alt"] = about.get("alt", "")
             node["loading"] = "lazy"
             return node
 
         if data.mime_type == "image/png":
-            return [image(data.content, "on-paper")]
+            forms = [image(one, "on-paper") for one in (data.content, about.get("narrow")) if one]
+            return [narrowed("", *forms)] if len(forms) > 1 else forms
         # by its class "dark-light" the theme knows that it need not change the image's colors
         copies = (data.content, darken(str(data.content)))
         both = (image(content, "dark-light") for content in copies)
@@ -225,4 +246,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register what a figure is on a page; the renderer is an entry point."""
     app.connect("config-inited", name_dark_colors)
     app.add_node(themed, html=(visit_themed, None))
+    app.add_node(narrowed, html=(visit_narrowed, None))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -61,7 +61,7 @@
     }
   }
   // A figure has a second drawing for dark pages; paper is white.
-  const drawings = document.querySelectorAll("picture > source");
+  const drawings = document.querySelectorAll("picture > source[media='not all']");
   const choose = () => {
     const dark = document.documentElement.dataset.theme === "dark";
     for (const drawing of drawings) drawing.media = dark ? "screen" : "not all";

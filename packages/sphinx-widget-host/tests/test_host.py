@@ -411,3 +411,14 @@ def test_the_picture_stands_in_for_a_widget_that_fails(open_page: Open) -> None:
     picture = f'<noscript><img src="{pixel}" alt="two arrows"></noscript>'
     page = open_page(None, ["a"], extra=picture)
     assert place(page, 0).locator("img").get_attribute("alt") == "two arrows"
+
+
+def test_a_picture_in_several_forms_stays_one(open_page: Open) -> None:
+    wide, narrow = (f"data:image/gif;base64,{data}" for data in ("R0lG", "R0lH"))
+    forms = (
+        f'<picture><source media="(max-width: 9000px)" srcset="{narrow}"><img src="{wide}" alt="">'
+    )
+    page = open_page(None, ["a"], extra=f"<noscript>{forms}</picture></noscript>")
+    shown = place(page, 0).locator("picture > img")
+    page.wait_for_function("(image) => image.currentSrc", arg=shown.element_handle())
+    assert shown.evaluate("(image) => image.currentSrc") == narrow

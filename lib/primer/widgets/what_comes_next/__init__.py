@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import textwrap
 from itertools import islice
 from typing import Any, ClassVar
 
+import matplotlib as mpl
 import numpy as np
 import torch
 import traitlets
@@ -17,7 +20,9 @@ from torch import Tensor
 from primer.alignment.recorded import ALIGNED
 from primer.fine_tuning.stored import unpack_lora
 from primer.inference import probabilities
+from primer.notebook.figures import png, use_book_style
 from primer.palette import LIGHT
+from primer.widgets.base import light
 from primer.widgets.controls import Name, Number
 from primer.widgets.shared.changed_model import NOTHING, ChangedModelWidget
 from primer.widgets.shared.mulberry import mulberry
@@ -26,6 +31,8 @@ from primer.widgets.shared.quantized import unpacked
 MOST = 100
 """Pieces that the model writes behind a line."""
 SHOWN = 8
+COLUMNS, LINES = 42, 10
+"""Letters of a line that is written in a still picture, and lines."""
 MODELS = {"plays": "trained on plays", "aligned": "then aligned: rewarded for “!”"}
 STEPS = {
     "pieces": "05-language-models.html#language-models-symbols",
@@ -170,17 +177,46 @@ class WhatComesNext(ChangedModelWidget):
             Two panels, as narrow as a telephone needs them.
         """
         figure = Figure(figsize=(4.4, 4.8), layout="constrained")
-        if not self.tokens():
-            figure.text(0.5, 0.5, "A line of one letter or more can be continued.", ha="center")
-            return figure
-        above, below = figure.subplots(2, 1, height_ratios=[1, 9])
-        logits, attention = self.read()
-        self._draw_line(above, attention)
-        self._draw_bars(below, probabilities(logits, self.temperature))
+        if self._can_go_on(figure):
+            above, below = figure.subplots(2, 1, height_ratios=[1, 9])
+            self._draw_line(above)
+            self._draw_bars(below)
         return figure
 
-    def _draw_line(self, axes: Axes, attention: Float[Tensor, " seq"]) -> None:
+    def narrow_picture(self) -> Figure:
+        """Draw the line, the bars and a text that the model writes, as high as a telephone's page.
+
+        Returns
+        -------
+        Figure
+            Three panels, one below the other.
+        """
+        figure = Figure(figsize=(4.4, 9.3), layout="constrained")
+        if self._can_go_on(figure):
+            above, middle, below = figure.subplots(3, 1, height_ratios=[1, 10, 6])
+            self._draw_line(above)
+            self._draw_bars(middle)
+            self._draw_text(below)
+        return figure
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Offer beside the picture a narrow one, where the place of the widget is high."""
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        with mpl.rc_context():
+            use_book_style()
+            narrow = light(png(self.narrow_picture()))
+        metadata["image/png"]["narrow"] = base64.b64encode(narrow).decode()
+        return data, metadata
+
+    def _can_go_on(self, figure: Figure) -> bool:
+        """Say in a figure that there is no line to go on with, if there is none."""
+        if not self.tokens():
+            figure.text(0.5, 0.5, "A line of one letter or more can be continued.", ha="center")
+        return bool(self.tokens())
+
+    def _draw_line(self, axes: Axes) -> None:
         """Draw the last tokens as boxes, darker where the last one looks."""
+        attention = self.read()[1]
         names = [_label(self.encoding().decode([token])) for token in self.tokens()]
         widths = np.array([1.5 + len(name) for name in names])
         shown = int((np.cumsum(widths[::-1]) <= 34).sum()) or 1
@@ -194,8 +230,9 @@ class WhatComesNext(ChangedModelWidget):
         axes.set(xlim=(0, max(left, 34.0)), ylim=(-0.6, 0.6))
         axes.set_axis_off()
 
-    def _draw_bars(self, axes: Axes, p: Float[Tensor, " vocab"]) -> None:
+    def _draw_bars(self, axes: Axes) -> None:
         """Draw the most probable tokens as bars with their probabilities."""
+        p = self.distribution()
         order = p.argsort(descending=True, stable=True)[:SHOWN].tolist()
         shares = [float(p[token]) for token in order]
         axes.barh(range(len(order)), shares, 0.7, color=LIGHT["blue"])
@@ -208,6 +245,21 @@ class WhatComesNext(ChangedModelWidget):
         axes.spines[["left", "bottom"]].set_visible(False)
         axes.grid(visible=False)
         axes.set_title("What comes next?")
+
+    def _draw_text(self, axes: Axes) -> None:
+        """Write the line and what the model writes behind it, a piece after the other."""
+        encoding, before = self.encoding(), self.written
+        given = encoding.decode(self.tokens()).rpartition("\n")[2]  # its end, where it is long
+        with self.hold_sync():  # no page is told
+            self.write(MOST - len(before))
+            new = [token for token in self.written[len(before) :] if token != self._end()]
+            self.written = before
+        text = given[-COLUMNS:] + encoding.decode(new)
+        lines = [part for line in text.split("\n") for part in textwrap.wrap(line, COLUMNS) or [""]]
+        for row, line in enumerate(lines[:LINES]):
+            axes.text(0, 1 - row / LINES, line, va="top", size="large", parse_math=False)
+        axes.set_axis_off()
+        axes.set_title("One way it goes on")
 
 
 def _label(text: str) -> str:

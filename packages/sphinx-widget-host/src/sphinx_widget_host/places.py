@@ -49,6 +49,7 @@ def style_sheet() -> str:
         "  .cell_output:has(> .widget-view[style]) { container-type: inline-size; }",
         "  .widget-view[style] { min-height: var(--height); margin: 0 0 1rem; }",
         "  .widget-view[style][data-widget=waiting] { display: flow-root; }",
+        "  .widget-view[style][data-widget=waiting] picture { display: contents; }",
         "  .widget-view[style][data-widget=waiting] img {",
         "    width: auto; height: auto; max-width: 100%; max-height: calc(var(--height) - 5rem);",
         "  }",

@@ -250,7 +250,8 @@
   function pictureOf(element) {
     const beside = element.nextElementSibling;
     if (!beside?.matches("noscript")) return [];
-    return [...new DOMParser().parseFromString(beside.textContent, "text/html").images].slice(0, 1);
+    const [image] = new DOMParser().parseFromString(beside.textContent, "text/html").images;
+    return image ? [image.closest("picture") ?? image] : [];
   }
 
   /** Show one view, or the apology. */
