@@ -161,3 +161,14 @@ def test_every_text_has_a_length_of_its_own():
             EncoderDecoder(SMALL)(texts, texts, lengths)
     with pytest.raises(ValueError, match="same batch axes"):
         EncoderDecoder(SMALL)(texts, texts[:1])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@torch.no_grad()
+def test_of_few_tokens_none_sees_the_next(n):
+    torch.manual_seed(0)
+    model, tokens = Transformer(CONFIG).eval(), torch.randint(100, (1, 6))
+    whole, cache = model(tokens), KeyValueCache(CONFIG)
+    torch.testing.assert_close(model(tokens[:, :n]), whole[:, :n])
+    model(tokens[:, :-n], cache)
+    torch.testing.assert_close(model(tokens[:, -n:], cache), whole[:, -n:])
