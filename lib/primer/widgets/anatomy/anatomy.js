@@ -151,7 +151,8 @@ function areas(choose) {
   function draw({ model, specimen, chosen }) {
     once("model", specimen, () => build(model));
     for (const [name, shape] of Object.entries(shapes)) shape.classList.toggle("chosen", name === chosen);
-    if (shapes[chosen]) drawing.append(shapes[chosen]); // last, so that its outline is whole
+    const whole = shapes[chosen]; // the last, so that its outline is whole
+    if (whole && drawing.lastChild !== whole) drawing.append(whole);
   }
   return { element: div("areas", drawing, names), draw };
 }

@@ -1,6 +1,7 @@
 // The controls that a widget's Python class declares on its traits, joined to the model in both directions.
 
 import { checkbox, radio, select, slider } from "./controls.js";
+import { set } from "./elements.js";
 import { named } from "./memory.js";
 import { clamp, format, grouped, short, significant } from "./numbers.js";
 
@@ -106,6 +107,6 @@ export function settle(controls, declared, state) {
   for (const [name, control] of Object.entries(controls)) {
     control.set(state[name]);
     const { when } = declared[name];
-    if (when) control.input.disabled = state[when[0]] !== when[1];
+    if (when) set(control.input, { disabled: state[when[0]] !== when[1] });
   }
 }

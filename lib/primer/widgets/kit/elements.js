@@ -56,7 +56,8 @@ export function lay(element, box) {
 
 /** Make a bar so long a part of its track. */
 export function widen(bar, part) {
-  bar.style.width = `${100 * part}%`;
+  const width = `${Number((100 * part).toFixed(2))}%`; // as the browser would write it
+  if (bar.style.width !== width) bar.style.width = width;
 }
 
 /** Write a text, only if it changed: what stays need not be laid out, or said, again. */

@@ -1,11 +1,18 @@
 // A table whose cells are written again only where they changed.
 
-import { html, write } from "../kit/kit.js";
+import { html, set, write } from "../kit/kit.js";
+
+// Put nodes into a cell that does not hold them yet.
+function hold(cell, nodes) {
+  const held = cell.childNodes;
+  if (held.length !== nodes.length || nodes.some((node, i) => node !== held[i]))
+    cell.replaceChildren(...nodes);
+}
 
 // A cell is a text, nodes, or { text, class }.
 function fill(cell, content) {
   if (typeof content === "string") return write(cell, content);
-  if (Array.isArray(content) || content instanceof Node) return cell.replaceChildren(...[content].flat());
+  if (Array.isArray(content) || content instanceof Node) return hold(cell, [content].flat());
   write(cell, content.text);
   if (cell.className !== content.class) cell.className = content.class;
 }
@@ -47,7 +54,7 @@ export function table({ caption = "", head = [] }) {
       element.append(foot);
     }
     fillRow(foot.rows[0], last);
-    foot.rows[0].cells[0].colSpan = Math.max(1, head.length - last.length + 1);
+    set(foot.rows[0].cells[0], { colspan: Math.max(1, head.length - last.length + 1) });
   }
   return { element, headings, draw };
 }

@@ -366,7 +366,8 @@ export default widget(
         const last = found[n];
         const drawn = { n, k, before, after: road, ends, top, hidden, chance: p, all, powers: found, reach };
         const betting = state.beside === "bets";
-        [games.hidden, climb.hidden] = [!betting, betting];
+        set(games, { hidden: !betting });
+        set(climb, { hidden: betting });
         for (const view of betting ? views : [views[0]])
           view.draw({ ...drawn, most: 1.12 * Math.max(...all.flat()) });
         const climbed = betting ? null : rungsOf(state);

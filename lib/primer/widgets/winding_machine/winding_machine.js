@@ -3,7 +3,7 @@
 // What is computed is in winding.js.
 
 import { button, checkbox, clamp, columns, div, format, heading, html, key, memory } from "../kit/kit.js";
-import { panel, paths, resultLine, sum, widget } from "../kit/kit.js";
+import { panel, paths, resultLine, set, sum, widget } from "../kit/kit.js";
 import { play } from "../shared/play.js";
 import {
   binsBetween,
@@ -294,8 +294,8 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
       playedBefore = signal;
       const x = once("samples", [which, gains], () => samples(parts, gains));
       const all = once("curve", [which, gains], () => curveOfSum(curves, gains));
-      controls.tone.row.hidden = names.length > 0;
-      boxes.hidden = !names.length;
+      set(controls.tone.row, { hidden: names.length > 0 });
+      set(boxes, { hidden: !names.length });
       offer.forEach((box, i) => box.set(state.gains[i] > 0));
       if (of !== which.join()) [low, high, of] = [0, 0, which.join()];
       low = Math.min(low, frequency);
