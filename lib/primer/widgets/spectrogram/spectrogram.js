@@ -32,6 +32,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   const [once, anew] = [memory(), news()];
   let own = null; // the reader's own sound and how it is looked at; never a trait, so that it stays here
   let shownOwn = false;
+  let frames = null; // the levels that the image shows
   const current = () => (shownOwn ? own.signal : signals[get("signal")]);
   const view = () => {
     const state = shownOwn ? own.view : read();
@@ -103,59 +104,80 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     for (const name of ["window_length", "hop"]) controls[name].set(state[name]);
   }
 
-  /** The axes, and what moves with time: the frame and its spectrum. */
-  function move(state) {
+  /** The axes. */
+  function still(state) {
     const signal = current();
     const { width, sideWidth, narrow } = measured(measure);
-    const { parts, key, content } = analyze(state);
-    const { decibels, hop } = state;
+    const { content } = analyze(state);
+    const { decibels } = state;
     limit(signal, state);
     const note = shownOwn ? [signal.note] : subscripted(signal.note);
     once("about", content, () => about.replaceChildren(...note));
     once("axes", [content, width], () => time.axes(signal, width));
     const beside = [sideWidth, !narrow];
-    once("spectrum", [content, beside, decibels], () => spectrum.still(signal, decibels, ...beside));
-    return anew("moved", [key, width, beside, decibels, state.time], () => {
-      const middle = Math.round(state.time * parts.rate);
+    return anew("spectrum", [content, beside, decibels], () => spectrum.still(signal, decibels, ...beside));
+  }
+
+  /** What moves with time: the frame and its spectrum. */
+  function move(state) {
+    const signal = current();
+    const { width, sideWidth, narrow } = measured(measure);
+    const { parts, key } = analyze(state);
+    const at = [key, state.time];
+    const { power, found } = once("found", at, () => {
       const size = sizeOf(parts);
-      const power = framePowers(parts.samples, parts.window, [middle], size);
+      const power = framePowers(parts.samples, parts.window, [Math.round(state.time * parts.rate)], size);
       const peak = (k) => ({ frequency: (k * parts.rate) / size, level: levelOf(power[Math.round(k)]) });
-      const found = peaks(power).map(peak);
+      return { power, found: peaks(power).map(peak) };
+    });
+    const moved = anew("moved", [at, width], () => {
       time.move(signal, state.time, parts.window, parts.rate);
-      spectrum.move(signal, power, parts.rate, found);
-      cursor.max = Math.floor((signal.duration * signal.rate) / hop);
-      cursor.value = Math.round((state.time * signal.rate) / hop);
+      cursor.max = Math.floor((signal.duration * signal.rate) / state.hop);
+      cursor.value = Math.round((state.time * signal.rate) / state.hop);
       set(cursor, { "aria-valuetext": wordsOf(signal).moment(signal.start + state.time) });
       result.say(describeFrame(signal, state.time, parts.rate, found), player.position() !== null);
       el.dataset.peaks = found.map(({ frequency }) => frequency.toFixed(2)).join(" ");
     });
+    const scale = [sideWidth, narrow, state.decibels];
+    const drawn = anew("curve", [at, scale], () => spectrum.move(signal, power, parts.rate, found));
+    return moved || drawn;
   }
 
-  /** The spectrogram. */
+  /** The levels of the spectrogram, and in another frame its image. */
+  function compute(state) {
+    const { parts, key } = analyze(state);
+    return anew("frames", key, () => {
+      frames = computeFrames(parts, imageRows(state.keep_every));
+    });
+  }
   function paint(state) {
     const { width } = measured(measure);
     const { parts, key } = analyze(state);
-    const { decibels, keep_every } = state;
-    const frames = once("frames", key, () => computeFrames(parts, imageRows(keep_every)));
+    const { decibels } = state;
     return anew("image", [key, width, decibels], () => time.image(current(), decibels, parts, frames));
   }
 
-  /** The samples that are kept, and what the window spreads over. */
-  function spreadOut(state) {
-    const signal = current();
-    const { width, sideWidth } = measured(measure);
+  /** The samples that are kept. */
+  function keep(state) {
+    const { width } = measured(measure);
     const { parts, content } = analyze(state);
     const known = [state.keep_every, state.show_known];
-    const kept = anew("kept", [content, width, known], () => time.kept(signal, state, parts));
+    return anew("kept", [content, width, known], () => time.kept(current(), state, parts));
+  }
+
+  /** What the window spreads over. */
+  function spreadOut(state) {
+    const signal = current();
+    const { sideWidth } = measured(measure);
+    const { parts, content } = analyze(state);
     const window = [state.window, parts.window.length, parts.rate];
-    const drawn = anew("spread", [content, window, sideWidth], () => {
+    return anew("spread", [content, window, sideWidth], () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
       spreadLine.replaceChildren(...subscripted(describeSpread(widths, signal.unit)));
     });
-    return kept || drawn;
   }
-  const picture = inTurns(redraw, move, paint, spreadOut);
+  const picture = inTurns(redraw, still, move, compute, paint, keep, spreadOut);
 
   /** Another signal, or another size of the page, is drawn at once. */
   function draw(state) {
