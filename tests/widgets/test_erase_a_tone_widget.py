@@ -209,6 +209,19 @@ def test_a_bar_is_pulled_down_and_a_line_drawn(widget_page, width):
 
 
 @pytest.mark.browser
+def test_a_wipe_selects_no_words(widget_page):
+    page = widget_page(EraseATone(), width=1400)
+    left, top, wide, high = middle(page, "bars")
+    page.mouse.move(left + 0.1 * wide, top + 0.8 * high)
+    page.mouse.down()
+    page.mouse.move(left + 0.9 * wide, top + 0.8 * high, steps=12)
+    page.mouse.up()
+    settle(page)
+    assert page.evaluate("Math.min(...model.get('gains').slice(4, 25))") < 1  # it was a wipe
+    assert page.evaluate("getSelection().toString()") == ""
+
+
+@pytest.mark.browser
 def test_a_finger_draws_and_presses(widget_page):
     page = widget_page(EraseATone(), width=390, has_touch=True)
     left, top, wide, high = middle(page, "bars")
