@@ -397,6 +397,17 @@ def rest(page):
 
 
 @pytest.mark.browser
+def test_the_networks_stand_as_in_the_still_picture(widget_page, monkeypatch):
+    stored = dict(sorted(NAMES.items()))  # as in a page, whose state is sorted by name
+    monkeypatch.setitem(Remembering.constants, "names", stored)
+    page = widget_page(Remembering(), width=800)
+    where = [
+        page.get_by_text(name, exact=True).first.bounding_box()["y"] for name in NAMES.values()
+    ]
+    assert where == sorted(where)
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1400])
 def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
     page = widget_page(Remembering(), width=width, has_touch=True)
