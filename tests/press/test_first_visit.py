@@ -98,7 +98,7 @@ def visit(chromium: Browser, url: str, width: str, scheme: Any, slow: int = 0) -
 
 def scroll_to_the_end(page: Page) -> None:
     """Go down as a reader does, in steps of most of a screen."""
-    page.mouse.move(200, 300)
+    page.mouse.move(200, 300, steps=2)
     step, last = 600, -1
     for _ in range(1000):  # of a page that grows while one goes down
         now = page.evaluate("scrollY")

@@ -2441,7 +2441,7 @@ WITHOUT_END = [
     (
         "list(networks.double_descent(networks.few_digits(50, np.random.default_rng(0)), [9], "
         "np.random.default_rng(1), [1.7e308]))",
-        "double_descent cannot be computed for these arguments, overflow",
+        "penalty must be smaller, got 1.7e+308: no number holds λ/σ",
     ),
     ("language_models.add_counts(np.ones(2))", "entry 0 of counts must be a Counts, got an array"),
     ("statistics.HypothesisTest(sum, lambda c: 0.5).p_value(None)", "x must be a NumPy array"),

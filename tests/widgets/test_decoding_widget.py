@@ -627,7 +627,7 @@ def test_a_change_of_the_model_comes_when_it_is_chosen(
     with serve(tmp_path) as home:
         page.goto(f"{home if place == 'http' else tmp_path.as_uri()}/page.html")
         page.wait_for_selector("html[data-widgets=ready]")
-        page.mouse.move(9, 9)
+        page.mouse.move(9, 9, steps=2)  # the first is told as a move by nothing
         greedy = page.locator(".continuation").first.locator(".text")
         end = {"timeout": 60_000}
         expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)

@@ -95,8 +95,11 @@ def minimum_norm_fit(
 def _inverses(sigma: np.ndarray, penalty: float, kept: np.ndarray) -> Float[np.ndarray, " r"]:
     """Compute σ/(σ² + λ), in which no square overflows, and 0 for what is left out."""
     safe = np.where(kept, sigma, 1.0)
-    with np.errstate(over="raise"):  # of a penalty near the largest number there is
-        return np.where(kept, 1 / (safe + penalty / safe), 0.0)
+    try:
+        with np.errstate(over="raise"):  # of a penalty near the largest number there is
+            return np.where(kept, 1 / (safe + penalty / safe), 0.0)
+    except FloatingPointError:
+        raise ValueError(f"penalty must be smaller, got {penalty:.3g}: no number holds λ/σ") from None
 
 
 @checked

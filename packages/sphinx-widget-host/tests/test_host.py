@@ -242,7 +242,7 @@ def test_large_data_in_the_first_screen_waits_for_a_reader(
     page.evaluate("dispatchEvent(new PointerEvent('pointermove'))")  # told where the mouse rests
     expect(picture).to_have_count(1)
     if sign == "move":
-        page.mouse.move(9, 9)
+        page.mouse.move(9, 9, steps=2)  # the first is told as a move by nothing
     elif sign == "key":
         page.keyboard.press("Tab")
     else:
@@ -259,7 +259,7 @@ def test_data_that_does_not_come_is_said_and_spares_the_others(
     for file in (tmp_path / "widget-data").iterdir():
         file.unlink()
     page = open_page(state, ["a", "b"])
-    page.mouse.move(5, 5)
+    page.mouse.move(5, 5, steps=2)
     page.locator("#view-0 > .widget-unavailable").wait_for()
     assert "could not be loaded" in place(page, 0).inner_text()
     page.locator("#view-1 button").click()
