@@ -99,7 +99,9 @@ def _inverses(sigma: np.ndarray, penalty: float, kept: np.ndarray) -> Float[np.n
         with np.errstate(over="raise"):  # of a penalty near the largest number there is
             return np.where(kept, 1 / (safe + penalty / safe), 0.0)
     except FloatingPointError:
-        raise ValueError(f"penalty must be smaller, got {penalty:.3g}: no number holds λ/σ") from None
+        raise ValueError(
+            f"penalty must be smaller, got {penalty:.3g}: no number holds λ/σ"
+        ) from None
 
 
 @checked
