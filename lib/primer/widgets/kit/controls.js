@@ -1,6 +1,7 @@
 // Single controls: each is { row, input, set(value) } and calls `change(value)` on the reader's input.
 
 import { div, html, set, uniqueId } from "./elements.js";
+import { clamp } from "./numbers.js";
 
 /** `text(value)` is written beside it; `limit({ min, max, step })` moves its ends. */
 export function slider({ label, min, max, step = 1, value = undefined, text = (x) => `${x}`, change }) {
@@ -9,7 +10,8 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
   const output = html("output", { for: id, "aria-live": "off" }); // the input itself says its value
   let [place, reach] = [null, ""];
   const show = (x) => {
-    if (x !== place) input.value = place = x; // written again, the same would be laid out again
+    const at = clamp(x, Number(input.min), Number(input.max)); // as a slider cuts what it is given
+    if (at !== place) input.value = place = at; // written again, the same would be laid out again
     const words = text(x);
     if (output.textContent === words) return; // so that a frame lays out only what has changed
     output.textContent = words;

@@ -132,11 +132,13 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     });
     const moved = anew("moved", [at, width], () => {
       time.move(signal, state.time, parts.window, parts.rate);
-      cursor.max = Math.floor((signal.duration * signal.rate) / state.hop);
+      set(cursor, {
+        max: Math.floor((signal.duration * signal.rate) / state.hop),
+        "aria-valuetext": wordsOf(signal).moment(signal.start + state.time),
+      });
       cursor.value = Math.round((state.time * signal.rate) / state.hop);
-      set(cursor, { "aria-valuetext": wordsOf(signal).moment(signal.start + state.time) });
       result.say(describeFrame(signal, state.time, parts.rate, found), player.position() !== null);
-      el.dataset.peaks = found.map(({ frequency }) => frequency.toFixed(2)).join(" ");
+      set(el, { "data-peaks": found.map(({ frequency }) => frequency.toFixed(2)).join(" ") });
     });
     const scale = [sideWidth, narrow, state.decibels];
     const drawn = anew("curve", [at, scale], () => spectrum.move(signal, power, parts.rate, found));
