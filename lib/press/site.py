@@ -86,6 +86,9 @@ class _Files(http.server.SimpleHTTPRequestHandler):
         """Answer with the site's own page when nothing is found."""
         if code != HTTPStatus.NOT_FOUND:
             return super().send_error(code, message, explain)
+        if self.path == "/favicon.ico":  # a browser asks for it by itself, and would log a fault
+            self.send_response(HTTPStatus.NO_CONTENT)
+            return self.end_headers()
         folder = Path(self.translate_path(self.path))
         above = [one for one in folder.parents if one.is_relative_to(self.directory)]
         pages = [one / "404.html" for one in above]

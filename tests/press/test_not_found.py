@@ -103,3 +103,8 @@ def test_a_port_that_is_taken_is_one_sentence(reading_site: Path, tmp_path: Path
     assert done.returncode == 1
     assert done.stdout.startswith(f"Port {port} cannot be used")
     assert done.stderr == ""
+
+
+def test_a_mark_for_the_tab_that_nobody_made_is_no_fault(tmp_path: Path) -> None:
+    with serve(tmp_path) as home, urllib.request.urlopen(f"{home}/favicon.ico") as answer:
+        assert (answer.status, answer.read()) == (204, b"")

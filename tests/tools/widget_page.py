@@ -68,8 +68,8 @@ def show_widget(page: Page, widget: Widget, theme: str = "light") -> None:
 
 
 DRAWN = """async () => {
-  // Three frames: some widgets draw their parts in turns (shared/in_turns.js).
-  for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+  // Eight frames: some widgets draw up to six parts in turns (shared/in_turns.js).
+  for (let i = 0; i < 8; i++) await new Promise(requestAnimationFrame);
   // What is closed is drawn when nothing has moved for 200 ms (shared/folded.js).
   if (document.querySelector("details:not([open])"))
     await new Promise((done) => setTimeout(done, 210));

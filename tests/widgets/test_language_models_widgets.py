@@ -86,7 +86,7 @@ def test_without_merges_the_next_character_is_the_next_token():
 
 
 def test_predictions_of_another_shape_are_refused():
-    with pytest.raises(ValueError, match=r"must have shape \(1, 256\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"numbers of shape \(1, 256\), got shape \(1, 3\)"):
         next_characters(lambda tokens: np.zeros((1, 3)), BytePairEncoding([], ()), "")
 
 
@@ -475,7 +475,7 @@ def test_what_a_model_expected_ends_with_the_letter_that_came(widget_page):
         seen = 5 if place == fifth else 6
         assert rows.locator("b").all_inner_texts()[:seen] == said[:seen]
         wide = rows.locator("i").evaluate_all("all => all.map((e) => parseFloat(e.style.width))")
-        np.testing.assert_allclose(wide[:seen], 100 * np.array(chances)[:seen], atol=1e-3)
+        np.testing.assert_allclose(wide[:seen], 100 * np.array(chances)[:seen], atol=5.1e-3)
         assert rows.nth(5).is_visible() == (seen == 6)
         assert rows.nth(seen - 1).get_attribute("class") == "came"
         assert page.locator(".expected p.came:visible").count() == 1
