@@ -92,10 +92,10 @@ def settled(page: Page, equal_looks: int = 2) -> Shown:
     raise TimeoutError("the widget goes on and on")
 
 
-def open_widget(page: Page, widget: Widget) -> Shown:
+def open_widget(page: Page, widget: Widget, backward: bool = False) -> Shown:
     """Show a widget, its folds open, in a page where time stands still."""
     page.clock.install(time=0)
-    show_widget(page, widget)
+    show_widget(page, widget, backward=backward)
     # an hour: a busy machine may need minutes to come here
     page.clock.pause_at(3600)
     page.evaluate(LOOK.read_text("utf-8"))

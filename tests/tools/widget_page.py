@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from axe import AXE
 from playwright.sync_api import Locator, Page
@@ -52,13 +53,28 @@ export default {{
 """
 
 
-def show_widget(page: Page, widget: Widget, theme: str = "light") -> None:
-    """Show a widget as the site does: the host, the saved state, and no Python behind it."""
+def named_in_order(value: Any, backward: bool) -> Any:
+    """Sort the names of all dictionaries in a value, from A to Z or from Z to A."""
+    if isinstance(value, dict):
+        names = sorted(value, reverse=backward)
+        return {name: named_in_order(value[name], backward) for name in names}
+    if isinstance(value, list):
+        return [named_in_order(part, backward) for part in value]
+    return value
+
+
+def show_widget(page: Page, widget: Widget, theme: str = "light", backward: bool = False) -> None:
+    """Show a widget as the site does: the host, the saved state, and no Python behind it.
+
+    The names in the state are sorted, as a notebook's file sorts them, or in the opposite order:
+    what has an order of its own must not stand in a dictionary.
+    """
     saved = Widget.get_manager_state(widgets=[widget])
     record = saved["state"][widget.model_id]
     state = {**record["state"], "_esm": WITNESS.format(source=json.dumps(record["state"]["_esm"]))}
     saved["state"][widget.model_id] = {**record, "state": state}
     view = json.dumps({"model_id": widget.model_id})
+    saved = named_in_order(saved, backward)
     inside = json.dumps(saved, default=str).replace(
         "</", "<\\/"
     )  # nothing in it may end the script

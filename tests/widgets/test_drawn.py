@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import drawn
 import pytest
+import traitlets
 from playwright.sync_api import Browser
 
 from primer import widgets
@@ -28,6 +29,35 @@ def test_a_widget_shows_what_it_showed(chromium: Browser, name: str) -> None:
     )
     idle = [title for title in now.idle if title.startswith(MOVING)]
     assert not idle, f"{name} draws and says nothing new when these are moved: {idle}"
+
+
+def has_names(value: object) -> bool:
+    """Say whether somewhere in a state a dictionary has two names or more."""
+    if isinstance(value, dict):
+        return len(value) > 1 or any(map(has_names, value.values()))
+    return isinstance(value, list) and any(map(has_names, value))
+
+
+NAMING = [
+    name
+    for name, one in ((name, getattr(widgets, name)) for name in widgets.__all__)
+    if has_names(one.constants)
+    or any(isinstance(getattr(one, trait), traitlets.Dict) for trait in one.state_names())
+]
+"""The widgets that bring the page dictionaries of their own."""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", NAMING)
+def test_nothing_on_a_page_stands_in_the_order_of_names(chromium: Browser, name: str) -> None:
+    page = chromium.new_page(viewport={"width": drawn.WIDTH, "height": 900})
+    try:
+        drawn.open_widget(page, getattr(widgets, name)(), backward=True)  # kept: from A to Z
+        now = drawn.framed(name, page.evaluate("drawn.picture()"))
+    finally:
+        page.close()
+    found = drawn.differences(now, drawn.kept(name)[0], drawn.same_line)
+    assert not found, "\n".join(["write it as a list of pairs, [name, value]:", *found[:12]])
 
 
 def test_there_is_a_drawing_for_each_widget_and_no_other() -> None:

@@ -157,7 +157,7 @@ class AttentionByHand(Widget):
         "their sum weighted by attention. A table has scores, scaled scores and weights."
     )
 
-    examples = traitlets.Dict().tag(sync=True)
+    examples = traitlets.List().tag(sync=True)  # pairs: a notebook's file sorts names
     query = Points().tag(sync=True, shape=(2,), frame=FRAMES["key"])
     key = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["key"])
     value = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["value"])
@@ -175,7 +175,7 @@ class AttentionByHand(Widget):
     )
 
     def __init__(self, **state: Any) -> None:
-        examples = {"Three words": three_words(), "Worked example": worked_example()}
+        examples = [["Three words", three_words()], ["Worked example", worked_example()]]
         if {"query", "key", "value"} & set(state):
             state = {"words": [], **state}
         super().__init__(**{"examples": examples, **three_words(), **state})

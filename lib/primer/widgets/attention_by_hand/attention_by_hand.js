@@ -226,7 +226,7 @@ export default widget("attention-by-hand", ({ controls, get, write: put }) => {
   const right = valuesPlane((j, point) => replace("value", j, point));
   const [rows, bars, result] = [numbers(), weightBars(), resultLine()];
   const example = ([name, state]) => button(name, () => put(structuredClone(state)));
-  const examples = Object.entries(get("examples")).map(example);
+  const examples = get("examples").map(example);
 
   return {
     layout: [

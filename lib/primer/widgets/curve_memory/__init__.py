@@ -58,7 +58,7 @@ class CurveMemory(Widget):
     )
 
     constants: ClassVar[dict[str, Any]] = {
-        "curves": CURVES,
+        "curves": list(map(list, CURVES.items())),  # a notebook's file sorts names
         "samples": SAMPLES,
         "highest": HIGHEST,
     }

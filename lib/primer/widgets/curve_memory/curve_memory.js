@@ -173,7 +173,7 @@ const numbers = () =>
 
 export default widget("curve-memory", ({ controls, constants, read, write }) => {
   const { curves, samples, highest } = constants;
-  const count = curves.waves.length;
+  const count = curves[0][1].length;
   const move = (height, i) => {
     const knots = [...read().knots];
     knots[i] = Number(clamp(height, -highest, highest).toFixed(3));
@@ -194,7 +194,7 @@ export default widget("curve-memory", ({ controls, constants, read, write }) => 
     },
     end: () => {},
   });
-  const presets = Object.entries(curves).map(([name, knots]) => button(name, () => write({ knots })));
+  const presets = curves.map(([name, knots]) => button(name, () => write({ knots })));
   return {
     layout: [
       div("cases", ...presets),

@@ -81,7 +81,7 @@ class EigenvaluesInHand(Widget):
     )
 
     constants: ClassVar[dict[str, Any]] = {
-        "cases": CASES,
+        "cases": list(map(list, CASES.items())),  # a notebook's file sorts names
         "signals": {name: signal(name).round(6).tolist() for name in SIGNALS},
         "decay": DECAY,
         "turn": TURN,

@@ -160,7 +160,7 @@ export default widget("eigenvalues-in-hand", ({ controls, constants, read, write
   const [left, right, result] = [plane(decay, turn, move), disc(), resultLine()];
   const taps = course("The kernel: what the system answers to a single 1", "kernel", ["kernel"], steps);
   const heard = course("The input and the output", "signal", ["input", "output"], steps);
-  const presets = Object.entries(cases).map(([name, state]) => button(name, () => write(state)));
+  const presets = cases.map(([name, state]) => button(name, () => write(state)));
   const more = button("One mode more", () => write({ modes: [...read().modes, [-1, 2]] }));
   const fewer = button("One mode less", () => write({ modes: read().modes.slice(0, -1) }));
   return {

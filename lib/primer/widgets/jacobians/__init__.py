@@ -68,7 +68,7 @@ class JacobianProduct(Widget):
 
     constants: ClassVar[dict[str, Any]] = {
         "inputs": drawn_inputs().tolist(),
-        "cases": CASES,
+        "cases": list(map(list, CASES.items())),  # a notebook's file sorts names
         "range": RANGE,
     }
 

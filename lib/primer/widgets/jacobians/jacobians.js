@@ -149,7 +149,7 @@ const chart = (range, steps) =>
 
 export default widget("jacobians", ({ controls, constants: { inputs, cases, range }, write }) => {
   const [map, course, result] = [plane(), chart(range, inputs.length), resultLine()];
-  const presets = Object.entries(cases).map(([name, state]) => button(name, () => write(state)));
+  const presets = cases.map(([name, state]) => button(name, () => write(state)));
   return {
     layout: [
       div("cases", ...presets),

@@ -189,7 +189,7 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
   return {
     layout: [
       ...[choice, about, div("controls", size, shape), div("stage", timePanel, side), spreadLine, result],
-      div("controls", ...Object.values(settings)),
+      div("controls", settings.hop, settings.keep_every, settings.decibels, settings.show_known),
       div("sound", player.button, ...ownSound(adopt, notice), span("", "Your sound stays on this device.")),
       notice,
     ],

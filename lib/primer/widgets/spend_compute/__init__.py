@@ -56,7 +56,7 @@ class SpendCompute(Widget):
     )
     constants: ClassVar[dict[str, Any]] = {
         "laws": {name: asdict(law) for name, law in LAWS.items()},
-        "models": MODELS,
+        "models": list(map(list, MODELS.items())),  # a notebook's file sorts names
     }
 
     budget = Number(

@@ -112,7 +112,7 @@ const valley = (move) =>
       const [low, high] = x.domain.map(Math.log);
       const at = (size) => Math.min(isoflop(law, budget, size, inference), 2 * y.domain[1]);
       layers.curve(line(between(low, high, 160).map((t) => [Math.exp(t), at(Math.exp(t))])));
-      const inside = Object.entries(models).filter(([, size]) => size > x.domain[0] && size < x.domain[1]);
+      const inside = models.filter(([, size]) => size > x.domain[0] && size < x.domain[1]);
       layers.model(inside.map(([, size]) => `M${x(size)} ${y.range[0]}V${y.range[1]}`).join(""));
       layers.band(`M${x(sides[0])} ${y(lowest)}H${x(sides[1])}`);
       layers.bottom(spot(best, lowest));
