@@ -157,7 +157,7 @@ class AttentionByHand(Widget):
         "their sum weighted by attention. A table has scores, scaled scores and weights."
     )
 
-    examples = traitlets.List().tag(sync=True)  # pairs: a notebook's file sorts names
+    examples = traitlets.List(traitlets.List()).tag(sync=True)  # pairs: a file sorts names
     query = Points().tag(sync=True, shape=(2,), frame=FRAMES["key"])
     key = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["key"])
     value = Points().tag(sync=True, shape=(N_KEYS, 2), frame=FRAMES["value"])
