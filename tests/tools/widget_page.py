@@ -97,6 +97,13 @@ def settle(page: Page) -> None:
     page.evaluate(DRAWN)
 
 
+def rest(page: Page) -> None:
+    """Wait until what a widget computes beside the page is done and drawn."""
+    settle(page)
+    page.wait_for_selector("[aria-busy=true]", state="detached", timeout=PATIENCE)
+    settle(page)
+
+
 def center(mark: Locator) -> tuple[float, float]:
     """Return the middle of a mark on the page."""
     box = mark.bounding_box()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 
 import numpy as np
@@ -96,12 +95,6 @@ def test_the_still_picture_shows_samples_on_both_tones():
     assert fold.get_title() == "Heard: 700 Hz"
     assert AliasByEar(filtered=True).picture().axes[1].get_title() == "Heard: nothing"
     assert png(AliasByEar().picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    kit, own = AliasByEar()._esm.split("/*! what stands above is shared by all widgets */\n")
-    assert len(gzip.compress(own.encode())) < 6 * 1024
-    assert len(gzip.compress((kit + own).encode())) < 16 * 1024
 
 
 @pytest.mark.browser

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import torch
@@ -182,10 +180,6 @@ def test_there_is_a_picture(name):
 
 def test_there_is_a_picture_in_pixels():
     assert png(Anatomy().picture()).startswith(b"\x89PNG")
-
-
-def test_module_is_light():
-    assert len(gzip.compress(Anatomy()._esm.encode())) < 15 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

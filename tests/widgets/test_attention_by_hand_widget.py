@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import torch
@@ -146,10 +144,6 @@ def test_bad_state_is_refused(state, complaint):
 
 def test_there_is_a_picture():
     assert png(AttentionByHand(temperature=20.0).picture()).startswith(b"\x89PNG")
-
-
-def test_module_is_light():
-    assert len(gzip.compress(AttentionByHand()._esm.encode())) < 15 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

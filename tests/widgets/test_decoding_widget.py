@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import json
 from pathlib import Path
 
@@ -292,10 +291,6 @@ def test_of_the_seven_prompts_six_end_in_a_circle_and_one_counts_kings():
     [(leaver, written)] = leaves
     assert leaver == "Enter the King of "
     assert "KING HENRY VIIII\n" in written
-
-
-def test_module_is_light():
-    assert len(gzip.compress(Decoding()._esm.encode())) < 16 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

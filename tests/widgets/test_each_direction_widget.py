@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 
 import numpy as np
@@ -128,10 +127,9 @@ def test_the_still_picture_shows_factors_errors_and_the_loss():
     assert len(plane.patches) == 1 + len(drawn)
 
 
-def test_it_has_a_picture_and_is_light():
+def test_it_has_a_picture():
     wild = EachDirection(step=4.0, momentum=0.99, time=STEPS)
     assert png(wild.picture()).startswith(b"\x89PNG")
-    assert len(gzip.compress(EachDirection()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 from pathlib import Path
 
@@ -143,12 +142,6 @@ def test_the_still_picture_shows_what_is_left():
     assert heights[BARS + 24] == 0
     for signal in SIGNALS:
         assert png(EraseATone(signal=signal).picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    kit, own = EraseATone()._esm.split("/*! what stands above is shared by all widgets */\n")
-    assert len(gzip.compress(own.encode())) < 6 * 1024
-    assert len(gzip.compress((kit + own).encode())) < 16 * 1024
 
 
 def middle(page, name):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 import re
 from pathlib import Path
@@ -315,11 +314,6 @@ def test_the_dial_has_a_picture():
 
 
 # --- in a browser ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("widget", [SixteenNumbers, LoraDial])
-def test_modules_are_light(widget):
-    assert len(gzip.compress(widget()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

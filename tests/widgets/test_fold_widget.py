@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import traitlets
@@ -91,10 +89,6 @@ def test_bad_state_is_refused(state):
 @pytest.mark.parametrize("widget", [Fold(), Fold(depth=1, width=4, lacking=50, where="every")])
 def test_there_is_a_picture(widget):
     assert png(widget.picture()).startswith(b"\x89PNG")
-
-
-def test_module_is_light():
-    assert len(gzip.compress(Fold()._esm.encode())) < 15 * 1024
 
 
 @pytest.mark.browser

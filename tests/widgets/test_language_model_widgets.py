@@ -489,10 +489,6 @@ def test_there_is_a_picture_in_pixels():
     assert png(AttentionMaps().picture()).startswith(b"\x89PNG")
 
 
-def test_module_is_light():
-    assert len(gzip.compress(AttentionMaps()._esm.encode())) < 16 * 1024
-
-
 # --- in a browser ---------------------------------------------------------------------------------
 
 QUOTE = "To be, or not to be"

@@ -315,11 +315,6 @@ def test_there_is_a_picture_in_pixels(widget):
     assert png(widget().picture()).startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("widget", [ShannonGame, BytePairStepper])
-def test_modules_are_light(widget):
-    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1400])
 def test_the_game_is_played_by_keyboard(widget_page, width):

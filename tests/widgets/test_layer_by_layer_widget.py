@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import torch
@@ -113,10 +111,6 @@ def test_bad_state_is_refused(state):
 @pytest.mark.parametrize("residual", [False, True])
 def test_there_is_a_picture(residual):
     assert png(LayerByLayer(residual=residual).picture()).startswith(b"\x89PNG")
-
-
-def test_module_is_light():
-    assert len(gzip.compress(LayerByLayer()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

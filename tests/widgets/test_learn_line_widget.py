@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 
 import numpy as np
@@ -92,10 +91,6 @@ def test_bad_state_is_refused(state):
 @pytest.mark.parametrize("attention", ["linear", "softmax"])
 def test_it_has_a_picture(attention):
     assert png(LearnLine(attention=attention).picture()).startswith(b"\x89PNG")
-
-
-def test_the_module_is_light():
-    assert len(gzip.compress(LearnLine()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

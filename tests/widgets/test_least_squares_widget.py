@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import traitlets
@@ -177,10 +175,6 @@ def test_there_is_a_picture(name, penalty):
 
 def test_there_is_a_picture_without_a_fit_in_pixels():
     assert png(LeastSquaresByHand([[1, 2], [1, 3]]).picture()).startswith(b"\x89PNG")
-
-
-def test_module_is_light():
-    assert len(gzip.compress(LeastSquaresByHand()._esm.encode())) < 15 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

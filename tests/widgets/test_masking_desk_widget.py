@@ -335,10 +335,6 @@ def test_bad_state_is_refused(bad):
         MaskingDesk(**bad)
 
 
-def test_the_module_is_light():
-    assert len(gzip.compress(MaskingDesk()._esm.encode())) < 16 * 1024
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1400])
 def test_objectives_rates_and_draws(widget_page, width):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import traitlets
@@ -90,10 +88,6 @@ def test_values_out_of_range_are_refused(state, complaint):
 @pytest.mark.parametrize("writes", [0, 3, 16])
 def test_every_state_has_a_still_picture(writes):
     assert png(MemoryMatrix(writes=writes).picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    assert len(gzip.compress(MemoryMatrix()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

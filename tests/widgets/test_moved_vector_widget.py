@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import traitlets
-from widget_page import settle
+from widget_page import rest
 
 from primer.attention import head_outputs
 from primer.notebook.figures import png
@@ -187,18 +186,7 @@ def test_every_text_has_a_still_picture(text):
     assert png(widget.picture()).startswith(b"\x89PNG")
 
 
-def test_it_is_light():
-    assert len(gzip.compress(MovedVector()._esm.encode())) < 16 * 1024
-
-
 # --- in a browser
-
-
-def rest(page):
-    """Wait until the model has read."""
-    settle(page)
-    page.wait_for_selector("[aria-busy=true]", state="detached")
-    settle(page)
 
 
 @pytest.mark.browser

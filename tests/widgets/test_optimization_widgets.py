@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 
 import numpy as np
@@ -117,11 +116,6 @@ def test_there_is_a_picture(widget):
 @pytest.mark.parametrize("widget", [StepSize, NormBall])
 def test_there_is_a_picture_in_pixels(widget):
     assert png(widget().picture()).startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("widget", [StepSize, NormBall])
-def test_module_is_light(widget):
-    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import traitlets
@@ -93,10 +91,6 @@ def test_every_text_has_a_still_picture(text):
     widget = PairTable(text=text)
     assert len(widget.shown()) <= LONGEST
     assert png(widget.picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    assert len(gzip.compress(PairTable()._esm.encode())) < 16 * 1024
 
 
 # --- in a browser

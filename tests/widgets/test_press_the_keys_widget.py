@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from widget_page import settle
+from widget_page import rest, settle
 
 from primer.alignment import Replies
 from primer.notebook.figures import png
@@ -236,18 +235,7 @@ def test_ways_in_the_picture_are_those_of_the_page(javascript, start, reply):
     assert press_the_keys._shown(start, reply) == found["shown"]
 
 
-def test_it_is_light():
-    assert len(gzip.compress(PressTheKeys()._esm.encode())) < 16 * 1024
-
-
 # --- in a browser
-
-
-def rest(page):
-    """Wait until the models have pressed."""
-    settle(page)
-    page.wait_for_selector("[aria-busy=true]", state="detached")
-    settle(page)
 
 
 @pytest.mark.browser

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from widget_page import center, complaints, settle
+from widget_page import center, complaints, rest, settle
 
 from primer import recurrent
 from primer.notebook.figures import png
@@ -382,18 +381,7 @@ def test_there_is_a_picture_in_pixels(widget):
     assert png(widget().picture()).startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("widget", [Alignment, JacobianProduct, Remembering])
-def test_module_is_light(widget):
-    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
-
-
 RESULT = "document.querySelector('.result').textContent"
-
-
-def rest(page):
-    """Wait until the networks have read and what they found is drawn."""
-    settle(page)
-    page.wait_for_selector("[aria-busy=true]", state="detached")
 
 
 @pytest.mark.browser

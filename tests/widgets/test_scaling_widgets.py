@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 import re
 from itertools import pairwise
@@ -208,11 +207,6 @@ def test_emergence_has_a_picture_in_pixels():
 )
 def test_sizes_are_written_without_idle_zeros(javascript, number, text):
     assert javascript("large_numbers.js", "brief", number) == text
-
-
-@pytest.mark.parametrize("widget", [SpendCompute, Emergence])
-def test_modules_are_light(widget):
-    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
 
 
 # --- in a browser -----------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 from pathlib import Path
 
@@ -122,10 +121,6 @@ def test_lines_that_are_empty_are_no_options():
     assert ScoreOptions(options="\n one\n\ntwo \n").listed() == [" one", "two "]
     assert len(ScoreOptions(options="\n".join("abcdefgh")).listed()) == 6
     assert png(ScoreOptions(options="alone").picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    assert len(gzip.compress(ScoreOptions()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

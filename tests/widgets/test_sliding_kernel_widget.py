@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import traitlets
@@ -98,12 +96,6 @@ def test_the_still_picture_shows_the_sums_so_far():
     np.testing.assert_allclose(products.lines[0].get_ydata().sum(), widget.output()[3], atol=1e-12)
     assert sorted(top.lines[1].get_xdata() - 0.25) == [0, 1, 2, 3, 7]
     assert png(SlidingKernel().picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    kit, own = SlidingKernel()._esm.split("/*! what stands above is shared by all widgets */\n")
-    assert len(gzip.compress(own.encode())) < 6 * 1024
-    assert len(gzip.compress((kit + own).encode())) < 16 * 1024
 
 
 @pytest.mark.browser

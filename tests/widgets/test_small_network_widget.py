@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 
 import numpy as np
@@ -159,10 +158,6 @@ def test_bad_state_is_refused(state):
 )
 def test_there_is_a_picture(widget):
     assert png(widget.picture()).startswith(b"\x89PNG")
-
-
-def test_module_is_light():
-    assert len(gzip.compress(SmallNetwork()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

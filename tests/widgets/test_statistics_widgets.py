@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 import re
 
@@ -228,11 +227,6 @@ def test_sampling_has_a_picture(population, estimator):
 
 def test_sampling_has_a_picture_in_pixels():
     assert png(SamplingLaboratory().picture()).startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("widget", [PowerExplorer, SamplingLaboratory])
-def test_modules_are_light(widget):
-    assert len(gzip.compress(widget()._esm.encode())) < 15 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import traitlets
-from widget_page import settle
+from widget_page import rest, settle
 
 from primer.inside import patched, record, swap
 from primer.notebook.figures import png
@@ -144,18 +143,7 @@ def test_the_still_picture_shows_what_is_filled():
     np.testing.assert_allclose([image[0, 5], image[1, 6]], widget.shares()[[0, 1], [5, 6]])
 
 
-def test_it_is_light():
-    assert len(gzip.compress(SwapOne()._esm.encode())) < 16 * 1024
-
-
 # --- in a browser
-
-
-def rest(page):
-    """Wait until the model has read."""
-    settle(page)
-    page.wait_for_selector("[aria-busy=true]", state="detached")
-    settle(page)
 
 
 @pytest.mark.browser

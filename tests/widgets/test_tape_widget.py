@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 import torch
@@ -170,10 +168,6 @@ def test_another_expression_begins_with_its_own_leaves():
 @pytest.mark.parametrize("name", SAID)
 def test_there_is_a_picture(name):
     assert png(Tape(expression=name, played=MOST).picture()).startswith(b"\x89PNG")
-
-
-def test_module_is_light():
-    assert len(gzip.compress(Tape()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 
 import numpy as np
@@ -188,12 +187,6 @@ def test_the_still_picture_shows_what_comes_back_and_the_map(javascript):
     assert {"opposite signs", "one alone", "the same sign"} <= set(marks)
     assert sum(len(line.get_xdata()) for line in chart.lines[:3]) == 25 * 21
     assert png(TwoInOne().picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    kit, own = TwoInOne()._esm.split("/*! what stands above is shared by all widgets */\n")
-    assert len(gzip.compress(own.encode())) < 10 * 1024
-    assert len(gzip.compress((kit + own).encode())) < 16 * 1024
 
 
 @pytest.mark.browser

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import io
 import json
 import re
@@ -191,10 +190,6 @@ def test_each_step_leads_to_a_section_of_the_book(place):
     (notebook,) = (path for path in CHAPTER_NOTEBOOKS if path.stem == page)
     texts = [cell.source for cell in read_notebook(notebook).cells if cell.cell_type == "markdown"]
     assert any(f"({label})=\n#" in text for text in texts)
-
-
-def test_module_is_light():
-    assert len(gzip.compress(WhatComesNext()._esm.encode())) < 16 * 1024
 
 
 # --- in a browser ---------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 import re
 
@@ -117,9 +116,8 @@ def widget_holds(right: int, n: int, p: float) -> bool:
     return low <= p <= high
 
 
-def test_it_has_a_picture_and_is_light():
+def test_it_has_a_picture():
     assert png(WhoseChance(n=30, wrong=0).picture()).startswith(b"\x89PNG")
-    assert len(gzip.compress(WhoseChance()._esm.encode())) < 16 * 1024
 
 
 @pytest.mark.browser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 
 import numpy as np
@@ -170,12 +169,6 @@ def test_the_still_picture_shows_what_was_passed():
     whole = WindingMachine(whole=True).picture().axes[1].lines[0].get_xdata()
     assert (whole.min(), whole.max()) == (-HIGHEST, HIGHEST)
     assert png(WindingMachine().picture()).startswith(b"\x89PNG")
-
-
-def test_it_is_light():
-    kit, own = WindingMachine()._esm.split("/*! what stands above is shared by all widgets */\n")
-    assert len(gzip.compress(own.encode())) < 6 * 1024
-    assert len(gzip.compress((kit + own).encode())) < 16 * 1024
 
 
 @pytest.mark.browser
