@@ -4,7 +4,7 @@
 
 import { button, columns, div, format, grouped, heading, key, panel, paths } from "../kit/kit.js";
 import { resultLine, widget, write as put } from "../kit/kit.js";
-import { play } from "../shared/play.js";
+import { glide } from "../shared/glide.js";
 import { describe, fold, HIGHEST, heard, SHOWN, valueAt } from "./folding.js";
 import { NO_SOUND, speaker } from "../shared/speaker.js";
 
@@ -80,8 +80,10 @@ export default widget("alias-by-ear", ({ controls, write, read, redraw }) => {
   const sound = speaker();
   const within = (f) => controls.tone.within(STEP * Math.round(f / STEP));
   const tell = (f) => change({ tone: within(f) });
-  let moving = null; // where a glide has come
-  const now = () => ({ ...read(), ...(moving === null ? {} : { tone: moving }) });
+  const now = () => {
+    const state = read();
+    return { ...state, tone: gliding.at() ?? state.tone };
+  };
   const [view, map] = [course(), chart(tell, (by) => tell(now().tone + STEP * by))];
   const result = resultLine();
   let [which, timer] = ["", 0]; // what sounds: the tone, its samples, or nothing
@@ -119,25 +121,18 @@ export default widget("alias-by-ear", ({ controls, write, read, redraw }) => {
     for (const one of [own, low]) one.disabled = true;
   }
   name();
-  const glide = play({
+  const gliding = glide({
     label: "Glide up",
-    start() {
+    begin() {
       const { tone } = read();
-      moving = tone >= HIGHEST ? controls.tone.range()[0] : tone;
+      return tone >= HIGHEST ? controls.tone.range()[0] : tone;
     },
-    frame(seconds) {
-      moving = Math.min(HIGHEST, moving + SPEED * seconds);
-      redraw();
-      return moving < HIGHEST;
-    },
-    end() {
-      const found = moving;
-      moving = null;
-      if (found !== null) write({ tone: within(found) });
-      redraw();
-    },
+    highest: () => HIGHEST,
+    speed: () => SPEED,
+    draw: redraw,
+    put: (tone) => write({ tone: within(tone) }),
   });
-  const rest = () => glide.playing() && glide.stop();
+  const rest = () => gliding.playing() && gliding.stop();
   function change(changes) {
     if ("tone" in changes) rest();
     write(changes);
@@ -155,7 +150,7 @@ export default widget("alias-by-ear", ({ controls, write, read, redraw }) => {
         [heading(key("heard", "heard"), key("tone", "the tone"), key("half", "half the rate")), map],
       ),
       result,
-      div("buttons", own, low, glide.button),
+      div("buttons", own, low, gliding.button),
     ],
     read: now,
     change,
@@ -167,7 +162,7 @@ export default widget("alias-by-ear", ({ controls, write, read, redraw }) => {
         sound.tune(pitch());
         last();
       }
-      result.say(describe({ ...state, tone: Number(format(state.tone, 0)) }), glide.playing());
+      result.say(describe({ ...state, tone: Number(format(state.tone, 0)) }), gliding.playing());
     },
     stop() {
       rest();

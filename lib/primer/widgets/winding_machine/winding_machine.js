@@ -4,7 +4,7 @@
 
 import { button, checkbox, clamp, columns, div, format, heading, html, key, memory } from "../kit/kit.js";
 import { panel, paths, resultLine, set, sum, widget } from "../kit/kit.js";
-import { play } from "../shared/play.js";
+import { glide } from "../shared/glide.js";
 import {
   binsBetween,
   center,
@@ -169,12 +169,10 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
   const once = memory();
   const within = (f) => controls.frequency.within(Math.round(FINE * f) / FINE);
   const tell = (f) => change({ frequency: within(f) });
-  let moving = null; // where a sweep has come
-  let winding = null; // the moment up to which it is wound
   const now = () => {
     const state = read();
-    const moment = Math.min(winding ?? state.moment, state.seconds - 1 / RATE);
-    return { ...state, moment, frequency: moving ?? state.frequency };
+    const moment = Math.min(wind.at() ?? state.moment, state.seconds - 1 / RATE);
+    return { ...state, moment, frequency: sweep.at() ?? state.frequency };
   };
   const reach = (t) => change({ moment: clamp(Math.round(RATE * t) / RATE, 0, read().seconds - 1 / RATE) });
   const view = record(reach, (by) => reach(now().moment + by / RATE));
@@ -183,44 +181,30 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
   const result = resultLine();
   let [low, high, of] = [0, 0, ""]; // what was passed, and with which signal
   let playedBefore = ""; // the signal
-  const sweep = play({
+  const sweep = glide({
     label: "Sweep",
-    start() {
+    begin() {
       if (wind.playing()) wind.stop();
       const { frequency } = read();
-      moving = frequency >= HIGHEST ? 0 : frequency;
-      if (frequency >= HIGHEST) of = "";
+      if (frequency < HIGHEST) return frequency;
+      of = "";
+      return 0;
     },
-    frame(seconds) {
-      moving = Math.min(HIGHEST, moving + SPEED * seconds);
-      redraw();
-      return moving < HIGHEST;
-    },
-    end() {
-      const found = moving;
-      moving = null;
-      if (found !== null) write({ frequency: within(found) });
-      redraw();
-    },
+    highest: () => HIGHEST,
+    speed: () => SPEED,
+    draw: redraw,
+    put: (frequency) => write({ frequency: within(frequency) }),
   });
-  const wind = play({
+  const wind = glide({
     label: "Wind",
-    start() {
+    begin() {
       if (sweep.playing()) sweep.stop();
-      winding = 0;
+      return 0;
     },
-    frame(seconds) {
-      const last = read().seconds - 1 / RATE;
-      winding = Math.min(last, winding + (read().seconds / TAKES) * seconds);
-      redraw();
-      return winding < last;
-    },
-    end() {
-      const found = winding;
-      winding = null;
-      if (found !== null) write({ moment: Math.round(RATE * found) / RATE });
-      redraw();
-    },
+    highest: () => read().seconds - 1 / RATE,
+    speed: () => read().seconds / TAKES,
+    draw: redraw,
+    put: (moment) => write({ moment: Math.round(RATE * moment) / RATE }),
   });
   const rest = () => {
     for (const one of [sweep, wind]) if (one.playing()) one.stop();
