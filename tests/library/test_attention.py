@@ -344,7 +344,7 @@ def test_heads_are_split_and_merged(seed, seq, heads, d_head):
     [
         ((10, 3), "cannot be split evenly among n_heads = 3"),
         ((8, 0), "n_heads must be a whole number ≥ 1, got 0"),
-        ((0, 1), "d_model = 0"),
+        ((0, 1), "d_model must be a whole number ≥ 1, got 0"),
         ((8, 4, 3), "cannot share n_kv_heads = 3"),
         ((8, 4, 0), "n_kv_heads = 0"),
         ((8, 4, 8), "n_kv_heads = 8"),

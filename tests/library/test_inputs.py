@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import linecache
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,8 @@ from torch import Tensor
 
 from primer import inputs
 from primer.inputs import foreign, guard, hints, quick
+from primer.inputs.given import is_tensor as given_tensor
+from primer.inputs.sizes import LARGEST
 
 
 @given(arrays(np.float32, array_shapes(), elements=st.floats(-1e3, 1e3, width=32)))
@@ -706,3 +709,102 @@ def test_one_masked_entry_of_a_row_among_others_is_seen():
     hidden = np.ma.masked_array([1.0, 9.0], mask=[False, True])
     with pytest.raises(ValueError, match="x holds a masked array"):
         inputs.unmasked("x", [[np.ones(2), hidden]])
+
+
+@given(st.lists(st.integers(1, 1 << 24), min_size=1, max_size=3), st.integers(1, 1 << 10))
+def test_a_table_has_room_up_to_a_size_and_the_sentence_says_which(lengths, times):
+    axes = {f"axis_{n}": length for n, length in enumerate(lengths)}
+    if times * math.prod(lengths) <= LARGEST:
+        inputs.room(times, **axes)
+        return
+    longest = max(axes, key=lambda name: axes[name])
+    with pytest.raises(ValueError, match=f"^{longest} = {axes[longest]:,}") as error:
+        inputs.room(times, **axes)
+    most = re.search(r"take at most ([\d,]+)$", str(error.value))
+    if most is None:  # the others alone are too many
+        assert times * math.prod(lengths) // axes[longest] > LARGEST
+        return
+    allowed = int(most[1].replace(",", ""))
+    inputs.room(times, **axes | {longest: allowed})
+    with pytest.raises(ValueError, match="makes a table of"):
+        inputs.room(times, **axes | {longest: allowed + 1})
+
+
+BOUNDED_BY_ANOTHER = {
+    "n_heads",  # divides d_model
+    "n_kv_heads",  # divides n_heads
+    "experts_per_token",  # at most n_experts
+    "rank",  # at most the sides of the base's matrix
+    "bottleneck",  # less than the base's width
+    "block_size",  # how much of what is there is one block
+}
+"""Sizes of layers that can be no larger than another one."""
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_each_size_of_a_layer_has_a_largest_one(topic):
+    """Or a slip of the finger fills the memory, and the machine stands still."""
+    package = importlib.import_module(f"primer.{topic}")
+    public = [getattr(package, name) for name in getattr(package, "__all__", ())]
+    layers = [one for one in public if inspect.isclass(one) and issubclass(one, torch.nn.Module)]
+    open_ended = [
+        f"{layer.__name__}({name})"
+        for layer in layers
+        for name, hint in get_type_hints(layer.__init__, include_extras=True).items()
+        if "int" in str(hint) and name not in BOUNDED_BY_ANOTHER and not bounded(hint, name)
+    ]
+    assert open_ended == []
+
+
+def bounded(hint: Any, name: str) -> bool:
+    """Say whether a kind refuses a billion."""
+    rule = guard.rule_of(hint)
+    try:
+        return rule is not None and rule(name, 10**9) != 10**9
+    except ValueError:
+        return True
+
+
+def test_a_full_memory_is_said_with_what_may_have_filled_it():
+    @inputs.checked
+    def fills(n: int, x: Any, small: int = 3) -> None:
+        raise MemoryError
+
+    with pytest.raises(ValueError, match=r"than there is for n = 4,000,000; make that smaller$"):
+        fills(4_000_000, ONES(7))
+    with pytest.raises(ValueError, match=r"than there is for x of shape \(7,\); make that"):
+        fills(4, ONES(7))
+    with pytest.raises(ValueError, match=r"than there is; make its arguments smaller$"):
+        fills(4, 5)
+
+
+def test_a_class_is_none_of_its_objects_nor_a_function():
+    class Doubles:
+        def __call__(self, x: float) -> float:
+            return 2 * x
+
+    @inputs.checked
+    def applied(function: Callable[[float], float], x: float = 1.0) -> float:
+        return function(x)
+
+    @inputs.checked
+    def made(make: Callable[[], torch.nn.Module]) -> torch.nn.Module:
+        return make()
+
+    @inputs.checked
+    def held(model: torch.nn.Module) -> torch.nn.Module:
+        return model
+
+    assert applied(Doubles()) == 2.0
+    assert isinstance(made(torch.nn.ReLU), torch.nn.ReLU)
+    for wrong in (Doubles, np.ndarray, Tensor, torch.nn.Linear):
+        with pytest.raises(ValueError, match="function must be a function of 1 argument, got "):
+            applied(wrong)
+    with pytest.raises(ValueError, match="make must be a function of 0 arguments, got <class"):
+        made(Tensor)
+    with pytest.raises(
+        ValueError, match=r"a torch.nn.Module, got .*; write ReLU\(…\), an object of"
+    ):
+        held(torch.nn.ReLU)
+    assert not given_tensor(Tensor)
+    assert given_tensor(ONES(2))

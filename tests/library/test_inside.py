@@ -428,8 +428,8 @@ REFUSED = [
     (lambda m, x: inside.shuffled_weights(m, 0), "torch's random generator"),
     (lambda m, x: inside.swap(torch.ones(1, 3, 2), place=1.5), "place must be a whole number"),
     (lambda m, x: inside.direct_path(m, x, x, (0, 1), [1]), "entry 0 of receivers"),
-    (lambda m, x: next(inside.train_addition(7, 2**63, chance(0))), "below 2⁶³"),
-    (lambda m, x: inside.sparse_examples(2**63, 3, 0.5, chance(0)), "below 2⁶³"),
+    (lambda m, x: next(inside.train_addition(7, 2**63, chance(0))), "at most 16,777,216"),
+    (lambda m, x: inside.sparse_examples(2**63, 3, 0.5, chance(0)), "at most 16,777,216"),
     (lambda m, x: next(inside.train_addition(7, 4, chance(0), decay=1e300)), "gives nan"),
     (lambda m, x: next(inside.train_addition(7, 4, chance(0), learning_rate=1e200)), "too large"),
 ]

@@ -237,7 +237,7 @@ def test_balance_loss_evens_the_load():
         (lambda: mixture.expert_load(torch.zeros(0, 2, dtype=torch.long), 4), "empty"),
         (lambda: mixture.expert_load(torch.tensor([[4]]), 4), "0 to 3"),
         (lambda: mixture_of_swiglu(4, 4, 2, 3), "between 1 and n_experts = 2"),
-        (lambda: mixture_of_swiglu(4, 4, 0, 0), "between 1 and n_experts = 0"),
+        (lambda: mixture_of_swiglu(4, 4, 0, 0), "n_experts must be a whole number ≥ 1, got 0"),
     ],
 )
 def test_mixture_refuses(call, sentence):
@@ -327,7 +327,7 @@ def test_patch_embedding_is_hugging_faces():
         (lambda: patches.patchify(torch.zeros(1, 3, 10, 8), 4), "do not cover 10 × 8"),
         (lambda: patches.patchify(torch.zeros(1, 3, 8, 8), 0), "do not cover"),
         (lambda: patches.PatchEmbedding(10, 4, 3, 8), "must divide image_size"),
-        (lambda: patches.PatchEmbedding(8, 4, 0, 8), "all numbers be positive"),
+        (lambda: patches.PatchEmbedding(8, 4, 0, 8), "channels must be a whole number ≥ 1, got 0"),
     ],
 )
 def test_patches_refuse(call, sentence):

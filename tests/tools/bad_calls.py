@@ -40,6 +40,7 @@ def names() -> dict[str, Any]:
         "line": regression.ols([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 2.0, 4.0]),
         "solve": regression.least_squares,
         "config": transformers.TransformerConfig(**small),
+        "small": small,
         "tokenizer": language_models.BytePairEncoding([(97, 98)]),
     }
 
@@ -144,7 +145,7 @@ FOREIGN = [
     ("attention.scaled_dot_product_attention(eye.double(), eye, eye)", "one precision"),
     ("attention.MultiHeadAttention(8, 2)([[1.0] * 8])", "write torch.tensor(x)"),
     ("attention.MultiHeadAttention(8, 2)(torch.ones(1, 3, 8).double())", "the layer's precision"),
-    ("attention.MultiHeadAttention(8.0, 2)", "d_model must be a whole number, got 8.0"),
+    ("attention.MultiHeadAttention(8.0, 2)", "d_model must be a whole number ≥ 1, got 8.0"),
     ("attention.head_targets([1, 2, 1])", "tokens must be a tensor of shape"),
     ("attention.split_heads(torch.ones(8), 2)", "x needs at least 2 axes"),
     ("attention.merge_heads(torch.ones(3))", "x needs at least 3 axes"),
@@ -837,11 +838,11 @@ NEW_TOPICS = [
     ),
     (
         "pretraining.linear_tasks(n_tasks=None, n=5, d=3, generator=torch.Generator())",
-        "n_tasks must be a whole number, got None",
+        "n_tasks must be a whole number ≥ 1, got None",
     ),
     (
         "pretraining.linear_tasks(n_tasks=2, n=5, d=inf, generator=torch.Generator())",
-        "d must be a whole number, got inf",
+        "d must be a whole number ≥ 1, got inf",
     ),
     ("pretraining.load_twin(path=3)", "path must be a Path, got 3"),
     (
@@ -1464,7 +1465,7 @@ EDGES_LAYERS = [
     ("letters.bits_by_character('')", "the text is empty"),
     (
         "recurrent.RecurrentLanguageModel('abc', 'rnn', 2.0)",
-        "hidden_size must be a whole number, got 2.0",
+        "hidden_size must be a whole number ≥ 1, got 2.0",
     ),
     ("recurrent.Recurrent('gru', 2, 3)(full((1, 3, 2), nan))", "the sequences contain NaN"),
     ("recurrent.Recurrent('gru', 2, 3)(full((1, 3, 2), inf))", "the sequences contain infinity"),
@@ -1488,7 +1489,7 @@ EDGES_LAYERS = [
         "recurrent.Recurrent('gru', 2, 3)(ones(2, 3, 2), lengths=[1])",
         "lengths must be 2 whole numbers, one for each sequence, got",
     ),
-    ("recurrent.Recurrent('gru', 2, 3.0)", "hidden_size must be a whole number, got 3.0"),
+    ("recurrent.Recurrent('gru', 2, 3.0)", "hidden_size must be a whole number ≥ 1, got 3.0"),
     (
         "recurrent.Recurrent('gru', 2, 3, bidirectional='no')",
         "bidirectional must be True or False, got 'no'",
@@ -1645,7 +1646,7 @@ EDGES_LAYERS = [
     ),
     (
         "transformers.Transformer(config)(tensor([[1, 2, 3]]), cache=3)",
-        "cache must be a KeyValueCache(model.config), got a int",
+        "cache must be a KeyValueCache(model.config), got 3",
     ),
     (
         "transformers.Transformer(config)(tensor([[1, 2, 3]]), observe=3)",
@@ -1672,7 +1673,7 @@ EDGES_LAYERS = [
         "transformers.SwiGLU(2, 3)([1.0, 2.0])",
         "; write torch.tensor(x)",
     ),
-    ("transformers.FeedForward(2, 3.0)", "d_ff must be a whole number, got 3.0"),
+    ("transformers.FeedForward(2, 3.0)", "d_ff must be a whole number ≥ 1, got 3.0"),
     (
         "transformers.FeedForward(2, 3, 'no')",
         "activation must be one of 'relu', 'gelu', 'gelu_tanh', got 'no'",
@@ -1999,7 +2000,7 @@ EDGES_FOUNDATIONS = [
     ),
     (
         "beyond_attention.SelectiveLayer(10**9, 10)",
-        "SelectiveLayer needs more memory than there is; make its arguments smaller",
+        "d_model must be at most 32,768, got 1000000000",
     ),
     ("statistics.typewriter([1, 2], [0.1, 0.2, 0.3])", "n and u must have shapes that go together"),
     (
@@ -2321,8 +2322,8 @@ BY_HAND = [
         "memory.time must be a whole number ≥ 0, got -1",
     ),
     ("positions.rope_frequencies(2**24 + 2)", "takes at most 16,777,216 coordinates"),
-    ("positions.LearnedPositions(2**20, 2**10 + 1)", "fits no memory; it may have 1,073,741,824"),
-    ("positions.alibi_slopes(2**30 + 1)", "n_heads must be at most 1,073,741,824"),
+    ("positions.LearnedPositions(2**20, 2**10 + 1)", "take at most 1,047,552"),
+    ("positions.alibi_slopes(2**24 + 1)", "n_heads must be at most 16,777,216, got 16777217"),
     ("positions.alibi_bias(2**20 + 1, 2**5, 2**5)", "than the 1,073,741,824 that a bias holds"),
     ("attention.causal_mask(2**15 + 1, 2**15 + 1)", "than the 1,073,741,824 that a mask holds"),
     ("attention.padding_mask(tensor([1, 1]), 2**29 + 1)", "n_keys must be at most 536,870,912"),
@@ -2344,8 +2345,8 @@ BY_HAND = [
     ("recurrent.GRUCell(2, 3).step(ones(9), None)", "a state is a tuple of tensors"),
     ("recurrent.GRUCell(2, 3).step(ones(9), (ones(3) * nan,))", "must be finite, got nan"),
     ("recurrent.GRUCell(2, 3).step(ones(9), ())", "has 1 part(s) of length 3"),
-    ("recurrent.GRUCell(2**63, 1)", "input_size must be below 2⁶³"),
-    ("recurrent.GRUCell(2, 3).zero_state(2**63)", "batch_size must be below 2⁶³"),
+    ("recurrent.GRUCell(2**63, 1)", "input_size must be at most 16,777,216"),
+    ("recurrent.GRUCell(2, 3).zero_state(2**63)", "batch_size must be at most 16,777,216"),
     (
         "recurrent.EncoderDecoder(5, 8).step(tensor([6]), ones(1, 8), ones(1, 3, 8), ones(1, 8))",
         "token must hold token ids, 0 to 5, got 6",
@@ -2415,8 +2416,8 @@ WITHOUT_END = [
     ("pretraining.spread_tags(['O', 'O'], [1, 10**9])", "each ≥ 1 and together at most 1,000,000"),
     ("networks.convolve(ones(1, 1, 3, 3), ones(1, 1, 2, 2), padding=2**63)", "padding must be"),
     ("networks.convolve(ones(1, 1, 3, 3), ones(1, 1, 2, 2), stride=2**64)", "stride must be"),
-    ("fourier.stft([1.0, 2.0, 3.0], [1.0, 1.0], hop=2**63)", "hop must be below 2⁶³"),
-    ("fourier.leakage([1.0, 1.0], oversampling=2**70)", "oversampling must be below 2⁶³"),
+    ("fourier.stft([1.0, 2.0, 3.0], [1.0, 1.0], hop=2**63)", "hop must be at most 16,777,216"),
+    ("fourier.leakage([1.0, 1.0], oversampling=2**70)", "oversampling must be at most 10,000"),
     ("fine_tuning.quantize(ones(3), fine_tuning.NF4, 2**63)", "block_size must be below 2⁶³"),
     ("language_models.learn_merges_by_rescan({b'ab': 1}, 2**63)", "n_merges must be below 2⁶³"),
     ("language_models.learn_merges({b'ab': 1}, 2**200)", "n_merges must be below 2⁶³"),
@@ -2456,6 +2457,164 @@ WITHOUT_END = [
     ),
 ]  # fmt: skip
 
+# Sizes that would fill the memory: each is refused before anything is made, by the name of the
+# argument that is to blame.
+HUGE = "1_000_000_000"
+AXES = {
+    "transformers.RMSNorm(…)": "dim",
+    "transformers.FeedForward(4, …)": "d_ff",
+    "transformers.FeedForward(…, 4)": "d_model",
+    "transformers.SwiGLU(4, …)": "d_ff",
+    "transformers.MixtureOfExperts(lambda: linear, 3, n_experts=…)": "n_experts",
+    "transformers.PatchEmbedding(…, 1, 3, 4)": "image_size",
+    "transformers.PatchEmbedding(4, 1, …, 4)": "channels",
+    "transformers.TransformerConfig(**small | {'n_layers': …})": "n_layers",
+    "transformers.TransformerConfig(**small | {'vocab_size': …})": "vocab_size",
+    "transformers.TransformerConfig(**small | {'context_length': …})": "context_length",
+    "transformers.TransformerConfig(**small | {'n_experts': …})": "n_experts",
+    "attention.MultiHeadAttention(…, 2)": "d_model",
+    "positions.ShawRelativeAttention(…, 2, 3)": "d_model",
+    "positions.ShawRelativeAttention(4, 2, …)": "max_distance",
+    "positions.LearnedPositions(2, …)": "dim",
+    "positions.alibi_slopes(…)": "n_heads",
+    "recurrent.LSTMCell(2, …)": "hidden_size",
+    "recurrent.GRUCell(…, 2)": "input_size",
+    "recurrent.Recurrent('rnn', 2, 3, …)": "n_layers",
+    "recurrent.RecurrentLanguageModel('abc', 'rnn', 2, …)": "embedding_size",
+    "recurrent.EncoderDecoder(…, 8)": "n_letters",
+    "recurrent.GRUCell(2, 3).zero_state(…)": "batch_size",
+    "recurrent.parity(…, 2, torch.Generator())": "batch_size",
+    "recurrent.reversal(2, …, 3, torch.Generator())": "length",
+    "recurrent.text_windows(torch.arange(9), 3, …)": "number",
+    "fine_tuning.completion_mask(tensor([1]), tensor([2]), …)": "width",
+    "beyond_attention.LinearAttention(…, 2)": "d_model",
+    "beyond_attention.SelectiveLayer(8, expand=…)": "expand",
+    "beyond_attention.SelectiveLayer(8, d_state=…)": "d_state",
+    "beyond_attention.AdditiveMemory(…, 2)": "d_key",
+    "beyond_attention.DeltaMemory(2, …)": "d_value",
+    "beyond_attention.RidgeMemory(…, 2)": "d_key",
+    "beyond_attention.diagonal_kernel([0.5], [1.0], [1.0], …)": "length",
+    "beyond_attention.kernel([[0.5]], [1.0], [1.0], …)": "length",
+    "beyond_attention.reconstruct([1.0, 2.0], …)": "length",
+    "pretraining.LinearAttentionLayer(…)": "d",
+    "pretraining.LinearChainCRF(…)": "n_tags",
+    "pretraining.SpanBoundary(4, …)": "vocab_size",
+    "pretraining.SpanBoundary(4, 9, …)": "longest",
+    "pretraining.linear_tasks(2, …, 3, torch.Generator())": "n",
+    "pretraining.family_mask('decoder', …)": "n_tokens",
+    "pretraining.encode_bio([], …)": "n_words",
+    "pretraining.span_length_probabilities(0.2, …)": "longest",
+    "language_models.WindowModel(5, 2, …, 4)": "d_embed",
+    "language_models.positive_pmi(np.array([[0, 1]]), …)": "vocab_size",
+    "networks.zigzag_network(2, …)": "width",
+    "networks.legendre_features([0.5], …)": "degree",
+    "networks.relu_features([[1.0]], …, np.random.default_rng(0))": "width",
+    "networks.reliability([0.5], np.array([True]), …)": "bins",
+    "fourier.dft_matrix(…)": "length",
+    "fourier.hann(…)": "length",
+    "fourier.stft([1.0, 2.0], [1.0, 1.0], …)": "hop",
+    "fourier.leakage([1.0, 1.0], oversampling=…)": "oversampling",
+    "regression.k_folds(…, 2, np.random.default_rng(0))": "n",
+    "inside.random_directions(…, ones(2), torch.Generator())": "n",
+    "inside.sparse_examples(2, …, 0.5, torch.Generator())": "features",
+}
+SIZES = [
+    (call.replace("…", HUGE), f"{name} must be at most ") for call, name in AXES.items()
+] + [
+    ("transformers.FeedForward(2**15, 2**16)", "d_ff = 65,536 beside d_model = 32,768"),
+    ("transformers.SwiGLU(2**15, 2**16)", "2,147,483,648 numbers; take at most 32,768"),
+    ("transformers.PatchEmbedding(2**20, 1, 3, 4)", "(image_size / patch)² = 1,099,511,627,776"),
+    ("transformers.PatchEmbedding(2**14, 2**14, 3, 4)", "patch² = 268,435,456 beside channels = 3"),
+    ("beyond_attention.SelectiveLayer(2**15, expand=2)", "makes a table of 4,294,967,296 numbers"),
+    ("beyond_attention.AdditiveMemory(2**16, 2**16)", "makes a table of 4,294,967,296 numbers"),
+    ("recurrent.LSTMCell(2**20, 2**12)", "input_size = 1,048,576 beside hidden_size = 4,096"),
+    ("pretraining.linear_tasks(2**12, 2**12, 2**12, torch.Generator())", "take at most 64"),
+    ("pretraining.linear_tasks(2**20, 2**20, 2**20, torch.Generator())", "may hold 1,073,741,824"),
+    ("language_models.WindowModel(2**20, 2, 2**20, 4)", "beside d_embed = 1,048,576 makes a table"),
+    ("networks.max_pool(ones(1, 1, 4, 4).numpy(), 10**9)", "the kernel, 1000000000, is larger"),
+    ("networks.average_pool(ones(1, 1, 4, 4).numpy(), 5)", "kernel, 5, is larger than the image"),
+    (
+        "networks.convolve(ones(1, 1, 3, 3), ones(1, 1, 2, 2), padding=10**6)",
+        "convolve needs more memory than there is for padding = 1,000,000",
+    ),
+]  # fmt: skip
+
+# A class in the place of one of its objects, of a number, an array or a function.
+CLASSES = [
+    ("inference.generate(inference.MarkovModel, [0], 2)", "LanguageModel, got <class"),
+    ("fine_tuning.freeze(torch.nn.Linear)", "write Linear(…), an object of that class"),
+    ("fine_tuning.loss_on(transformers.Transformer, tensor([[1, 2]]))", "write Transformer(…), an"),
+    ("optimization.descend(optimization.Adam, lambda w: w, [1.0], 3)", "write Adam(…), an object"),
+    ("transformers.Transformer(transformers.TransformerConfig)", "write TransformerConfig(…)"),
+    ("transformers.RMSNorm(transformers.RMSNorm)", "dim must be a whole number ≥ 1, got <class"),
+    (
+        "beyond_attention.recall(beyond_attention.DeltaMemory, [[1.0]], [[1.0]], [0])",
+        "write DeltaMemory(…), an object of that class",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1]]), cache=transformers.KeyValueCache)",
+        "cache must be a KeyValueCache(model.config), got <class",
+    ),
+    (
+        "attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), cache=transformers.KeyValueCache)",
+        "cache must be one layer's, such as KeyValueCache(config)[0], got <class",
+    ),
+    ("attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), cache=[])", "cache must be one layer's"),
+    ("attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), rotate=torch.Tensor)", "rotate must be a"),
+    ("attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), rotate=3)", "rotate must be a function of"),
+    (
+        "beyond_attention.LinearAttention(8, 2)(ones(1, 3, 8), rotate=np.ndarray)",
+        "rotate must be a function of a tensor and its start, got <class",
+    ),
+    *(
+        (f"{call}, observe={observe})", "observe must be a function of a name and a tensor, got")
+        for call in (
+            "transformers.Transformer(config)(tensor([[1, 2]])",
+            "attention.scaled_dot_product_attention(eye, eye, eye",
+        )
+        for observe in ("torch.Tensor", "np.ndarray", "torch.nn.Linear", "lambda: None")
+    ),
+    *(
+        (call.replace("…", given), "must be a function")
+        for given in ("torch.Tensor", "np.ndarray", "torch.nn.Linear", "type(lambda: 0)")
+        for call in (
+            "statistics.marginal_likelihood(…, lambda m: 1.0, 0.0, 1.0)",
+            "statistics.kolmogorov_distance([0.5, 1.0], …)",
+            "regression.cross_validated_errors(…, [[1.0], [2.0]], [1.0, 2.0], [np.arange(1)] * 2)",
+            "regression.choose_penalty(…, [[1.0], [2.0]], [1.0, 2.0], [np.arange(1)] * 2)",
+            "alignment.gaussian_gradients(…, lambda x: x, np.zeros(1), np.zeros((1, 1)))",
+            "evaluation.coverage(…, 30, [0.5])",
+            "inference.generate(chain, [0], 2, choose=…)",
+            "scaling.bootstrap(…, [1.0, 2.0])",
+        )
+    ),
+    *(
+        (call.replace("…", given), words)
+        for given in ("torch.Tensor", "np.ndarray", "[torch.Tensor]", "torch.nn.Linear")
+        for call, words in {
+            "statistics.sample_mean(…)": "x must ",
+            "language_models.softmax(…)": "logits must ",
+            "transformers.blockwise_attention(…, eye, eye, block_size=2)": "query must be a tensor",
+            "attention.causal_mask(…)": "n_queries must be a whole number",
+            "regression.ols(…, [1.0, 2.0])": "X must ",
+            "fourier.stft(…, [1.0, 1.0], 1)": "must ",
+            "pretraining.run_lengths(…)": "right must hold True or False",
+            "train.Batches(…, 3, 1, 0)": "tokens must be a tensor",
+            "recurrent.load_models(…)": "path must be ",
+        }.items()
+    ),
+    ("statistics.t_power(0.5, 10, alternative=torch.Tensor)", "alternative must be one of"),
+    ("pretraining.load_bert({}, dict)", "BertConfig or a mapping, got <class 'dict'>"),
+    ("transformers.load_llama({'a': linear.weight * nan}, {})", "state_dict must be finite"),
+]  # fmt: skip
+
+# Token ids that no model has, wherever in the text they stand.
+TUNED = "fine_tuning.fine_tune(transformers.Transformer(config), {}, 0.01, batch_size=1, length=4)"
+STRANGE = [
+    (TUNED.format(f"tensor([1, 2, 3, 4, 0] * 4 + [{token}])"), f"0 to 4, got {token} at [20]")
+    for token in (-1, 5, -100)
+]
+
 ALL = (
     WRONG_ANSWERS
     + FOREIGN
@@ -2468,4 +2627,7 @@ ALL = (
     + INSIDE
     + BY_HAND
     + WITHOUT_END
+    + SIZES
+    + CLASSES
+    + STRANGE
 )

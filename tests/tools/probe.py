@@ -3,12 +3,13 @@
 ``python tests/tools/probe.py networks scaling`` runs the doctests of these topics (without
 beartype, as a reader does), takes the arguments of each public function and class from there, makes
 one of them bad (NaN, a negative number, 1e200, a list for a tensor, half precision, too few
-entries, a masked array, a seed for a generator, a function of the wrong shape, nothing at all …)
+entries, a masked array, a class, a seed for a generator, a function of the wrong shape, nothing …)
 and calls again. What is neither refused in our words nor answered as before is printed:
 
 foreign   an exception that no ``raise`` of ``primer`` raised
 NaN       a result with NaN or infinity that the good call had not
 too long  no answer within some seconds
+memory    said only when the memory was full: a size needs a largest one
 silent    a result, where a person should say whether it may be one
 """
 
@@ -47,6 +48,7 @@ LIBRARY = str(Path(primer.__file__).parent)
 PATIENCE = 2  # seconds for one call
 REST = {inspect.Parameter.VAR_POSITIONAL: tuple, inspect.Parameter.VAR_KEYWORD: dict}
 """What Python makes of arguments without names of their own."""
+FULL = "needs more memory than there is"
 ROOM = 8 * 2**30  # bytes of addresses: a call that asks for more is told so by NumPy or torch
 
 
@@ -214,6 +216,12 @@ def bad_functions() -> Iterator[tuple[str, Any]]:
 
 def bad(value: Any) -> Iterator[tuple[str, Any]]:
     """Give bad replacements for a good argument, each with a word for it."""
+    if value is not None:
+        yield from (
+            ("its class", type(value)),
+            ("a class", torch.Tensor),
+            ("an array's", np.ndarray),
+        )
     if isinstance(value, bool):
         yield "text", "yes"
     elif isinstance(value, int | float):
@@ -314,6 +322,8 @@ def outcome(example: Example, **changed: Any) -> tuple[str, Any]:
     except TooLong:
         return "too long", ""
     except Exception as error:
+        if FULL in str(error):
+            return "memory", error
         return ("words" if answered_in_words(error) else "foreign"), error
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -355,7 +365,7 @@ def probe(topic: str) -> collections.Counter[str]:
                 if answer not in ("words", "as before"):
                     text = (
                         f"{type(result).__name__}: {result}"
-                        if answer == "foreign"
+                        if answer in ("foreign", "memory")
                         else repr(result)
                     )
                     print(f"  {answer:8} {name}({argument} = {label}): {shorten(text)}")

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from primer.attention.masks import causal_mask
 from primer.attention.multi_head import MultiHeadAttention
-from primer.inputs import Count, Positive, StepsOrNone, checked, count
+from primer.inputs import Count, Positive, Side, StepsOrNone, checked, count
 from primer.inputs import tokens as token_ids
 
 VOCABULARY, LENGTH = 64, 32
@@ -57,9 +57,10 @@ class AttentionOnly(nn.Module):
     (torch.Size([1, 5, 64]), 2, torch.Size([1, 2, 5, 5]))
     """
 
-    def __init__(self, n_layers: int, d_model: int = D_MODEL) -> None:
+    @checked
+    def __init__(self, n_layers: int, d_model: Side = D_MODEL) -> None:
         super().__init__()
-        count("n_layers", n_layers, at_least=0)
+        count("n_layers", n_layers, at_least=0, at_most=10_000)
         self.embed = nn.Embedding(VOCABULARY, d_model)
         self.layers = nn.ModuleList(MultiHeadAttention(d_model, N_HEADS) for _ in range(n_layers))
         self.distance_bias = nn.Parameter(torch.zeros(n_layers, N_HEADS, LENGTH))

@@ -17,7 +17,8 @@ from primer.attention.dot_product import (
     share_heads,
 )
 from primer.attention.observing import Observe, shown
-from primer.inputs import checked, count, tensor
+from primer.inputs import Side, checked, count, tensor
+from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, check_finite, is_trusted
 
 Rotate = Callable[[Tensor, int], Tensor]
@@ -107,6 +108,20 @@ def check_heads(d_model: int, n_heads: int) -> None:
         )
 
 
+def check_helpers(rotate: Rotate | None, cache: Any) -> None:
+    """Raise a ``ValueError`` unless what turns by positions and what keeps can do so."""
+    if is_trusted():
+        return
+    if rotate is not None and (isinstance(rotate, type) or not callable(rotate)):
+        raise ValueError(
+            f"rotate must be a function of a tensor and its start, got {given(rotate)}"
+        )
+    if cache is not None and (isinstance(cache, type) or not hasattr(cache, "length")):
+        raise ValueError(
+            f"cache must be one layer's, such as KeyValueCache(config)[0], got {given(cache)}"
+        )
+
+
 class MultiHeadAttention(nn.Module):
     r"""Multi-head attention, for self-attention and cross-attention.
 
@@ -149,7 +164,7 @@ class MultiHeadAttention(nn.Module):
 
     @checked
     def __init__(
-        self, d_model: int, n_heads: int, n_kv_heads: int | None = None, bias: bool = False
+        self, d_model: Side, n_heads: int, n_kv_heads: int | None = None, bias: bool = False
     ) -> None:
         super().__init__()
         check_heads(d_model, n_heads)
@@ -219,6 +234,7 @@ class MultiHeadAttention(nn.Module):
         if memory is not None and (rotate is not None or cache is not None):
             raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
         self._check(x, memory)
+        check_helpers(rotate, cache)
         x = shown(observe, "input", x)
         query, key, value = self.project(x, x if memory is None else memory)
         if rotate is not None:

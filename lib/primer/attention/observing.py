@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
+from primer.inputs.given import given
+from primer.inputs.hints import is_function
+
 Observe = Callable[[str, Tensor], Tensor | None]
 """Is shown an activation with its name; returns another one to compute with, or ``None``."""
 
@@ -40,8 +43,8 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
     """
     if observe is None:
         return activation
-    if not callable(observe):
-        raise ValueError(f"observe must be a function of a name and a tensor, got {observe!r}")
+    if not is_function(observe, (name, activation)):
+        raise ValueError(f"observe must be a function of a name and a tensor, got {given(observe)}")
     changed = observe(name, activation)
     if changed is None:
         return activation

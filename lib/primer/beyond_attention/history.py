@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.polynomial import legendre
 
 from primer.beyond_attention.kernels import quiet
-from primer.inputs import Count, Vector, checked, count
+from primer.inputs import Dim, Vector, checked, count
 
 Size = Annotated[int, partial(count, at_most=10_000)]
 """How many coefficients a state has; a matrix holds the square of it."""
@@ -111,7 +111,7 @@ def remember(x: Vector, size: int) -> Float[np.ndarray, "time n"]:
 
 @checked
 @quiet
-def reconstruct(state: Vector, length: Count) -> Float[np.ndarray, " time"]:
+def reconstruct(state: Vector, length: Dim) -> Float[np.ndarray, " time"]:
     r"""Draw the curve that a state holds.
 
     .. math:: \hat x(s) = \sum_n h_n\sqrt{2n+1}\,P_n(2s - 1), \qquad 0 \le s \le 1

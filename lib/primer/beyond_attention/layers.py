@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import Count, checked, tensor
+from primer.inputs import Count, Side, checked, tensor
+from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, check_finite
 
 Rotate = Callable[[Tensor, int], Tensor]
@@ -81,7 +82,7 @@ class LinearAttention(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: Count, n_heads: Count) -> None:
+    def __init__(self, d_model: Side, n_heads: Count) -> None:
         super().__init__()
         if d_model % n_heads:
             raise ValueError(
@@ -116,6 +117,10 @@ class LinearAttention(nn.Module):
             total = total + held["total"]
         below = (q * total).sum(dim=-1, keepdim=True)
         if rotate is not None:
+            if isinstance(rotate, type) or not callable(rotate):
+                raise ValueError(
+                    f"rotate must be a function of a tensor and its start, got {given(rotate)}"
+                )
             q, k = rotate(q, start), rotate(k, start)
         above = (q @ k.mT).tril() @ v
         if held:

@@ -16,17 +16,19 @@ from numpy.typing import ArrayLike
 from primer.beyond_attention.kernels import fitting, quiet
 from primer.beyond_attention.ridge import sherman_morrison
 from primer.inputs import (
+    Dim,
     Matrix,
     NotNegative,
     Numbers,
     Positive,
+    Side,
     Vector,
     as_array,
     checked,
-    count,
     finite,
     not_negative,
     positive,
+    room,
     vector,
 )
 from primer.language_models import softmax
@@ -46,8 +48,9 @@ class Memory(Protocol):
 class _Matrix:
     """A matrix that is read by a product."""
 
-    def __init__(self, d_key: int, d_value: int) -> None:
-        self.W = np.zeros((count("d_key", d_key), count("d_value", d_value)))
+    def __init__(self, d_key: Dim, d_value: Dim) -> None:
+        room(d_key=d_key, d_value=d_value)
+        self.W = np.zeros((d_key, d_value))
 
     @property
     def W(self) -> Float[np.ndarray, "d_k d_v"]:
@@ -108,7 +111,7 @@ class AdditiveMemory(_Matrix):
     """
 
     @checked
-    def __init__(self, d_key: int, d_value: int, keep: float = 1.0) -> None:
+    def __init__(self, d_key: Dim, d_value: Dim, keep: float = 1.0) -> None:
         super().__init__(d_key, d_value)
         self.keep = _share("keep", keep)
 
@@ -153,7 +156,7 @@ class DeltaMemory(_Matrix):
     """
 
     @checked
-    def __init__(self, d_key: int, d_value: int, rate: NotNegative = 1.0) -> None:
+    def __init__(self, d_key: Dim, d_value: Dim, rate: NotNegative = 1.0) -> None:
         super().__init__(d_key, d_value)
         self.rate = rate
 
@@ -199,7 +202,7 @@ class RidgeMemory(_Matrix):
 
     @checked
     def __init__(
-        self, d_key: int, d_value: int, penalty: Positive = 0.01, keep: float = 1.0
+        self, d_key: Side, d_value: Dim, penalty: Positive = 0.01, keep: float = 1.0
     ) -> None:
         super().__init__(d_key, d_value)
         self.P = np.eye(d_key) / penalty

@@ -12,7 +12,7 @@ from torch.nn.functional import silu, softplus
 
 from primer.beyond_attention.layers import LayerState, check_state, check_text
 from primer.beyond_attention.recurrence import linear_recurrence
-from primer.inputs import Count, checked
+from primer.inputs import Dim, Side, checked, room
 from primer.inputs.tensors import all_finite
 
 
@@ -130,10 +130,11 @@ class SelectiveLayer(nn.Module):
     """
 
     @checked
-    def __init__(
-        self, d_model: Count, d_state: Count = 16, expand: Count = 2, width: Count = 4
-    ) -> None:
+    def __init__(self, d_model: Side, d_state: Dim = 16, expand: Dim = 2, width: Dim = 4) -> None:
         super().__init__()
+        room(2, expand=expand, **{"d_model²": d_model**2})
+        room(2, d_model=d_model, expand=expand, d_state=d_state)
+        room(d_model=d_model, expand=expand, width=width)
         channels = expand * d_model
         self.rank, self.d_state = math.ceil(d_model / 16), d_state
         self.in_proj = nn.Linear(d_model, 2 * channels, bias=False)

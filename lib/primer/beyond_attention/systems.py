@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 from primer.beyond_attention.kernels import quiet
 from primer.fourier import convolve as convolve_signals
 from primer.inputs import (
-    Count,
+    Dim,
     Like,
     Number,
     Positive,
+    Steps,
     Vector,
     among,
     checked,
@@ -255,7 +256,7 @@ def run_system(
 
 
 @checked
-def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: Count) -> Float[np.ndarray, " time"]:
+def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: Steps) -> Float[np.ndarray, " time"]:
     r"""Compute what a discrete system answers to a single 1: its convolution kernel.
 
     .. math:: K_t = CA^tB, \qquad y = K * x
@@ -297,9 +298,7 @@ def kernel(A: ArrayLike, B: ArrayLike, C: ArrayLike, length: Count) -> Float[np.
 
 @checked
 @quiet
-def diagonal_kernel(
-    eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: Count
-) -> np.ndarray:
+def diagonal_kernel(eigenvalues: ArrayLike, B: ArrayLike, C: ArrayLike, length: Dim) -> np.ndarray:
     r"""Compute the kernel of a diagonal system: elementwise powers, a Vandermonde matrix.
 
     .. math:: K_t = \sum_n c_nb_n\lambda_n^t

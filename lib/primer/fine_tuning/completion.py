@@ -7,13 +7,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, checked
+from primer.inputs import Dim, checked
 from primer.inputs import tokens as token_ids
 
 
 @checked
 def completion_mask(
-    prompts: Int[Tensor, " batch"], lengths: Int[Tensor, " batch"], width: Count
+    prompts: Int[Tensor, " batch"], lengths: Int[Tensor, " batch"], width: Dim
 ) -> Bool[Tensor, "batch width"]:
     """Mark the tokens that belong to the answers of a padded batch.
 

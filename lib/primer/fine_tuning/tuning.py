@@ -55,11 +55,14 @@ def fine_tune(
     Raises
     ------
     ValueError
-        When nothing may be trained, or the loss stops being a number.
+        When nothing may be trained, a token is none of the model's, or the loss stops being a
+        number.
     """
     trained = [weight for weight in model.parameters() if weight.requires_grad]
     if not trained:
         raise ValueError("nothing may be trained: every parameter is frozen")
+    if (config := getattr(model, "config", None)) is not None:
+        token_ids("tokens", tokens, config.vocab_size)
     batches = Batches(tokens, length, batch_size, seed)
     optimizer = torch.optim.AdamW(trained, lr=learning_rate, betas=(0.9, 0.98), weight_decay=0.0)
     warm = max(steps // 8, 1)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from primer.fourier.fast import fft, ifft, rfft
 from primer.fourier.inputs import signal
 from primer.fourier.windows import hann
-from primer.inputs import Count, Positive, checked, vector
+from primer.inputs import Many, Positive, checked, vector
 
 
 def _series(x: ArrayLike) -> np.ndarray:
@@ -27,7 +27,7 @@ def _series(x: ArrayLike) -> np.ndarray:
 
 @checked
 def periodogram(
-    x: ArrayLike, sample_rate: Positive = 1.0, *, oversampling: Count = 16
+    x: ArrayLike, sample_rate: Positive = 1.0, *, oversampling: Many = 16
 ) -> tuple[Float[np.ndarray, "bins"], Float[np.ndarray, "bins"]]:
     r"""Compute the power spectrum of a whole series, with a Hann window and without its mean.
 

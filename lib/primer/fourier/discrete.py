@@ -6,11 +6,11 @@ import numpy as np
 from jaxtyping import Complex
 
 from primer.fourier.inputs import Signals
-from primer.inputs import Count, checked
+from primer.inputs import Side, checked
 
 
 @checked
-def dft_matrix(length: Count) -> Complex[np.ndarray, "k n"]:
+def dft_matrix(length: Side) -> Complex[np.ndarray, "k n"]:
     r"""Compute the matrix of the discrete Fourier transform.
 
     .. math:: W[k, n] = W_N^{kn}, \qquad W_N = e^{-2\pi i/N}

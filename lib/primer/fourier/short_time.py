@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from primer.fourier.fast import ifft, rfft
 from primer.fourier.inputs import RealSignals, Signals
-from primer.inputs import Count, Positive, checked, vector
+from primer.inputs import Count, Dim, Positive, checked, vector
 
 
 def _window(window: ArrayLike) -> np.ndarray:
@@ -22,7 +22,7 @@ def _window(window: ArrayLike) -> np.ndarray:
 
 
 @checked
-def stft(x: RealSignals, window: ArrayLike, hop: Count) -> Complex[np.ndarray, "... frames bins"]:
+def stft(x: RealSignals, window: ArrayLike, hop: Dim) -> Complex[np.ndarray, "... frames bins"]:
     r"""Compute the short-time Fourier transform of a real signal.
 
     Frame :math:`m` is centered on sample :math:`m h`; with a window of :math:`M` samples,

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from primer.fourier.inputs import Signal
 from primer.inputs import (
-    Count,
+    Dim,
     Positive,
     Reals,
+    Steps,
     Whole,
     checked,
     count,
@@ -211,9 +212,7 @@ def dtft(x: Signal, omega: Reals, *, start: Whole = 0) -> Complex[np.ndarray, ".
 
 
 @checked
-def inverse_dtft(
-    spectrum: Function, n: Reals, *, points: Count = 4096
-) -> Complex[np.ndarray, "..."]:
+def inverse_dtft(spectrum: Function, n: Reals, *, points: Dim = 4096) -> Complex[np.ndarray, "..."]:
     r"""Compute the inverse discrete-time Fourier transform by the trapezoid rule on one period.
 
     .. math:: x[n] = \frac{1}{2\pi} \int_{-\pi}^{\pi} X(\omega)\, e^{i\omega n}\, d\omega
@@ -263,7 +262,7 @@ def inverse_dtft(
 
 @checked
 def sampled_spectrum(
-    spectrum: Function, frequency: Reals, sample_rate: Positive, *, copies: Count = 50
+    spectrum: Function, frequency: Reals, sample_rate: Positive, *, copies: Steps = 50
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the DTFT of samples from the Fourier transform of the sampled function.
 

@@ -12,11 +12,11 @@ import numpy as np
 from jaxtyping import Float
 
 from primer.fourier.fast import rfft
-from primer.inputs import Count, Vector, checked, positive
+from primer.inputs import Dim, Many, Vector, checked, positive
 
 
 @checked
-def rectangular(length: Count) -> Float[np.ndarray, "n"]:
+def rectangular(length: Dim) -> Float[np.ndarray, "n"]:
     r"""Return the rectangular window, :math:`w[n] = 1`.
 
     Parameters
@@ -33,7 +33,7 @@ def rectangular(length: Count) -> Float[np.ndarray, "n"]:
 
 
 @checked
-def hann(length: Count) -> Float[np.ndarray, "n"]:
+def hann(length: Dim) -> Float[np.ndarray, "n"]:
     r"""Return the Hann window, one hill of a cosine.
 
     .. math:: w[n] = \tfrac12 - \tfrac12 \cos\frac{2\pi n}{N} = \sin^2\frac{\pi n}{N}
@@ -56,7 +56,7 @@ def hann(length: Count) -> Float[np.ndarray, "n"]:
 
 
 @checked
-def gaussian(length: Count, sigma: float | None = None) -> Float[np.ndarray, "n"]:
+def gaussian(length: Dim, sigma: float | None = None) -> Float[np.ndarray, "n"]:
     r"""Return the Gaussian window, which is its own transform up to scale.
 
     .. math:: w[n] = \exp\left(-\frac{(n - N/2)^2}{2\sigma^2}\right)
@@ -98,7 +98,7 @@ class Leakage(NamedTuple):
 
 
 @checked
-def leakage(window: Vector, *, oversampling: Count = 64) -> Leakage:
+def leakage(window: Vector, *, oversampling: Many = 64) -> Leakage:
     r"""Measure the main lobe and the highest sidelobe of a window's spectrum.
 
     .. math:: 20 \log_{10} \frac{\max_{\text{sidelobes}} |W(f)|}{\max_{\text{main lobe}} |W(f)|}

@@ -20,9 +20,11 @@ from primer.inputs.functions import evaluated
 from primer.inputs.guard import checked
 from primer.inputs.kinds import (
     Count,
+    Dim,
     Distribution,
     Fraction,
     Like,
+    Many,
     Matrix,
     Natural,
     NotNegative,
@@ -32,6 +34,7 @@ from primer.inputs.kinds import (
     Probability,
     Reals,
     Seed,
+    Side,
     Steps,
     StepsOrNone,
     Vector,
@@ -39,6 +42,7 @@ from primer.inputs.kinds import (
     among,
     at_least,
 )
+from primer.inputs.sizes import room
 from primer.inputs.tokens import tokens
 from primer.inputs.values import (
     count,
@@ -54,9 +58,11 @@ from primer.inputs.values import (
 
 __all__ = [
     "Count",
+    "Dim",
     "Distribution",
     "Fraction",
     "Like",
+    "Many",
     "Matrix",
     "Natural",
     "NotNegative",
@@ -66,6 +72,7 @@ __all__ = [
     "Probability",
     "Reals",
     "Seed",
+    "Side",
     "Steps",
     "StepsOrNone",
     "Vector",
@@ -88,6 +95,7 @@ __all__ = [
     "probability",
     "random_generator",
     "real",
+    "room",
     "tensor",
     "tokens",
     "unmasked",

@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.inputs.given import is_tensor
+
 Numbers = TypeVar("Numbers", bound=Any)  # a NumPy array or a tensor
 
 
@@ -82,12 +84,12 @@ def _is_masked(value: object) -> bool:
 
 def _plain(values: Any) -> Any:
     """Give the numbers of tensors, which NumPy does not take with a gradient or as bfloat16."""
-    if hasattr(values, "detach"):
+    if is_tensor(values):
         values = values.detach()
         return (values.double() if str(values.dtype) == "torch.bfloat16" else values).numpy(
             force=True
         )
-    if isinstance(values, list | tuple) and any(hasattr(v, "detach") for v in values):
+    if isinstance(values, list | tuple) and any(map(is_tensor, values)):
         return [_plain(value) for value in values]
     return values
 
@@ -269,7 +271,7 @@ def distribution(name: str, values: Numbers) -> Numbers:
     ValueError: target must be a distribution: numbers ≥ 0 that sum to 1, got the sum 1.1
     """
     rule = f"{name} must be a distribution: numbers ≥ 0 that sum to 1, got"
-    if not hasattr(values, "detach"):
+    if not is_tensor(values):
         values = cast(Any, finite(name, values))
     if values.ndim == 0 or 0 in values.shape:
         raise ValueError(f"{rule} shape {tuple(values.shape)}")
@@ -320,7 +322,7 @@ def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
         ...
     ValueError: x must be a tensor of floating-point numbers, got a list; write torch.tensor(x)
     """
-    if not hasattr(value, "detach"):
+    if not is_tensor(value):
         advice = f"; write torch.tensor({name})" if isinstance(value, list | np.ndarray) else ""
         kind = type(value).__name__
         given = f"a {kind}" if isinstance(value, list | tuple | np.ndarray) else repr(value)

@@ -8,6 +8,18 @@ from typing import Any
 import numpy as np
 
 
+def is_tensor(value: Any) -> bool:
+    """Say whether a value is torch's tensor; torch is imported only by topics that need it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> is_tensor(torch.ones(2)), is_tensor(torch.Tensor), is_tensor(torch.float32)
+    (True, False, False)
+    """
+    return hasattr(value, "detach") and not isinstance(value, type)
+
+
 def given(value: Any) -> str:
     """Say briefly what was given.
 
@@ -16,7 +28,7 @@ def given(value: Any) -> str:
     >>> given(2.5), given([1, 2]), given(np.ones(3))
     ('2.5', 'a list', 'an array of shape (3,)')
     """
-    if hasattr(value, "detach"):  # a tensor; torch is not imported to ask
+    if is_tensor(value):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"

@@ -21,6 +21,8 @@ import numpy as np
 from jaxtyping import AbstractArray, jaxtyped
 from numpy.typing import ArrayLike
 
+from primer.inputs.given import is_tensor
+
 LOOKED_AT = 100_000  # entries of a list or tuple
 CONTAINERS = (Sequence, Mapping, Collection, Iterable, list, tuple, dict)
 
@@ -57,7 +59,7 @@ def fits(value: Any, hint: Any) -> bool:
     if origin is Literal:
         return any(value is part or (type(value) is type(part) and value == part) for part in parts)
     if origin is Callable:
-        return callable(value) and takes(value, parts[0])
+        return callable(value) and takes(value, parts[0]) and _makes(value, parts[1])
     if origin in CONTAINERS:
         text = str if isinstance(value, str) else int if isinstance(value, bytes) else None
         if not isinstance(value, origin) or (text is not None and parts[0] is not text):
@@ -74,8 +76,8 @@ def fits(value: Any, hint: Any) -> bool:
         return all(map(fits, entries, parts if fixed else repeat(parts[0])))
     if is_open(hint):
         return True
-    try:
-        return isinstance(value, hint)
+    try:  # a class has what a protocol asks of its objects, and is none of them
+        return isinstance(value, hint) and not (isinstance(value, type) and is_protocol(hint))
     except TypeError:  # a protocol that cannot be asked: the function finds out
         return True
 
@@ -84,6 +86,27 @@ def _by_itself(entry: Any, hint: Any) -> bool:
     """Say whether an entry of a mapping fits; the layers of a model have widths of their own."""
     with jaxtyped("context"):
         return fits(entry, hint)
+
+
+def _makes(function: Callable[..., Any], result: Any) -> bool:
+    """Say whether a class, which is called to make an object, makes what a function is to return.
+
+    ``torch.nn.ReLU`` is a function that returns a module; ``numpy.ndarray`` called with numbers is
+    a mistake, of which some classes end the interpreter.
+    """
+    if not isinstance(function, type):
+        return True
+    if issubclass(function, np.ndarray) or hasattr(function, "detach"):
+        return False
+    try:
+        return isinstance(result, type) and not is_array(result) and issubclass(function, result)
+    except TypeError:  # a protocol that cannot be asked
+        return True
+
+
+def is_function(value: Any, arguments: Any) -> bool:
+    """Say whether a value can be called with such arguments to compute something; no class can."""
+    return callable(value) and not isinstance(value, type) and takes(value, arguments)
 
 
 def takes(function: Callable[..., Any], arguments: Any) -> bool:
@@ -135,9 +158,9 @@ def container(hint: Any) -> Any:
     return (list, tuple) if origin in (Sequence, Collection, Iterable) else ()
 
 
-def is_tensor(value: Any) -> bool:
-    """Say whether a value is torch's tensor; torch is imported only by topics that need it."""
-    return hasattr(value, "detach")  # which a torch.dtype has not
+def is_protocol(hint: Any) -> bool:
+    """Say whether a hint is a protocol, which says what an object must have."""
+    return getattr(hint, "_is_protocol", False)
 
 
 def is_array(hint: Any) -> bool:

@@ -50,6 +50,12 @@ Count = Annotated[int, count]
 """One whole number, 1 or larger."""
 Natural = Annotated[int, partial(count, at_least=0)]
 """One whole number, 0 or larger."""
+Dim = Annotated[int, partial(count, at_most=1 << 24)]
+"""How long an axis of a table is that is made, such as the width of a layer: 1 to 2²⁴."""
+Side = Annotated[int, partial(count, at_most=1 << 15)]
+"""How long the sides of a square table are that is made: 1 to 2¹⁵."""
+Many = Annotated[int, partial(count, at_most=10_000)]
+"""How many layers or other parts of a model are made: 1 to 10,000."""
 Steps = Annotated[int, partial(count, at_most=MANY)]
 """How often something is done, one time after the other: 1 to a million."""
 StepsOrNone = Annotated[int, partial(count, at_least=0, at_most=MANY)]

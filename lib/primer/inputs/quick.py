@@ -13,7 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
-from primer.inputs.hints import is_array, is_open, parts_of
+from primer.inputs.given import is_tensor
+from primer.inputs.hints import is_array, is_open, is_protocol, parts_of
 from primer.inputs.tensors import holds_finite
 
 Axes = dict[str, Any]
@@ -88,9 +89,7 @@ def _never(value: Any, axes: Axes) -> bool:
 def _holds_numbers(hint: type) -> bool:
     """Say whether entries are to be looked at, or the class is none that can be asked."""
     known = (list, tuple, np.ndarray, float, int, str, bytes)
-    return (
-        issubclass(hint, known) or hasattr(hint, "detach") or getattr(hint, "_is_protocol", False)
-    )
+    return issubclass(hint, known) or hasattr(hint, "detach") or is_protocol(hint)
 
 
 def _is_number(value: Any, axes: Axes) -> bool:
@@ -211,7 +210,7 @@ def finite(value: Any) -> bool:
         return True
     if isinstance(value, np.ndarray):
         return _finite_array(value)
-    if hasattr(value, "detach"):
+    if is_tensor(value):
         return _finite_tensor(value)
     if isinstance(value, list | tuple):
         kinds = set(map(type, value))

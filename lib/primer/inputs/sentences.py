@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import numpy as np
 from jaxtyping import jaxtyped
 
-from primer.inputs.given import given
+from primer.inputs.given import given, is_tensor
 from primer.inputs.hints import (
     CONTAINERS,
     container,
     fits,
     is_array,
-    is_tensor,
+    is_protocol,
     not_finite,
     parts_of,
 )
@@ -56,6 +56,8 @@ APART = (
     *("inconsistent tensor size", "shape mismatch:", "does not have enough dimensions"),
 )
 """What torch and NumPy say of shapes that do not go together."""
+LARGE = 1000
+"""A whole number from which on it may be the one that was mistyped."""
 NOT_THERE = ("out of bounds", "index out of range in self", "selected index k out of range")
 """What torch and NumPy say of an index, or a number of entries, that is too large."""
 
@@ -67,7 +69,8 @@ def problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str]
             if not fits(value, hint):
                 return difference(name, value, parts_of(hint), arguments)
             if broken := not_finite(value, infinite=name in unbounded):
-                single = "one finite number" if np.ndim(value) == 0 else "finite"
+                several = isinstance(value, Mapping) or np.ndim(value) > 0
+                single = "finite" if several else "one finite number"
                 rule = "a number, perhaps infinite" if name in unbounded else single
                 return f"{name} must be {rule}, got {broken}"
     return ""
@@ -101,8 +104,17 @@ def difference(
         make = "numpy.array" if array.array_type is np.ndarray else "torch.tensor"
         advice = f"; write {make}({name})" if isinstance(value, list | tuple | np.ndarray) else ""
     else:
-        words, advice = " or ".join(map(_words, parts)), ""
+        words, advice = " or ".join(map(_words, parts)), _call(value, parts)
     return f"{name} must be {words}, got {given(value)}{advice}"
+
+
+def _call(value: Any, parts: Sequence[Any]) -> str:
+    """Advise whoever gave a class to give one of its objects, where that would do."""
+    if not isinstance(value, type) or not any(
+        is_protocol(part) or (isinstance(part, type) and issubclass(value, part)) for part in parts
+    ):
+        return ""
+    return f"; write {value.__name__}(…), an object of that class"
 
 
 def _array_difference(
@@ -180,7 +192,10 @@ def _words(hint: Any) -> str:
 def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
     """Say what an error of Python's or torch's means for whoever called, if it is one of a kind."""
     if isinstance(error, MemoryError) or any(words in str(error) for words in TOO_LARGE):
-        return f"{name} needs more memory than there is; make its arguments smaller"
+        large = _sizes(arguments)
+        return f"{name} needs more memory than there is{f' for {large}' * bool(large)}; make " + (
+            "that smaller" if large else "its arguments smaller"
+        )
     if any(words in str(error) for words in APART):
         found = [(argument, tuple(one.shape)) for argument, one in _tensors(arguments)]
         shapes = ", ".join(f"{argument} {shape}" for argument, shape in found)
@@ -213,9 +228,22 @@ def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
     return f"all tensors need one precision, got {words}"
 
 
+def _sizes(arguments: Mapping[str, Any]) -> str:
+    """Name the arguments that memory may be needed for: large whole numbers, and arrays."""
+    numbers = [
+        f"{argument} = {one:,}"
+        for argument, one in arguments.items()
+        if isinstance(one, int) and one >= LARGE
+    ]
+    shapes = [f"{argument} of shape {tuple(one.shape)}" for argument, one in _tensors(arguments)]
+    return ", ".join(numbers or shapes)
+
+
 def _tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Give tensors and arrays by name, a model's first, and those that a tuple holds."""
     for argument, value in arguments.items():
+        if isinstance(value, type):
+            continue
         if is_tensor(value) or isinstance(value, np.ndarray):
             yield argument, value
         elif hasattr(value, "parameters"):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from primer.inputs.arrays import as_array
+from primer.inputs.given import is_tensor
 
 
 def tokens(name: str, ids: Any, vocab_size: int, *, also: Collection[int] = ()) -> Any:
@@ -47,12 +48,12 @@ def tokens(name: str, ids: Any, vocab_size: int, *, also: Collection[int] = ()) 
         ...
     ValueError: text must hold token ids, whole numbers from 0 to 2, got numbers of type float64
     """
-    is_tensor = hasattr(ids, "detach")
+    has_tensor = is_tensor(ids)
     array = as_array(name, ids)
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(
             f"{name} must hold token ids, whole numbers from 0 to {vocab_size - 1}, "
-            f"got numbers of type {ids.dtype if is_tensor else array.dtype}"
+            f"got numbers of type {ids.dtype if has_tensor else array.dtype}"
         )
     wrong = (array < 0) | (array >= vocab_size)
     if also:
@@ -63,4 +64,4 @@ def tokens(name: str, ids: Any, vocab_size: int, *, also: Collection[int] = ()) 
         raise ValueError(
             f"{name} must hold token ids, 0 to {vocab_size - 1}, got {array[wrong][0]}{place}"
         )
-    return ids.long() if is_tensor else array.astype(np.int64)
+    return ids.long() if has_tensor else array.astype(np.int64)

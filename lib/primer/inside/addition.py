@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.fourier import dft
-from primer.inputs import Count, NotNegative, Positive, Steps, among, checked, count, tokens
+from primer.inputs import Count, Dim, NotNegative, Positive, Steps, among, checked, count, tokens
 
 BENDS = {"relu": torch.relu, "square": torch.square}
 
@@ -132,7 +132,7 @@ def modular_pairs(p: Prime) -> Int[Tensor, "pairs 2"]:
 @torch.enable_grad()  # inside: it goes through a generator only if it sees one
 def train_addition(
     p: Prime,
-    width: Count,
+    width: Dim,
     generator: torch.Generator,
     *,
     bend: Annotated[str, among(BENDS)] = "relu",

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import Count, Number, checked
+from primer.inputs import Dim, Number, checked
 from primer.inside.looking import Patch
 
 
@@ -87,7 +87,7 @@ def steered(name: str, vector: Float[Tensor, " d"], dose: Number) -> dict[str, P
 
 @checked
 def random_directions(
-    n: Count, vector: Float[Tensor, " d"], generator: torch.Generator
+    n: Dim, vector: Float[Tensor, " d"], generator: torch.Generator
 ) -> Float[Tensor, "n d"]:
     """Draw directions of a vector's length, all equally likely: the control of a push.
 

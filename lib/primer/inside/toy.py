@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import Count, Positive, Steps, checked
+from primer.inputs import Count, Dim, Positive, Steps, checked
 from primer.inside.sharing import Chance
 
 
@@ -38,7 +38,7 @@ class Toy(NamedTuple):
 
 @checked
 def sparse_examples(
-    n: Count, features: Count, p: Chance, generator: torch.Generator
+    n: Dim, features: Dim, p: Chance, generator: torch.Generator
 ) -> Float[Tensor, "n features"]:
     """Draw features that are active with chance p each, and then uniform on [0, 1].
 

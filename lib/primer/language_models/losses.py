@@ -25,6 +25,7 @@ from primer.inputs import (
     number,
     vector,
 )
+from primer.inputs.given import is_tensor
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -144,13 +145,9 @@ def distribution(name: str, values: ArrayLike) -> Float[np.ndarray, " outcomes"]
     return p
 
 
-def _is_tensor(values: Any) -> bool:
-    return hasattr(values, "detach")  # asked without importing torch
-
-
 def _special(values: Any) -> Any:
     """Give the functions of logarithms that compute with such values: torch's, or SciPy's."""
-    if not _is_tensor(values):
+    if not is_tensor(values):
         return scipy.special
     import torch
 
@@ -159,15 +156,15 @@ def _special(values: Any) -> Any:
 
 def _distributions(name: str, values: Any) -> Any:
     """Return distributions, a tensor as it is and anything else as an array."""
-    if _is_tensor(values):
+    if is_tensor(values):
         return inputs.distribution(name, inputs.tensor(name, values, axes=1))
     return distribution(name, values)
 
 
 def _pair(p: Any, q: Any) -> tuple[Any, Any]:
     """Return two distributions, or as many pairs of them, over the same outcomes."""
-    if _is_tensor(p) != _is_tensor(q):
-        other = "q" if _is_tensor(p) else "p"
+    if is_tensor(p) != is_tensor(q):
+        other = "q" if is_tensor(p) else "p"
         raise ValueError(f"p and q must both be tensors, or neither; write torch.tensor({other})")
     true, model = _distributions("p", p), _distributions("q", q)
     if true.shape[-1] != model.shape[-1]:
@@ -183,7 +180,7 @@ def _in_base(nats: Any, base: float) -> Any:
     if number("base", base) <= 1:
         raise ValueError(f"base must be above 1 (2 for bits, e for nats), got {base}")
     in_base = nats / math.log(base)
-    return in_base if _is_tensor(nats) else float(in_base)
+    return in_base if is_tensor(nats) else float(in_base)
 
 
 @overload

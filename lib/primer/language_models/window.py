@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from primer.inputs import Count, Natural, Positive, Steps, checked, count
+from primer.inputs import Count, Dim, Natural, Positive, Steps, checked, count, room
 from primer.inputs import tokens as token_ids
 from primer.inputs.values import MANY
 from primer.language_models.counting import BOUNDARY, Alphabet, checked_codes
@@ -62,7 +62,7 @@ class WindowModel(nn.Module):
     """
 
     @checked
-    def __init__(self, vocab_size: int, window: int, d_embed: int, d_hidden: int) -> None:
+    def __init__(self, vocab_size: Dim, window: Dim, d_embed: Dim, d_hidden: Dim) -> None:
         super().__init__()
         sizes = {
             "vocab_size": vocab_size,
@@ -70,7 +70,10 @@ class WindowModel(nn.Module):
             "d_embed": d_embed,
             "d_hidden": d_hidden,
         }
-        self.sizes = {name: count(name, size) for name, size in sizes.items()}
+        room(vocab_size=vocab_size, d_embed=d_embed)
+        room(window=window, d_embed=d_embed, d_hidden=d_hidden)
+        room(d_hidden=d_hidden, vocab_size=vocab_size)
+        self.sizes = sizes
         self.embed = nn.Embedding(vocab_size, d_embed)
         self.hidden = nn.Linear(window * d_embed, d_hidden)
         self.head = nn.Linear(d_hidden, vocab_size)

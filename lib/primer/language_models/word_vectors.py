@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, Positive, as_array, checked, count
+from primer.inputs import Count, Dim, Positive, as_array, checked, count
 from primer.inputs import tokens as token_ids
 
 
@@ -121,7 +121,7 @@ def skip_gram_loss(
 
 @checked
 def positive_pmi(
-    pairs: Int[np.ndarray, "pairs 2"], vocab_size: Count, power: Positive = 1.0
+    pairs: Int[np.ndarray, "pairs 2"], vocab_size: Dim, power: Positive = 1.0
 ) -> sparse.csr_array:
     r"""Tabulate how much more often words meet than they would by chance.
 

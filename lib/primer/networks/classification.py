@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, log_softmax, softmax
 
 from primer.inputs import (
-    Count,
+    Dim,
     Matrix,
     NotNegative,
     Positive,
@@ -272,9 +272,7 @@ class Reliability(NamedTuple):
 
 
 @checked
-def reliability(
-    confidence: Vector, correct: Bool[np.ndarray, " n"], bins: Count = 10
-) -> Reliability:
+def reliability(confidence: Vector, correct: Bool[np.ndarray, " n"], bins: Dim = 10) -> Reliability:
     r"""Compare how sure a classifier was with how often it was right.
 
     .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n}\,\bigl|\mathrm{acc}_b-\mathrm{conf}_b\bigr|

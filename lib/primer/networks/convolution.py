@@ -13,7 +13,7 @@ from jaxtyping import Float
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from primer.inputs import Count, Natural, checked, count, real, vector
+from primer.inputs import Count, Natural, checked, real, vector
 
 
 @checked
@@ -346,7 +346,8 @@ def _windows(X: np.ndarray, W: np.ndarray, stride: int, padding: int) -> np.ndar
 def _pool_windows(images: ArrayLike, kernel: int, stride: int | None) -> np.ndarray:
     """Look at all windows of a pooling layer."""
     X = _images("images", images)
-    shape = np.empty((1, X.shape[1], count("kernel", kernel), kernel))
+    convolution_size(min(X.shape[2:]), kernel)
+    shape = np.empty((1, X.shape[1], kernel, kernel))
     return _windows(X, shape, kernel if stride is None else stride, 0)
 
 

@@ -9,10 +9,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import (
-    Count,
     Number,
     Probability,
     Reals,
+    Side,
     Vector,
     checked,
     count,
@@ -110,7 +110,7 @@ def tent_network(folds: int, crease: Probability = 0.5) -> list[Layer]:
 
 
 @checked
-def zigzag_network(depth: int, width: Count) -> list[Layer]:
+def zigzag_network(depth: int, width: Side) -> list[Layer]:
     r"""Write a zigzag of several legs, composed with itself, as a ReLU network.
 
     .. math::

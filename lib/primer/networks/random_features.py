@@ -17,9 +17,8 @@ from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
 
 from primer.inputs import (
-    Count,
+    Dim,
     Matrix,
-    Natural,
     NotNegative,
     Positive,
     StepsOrNone,
@@ -105,9 +104,7 @@ def _inverses(sigma: np.ndarray, penalty: float, kept: np.ndarray) -> Float[np.n
 
 
 @checked
-def relu_features(
-    X: Matrix, width: Count, rng: np.random.Generator
-) -> Float[np.ndarray, "n width"]:
+def relu_features(X: Matrix, width: Dim, rng: np.random.Generator) -> Float[np.ndarray, "n width"]:
     r"""Compute a layer of random ReLU units that is never trained.
 
     .. math:: \Phi = \frac{1}{\sqrt p}\max(0, XW), \qquad W_{ij}\sim N(0,1)
@@ -145,7 +142,7 @@ def relu_features(
 
 
 @checked
-def legendre_features(x: Vector, degree: Natural) -> Float[np.ndarray, "n {degree}+1"]:
+def legendre_features(x: Vector, degree: StepsOrNone) -> Float[np.ndarray, "n {degree}+1"]:
     r"""Evaluate the Legendre polynomials, orthogonal on :math:`[-1,1]`, up to a degree.
 
     .. math:: (k+1)P_{k+1}(x) = (2k+1)\,x\,P_k(x) - k\,P_{k-1}(x)
@@ -182,7 +179,7 @@ def legendre_features(x: Vector, degree: Natural) -> Float[np.ndarray, "n {degre
 
 
 @checked
-def cosine_features(x: Vector, degree: Natural) -> Float[np.ndarray, "n {degree}+1"]:
+def cosine_features(x: Vector, degree: StepsOrNone) -> Float[np.ndarray, "n {degree}+1"]:
     r"""Evaluate cosines of rising frequency on :math:`[-1,1]`.
 
     .. math:: \cos\bigl(k\pi(x+1)/2\bigr), \qquad k = 0, \dots, \text{degree}

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from primer.inputs.given import is_tensor
 from primer.notebook.exercises import Mistake
 
 Answer = Callable[..., Any]
@@ -55,7 +56,7 @@ def as_array(
     primer.notebook.exercises.Mistake: the result should be numbers of shape (4,), yours is 'four'
     """
     wanted = f"numbers of shape {shape}" if shape else "one number"
-    if hasattr(value, "detach"):  # a torch tensor, named by its method to spare the import
+    if is_tensor(value):
         value = value.detach().cpu()
         if str(value.dtype) == "torch.bfloat16":
             raise Mistake(f"{name} is in bfloat16, which keeps two digits; compute in float32")

@@ -21,7 +21,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, Positive, Seed, StepsOrNone, checked, one_of, tensor
+from primer.inputs import Positive, Seed, Side, StepsOrNone, checked, one_of, tensor
 
 Parametrization = Literal["standard", "mup", "rates", "start", "root"]
 SMALL_START = ("mup", "start")
@@ -93,7 +93,7 @@ class Mlp(nn.Module):
     """
 
     @checked
-    def __init__(self, width: Count, parametrization: Parametrization) -> None:
+    def __init__(self, width: Side, parametrization: Parametrization) -> None:
         super().__init__()
         one_of("parametrization", parametrization, get_args(Parametrization))
         self.width = width

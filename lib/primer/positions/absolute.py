@@ -6,8 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.attention.masks import LARGEST
-from primer.inputs import Count, checked
+from primer.inputs import Dim, checked, room
 from primer.positions.frequencies import Positions, as_positions, check_pairs, rope_angles
 
 
@@ -92,24 +91,15 @@ class LearnedPositions(nn.Module):
     """
 
     @checked
-    def __init__(self, max_length: Count, dim: Count) -> None:
+    def __init__(self, max_length: Dim, dim: Dim) -> None:
         super().__init__()
-        _check_size(max_length, dim)
+        room(max_length=max_length, dim=dim)
         self.weight = nn.Parameter(torch.empty(max_length, dim))
         nn.init.normal_(self.weight, std=0.02)  # as in Hugging Face; OpenAI took 0.01
 
     def forward(self, positions: Positions) -> Float[Tensor, "*positions dim"]:
         """Look up the vectors of the given positions; refuse positions outside the table."""
         return self.weight[_rows(positions, len(self.weight))]
-
-
-def _check_size(max_length: int, dim: int) -> None:
-    """Raise a ``ValueError`` when a table is larger than any memory."""
-    if max_length * dim > LARGEST:
-        raise ValueError(
-            f"a table of {max_length:,} positions with {dim:,} numbers each fits no memory; "
-            f"it may have {LARGEST:,} numbers"
-        )
 
 
 def _rows(positions: Positions, length: int) -> Int[Tensor, "*positions"]:

@@ -7,11 +7,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from primer.attention.masks import LARGEST, query_offsets
-from primer.inputs import Count, checked
+from primer.inputs import Dim, checked
 
 
 @checked
-def alibi_slopes(n_heads: Count) -> Float[Tensor, " heads"]:
+def alibi_slopes(n_heads: Dim) -> Float[Tensor, " heads"]:
     r"""Compute the slope of each head.
 
     For :math:`H` heads, :math:`H` a power of two, head :math:`h = 1, \dots, H` has
@@ -48,8 +48,6 @@ def alibi_slopes(n_heads: Count) -> Float[Tensor, " heads"]:
     >>> alibi_slopes(3)
     tensor([0.0625, 0.0039, 0.2500], dtype=torch.float64)
     """
-    if n_heads > LARGEST:
-        raise ValueError(f"n_heads must be at most {LARGEST:,}, got {n_heads:,}")
     power = 2 ** (n_heads.bit_length() - 1)  # the largest power of two that is not above H
     slopes = _power_of_two_slopes(power)
     between = _power_of_two_slopes(2 * power)[0::2]

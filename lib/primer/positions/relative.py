@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from primer.attention.dot_product import check_attention, dot_products
 from primer.attention.masks import query_offsets
 from primer.attention.multi_head import check_heads, merge_heads, split_heads
-from primer.inputs import Count, checked, tensor
+from primer.inputs import Count, Dim, Side, checked, room, tensor
 from primer.inputs.tensors import check_finite
 
 
@@ -212,12 +212,13 @@ class ShawRelativeAttention(nn.Module):
 
     @checked
     def __init__(
-        self, d_model: int, n_heads: int, max_distance: Count, causal: bool = False
+        self, d_model: Side, n_heads: int, max_distance: Dim, causal: bool = False
     ) -> None:
         super().__init__()
         check_heads(d_model, n_heads)
         self.n_heads, self.causal = n_heads, causal
         d_head = d_model // n_heads
+        room(2 * d_head, max_distance=max_distance)
         self.to_qkv = nn.Linear(d_model, 3 * d_model, bias=False)
         self.to_output = nn.Linear(d_model, d_model, bias=False)
         self.key_offsets = nn.Parameter(torch.randn(2 * max_distance + 1, d_head) / d_head**0.5)

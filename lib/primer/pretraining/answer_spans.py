@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from primer.inputs import Count, Vector, checked, count, tensor, vector, whole
+from primer.inputs import Count, Dim, Side, Vector, checked, room, tensor, vector, whole
 from primer.inputs import tokens as token_ids
 
 
@@ -151,10 +151,10 @@ class SpanBoundary(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: int, vocab_size: int, longest: int = 10) -> None:
+    def __init__(self, d_model: Side, vocab_size: Dim, longest: Dim = 10) -> None:
         super().__init__()
-        for name, size in (("d_model", d_model), ("vocab_size", vocab_size), ("longest", longest)):
-            count(name, size)
+        room(3, d_model=d_model, vocab_size=vocab_size)
+        room(d_model=d_model, longest=longest)
         self.places = nn.Embedding(longest, d_model)
         self.layers = nn.Sequential(
             nn.Linear(3 * d_model, d_model),

@@ -274,7 +274,8 @@ def load_bert(state_dict: Mapping[str, Tensor], config: Any) -> BertForPretraini
     >>> torch.allclose(ours(tokens).words, theirs(tokens).prediction_logits, atol=1e-5)
     True
     """
-    if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
+    its_own = hasattr(config, "to_dict") and not isinstance(config, type)
+    if not isinstance(config, Mapping) and not its_own:
         raise ValueError(f"config must be Hugging Face's BertConfig or a mapping, got {config!r}")
     theirs = dict(config) if isinstance(config, Mapping) else config.to_dict()
     if theirs.get("model_type") != "bert" or theirs.get("hidden_act", "gelu") != "gelu":

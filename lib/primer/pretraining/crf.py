@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.inputs import checked
+from primer.inputs import Side, checked
 from primer.inputs import tokens as token_ids
 
 Scores = Float[Tensor, "words tags"]
@@ -200,10 +200,8 @@ class LinearChainCRF(nn.Module):
     """
 
     @checked
-    def __init__(self, n_tags: int) -> None:
+    def __init__(self, n_tags: Side) -> None:
         super().__init__()
-        if n_tags < 1:
-            raise ValueError(f"n_tags must be at least 1, got {n_tags}")
         self.transitions = nn.Parameter(torch.zeros(n_tags, n_tags))
         self.first, self.last = (nn.Parameter(torch.zeros(n_tags)) for _ in range(2))
 

@@ -8,14 +8,14 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from primer.inputs import Count, Natural, among, checked
+from primer.inputs import Natural, Side, among, checked
 
 FAMILIES = ("encoder", "decoder", "prefix")
 
 
 @checked
 def family_mask(
-    family: Annotated[str, among(FAMILIES)], n_tokens: Count, prefix: Natural = 0
+    family: Annotated[str, among(FAMILIES)], n_tokens: Side, prefix: Natural = 0
 ) -> Bool[Tensor, "n n"]:
     r"""Allow each place the places that its family of models lets it see.
 

@@ -12,7 +12,19 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from torch import nn
 
-from primer.inputs import Count, Natural, NotNegative, Steps, checked, count, matrix, tensor, vector
+from primer.inputs import (
+    Dim,
+    Natural,
+    NotNegative,
+    Side,
+    Steps,
+    checked,
+    count,
+    matrix,
+    room,
+    tensor,
+    vector,
+)
 
 
 @checked
@@ -169,7 +181,7 @@ class LinearAttentionLayer(nn.Module):
     """
 
     @checked
-    def __init__(self, d: Count) -> None:
+    def __init__(self, d: Side) -> None:
         super().__init__()
         # a start at 0 would be a saddle: each factor's gradient holds the other
         self.A = nn.Parameter(0.1 * torch.randn(d + 1, d + 1))
@@ -189,7 +201,7 @@ class LinearAttentionLayer(nn.Module):
 
 @checked
 def linear_tasks(
-    n_tasks: int, n: int, d: int, generator: torch.Generator
+    n_tasks: Dim, n: Dim, d: Dim, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Draw regressions: examples, a query whose output is hidden, and that output.
 
@@ -212,8 +224,7 @@ def linear_tasks(
     >>> examples.shape, query[:, -1].tolist(), answer.shape
     (torch.Size([2, 5, 4]), [0.0, 0.0], torch.Size([2]))
     """
-    for name, size in (("n_tasks", n_tasks), ("n", n), ("d", d)):
-        count(name, size)
+    room(n_tasks=n_tasks, n=n, d=d)
     x = torch.randn(n_tasks, n + 1, d, generator=generator)
     w = torch.randn(n_tasks, d, 1, generator=generator)
     y = x @ w  # (n_tasks, n + 1, 1)

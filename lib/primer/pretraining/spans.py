@@ -15,6 +15,7 @@ from primer.inputs import (
     Natural,
     Positive,
     Probability,
+    Steps,
     checked,
     count,
     positive,
@@ -57,7 +58,7 @@ class SpanSizes(NamedTuple):
 
 @checked
 def span_length_probabilities(
-    p: Probability = 0.2, longest: Count = 10
+    p: Probability = 0.2, longest: Steps = 10
 ) -> Float[np.ndarray, " longest"]:
     r"""Compute how likely SpanBERT hides spans of 1, 2, … words.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from primer.inputs import Count, checked, whole
+from primer.inputs import Steps, checked, whole
 from primer.inputs.values import MANY
 
 
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 @checked
-def encode_bio(spans: Sequence[Span], n_words: Count) -> list[str]:
+def encode_bio(spans: Sequence[Span], n_words: Steps) -> list[str]:
     """Tag each word: B for the first of a span, I for the others in it, O for those in none.
 
     Parameters

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import Count, Number, checked, count, tensor
+from primer.inputs import Dim, Number, Side, checked, room, tensor
 from primer.inputs.guard import unasked
 
 State = tuple[Tensor, ...]
@@ -50,10 +50,10 @@ class Cell(nn.Module, ABC):
     from_torch_order: ClassVar[tuple[int, ...]]
 
     @checked
-    def __init__(self, input_size: int, hidden_size: int) -> None:
+    def __init__(self, input_size: Dim, hidden_size: Side) -> None:
         super().__init__()
-        self.input_size = count("input_size", input_size)
-        self.hidden_size = count("hidden_size", hidden_size)
+        room(len(self.gates), input_size=input_size, hidden_size=hidden_size)
+        self.input_size, self.hidden_size = input_size, hidden_size
         width = len(self.gates) * hidden_size
         self.input_weight = nn.Parameter(torch.empty(input_size, width))
         self.state_weight = nn.Parameter(torch.empty(hidden_size, width))
@@ -70,7 +70,7 @@ class Cell(nn.Module, ABC):
         nn.init.uniform_(self.state_weight, -bound, bound)
 
     @checked
-    def zero_state(self, batch_size: Count) -> State:
+    def zero_state(self, batch_size: Dim) -> State:
         """Return the state before anything was read: zeros of shape (batch, hidden)."""
         zero = self.bias.new_zeros(batch_size, self.hidden_size)
         return (zero,) * self.n_states
@@ -258,7 +258,7 @@ class LSTMCell(Cell):
     from_torch_order = (1, 0, 3, 2)
 
     @checked
-    def __init__(self, input_size: int, hidden_size: int, forget_bias: Number = 1.0) -> None:
+    def __init__(self, input_size: Dim, hidden_size: Side, forget_bias: Number = 1.0) -> None:
         super().__init__(input_size, hidden_size)
         self.bias.data[:hidden_size] = forget_bias
 
@@ -302,7 +302,7 @@ class GRUCell(Cell):
     from_torch_order = (0, 1, 2)
 
     @checked
-    def __init__(self, input_size: int, hidden_size: int) -> None:
+    def __init__(self, input_size: Dim, hidden_size: Side) -> None:
         super().__init__(input_size, hidden_size)
         self.state_bias = nn.Parameter(torch.zeros(hidden_size))
 

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, Steps, checked, count
+from primer.inputs import Dim, Side, Steps, checked, count
 from primer.inputs import tokens as token_ids
 from primer.recurrent.cells import LSTMCell, State
 from primer.recurrent.layers import Recurrent
@@ -64,8 +64,8 @@ class RecurrentLanguageModel(nn.Module):
         self,
         alphabet: str,
         cell: str,
-        hidden_size: int,
-        embedding_size: Count = 16,
+        hidden_size: Side,
+        embedding_size: Dim = 16,
         forget_bias: float | None = None,
     ) -> None:
         super().__init__()

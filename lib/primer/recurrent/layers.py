@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from primer.inputs import Count, among, checked, tensor
+from primer.inputs import Dim, Many, Side, among, checked, tensor
 from primer.inputs.guard import unasked
 from primer.inputs.tensors import holds_whole
 from primer.recurrent.cells import CELLS, Cell, State
@@ -170,9 +170,9 @@ class Recurrent(nn.Module):
     def __init__(
         self,
         cell: Annotated[str, among(CELLS)],
-        input_size: int,
-        hidden_size: int,
-        n_layers: Count = 1,
+        input_size: Dim,
+        hidden_size: Side,
+        n_layers: Many = 1,
         *,
         bidirectional: bool = False,
     ) -> None:

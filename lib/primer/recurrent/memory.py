@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.inputs import (
     Count,
+    Dim,
     Matrix,
     Natural,
     Probability,
@@ -136,7 +137,7 @@ def loss_with_erased_past(
 
 @checked
 def text_windows(
-    tokens: Int[Tensor, " n"], length: Count, number: Count, seed: Seed = 0
+    tokens: Int[Tensor, " n"], length: Count, number: Dim, seed: Seed = 0
 ) -> Int[Tensor, "number length"]:
     """Draw pieces of a text at random places.
 

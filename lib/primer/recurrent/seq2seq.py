@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, among, checked, count, one_of
+from primer.inputs import Dim, Side, among, checked, count, one_of, room
 from primer.inputs import tokens as token_ids
 from primer.inputs.values import MANY
 from primer.recurrent.cells import GRUCell
@@ -215,12 +215,13 @@ class EncoderDecoder(nn.Module):
     @checked
     def __init__(
         self,
-        n_letters: Count,
-        hidden_size: Count,
+        n_letters: Dim,
+        hidden_size: Side,
         score: str | None = "bilinear",
         query: Annotated[str, among(QUERIES)] = "current",
     ) -> None:
         super().__init__()
+        room(n_letters=n_letters, hidden_size=hidden_size)
         self.mark = n_letters
         self.score, self.query = score, query
         if score is not None:

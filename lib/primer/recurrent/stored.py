@@ -17,6 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from primer.inputs import checked
 from primer.recurrent.characters import RecurrentLanguageModel
 from primer.saving import write_whole
 
@@ -113,7 +114,7 @@ def save_models(models: Mapping[str, RecurrentLanguageModel], path: Path | None 
     path : Path, optional
         The file; that of the package by default.
     """
-    path = path or MODELS
+    path = MODELS if path is None else Path(path)
     every = (load_models(path) if path.exists() else {}) | dict(models)
     tensors: dict[str, Tensor] = {}
     for name, model in every.items():
@@ -123,12 +124,13 @@ def save_models(models: Mapping[str, RecurrentLanguageModel], path: Path | None 
     write_whole(path, save(tensors, {"models": json.dumps([cells, alphabets])}))
 
 
-def load_models(path: Path | None = None) -> dict[str, RecurrentLanguageModel]:
+@checked
+def load_models(path: str | Path | None = None) -> dict[str, RecurrentLanguageModel]:
     """Read the models of a file, by default the three of the chapter.
 
     Parameters
     ----------
-    path : Path, optional
+    path : path, optional
         What :func:`save_models` wrote.
 
     Returns
@@ -146,7 +148,7 @@ def load_models(path: Path | None = None) -> dict[str, RecurrentLanguageModel]:
     >>> {name: model.cell for name, model in load_models().items()}
     {'gru': 'gru', 'lstm': 'lstm', 'rnn': 'rnn'}
     """
-    path = path or MODELS
+    path = MODELS if path is None else Path(path)
     try:
         data = path.read_bytes()
         tensors = load(data)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inputs import Count, StepsOrNone, at_least, checked
+from primer.inputs import Count, Dim, StepsOrNone, at_least, checked
 
 NOUNS = 10
 """In :func:`agreement`: tokens 0–9 are singular nouns, 10–19 plural ones, 20 is "of the"."""
@@ -17,7 +17,7 @@ OF = 2 * NOUNS
 
 @checked
 def parity(
-    batch_size: Count, length: Count, generator: torch.Generator
+    batch_size: Dim, length: Dim, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     r"""Draw bits; the answer at each step is whether the ones so far are odd in number.
 
@@ -46,7 +46,7 @@ def parity(
 
 @checked
 def adding_problem(
-    batch_size: Count, length: Annotated[int, at_least(2)], generator: torch.Generator
+    batch_size: Dim, length: Annotated[int, at_least(2)], generator: torch.Generator
 ) -> tuple[Float[Tensor, "batch length 2"], Float[Tensor, " batch"]]:
     r"""Draw numbers of which two are marked, one in each half; the answer is their sum.
 
@@ -95,7 +95,7 @@ def adding_problem(
 
 @checked
 def reversal(
-    batch_size: Count, length: Count, n_letters: Count, generator: torch.Generator
+    batch_size: Dim, length: Dim, n_letters: Count, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
     """Draw strings of letters; the answer is the string backwards.
 
@@ -117,7 +117,7 @@ def reversal(
 
 @checked
 def agreement(
-    batch_size: Count, phrases: StepsOrNone, generator: torch.Generator, agree: float = 0.0
+    batch_size: Dim, phrases: StepsOrNone, generator: torch.Generator, agree: float = 0.0
 ) -> tuple[Int[Tensor, "batch words"], Int[Tensor, " batch"]]:
     """Draw sentences like "the keys of the cabinet of the lady …"; the answer is the verb's number.
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import Count, as_array, checked, matrix, vector
+from primer.inputs import Count, Dim, as_array, checked, matrix, vector
 from primer.inputs.magnitude import scaled
 from primer.regression.inputs import Design, single_response
 
@@ -85,7 +85,7 @@ def fit_standardized(solver: Solver, X: ArrayLike, y: ArrayLike) -> Linear:
 
 
 @checked
-def k_folds(n: Count, k: Count, rng: np.random.Generator) -> list[Int[np.ndarray, " fold"]]:
+def k_folds(n: Dim, k: Count, rng: np.random.Generator) -> list[Int[np.ndarray, " fold"]]:
     r"""Deal observations at random into ``k`` parts whose sizes differ by at most one.
 
     Parameters

@@ -19,6 +19,15 @@ Activation = Literal["swiglu", "gelu", "gelu_tanh", "relu"]
 
 Settings = TypeVar("Settings", "TransformerConfig", "RopeStretch")
 
+WIDEST = 1 << 24
+LARGEST = {
+    "vocab_size": WIDEST,
+    "n_layers": 10_000,
+    "d_model": 1 << 15,
+    "n_heads": 1 << 15,
+    "context_length": WIDEST,
+}
+"""How much of each a model may have; more is a slip of the finger, and would fill the memory."""
 CHOICES = {
     "positions": get_args(Positions),
     "rope_layout": get_args(RopeLayout),
@@ -173,11 +182,11 @@ class TransformerConfig:
             raise ValueError(f"rope_stretch must be a RopeStretch, got {self.rope_stretch!r}")
         if self.rope_stretch is not None and self.positions != "rope":
             raise ValueError(f"rope_stretch needs positions = 'rope', got {self.positions!r}")
-        for name in ("vocab_size", "n_layers", "d_model", "n_heads", "context_length"):
-            count(name, getattr(self, name))
+        for name, most in LARGEST.items():
+            count(name, getattr(self, name), at_most=most)
         for name in ("n_kv_heads", "d_ff", "window", "n_experts"):
             if getattr(self, name) is not None:
-                count(name, getattr(self, name))
+                count(name, getattr(self, name), at_most=10_000 if name == "n_experts" else WIDEST)
         for name, allowed in CHOICES.items():
             one_of(name, getattr(self, name), allowed)
         self._check_heads()

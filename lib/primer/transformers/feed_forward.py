@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
-from primer.inputs import among, checked, count, one_of, tensor
+from primer.inputs import Dim, Side, among, checked, one_of, room, tensor
 from primer.inputs.tensors import check_finite, is_trusted
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -62,13 +62,13 @@ class FeedForward(nn.Module):
     @checked
     def __init__(
         self,
-        d_model: int,
-        d_ff: int,
+        d_model: Side,
+        d_ff: Dim,
         activation: Annotated[str, among(ACTIVATIONS)] = "relu",
         bias: bool = True,
     ) -> None:
         super().__init__()
-        _check_widths(d_model, d_ff)
+        room(d_model=d_model, d_ff=d_ff)
         self.up = nn.Linear(d_model, d_ff, bias=bias)
         self.activation = ACTIVATIONS[activation]
         self.down = nn.Linear(d_ff, d_model, bias=bias)
@@ -111,9 +111,9 @@ class SwiGLU(nn.Module):
     """
 
     @checked
-    def __init__(self, d_model: int, d_ff: int, bias: bool = False) -> None:
+    def __init__(self, d_model: Side, d_ff: Dim, bias: bool = False) -> None:
         super().__init__()
-        _check_widths(d_model, d_ff)
+        room(d_model=d_model, d_ff=d_ff)
         self.gate = nn.Linear(d_model, d_ff, bias=bias)
         self.up = nn.Linear(d_model, d_ff, bias=bias)
         self.down = nn.Linear(d_ff, d_model, bias=bias)
@@ -150,12 +150,6 @@ def make_feed_forward(kind: str, d_model: int, d_ff: int, bias: bool) -> FeedFor
     if kind == "swiglu":
         return SwiGLU(d_model, d_ff, bias)
     return FeedForward(d_model, d_ff, kind, bias)
-
-
-def _check_widths(d_model: int, d_ff: int) -> None:
-    """Raise a ``ValueError`` unless both widths are positive."""
-    count("d_model", d_model)
-    count("d_ff", d_ff)
 
 
 def _check_tokens(x: Tensor, up: nn.Linear) -> None:

@@ -115,10 +115,10 @@ def check_fit(config: TransformerConfig, weights: Mapping[str, Any]) -> None:
     Examples
     --------
     >>> config = TransformerConfig(
-    ...     vocab_size=10, n_layers=10**6, d_model=8, n_heads=2, context_length=4
+    ...     vocab_size=10, n_layers=10_000, d_model=8, n_heads=2, context_length=4
     ... )
     >>> try:
-    ...     check_fit(config, {})  # and not a million layers
+    ...     check_fit(config, {})  # and not ten thousand layers
     ... except ValueError as error:
     ...     print(str(error)[:85])
     these weights do not fit the configuration: Missing key embed.weight; Missing key blo

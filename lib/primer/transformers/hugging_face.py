@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from primer.inputs import checked, count, number
-from primer.transformers.config import Activation, RopeStretch, TransformerConfig
+from primer.transformers.config import LARGEST, Activation, RopeStretch, TransformerConfig
 from primer.transformers.model import Transformer
 from primer.transformers.rotary import check_table
 
@@ -56,6 +56,12 @@ GPT2_ACTIVATIONS: dict[str, Activation] = {
     "gelu_python": "gelu",
     "relu": "relu",
 }
+OURS = {
+    **dict.fromkeys(("n_layer", "num_hidden_layers"), "n_layers"),
+    **dict.fromkeys(("n_embd", "hidden_size"), "d_model"),
+    **dict.fromkeys(("n_head", "num_attention_heads"), "n_heads"),
+}
+"""Their names of what no model may have as much of as a vocabulary has words."""
 # What a configuration may ask for and no model of ours computes, unless the value asks for nothing.
 # Theirs leave an entry unread that stands in the wrong file; what it is meant to change is a guess.
 SWITCHES = """
@@ -288,7 +294,8 @@ class _Settings(dict[str, Any]):
     def count(self, name: str, default: int | None = None) -> int:
         """Return a whole number ≥ 1; with a default the entry may be missing or ``None``."""
         value = self[name] if default is None else self.get(name)
-        return count(name, default if value is None else value)
+        most = LARGEST[OURS.get(name, "vocab_size")]
+        return count(name, default if value is None else value, at_most=most)
 
     def divides(self, name: str, part: int, other: str, whole: int) -> None:
         """Raise a ``ValueError`` unless one number divides the other."""

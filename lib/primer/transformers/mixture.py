@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from primer.inputs import Count, checked, tensor
+from primer.inputs import Many, Side, checked, room, tensor
 from primer.inputs.given import given
 
 
@@ -184,8 +184,8 @@ class MixtureOfExperts(nn.Module):
     def __init__(
         self,
         make_expert: Callable[[], nn.Module],
-        d_model: Count,
-        n_experts: int,
+        d_model: Side,
+        n_experts: Many,
         experts_per_token: int = 2,
     ) -> None:
         super().__init__()
@@ -194,6 +194,7 @@ class MixtureOfExperts(nn.Module):
                 f"experts_per_token must lie between 1 and n_experts = {n_experts}, "
                 f"got {experts_per_token}"
             )
+        room(d_model=d_model, n_experts=n_experts)
         self.router = nn.Linear(d_model, n_experts, bias=False)
         experts = [make_expert() for _ in range(n_experts)]
         if strange := [expert for expert in experts if not isinstance(expert, nn.Module)]:

@@ -319,9 +319,8 @@ def check_tokens(tokens: Tensor, config: TransformerConfig, start: int = 0) -> N
 
 def tokens_held(cache: KeyValueCache, config: TransformerConfig) -> int:
     """Return how many tokens a cache holds; refuse one that is for another model."""
-    if not hasattr(cache, "length"):
-        kind = type(cache).__name__
-        raise ValueError(f"cache must be a KeyValueCache(model.config), got a {kind}")
+    if isinstance(cache, type) or not hasattr(cache, "length"):
+        raise ValueError(f"cache must be a KeyValueCache(model.config), got {cache!r:.60}")
     if len(cache) != config.n_layers:
         raise ValueError(
             f"the cache has {len(cache)} layers and the model {config.n_layers}: "

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import Count, checked, tensor
+from primer.inputs import Dim, checked, tensor
 from primer.inputs.tensors import holds_finite
 
 
@@ -184,7 +184,7 @@ class RMSNorm(nn.Module):
     """
 
     @checked
-    def __init__(self, dim: Count, eps: float = 1e-5) -> None:
+    def __init__(self, dim: Dim, eps: float = 1e-5) -> None:
         super().__init__()
         if not eps >= 0:
             raise ValueError(f"eps must be 0 or larger, got {eps}")

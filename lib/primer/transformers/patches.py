@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import checked, tensor
+from primer.inputs import Dim, Side, checked, room, tensor
 
 
 @checked
@@ -94,13 +94,14 @@ class PatchEmbedding(nn.Module):
     """
 
     @checked
-    def __init__(self, image_size: int, patch: int, channels: int, d_model: int) -> None:
+    def __init__(self, image_size: Dim, patch: Dim, channels: Dim, d_model: Side) -> None:
         super().__init__()
-        if min(image_size, patch, channels, d_model) < 1 or image_size % patch:
+        if image_size % patch:
             raise ValueError(
-                f"the side of a square must divide image_size and all numbers be positive, got "
-                f"image_size={image_size}, patch={patch}, channels={channels}, d_model={d_model}"
+                f"patch must divide image_size, got patch = {patch} for image_size = {image_size}"
             )
+        room(channels=channels, d_model=d_model, **{"patch²": patch**2})
+        room(d_model=d_model, **{"(image_size / patch)²": (image_size // patch) ** 2})
         self.patch = patch
         self.project = nn.Linear(channels * patch**2, d_model)
         self.class_token = nn.Parameter(torch.zeros(d_model))
