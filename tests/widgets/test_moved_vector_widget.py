@@ -224,6 +224,17 @@ def test_arrows_are_shortened_and_places_chosen(widget_page, width):
     assert page.evaluate("model.listeners.length") == 0
 
 
+def test_a_kept_move_is_named_by_the_end_of_its_text(javascript):
+    assert javascript("moved_vector.js", "ending", " By your leave") == "By your leave"
+    assert javascript("moved_vector.js", "ending", "And so, by your leave") == "…by your leave"
+
+
+def test_the_still_picture_names_the_kept_move():
+    widget = MovedVector(text="I will leave", place=2, kept_text="By your leave", kept_place=2)
+    said = [text.get_text() for text in widget.picture().axes[0].get_legend().get_texts()]
+    assert "“By your leave”" in said
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1400])
 def test_a_move_is_kept_beside_that_of_another_text(widget_page, width):
@@ -239,7 +250,9 @@ def test_a_move_is_kept_beside_that_of_another_text(widget_page, width):
     rest(page)
     assert ghost.get_attribute("visibility") != "hidden"
     assert "The kept move points 47° away." in page.locator(".result").inner_text()
-    assert "along the kept move" in page.locator("svg.plane").text_content()
+    drawn = page.locator("svg.plane").text_content()
+    assert "along the kept move" in drawn
+    assert "By your leave" in drawn  # whose move it is
     page.get_by_role("slider", name="Layer").press("End")
     rest(page)
     assert "° away" in page.locator(".result").inner_text()

@@ -61,6 +61,9 @@ export function describe({ layer, head, strength }, longest, guess, [now, then],
   return `${arrow} ${next}; with these arrows times ${format(strength, 2)} with ${percent(then, 0)}.${away}`;
 }
 
+/** The last letters of a text, as many as have room in a drawing. */
+export const ending = (text) => (text.trim().length > 14 ? `…${text.trim().slice(-13)}` : text.trim());
+
 /** How much of some lengths a plane shows. */
 export const shares = (plane, vectors) =>
   vectors.map(
@@ -151,7 +154,7 @@ const plane = () => {
     y: (state, width) => ({ domain: ends(state, width)[1], label: state.up }),
     layers: { before: "path", after: "path", ghost: "path", step: { tag: "path", many: true } },
     over: { name: { tag: "text", many: true } },
-    draw({ before, after, ghost: other, step, name }, { at, arrow, width }, { points, parts, ghost }) {
+    draw({ before, after, ghost: other, step, name }, { at, arrow, width }, { points, parts, ghost, of }) {
       const last = points.length - 1;
       before(arrow([0, 0], points[0]));
       after(arrow([0, 0], points[last]));
@@ -160,7 +163,7 @@ const plane = () => {
       const labels = [
         { words: "before", color: "plain", from: [0, 0], to: points[0] },
         { words: "after", color: "end", from: [0, 0], to: points[last] },
-        ...(ghost ? [{ words: "kept", color: "plain", from: points[0], to: ghost }] : []),
+        ...(ghost ? [{ words: of, color: "plain", from: points[0], to: ghost }] : []),
         ...parts.map(({ words, color }, i) => ({ words, color, from: points[i], to: points[i + 1] })),
       ].flatMap(({ words, color, from, to }) => {
         const [[x0, y0], [x1, y1]] = [at(from), at(to)];
@@ -270,10 +273,21 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     return cache;
   }
 
+  const keptIds = ({ kept_text: text }) => once("kept ids", text, () => (text ? parse(text).tokens : []));
+
+  // Whose move that is: the kept text up to its token.
+  const keptWords = (state) =>
+    ending(
+      keptIds(state)
+        .slice(0, state.kept_place + 1)
+        .map((id) => tokenText(tokenizer, id))
+        .join(""),
+    );
+
   // The whole move of the token that was kept; none where it is the present one.
-  function keptMove({ kept_text: text, kept_place: asked }, layer, place) {
-    const ids = text ? parse(text).tokens : [];
-    const there = ids.slice(0, asked + 1);
+  function keptMove(state, layer, place) {
+    const ids = keptIds(state);
+    const there = ids.slice(0, state.kept_place + 1);
     if (!there.length || there.join() === tokens.slice(0, place + 1).join()) return null;
     const job = shop.job("kept", ids.join(), () => reading(ids));
     if (!job.done) return undefined;
@@ -333,6 +347,7 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     space.draw({
       points: vectors.map(flat),
       ghost: kept && flat(plus(before, kept)),
+      of: keptWords(state),
       parts: chain.steps.map(([from]) => ({
         words: words[from] ?? cut(names[from]),
         color: from in words ? "rest" : colorOf(from),
