@@ -48,6 +48,7 @@ NOT_TRIED: dict[str, dict[str, str]] = {
 
 OTHERWISE: dict[str, dict[str, str]] = {
     "04-networks": {
+        "first-tape": "is drawn by a widget's class, which no pack has",
         "first-figure": "its network learned in a widget's class, which no pack has",
         "graphs-figure": "draws with networkx, which no pack has",
     },

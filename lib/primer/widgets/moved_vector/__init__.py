@@ -274,9 +274,9 @@ class MovedVector(LanguageModelWidget):
             corners.append(start := start + step)
         if (kept := self.kept()) is not None:
             at = directions @ before
-            other = self.encoding().decode(self._read(self.kept_text, self.kept_place)).strip()
+            whose = self.encoding().decode(self._read(self.kept_text, self.kept_place)).strip()
             look: dict[str, Any] = {"color": LIGHT["muted"], "alpha": 0.6, **style}
-            axes.quiver(*at, *(directions @ kept), label=f"“{other}”", **look)
+            axes.quiver(*at, *(directions @ kept), label=f"“{whose}”", **look)
             corners.append(before + kept)
         along = "the vector before" if kept is None else "the kept move"
         spots = torch.stack(corners) @ directions.T

@@ -104,6 +104,11 @@ EXPRESSIONS: dict[str, list[Spot]] = {
 }  # fmt: skip
 
 
+def written(number: float) -> str:
+    """Write a number with three decimals, and with a minus where it is negative."""
+    return f"{number:.3f}".replace("-", "−")
+
+
 class Played(NamedTuple):
     """A tape, played back so far.
 
@@ -293,10 +298,10 @@ class Tape(Widget):
                 axis.plot(*way, color=color, linewidth=1.4, zorder=1)
         for number, (spot, value) in enumerate(zip(spots, values, strict=True)):
             arrived = number == len(spots) - 1 or now.shares[number]
-            text = f"{spot.said}\n{float(value.value):.3f}"
+            text = f"{spot.said}\n{written(float(value.value))}"
             edge = LIGHT["orange" if arrived else "muted"]
             box = {"boxstyle": "round", "facecolor": LIGHT["paper"], "edgecolor": edge}
-            gradient = f"{now.gradients[number]:.3f}" if arrived else ""
+            gradient = written(now.gradients[number]) if arrived else ""
             place = (spot.column, spot.lane)
             axis.text(*place, f"{text}\n", ha="center", va="center", fontsize=8.5, bbox=box)
             axis.text(*place, f"\n\n{gradient}", ha="center", va="center", fontsize=8.5,
