@@ -17,6 +17,8 @@ import pytest
 from mutate import Mutant
 from mutate import mutants as found_in
 
+from press.workshop.node import find_node
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -95,6 +97,21 @@ def test_every_mutant_of_a_module_is_python_with_lines_where_they_were() -> None
         source = mutant.applied(text.encode())
         ast.parse(source)
         assert source.count(b"\n") == text.count("\n")
+
+
+def test_errors_over_several_lines_of_javascript_are_javascript(tmp_path: Path) -> None:
+    made = mutants.javascript_mutants(ROOT)
+    path, tried = tmp_path / "changed.mjs", 0
+    for name in ("kit/scales.js", "shared/rotation.js", "shared/binomial.js", "tape/tape.js"):
+        file = f"lib/primer/widgets/{name}"
+        source = (ROOT / file).read_bytes()
+        long = [one for one in made[file] if b"\n" in source[one.start : one.end]]
+        for mutant in long[:4]:
+            path.write_bytes(mutant.applied(source, b"\n"))
+            assert path.read_bytes().count(b"\n") == source.count(b"\n")
+            subprocess.run([find_node(), "--check", path], check=True)
+            tried += 1
+    assert tried > 3
 
 
 def test_errors_in_javascript() -> None:

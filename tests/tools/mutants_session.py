@@ -88,9 +88,10 @@ class Trials:
             return self.fork(items)
         source = path.read_bytes()
         try:
-            path.write_bytes(mutant.applied(source))
             if path.suffix == ".js":
+                path.write_bytes(mutant.applied(source, b"\n"))
                 return self.javascript(items)
+            path.write_bytes(mutant.applied(source))
             later = mutant.later and not _Module(path, mutant).callers & at_import()
             codes = self.changed(path, mutant, source) if later else []
             if codes:

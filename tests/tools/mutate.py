@@ -74,10 +74,13 @@ class Mutant(NamedTuple):
     later: bool = False
     """Whether it runs when that function is called, not when the module is imported."""
 
-    def applied(self, source: bytes) -> bytes:
-        """Return the source with this change; the lines below stay where they are."""
+    def applied(self, source: bytes, line_end: bytes = b" \\\n") -> bytes:
+        """Return the source with this change; the lines below stay where they are.
+
+        Where lines are lost, `line_end` stands for each: Python's, or JavaScript's, a bare ``\\n``.
+        """
         lost = source[self.start : self.end].count(b"\n") - self.new.count("\n")
-        return source[: self.start] + self.new.encode() + b" \\\n" * lost + source[self.end :]
+        return source[: self.start] + self.new.encode() + line_end * lost + source[self.end :]
 
 
 def mutants(text: str) -> Iterator[Mutant]:
