@@ -94,7 +94,7 @@ def kl_loss(log_ratio: Numbers, kind: Annotated[str, among(ESTIMATES)] = "k2") -
 
     References
     ----------
-    Liu et al., arXiv:2510.01555; Shao et al. (2024), equation 4, uses k3.
+    Shao et al. (2024), equation 4, uses k3; DeepSeek-AI, arXiv:2512.02556, equation 7, mends it.
     """
     return ESTIMATES[kind](log_ratio).mean()
 
