@@ -24,6 +24,10 @@ STRAY = {
     "- item\n  $$\n  a\n  $$": 1,
     "> quote\n> $$\n> a\n> $$": 1,
     "text\n$$\nnever ends": 1,
+    "# Heading with $$a = b$$": 0,
+    "words, *and some\nwith $$a = b$$ stress*": 1,
+    "words\nand **$$a$$ so**": 1,
+    "| a | b |\n|---|---|\n| $$x$$ | y |": 0,
     "$$\nnever ends": 0,
 }
 IN_ORDER = [

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 ADVICE = "put an empty line before the first `$$`, and nothing but a label behind the last"
 
 
-def left_over(document: nodes.document) -> Iterator[tuple[nodes.TextElement, int, str]]:
+def left_over(document: nodes.document) -> Iterator[tuple[nodes.Element, int, str]]:
     """Find the formulas between stray dollars, and those that never end.
 
     Parameters
@@ -30,17 +30,29 @@ def left_over(document: nodes.document) -> Iterator[tuple[nodes.TextElement, int
     Yields
     ------
     tuple
-        The paragraph, how many lines below its first one it happens, and the text there.
+        The paragraph or heading, how many lines below its first one it happens, and the text there.
     """
-    for paragraph in document.findall(nodes.paragraph):
-        lines = 0
-        for part in paragraph.children:
+    for element in document.findall(nodes.TextElement):
+        if isinstance(element, nodes.FixedTextElement | nodes.literal | nodes.math):
+            continue  # code, and formulas themselves
+        block, lines = _block(element)
+        for part in element.children:
             before, behind = _neighbor(part, -1), _neighbor(part, 1)
             if isinstance(part, nodes.math) and before.endswith("$") and behind.startswith("$"):
-                yield paragraph, lines, f"${part.astext()}$"
+                yield block, lines, f"${part.astext()}$"
             elif isinstance(part, nodes.Text) and part.startswith("$$") and before in {"", "\n"}:
-                yield paragraph, lines, str(part)
+                yield block, lines, str(part)
             lines += part.astext().count("\n")
+
+
+def _block(element: nodes.Element) -> tuple[nodes.Element, int]:
+    """Find the paragraph around emphasized or linked words, and how far down in it they begin."""
+    lines = 0
+    while isinstance(element, nodes.Inline) and element.parent is not None:
+        before = element.parent[: element.parent.index(element)]
+        lines += sum(part.astext().count("\n") for part in before)
+        element = element.parent
+    return element, lines
 
 
 def _neighbor(part: nodes.Node, step: int) -> str:
