@@ -21,10 +21,10 @@ WITHOUT_TORCH = [
     "primer.fourier", "primer.exercises.fourier",
 ]  # fmt: skip
 WIDGETS_WITHOUT_TORCH = [
-    "AliasByEar", "BytePairStepper", "CurveMemory", "EachDirection", "EigenvaluesInHand",
-    "EraseATone", "Fold", "FourMemories", "LeastSquaresByHand", "NormBall", "PowerExplorer",
-    "SlidingKernel", "SmallNetwork", "SpectrogramExplorer", "StepSize", "TooManyParameters",
-    "WindingMachine",
+    "AliasByEar", "BytePairStepper", "CurveMemory", "DrawAgain", "EachDirection",
+    "EigenvaluesInHand", "EraseATone", "Fold", "FourMemories", "LeastSquaresByHand", "NormBall",
+    "PowerExplorer", "SlidingKernel", "SmallNetwork", "SpectrogramExplorer", "StepSize",
+    "TooManyParameters", "WindingMachine",
 ]  # fmt: skip
 NO_TORCH = """
 import importlib, sys

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.signal
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from widget_page import settle
 
 from primer.notebook.figures import png
 from primer.widgets import shared
-from primer.widgets.erase_a_tone import BARS, COUNT, GIVEN, SIGNALS, EraseATone
+from primer.widgets.erase_a_tone import BARS, COUNT, FORMANTS, GIVEN, SIGNALS, EraseATone
 
 MATH = "waves.js"
 ONES = [1.0] * BARS
@@ -62,6 +63,29 @@ def test_without_its_wave_the_whistle_is_gone_and_nothing_else():
     )
     widget = EraseATone(gains=[float(k != 24) for k in range(BARS)])
     np.testing.assert_allclose(widget.rest(), chord, atol=1e-6)
+
+
+def test_the_vowel_is_a_voice_through_its_resonators():
+    rate, periods = COUNT * 100, 100
+    t = np.arange(periods * COUNT) / rate
+    sound = sum(np.cos(2 * np.pi * 100 * k * t) / k for k in range(1, 32))
+    for formant, width in FORMANTS:  # as primer.fourier.sung_vowel filters
+        radius = math.exp(-math.pi * width / rate)
+        turn = 2 * radius * math.cos(2 * math.pi * formant / rate)
+        sound = scipy.signal.lfilter([1.0], [1.0, -turn, radius**2], sound)
+    last = sound[-COUNT:]
+    np.testing.assert_allclose(GIVEN["vowel"], last / abs(last).max(), atol=1e-6)
+    heights = EraseATone(signal="vowel").amplitudes()
+    assert set(np.argsort(heights)[-4:] * 100) >= {700, 800, 1100}  # near 730 and 1090 Hz
+
+
+def test_a_vowel_keeps_its_note_without_the_slowest_wave():
+    period = np.arange(COUNT) / COUNT
+    low = EraseATone(signal="vowel", gains=without(1))
+    shifts = [abs(low.rest(period + n / COUNT) - low.rest()).max() for n in range(1, COUNT + 1)]
+    assert shifts[-1] < 1e-12 < 0.3 < min(shifts[:-1])
+    even = EraseATone(signal="vowel", gains=without(*range(1, BARS, 2)))
+    np.testing.assert_allclose(even.rest(period + 1 / 2), even.rest(), atol=1e-12)
 
 
 def test_a_pointer_cuts_each_bar_that_it_passes(javascript):

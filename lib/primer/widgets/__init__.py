@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from primer.widgets.bpe_stepper import BytePairStepper
     from primer.widgets.curve_memory import CurveMemory
     from primer.widgets.decoding import Decoding
+    from primer.widgets.draw_again import DrawAgain
     from primer.widgets.drive_the_gates import DriveTheGates
     from primer.widgets.each_direction import EachDirection
     from primer.widgets.eigenvalues_in_hand import EigenvaluesInHand
@@ -68,6 +69,7 @@ __all__ = [
     "BytePairStepper",
     "CurveMemory",
     "Decoding",
+    "DrawAgain",
     "DriveTheGates",
     "EachDirection",
     "EigenvaluesInHand",

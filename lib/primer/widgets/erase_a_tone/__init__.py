@@ -21,17 +21,38 @@ SIGNALS = {
     "chord": "a chord and a whistle",
     "square": "a square wave",
     "click": "a click",
+    "vowel": "a sung “ah”",
     "own": "your drawing",
 }
 TONES = [[0.25, 4, -1.0], [0.25, 5, 0.5], [0.25, 6, 2.0], [0.2, 24, 0.0]]
 """Of the chord and the whistle: amplitude, turns in a period, angle at time 0."""
 TIME = np.arange(COUNT) / COUNT
+FORMANTS = ((730, 80), (1090, 90), (2440, 120))
+"""Of the vowel: frequency and bandwidth of each resonance, Hz (Peterson and Barney, 1952)."""
+
+
+def sung() -> Float[np.ndarray, " n"]:
+    r"""Return one period of an "ah" of 100 Hz: waves of heights 1/k through three resonators.
+
+    They are those of :func:`primer.fourier.sung_vowel`, at 6,400 samples a second and at rest.
+    """
+    k = np.arange(1, COUNT // 2)
+    back = np.exp(-2j * np.pi * k / COUNT)  # a sample later
+    waves = 1.0 / k
+    for formant, width in FORMANTS:
+        pole = np.exp((2j * formant - width) * np.pi / (COUNT * BASE))
+        waves = waves / ((1 - pole * back) * (1 - pole.conjugate() * back))
+    sound = (waves @ np.exp(2j * np.pi * np.outer(k, TIME))).real
+    return np.asarray(sound / abs(sound).max())
+
+
 GIVEN: dict[str, list[float]] = {
     "chord": np.sum([a * np.cos(2 * np.pi * k * TIME + p) for a, k, p in TONES], axis=0)
     .round(6)
     .tolist(),
     "square": np.where(TIME < 0.5, 1.0, -1.0).tolist(),
     "click": (np.arange(COUNT) == COUNT // 2).astype(float).tolist(),
+    "vowel": sung().round(6).tolist(),
 }
 
 
@@ -47,8 +68,8 @@ class EraseATone(Widget):
     Parameters
     ----------
     **state
-        First values of the traits: ``signal`` (``"chord"``, ``"square"``, ``"click"`` or
-        ``"own"``), ``drawn`` (the 64 samples of the reader's own, from -1 to 1), ``gains``
+        First values of the traits: ``signal`` (``"chord"``, ``"square"``, ``"click"``, ``"vowel"``
+        or ``"own"``), ``drawn`` (the 64 samples of the reader's own, from -1 to 1), ``gains``
         (:math:`g`, how much of each of 33 waves is left, 0 to 1) and ``at`` (the bar that is
         looked at, 0 to 32).
 
@@ -66,9 +87,9 @@ class EraseATone(Widget):
 
     description = (
         "On the left ten milliseconds of a sound, a jagged line, which can be drawn anew; on the "
-        "right its waves as bars: three of a chord at 400, 500 and 600 hertz, one of a whistle at "
-        "2,400 hertz, whose own fast wave is drawn over the sound. A bar is pulled down, and the "
-        "sound is put together again without it."
+        "right its waves as bars, one at each multiple of 100 hertz, as high as the wave reaches. "
+        "The wave of the chosen bar is drawn over the sound. A bar is pulled down, and the sound "
+        "is put together again without it."
     )
 
     constants: ClassVar[dict[str, Any]] = {"given": GIVEN, "base": BASE}

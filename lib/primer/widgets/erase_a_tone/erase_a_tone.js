@@ -180,7 +180,7 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
 
   return {
     layout: [
-      columns("controls", [controls.signal], [controls.at, share]),
+      columns("controls", [controls.signal, hear], [controls.at, share]),
       columns(
         "views",
         [
@@ -190,7 +190,7 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
         [heading("Amplitudes of its waves: press a bar, or pull it down"), bars],
       ),
       result,
-      div("buttons", hear, back, empty),
+      div("buttons", back, empty),
     ],
     texts: { at: (k) => `${grouped(base * k)} Hz` },
     change(changes) {
