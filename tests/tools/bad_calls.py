@@ -2477,6 +2477,7 @@ AXES = {
     "positions.ShawRelativeAttention(4, 2, …)": "max_distance",
     "positions.LearnedPositions(2, …)": "dim",
     "positions.alibi_slopes(…)": "n_heads",
+    "positions.rope_matrix(1, …)": "dim",
     "recurrent.LSTMCell(2, …)": "hidden_size",
     "recurrent.GRUCell(…, 2)": "input_size",
     "recurrent.Recurrent('rnn', 2, 3, …)": "n_layers",
@@ -2603,6 +2604,9 @@ CLASSES = [
             "recurrent.load_models(…)": "path must be ",
         }.items()
     ),
+    ("alignment.Rater(torch.Tensor)", "wish must be a function of a reply, got <class"),
+    ("alignment.Rater(lambda: 1.0)", "wish must be a function of a reply, got <lambda>()"),
+    ("positions.rope_complex(ones(2).bfloat16(), 1)", "x is in torch.bfloat16, which no complex"),
     ("statistics.t_power(0.5, 10, alternative=torch.Tensor)", "alternative must be one of"),
     ("pretraining.load_bert({}, dict)", "BertConfig or a mapping, got <class 'dict'>"),
     ("transformers.load_llama({'a': linear.weight * nan}, {})", "state_dict must be finite"),

@@ -22,6 +22,8 @@ from primer.inputs import (
     number,
     positive,
 )
+from primer.inputs.given import given
+from primer.inputs.hints import is_function
 
 
 @checked_fields
@@ -290,8 +292,8 @@ class Rater:
     def __post_init__(self) -> None:
         """Refuse a rater who prefers at random or against the wish."""
         positive("decisiveness", self.decisiveness)
-        if not callable(self.wish):
-            raise ValueError(f"wish must be a function of a reply, got {self.wish!r}")
+        if not is_function(self.wish, ("a reply",)):
+            raise ValueError(f"wish must be a function of a reply, got {given(self.wish)}")
 
     @checked
     def prefers(self, first: list[str], second: list[str], rng: np.random.Generator) -> np.ndarray:

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Complex, Float, Int, Num
 from torch import Tensor
 
-from primer.inputs import Number, among, checked, one_of, tensor
+from primer.inputs import Number, Side, among, checked, one_of, tensor
 from primer.inputs.tensors import all_finite, check_finite
 from primer.positions.frequencies import (
     Positions,
@@ -248,6 +248,8 @@ def rope_complex(
     """
     places = as_positions(positions)
     _check_vectors(x, places)
+    if x.dtype == torch.bfloat16:
+        raise ValueError("x is in torch.bfloat16, which no complex number has; write x.float()")
     angles = rope_angles(places, x.shape[-1], base).to(x)
     z = torch.complex(x[..., 0::2], x[..., 1::2])  # (..., dim / 2)
     return z * torch.polar(torch.ones_like(angles), angles)
@@ -256,7 +258,7 @@ def rope_complex(
 @checked
 def rope_matrix(
     offset: Number,
-    dim: int,
+    dim: Side,
     base: float = 10_000.0,
     layout: Annotated[str, among(LAYOUTS)] = "interleaved",
 ) -> Float[Tensor, "dim dim"]:
