@@ -22,13 +22,15 @@ def test_a_widget_is_shown_where_a_chapter_first_has_it() -> None:
 
     cells = [
         new_code_cell("from x import Hill", id="setup"),
+        figure("Early()", "above"),
         new_markdown_cell("(a)=\n## A"),
         figure("Hill(steepness=2)", "first"),
         new_markdown_cell("### B"),
         figure("Hill()\nOther(1)", "second"),
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    assert first_shown(notebook, {"Hill", "Other"}) == [
+    assert first_shown(notebook, {"Hill", "Other", "Early"}) == [
+        Shown("Early", "", "above"),
         Shown("Hill", "a", "first"),
         Shown("Other", "a", "second"),
     ]

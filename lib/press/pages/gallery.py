@@ -43,7 +43,7 @@ class Shown:
     widget : str
         Its class.
     label : str
-        The label of the section.
+        The label of the section, ``""`` above the first.
     cell : str
         The id of the cell.
     """
@@ -128,7 +128,7 @@ class Gallery(Generated):
             seen.update(one.widget for one in shown)
             if shown:
                 pictures = self.pictures(book, notebook)
-                cards = [self.card(one, pictures.get(one.cell)) for one in shown]
+                cards = [self.card(one, page, pictures.get(one.cell)) for one in shown]
                 grid = nodes.container("", *cards, classes=["gallery"])
                 sections.append(self.section("gallery", name, grid))
         return sections
@@ -154,10 +154,11 @@ class Gallery(Generated):
             if PICTURE in output.get("data", {})
         }
 
-    def card(self, shown: Shown, picture: tuple[bytes, str] | None) -> nodes.container:
-        """Write one widget: its picture, its name as a link to the section, its sentence."""
+    def card(self, shown: Shown, page: str, picture: tuple[bytes, str] | None) -> nodes.container:
+        """Write one widget: its picture, its name as a link to where it stands, its sentence."""
         name, sentence = sentence_of(shown.widget)
-        title = nodes.paragraph("", "", self.link(shown.label, name), classes=["gallery-name"])
+        place = ("ref", shown.label) if shown.label else ("doc", f"/{page}")
+        title = nodes.paragraph("", "", self._reference(*place, name), classes=["gallery-name"])
         card = nodes.container("", title, nodes.paragraph("", "", words(sentence)))
         card["classes"].append("gallery-card")
         if picture is not None:
