@@ -77,7 +77,7 @@ def test_dimensions_come_in_pairs(dim):
         lambda d: positions.sinusoidal_positions([0], d),
         lambda d: positions.rope_matrix(1, d),
     ):
-        with pytest.raises(ValueError, match="must be even and ≥ 2"):
+        with pytest.raises(ValueError, match=r"must be (even and ≥ 2|a whole number ≥ 1)"):
             function(dim)
 
 

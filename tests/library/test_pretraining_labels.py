@@ -155,7 +155,7 @@ def test_forbidden_steps_are_never_taken(seed, n):
         (lambda s, T: pre.log_partition(s[:, :1], T), "1 tags need 1 × 1"),
         (lambda s, T: pre.path_score(s, T, torch.tensor([0])), "3 words need as many tags"),
         (lambda s, T: pre.viterbi(s, T, first=torch.zeros(3)), "one for each tag"),
-        (lambda s, T: pre.LinearChainCRF(0), "n_tags must be at least 1"),
+        (lambda s, T: pre.LinearChainCRF(0), "n_tags must be a whole number ≥ 1"),
     ],
 )
 def test_bad_chains_are_refused(call, sentence):

@@ -176,7 +176,8 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     return anew("spread", [content, window, sideWidth], () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
-      spreadLine.replaceChildren(...subscripted(describeSpread(widths, signal.unit)));
+      const said = describeSpread(widths, signal.unit); // the same in a column of another width
+      anew("spread line", said, () => spreadLine.replaceChildren(...subscripted(said)));
     });
   }
   const picture = inTurns(redraw, still, move, compute, paint, keep, spreadOut);
