@@ -6,7 +6,7 @@ import heapq
 import json
 import os
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from primer.inputs import checked, count
@@ -167,15 +167,14 @@ class BytePairEncoding:
         """
         if not self._new_ids:  # the bytes are the tokens, whatever the words
             return list(utf8(text))
-        ids: list[int] = []
-        cache = self._cache
-        for word in split_words(text):
-            if word not in cache:
-                if len(cache) == CACHED_WORDS:
-                    cache.clear()
-                cache[word] = self._encode_word(word.encode("utf-8"))
-            ids += cache[word]
-        return ids
+        words, cache = split_words(text), self._cache
+        new = set(words) - cache.keys()
+        if len(cache) + len(new) > CACHED_WORDS:
+            cache.clear()
+            new = set(words)
+        for word in new:
+            cache[word] = self._encode_word(word.encode("utf-8"))
+        return list(chain.from_iterable(map(cache.__getitem__, words)))
 
     def _encode_word(self, word: bytes) -> list[int]:
         """Merge the pairs of one word, the earliest learned first, from left to right.

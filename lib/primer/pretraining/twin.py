@@ -10,11 +10,8 @@ from torch import Tensor, nn
 from primer.inputs import checked
 from primer.language_models import BytePairEncoding
 from primer.language_models.byte_pairs import END
-from primer.transformers import (
-    Encoder,
-    load_checkpoint,
-    load_pretrained,
-)
+from primer.transformers import Encoder, load_checkpoint
+from primer.transformers.checkpoint import PRETRAINED
 
 MASK = "<|mask|>"
 """The twin's token for what is hidden; it comes after those of the book's model."""
@@ -77,7 +74,7 @@ def load_twin(path: Path = TWIN) -> tuple[MaskedModel, BytePairEncoding]:
     twin = MaskedModel(stored.config)
     weights = {name: w for name, w in stored.state_dict().items() if name != "head.weight"}
     twin.load_state_dict(weights)
-    return twin.eval(), with_mask(load_pretrained("plays")[1])
+    return twin.eval(), with_mask(BytePairEncoding.load(PRETRAINED / "plays-bpe.json"))
 
 
 @checked

@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -137,7 +138,7 @@ def token_stream(texts: dict[str, str], tokenizer: BytePairEncoding) -> Int[Tens
     ids = [end]
     for text in texts.values():
         ids += [*tokenizer.encode(text), end]
-    return torch.tensor(ids, dtype=torch.int32)
+    return torch.tensor(np.array(ids, dtype=np.int32))  # of a list, torch asks each number
 
 
 class Batches:

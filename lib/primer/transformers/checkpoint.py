@@ -14,6 +14,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from primer.inputs import checked
+from primer.inputs.tensors import holds_finite
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.transformers.config import TransformerConfig
@@ -117,7 +118,12 @@ def load_checkpoint(path: str | Path) -> Transformer:
         When there is no such file, it is truncated, damaged or not such a checkpoint, or what its
         header says is not what it holds.
     """
-    header, weights = _read(Path(path))
+    path = Path(path)
+    return _model(path, *_read(path))
+
+
+def _model(path: Path, header: Mapping[str, str], weights: Mapping[str, Tensor]) -> Transformer:
+    """Make a model of what a checkpoint holds."""
     try:
         config = TransformerConfig.from_dict(_parsed(header, "config"))
         return Transformer.from_weights(config, _from_whole_numbers(weights)).eval()
@@ -134,7 +140,12 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
     ValueError
         As :func:`load_checkpoint`.
     """
-    header, _ = _read(Path(path))
+    path = Path(path)
+    return _metadata(path, _read(path)[0])
+
+
+def _metadata(path: Path, header: Mapping[str, str]) -> dict[str, Any]:
+    """Read where a checkpoint comes from in its header."""
     try:
         return _parsed(header, "metadata")
     except ValueError as error:
@@ -195,7 +206,8 @@ def load_pretrained(name: str) -> tuple[Transformer, BytePairEncoding]:
         not belong together.
     """
     path = pretrained_file(name)
-    model, holds = load_checkpoint(path), read_metadata(path).get("name", path.stem)
+    header, weights = _read(path)
+    model, holds = _model(path, header, weights), _metadata(path, header).get("name", path.stem)
     if holds != path.stem:
         raise ValueError(
             f"{path} holds {holds!r}, another edition of the model; restore the file or ask for "
@@ -282,7 +294,7 @@ def _from_whole_numbers(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _refuse_broken(weights: Mapping[str, Tensor]) -> None:
     """Raise a ``ValueError`` when a number is NaN or infinite."""
     for name, weight in weights.items():
-        if not weight.isfinite().all():
+        if not holds_finite(weight):
             raise ValueError(f"{name} must be finite in {weight.dtype}, it holds NaN or infinity")
 
 

@@ -19,7 +19,7 @@ from primer.attention import (
     within,
 )
 from primer.inputs import checked, whole
-from primer.inputs.tensors import holds_whole
+from primer.inputs.tensors import holds_finite, holds_whole
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.config import TransformerConfig
@@ -194,7 +194,7 @@ class Transformer(Stack):
         dtype, own = torch.get_default_dtype(), {}
         for name, weight in weights.items():
             own[name] = weight.detach().to(dtype, copy=True).contiguous()
-            if not own[name].isfinite().all():
+            if not holds_finite(own[name]):
                 raise ValueError(f"{name} must be finite in {dtype}, it holds NaN or infinity")
         if config.tied_embeddings:
             head = own.setdefault("head.weight", own["embed.weight"])
