@@ -125,6 +125,47 @@ def compressed(site: Path, paths: set[str]) -> int:
     return sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
 
 
+STRANGERS = """() => {
+  const inside = [...document.querySelectorAll(".primer-widget, .primer-widget *")];
+  const own = inside.filter((e) => e.matches(".primer-widget")).flatMap((e) => [...e.classList]);
+  const names = new Set(inside.flatMap((e) => [...e.classList]));
+  const rules = (list) => [...list].flatMap((rule) => rule.cssRules?.length ? rules(rule.cssRules) : [rule]);
+  const found = new Set();
+  for (const sheet of document.styleSheets)
+    for (const { selectorText } of rules(sheet.cssRules)) {
+      const asked = selectorText?.match(/\\.[\\w-]+/g)?.map((name) => name.slice(1)) ?? [];
+      if (asked.some((name) => own.includes(name)) || !asked.some((name) => names.has(name))) continue;
+      for (const one of inside)
+        if (one.matches(selectorText) && asked.some((name) => one.classList.contains(name)))
+          found.add(`${selectorText}: ${one.tagName} ${one.getAttribute("class")}`);
+    }
+  return [...found];
+}"""
+"""Rules of the page, not of a widget, that ask for a class which a widget gave to a part of it."""
+
+CUT_RINGS = """() => {
+  const stops = ":is(a, input, button, select, textarea, summary, [tabindex='0'])";
+  const cut = [];
+  for (const one of document.querySelectorAll(`.primer-widget ${stops}`)) {
+    one.focus({ preventScroll: true, focusVisible: true });
+    const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(one);
+    if (document.activeElement !== one || outlineStyle === "none") continue;
+    const wide = Number.parseFloat(outlineWidth) + Number.parseFloat(outlineOffset) - 0.5;
+    const ring = one.getBoundingClientRect();
+    for (let box = one.parentElement; box.tagName !== "ARTICLE" && box !== document.body; box = box.parentElement) {
+      const { overflow } = getComputedStyle(box);
+      const moves = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+      if (overflow === "visible" || moves) continue; // what scrolls comes to the one that has the focus
+      const { left, top } = box.getBoundingClientRect();
+      const [x, y] = [ring.left - left - box.clientLeft, ring.top - top - box.clientTop];
+      const room = [x, y, box.clientWidth - x - ring.width, box.clientHeight - y - ring.height];
+      if (Math.min(...room) < wide) cut.push(`${one.outerHTML.slice(0, 90)} in ${box.className}: ${room}`);
+    }
+  }
+  document.activeElement.blur();
+  return cut;
+}"""
+
 SEEN_AT_A_DESK = [name for name in PAGES if looks(name, "desk")]
 
 
@@ -135,6 +176,8 @@ def test_page_at_a_desk(chromium: Browser, site: Path, address: str, name: str) 
     seen = visit(context, f"{address}/{name}", address)
     assert_quiet(seen)
     assert_light(seen, site, address, name)
+    assert seen.page.evaluate(STRANGERS) == [], "the page has styles for a widget's class"
+    assert seen.page.evaluate(CUT_RINGS) == [], "the ring of what has the focus is cut"
     if name in NOTEBOOKS:
         assert_notebook_can_be_downloaded(seen.page, name)
     if reading := looks(name, "desk"):

@@ -204,7 +204,7 @@ def test_a_bar_is_pulled_down_and_a_line_drawn(widget_page, width):
     settle(page)
     gone = page.evaluate("model.get('gains').flatMap((g, k) => (g ? [] : [k]))")
     assert gone == [4, 5, 6]
-    page.get_by_role("button", name="All bars up").tap()
+    page.get_by_role("button", name="All up").tap()
     settle(page)
     assert page.evaluate("Math.min(...model.get('gains'))") == 1
     x0, y0, w, h = middle(page, "sheet")
@@ -223,6 +223,22 @@ def test_a_bar_is_pulled_down_and_a_line_drawn(widget_page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0
+
+
+@pytest.mark.browser
+def test_a_bar_is_pressed_by_key_and_every_second_one_at_once(widget_page):
+    page = widget_page(EraseATone(at=5), width=390)
+    page.locator("svg.bars").focus()
+    for key, left in (("Enter", 0), (" ", 1), ("Enter", 0)):
+        page.keyboard.press(key)
+        settle(page)
+        assert page.evaluate("model.get('gains')[5]") == left
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("button", name="Odd bars down").press("Enter")
+    settle(page)
+    gains = page.evaluate("model.get('gains')")
+    assert gains == [0 if k % 2 else 0.9 if k == 4 else 1 for k in range(len(gains))]
 
 
 @pytest.mark.browser

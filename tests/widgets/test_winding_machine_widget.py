@@ -120,16 +120,16 @@ def test_a_delay_turns_the_center_of_a_tone_and_leaves_its_distance(delay):
             (3, 1),
             [0.5, 0],
             "Wound at 3.00 Hz, the center is 0.500 from 0, at an angle of 0°. "
-            "This is bin 3: X[3] is 100 times the center.",
+            "In the record it makes 3 turns.",
         ),
-        ((2, 1), [1e-17, 0], "Wound at 2.00 Hz, the center is at 0. This is bin 2: X[2] is"),
+        ((2, 1), [1e-17, 0], "Wound at 2.00 Hz, the center is at 0. In the record it makes 2 turns."),
         ((-3, 2), [-0.25, 0], "−3.00 Hz, the center is 0.250 from 0, at an angle of 180°."),
-        ((-3, 2), [-0.25, -1e-9], "at an angle of 180°. This is bin −6: X[194] is 200 times"),
-        ((-0.6, 1), [0, 0.1], "an angle of 90°. It lies between bins −1 and 0, where the DFT does"),
-        ((2.6, 4), [0.1, 0.1], "It lies between bins 10 and 11, where the DFT does not ask."),
+        ((-3, 2), [-0.25, -1e-9], "at an angle of 180°. In the record it makes 6 turns, backward."),
+        ((-0.6, 1), [0, 0.1], "an angle of 90°. In the record it makes a part of a turn, backward."),
+        ((2.6, 4), [0.1, 0.1], "In the record it makes 10 turns and a part of a turn."),
     ],
 )
-def test_the_result_line_names_distance_angle_and_bin(javascript, state, middle, said):
+def test_the_result_line_names_distance_angle_and_turns(javascript, state, middle, said):
     frequency, seconds = state
     given_ = {"frequency": frequency, "seconds": seconds}
     assert said in javascript(FILE, "describe", given_, middle)
@@ -185,7 +185,7 @@ def test_the_curve_fills_in_behind_the_winding(widget_page, width):
         slider.press("ArrowRight")
     settle(page)
     assert page.evaluate("model.get('frequency')") == 3.0
-    assert "0.500 from 0, at an angle of 0°. This is bin 3" in result.inner_text()
+    assert "0.500 from 0, at an angle of 0°. In the record it makes 3 turns." in result.inner_text()
     assert page.evaluate(reaches) > before
     longest = page.evaluate(reaches)
     grip.press("PageDown")  # half a hertz back: what was passed stays
@@ -195,7 +195,7 @@ def test_the_curve_fills_in_behind_the_winding(widget_page, width):
     slider.press("Home")
     settle(page)
     assert page.evaluate("model.get('frequency')") == -HIGHEST
-    assert "bin −7: X[93] is 100 times the center" in result.inner_text()
+    assert "In the record it makes 7 turns, backward." in result.inner_text()
     slider.press("End")
     settle(page)
     assert page.evaluate("model.get('frequency')") == HIGHEST
@@ -266,7 +266,7 @@ def test_another_signal_begins_a_new_curve_and_a_sweep_ends_at_the_last_frequenc
     assert page.evaluate(reaches) == pytest.approx(2 * half, rel=0.02)
     page.get_by_role("button", name="Start over").click()
     page.get_by_role("button", name="Sweep").click()
-    page.wait_for_function("document.querySelector('.result').textContent.includes('bins 0 and 1')")
+    page.wait_for_function("document.querySelector('.result').textContent.includes('Wound at 0.')")
     page.get_by_label("4 s").click()  # what is moved stops the sweep
     page.get_by_role("button", name="Sweep").wait_for()
     assert 0 < page.evaluate("model.get('frequency')") < 7

@@ -140,7 +140,7 @@ export default widget("draw-again", ({ controls, constants, read, redraw }) => {
       div("buttons", one, player.button, again),
       title,
       ticks,
-      heading(key("bar", "means of all samples"), key("truth", "truth"), key("miss", "average miss")),
+      heading(key("bar", "means of all samples"), key("truth", "truth"), key("miss", "± average miss")),
       means,
       result,
     ],

@@ -56,7 +56,8 @@ const view = (base, { drag, step }) =>
 
 const spectrum = (base, { drag, release, step }) =>
   panel({
-    label: "The waves of the sound as bars; press or pull one down, or choose it with the arrow keys",
+    label:
+      "The waves of the sound as bars; press or pull one down, or choose it with the arrow keys and press Enter",
     name: "bars",
     height: (width) => (width < 340 ? 176 : 216),
     margin: [8, 10, 38, LEFT],
@@ -112,6 +113,10 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
     },
   });
   const set = (k, share) => write({ at: k, gains: read().gains.with(k, share) });
+  const press = (/** @type {number} */ k) => {
+    const state = read();
+    if (sounds(found(state)[k])) set(k, state.gains[k] ? 0 : 1);
+  };
   /** @type {any} */
   let hold = null; // how the pointer holds a bar: { k, place, from, pulled, wipes }
   const bars = spectrum(base, {
@@ -133,15 +138,18 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
       hold.from = now;
     },
     release() {
-      const { k, pulled } = hold;
-      const state = read();
-      if (!pulled && sounds(found(state)[k])) set(k, state.gains[k] ? 0 : 1);
+      if (!hold.pulled) press(hold.k);
     },
     step(dx, dy) {
       const { at, gains } = read();
       if (dx) return write({ at: clamp(at + dx, 0, BARS - 1) });
       set(at, clamp(Number((gains[at] + 0.1 * dy).toFixed(2)), 0, 1));
     },
+  });
+  bars.element.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    press(read().at);
   });
   const share = slider({
     label: "Its bar",
@@ -173,7 +181,10 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
     timer = setTimeout(quiet, LASTS);
   });
   put(hear, "♪ Hear what is left");
-  const back = button("All bars up", () => write({ gains: whole() }));
+  const back = button("All up", () => write({ gains: whole() }));
+  const second = button("Odd bars down", () =>
+    write({ gains: read().gains.map((gain, k) => (k % 2 ? 0 : gain)) }),
+  );
   const empty = button("Empty sheet", () =>
     write({ signal: "own", drawn: Array.from({ length: COUNT }, () => 0), gains: whole() }),
   );
@@ -190,7 +201,7 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
         [heading("Amplitudes of its waves: press a bar, or pull it down"), bars],
       ),
       result,
-      div("buttons", back, empty),
+      div("buttons", second, back, empty),
     ],
     texts: { at: (k) => `${grouped(base * k)} Hz` },
     change(changes) {

@@ -23,7 +23,7 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
   });
   if (value !== undefined) show(value);
   // input and value stand together, beside their name or below it
-  const row = div("control", html("label", { for: id }, label), div("output", input, output));
+  const row = div("control", html("label", { for: id }, label), div("setting", input, output));
   const limit = (ends) => {
     const now = Object.values(ends).join();
     if (now === reach) return;

@@ -157,7 +157,7 @@ export default widget("swap-one", ({ controls, constants, get, read, write: put,
     layout: [
       columns(
         "controls",
-        [first.parts[0], first.parts[1], paragraph("caption", "Changed text"), second.parts[1]],
+        [...first.parts, paragraph("caption", "Changed text"), ...second.parts.slice(1)],
         [controls.direction, controls.part, controls.head],
       ),
       note,

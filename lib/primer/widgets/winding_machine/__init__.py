@@ -80,8 +80,8 @@ class WindingMachine(Widget):
         "that it can be added up from: one of 3 hertz, which sounds, and one of 5 hertz, which is "
         "silent yet. On the right the signal wound around zero as a flower of loops, with an "
         "arrow to its center of mass; one moment is marked in both. Below the signal, how far the "
-        "center is from zero at every frequency that the winding has passed, with a dot at each "
-        "bin of the discrete Fourier transform."
+        "center is from zero at every frequency that the winding has passed, with a dot wherever "
+        "it makes a whole number of turns in the record."
     )
 
     constants: ClassVar[dict[str, Any]] = {
@@ -193,7 +193,7 @@ class WindingMachine(Widget):
         bins = k / self.seconds
         curve.plot(bins, abs(self.center(bins)), "o", color=LIGHT["ink"], ms=4)
         curve.set(xlim=(-HIGHEST, HIGHEST), ylim=(0, 0.6), xlabel="winding frequency (Hz)")
-        curve.set_title("Distance of the center; dots: bins")
+        curve.set_title("Distance of the center; dots: whole turns")
         return figure
 
 

@@ -68,7 +68,7 @@ export const curveOfSum = (curves, gains) =>
     [0, 1].map((axis) => sum(curves.map((one, i) => gains[i] * one[n][1][axis]))),
   ]);
 
-/** The bins of the DFT between two frequencies: whole turns in the record. */
+/** The bins of the DFT between two frequencies: those of whole turns in the record. */
 export function binsBetween(low, high, seconds) {
   const first = Math.ceil(low * seconds - 1e-9);
   const count = Math.floor(high * seconds + 1e-9) - first + 1;

@@ -2,8 +2,8 @@
 //
 // What is computed is in winding.js.
 
-import { button, checkbox, clamp, columns, div, format, heading, html, key, memory } from "../kit/kit.js";
-import { panel, paths, resultLine, set, sum, widget } from "../kit/kit.js";
+import { button, checkbox, clamp, columns, counted, div, format, heading, html, key } from "../kit/kit.js";
+import { memory, panel, paths, resultLine, set, sum, widget } from "../kit/kit.js";
 import { glide } from "../shared/glide.js";
 import {
   binsBetween,
@@ -155,13 +155,14 @@ export function describe({ frequency, seconds }, /** @type {number[]} */ [real, 
     length < LEAST
       ? "at 0"
       : `${format(length, 3)} from 0, at an angle of ${angle === "−180" ? "180" : angle}°`;
-  const [turns, count] = [frequency * seconds, RATE * seconds];
-  const k = Math.round(turns);
-  const low = Math.floor(turns);
-  const asked =
-    Math.abs(turns - k) > 1e-6
-      ? `It lies between bins ${format(low, 0)} and ${format(low + 1, 0)}, where the DFT does not ask.`
-      : `This is bin ${format(k, 0)}: X[${k < 0 ? count + k : k}] is ${count} times the center.`;
+  const turns = Math.abs(frequency * seconds);
+  const whole = Math.floor(turns + 1e-6);
+  const parts = [
+    whole || turns < 1e-6 ? counted(whole, "turn") : "",
+    turns - whole > 1e-6 ? "a part of a turn" : "",
+  ];
+  const made = parts.filter(Boolean).join(" and ");
+  const asked = `In the record it makes ${made}${frequency < 0 ? ", backward" : ""}.`;
   return `Wound at ${format(frequency, 2)} Hz, the center is ${where}. ${asked}`;
 }
 
@@ -254,7 +255,7 @@ export default widget("winding-machine", ({ controls, constants, write, read, re
         [
           heading(key("wave", "The sum"), key("moment", "a moment"), key("turns", "a full turn")),
           view,
-          heading(key("center", "Distance of the center"), key("bins", "bins of the DFT")),
+          heading(key("center", "Distance of the center"), key("bins", "whole turns in the record")),
           curve,
         ],
         [
