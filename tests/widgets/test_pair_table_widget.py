@@ -113,7 +113,7 @@ def test_pairs_are_chosen_and_texts_walk(widget_page, width):
     page.touchscreen.tap(box["x"] + box["width"] * 8.5 / 27, box["y"] + box["height"] * 20.5 / 27)
     settle(page)
     assert "After “t” came “h” 102,961 times of 301,499: 34.1%, 1.6 bits." in result.inner_text()
-    page.locator("svg.row").press("ArrowLeft")
+    page.locator("svg.after").press("ArrowLeft")
     settle(page)
     assert "After “t” came “g”" in result.inner_text()
     walk = page.locator("svg.walk")

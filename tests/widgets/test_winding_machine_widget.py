@@ -122,10 +122,10 @@ def test_a_delay_turns_the_center_of_a_tone_and_leaves_its_distance(delay):
             "Wound at 3.00 Hz, the center is 0.500 from 0, at an angle of 0°. "
             "In the record it makes 3 turns.",
         ),
-        ((2, 1), [1e-17, 0], "Wound at 2.00 Hz, the center is at 0. In the record it makes 2 turns."),
+        ((2, 1), [1e-17, 0], "2.00 Hz, the center is at 0. In the record it makes 2 turns."),
         ((-3, 2), [-0.25, 0], "−3.00 Hz, the center is 0.250 from 0, at an angle of 180°."),
         ((-3, 2), [-0.25, -1e-9], "at an angle of 180°. In the record it makes 6 turns, backward."),
-        ((-0.6, 1), [0, 0.1], "an angle of 90°. In the record it makes a part of a turn, backward."),
+        ((-0.6, 1), [0, 0.1], "90°. In the record it makes a part of a turn, backward."),
         ((2.6, 4), [0.1, 0.1], "In the record it makes 10 turns and a part of a turn."),
     ],
 )

@@ -109,10 +109,10 @@ const held = (steps, drag) =>
       ticks: [-reach, 0, reach],
       text: (t) => short(t, 1),
     }),
-    layers: paths("half", "zero", "read", "memory", "output", "cursor"),
+    layers: paths("half", "zero", "read", "memory", "out", "cursor"),
     over: { told: "text" },
     drag,
-    draw({ half, zero, read, memory, output, cursor, told }, plot, state) {
+    draw({ half, zero, read, memory, out, cursor, told }, plot, state) {
       const at = (values) => plot.line(values.map((value, i) => [i + 1, value]));
       const { at: step, halved } = state;
       const end = Math.min(step + (halved ?? steps), steps + 0.5);
@@ -120,7 +120,7 @@ const held = (steps, drag) =>
       zero(`M${plot.x(0.5)} ${plot.y(0)}H${plot.x(steps + 0.5)}`);
       read(at(state.signal));
       memory(at(state.memory));
-      output(at(state.output));
+      out(at(state.output));
       cursor(here(plot, step));
       const late = step > steps / 2;
       const words = halved === null ? "more than half is left" : `half-life ${format(halved, 1)} steps`;
@@ -227,7 +227,7 @@ export default widget("drive-the-gates", ({ controls, constants, read, write, re
       div("cases", ...presets.map(([name, gates]) => button(name, () => write(gates)))),
       columns("controls", [dial, controls.read], [controls.at, controls.weight]),
       ...lanes,
-      heading(key("read", "read"), key("memory", "memory c"), key("output", "output h")),
+      heading(key("read", "read"), key("memory", "memory c"), key("out", "output h")),
       memory,
       div(
         "back",

@@ -159,7 +159,7 @@ export default widget("eigenvalues-in-hand", ({ controls, constants, read, write
   const steps = signals.pulse.length;
   const [left, right, result] = [plane(decay, turn, move), disc(), resultLine()];
   const taps = course("The kernel: what the system answers to a single 1", "kernel", ["kernel"], steps);
-  const heard = course("The input and the output", "signal", ["input", "output"], steps);
+  const heard = course("The input and the output", "signal", ["input", "out"], steps);
   const presets = cases.map(([name, state]) => button(name, () => write(state)));
   const more = button("One mode more", () => write({ modes: [...read().modes, [-1, 2]] }));
   const fewer = button("One mode less", () => write({ modes: read().modes.slice(0, -1) }));
@@ -172,7 +172,7 @@ export default widget("eigenvalues-in-hand", ({ controls, constants, read, write
         [heading("eigenvalues, to be moved"), left],
         [heading("what a step makes of them"), right],
         [heading(key("kernel", "kernel")), taps],
-        [heading(key("input", "input"), key("output", "output")), heard],
+        [heading(key("input", "input"), key("out", "output")), heard],
       ),
       result,
     ],
@@ -187,7 +187,7 @@ export default widget("eigenvalues-in-hand", ({ controls, constants, read, write
       left.draw(state);
       right.draw({ turns });
       taps.draw({ kernel, reach });
-      heard.draw({ input, output: answer, reach });
+      heard.draw({ input, out: answer, reach });
       result.say(describe(state));
     },
   };

@@ -185,7 +185,7 @@ export default widget("pair-table", ({ constants, get, read, write: put, measure
   const map = pairMap(letters, pick);
   const row = bars({
     label: "The chosen row: the probability of each letter that could come next; arrow keys move along it",
-    name: "row",
+    name: "after",
     height: 150,
     axis: "probability after ",
     across: "next",

@@ -265,11 +265,11 @@ const slopes = () =>
       ...{ domain: [LOWEST, HIGHEST], label: "length of the gradient", logarithmic: true },
       ...{ ticks: [1e-8, 1e-6, 1e-4, 1e-2, 1], text: (t) => (t === LOWEST ? "≤10⁻⁸" : power(t)) },
     },
-    layers: { first: "path", norm: "path" },
+    layers: { start: "path", norm: "path" },
     over: { bead: { tag: "circle", r: 4.5, many: true } },
-    draw({ first, norm, bead }, { line, spot }, { norms, opening }) {
+    draw({ start, norm, bead }, { line, spot }, { norms, opening }) {
       const at = (list) => list.map((v, i) => [i + 1, clamp(v, LOWEST, HIGHEST)]);
-      first(line(at(opening)));
+      start(line(at(opening)));
       norm(line(at(norms)));
       bead(at(norms), ([i, v]) => spot(i, v));
     },
@@ -348,7 +348,7 @@ export default widget("small-network", ({ el, controls, constants, model, measur
         [
           heading("The loss, ", key("guess", "guessing")),
           loss,
-          heading("Gradients: ", key("norm", "now"), key("first", "at the start")),
+          heading("Gradients: ", key("norm", "now"), key("start", "at the start")),
           gradients,
         ],
       ),

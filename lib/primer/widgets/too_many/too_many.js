@@ -173,8 +173,8 @@ const chart = (name, height, label, axis, layers, draw) =>
     label,
     name,
     height,
-    margin: [20, 10, name === "small" ? 40 : 22, 44],
-    x: { ...COUNTS, label: name === "small" ? "number of coefficients" : "", text: String },
+    margin: [20, 10, name === "smallest" ? 40 : 22, 44],
+    x: { ...COUNTS, label: name === "smallest" ? "number of coefficients" : "", text: String },
     y: { ...axis, logarithmic: true, text: power },
     layers: { equal: "path", ...layers, now: { tag: "circle", r: 5 } },
     draw(drawn, plot, state) {
@@ -200,13 +200,13 @@ const errors = () =>
 
 const singular = () =>
   chart(
-    "small",
+    "smallest",
     170,
     "The smallest singular value of the features against the number of coefficients",
     { domain: [LOWEST, 10], label: "smallest singular value", ticks: [1e-12, 1e-9, 1e-6, 1e-3, 1] },
-    { small: "path" },
-    ({ small, now }, { line, spot }, { degrees, curve, degree, now: { smallest } }) => {
-      small(line(curve.map((one, i) => [degrees[i] + 1, Math.max(one.smallest, LOWEST)])));
+    { smallest: "path" },
+    ({ smallest: drawn, now }, { line, spot }, { degrees, curve, degree, now: { smallest } }) => {
+      drawn(line(curve.map((one, i) => [degrees[i] + 1, Math.max(one.smallest, LOWEST)])));
       now(spot(degree + 1, Math.max(smallest, LOWEST)));
     },
   );

@@ -130,14 +130,14 @@ const weights = (most, drag) =>
     margin: [24, 12, 42, LEFT],
     x: { domain: [0, most], label: "penalty λ", ticks: [0, 1, 2, 3] },
     y: { domain: [-HIGH - 0.6, HIGH + 0.6], label: "weight", ticks: [-2, -1, 0, 1, 2] },
-    layers: paths("zero", "first", "second", "cursor"),
+    layers: paths("zero", "one", "two", "cursor"),
     over: { dot: { tag: "circle", many: true, r: 5 } },
     drag,
-    draw({ zero, first, second, cursor, dot }, { x, y, line, spot }, { penalties, all, penalty, w }) {
+    draw({ zero, one, two, cursor, dot }, { x, y, line, spot }, { penalties, all, penalty, w }) {
       zero(`M${x.range[0]} ${y(0)}H${x.range[1]}`);
-      [first, second].forEach((draw, i) => draw(line(all.map((one, t) => [penalties[t], one[i]]))));
+      [one, two].forEach((draw, i) => draw(line(all.map((weights, t) => [penalties[t], weights[i]]))));
       cursor(`M${x(penalty)} ${y.range[0]}V${y.range[1]}`);
-      dot(w, (weight, i) => ({ class: `dot ${i ? "second" : "first"}`, ...spot(penalty, weight) }));
+      dot(w, (weight, i) => ({ class: `dot ${i ? "two" : "one"}`, ...spot(penalty, weight) }));
     },
   });
 
@@ -157,7 +157,7 @@ export default widget("touch-the-corner", ({ constants: { penalties }, controls,
       columns(
         "views",
         [heading("Drag the minimum, ×"), left],
-        [heading(key("first", "w₁"), key("second", "w₂"), "for every λ"), right],
+        [heading(key("one", "w₁"), key("two", "w₂"), "for every λ"), right],
       ),
       result,
     ],

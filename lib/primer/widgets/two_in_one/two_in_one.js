@@ -153,7 +153,7 @@ function chart(rows, move) {
       text: (t) => `${t}`,
       label: "importance r",
     },
-    layers: paths("opposite", "alone", "same", "border"),
+    layers: paths("opposite", "alone", "same", "edge"),
     over: { here: { tag: "circle", r: 7 } },
     marks: [
       {
@@ -171,7 +171,7 @@ function chart(rows, move) {
           }),
       },
     ],
-    draw({ here, border: line, ...kinds }, plot, { p, ratio }) {
+    draw({ here, edge: line, ...kinds }, plot, { p, ratio }) {
       once("regions", [plot.x.range, plot.y.range], () => {
         for (const [name, d] of Object.entries(regions(rows, plot))) kinds[name](d);
         line(plot.line(between(-1, 1, 40).map((log) => [border(10 ** log), 10 ** log])));
