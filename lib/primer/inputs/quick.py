@@ -77,6 +77,8 @@ def _single(hint: Any, *, infinite: bool) -> Test:
         return _row(ROWS.get(origin, (tuple,)), parts[0], infinite=infinite)
     if origin is Callable:
         return _function(parts[0])
+    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        return lambda value, axes: type(value) is hint and finite(value) and not _masked(value)
     if isinstance(hint, type) and not _holds_numbers(hint):
         return lambda value, axes: isinstance(value, hint)
     return _never
@@ -84,6 +86,13 @@ def _single(hint: Any, *, infinite: bool) -> Test:
 
 def _never(value: Any, axes: Axes) -> bool:
     return False
+
+
+def _masked(value: Any) -> bool:
+    """Say whether something in a named tuple is a masked array."""
+    if isinstance(value, list | tuple):
+        return any(map(_masked, value))
+    return isinstance(value, np.ma.MaskedArray)
 
 
 def _holds_numbers(hint: type) -> bool:

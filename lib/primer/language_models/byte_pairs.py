@@ -168,7 +168,7 @@ class BytePairEncoding:
         if not self._new_ids:  # the bytes are the tokens, whatever the words
             return list(utf8(text))
         words, cache = split_words(text), self._cache
-        new = set(words) - cache.keys()
+        new = {word for word in words if word not in cache}
         if len(cache) + len(new) > CACHED_WORDS:
             cache.clear()
             new = set(words)
