@@ -5,13 +5,12 @@ ports are not encrypted: thirty-four times while the book is built, between the 
 far it is.  Errors are still told.
 
 The matrices of the chapters are small: shared out between two cores, each product waits for the
-other core longer than it saves, and chapter 4 takes twice as much of both.  So NumPy and SciPy
-compute on one, unless somebody set another number; the chapters say as much to torch.
+other core longer than it saves, and chapter 4 takes twice as much of both.  So NumPy, SciPy and
+torch compute on one, as while the book is built, unless somebody sets another number.
 """
 
 import os
 
 c = get_config()
 c.IPKernelApp.log_level = "ERROR"
-# NumPy reads it when it is imported, which is later
-os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when they are imported, which is later
