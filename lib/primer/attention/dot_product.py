@@ -141,6 +141,8 @@ def row_weights(scores: Float[Tensor, "... queries keys"]) -> Float[Tensor, "...
             "make queries, keys and bias smaller"
         )
     nothing = largest == -torch.inf
+    if not bool(nothing.any()):  # as nearly always: the scores are many, their rows few
+        return scores.softmax(dim=-1)
     return scores.masked_fill(nothing, 0.0).softmax(dim=-1).masked_fill(nothing, 0.0)
 
 

@@ -311,8 +311,8 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     """
     _check_logits(logits)
     log_p = logits.log_softmax(-1)
-    impossible = log_p == -torch.inf  # p log p is 0 there, and so is its gradient
-    return -(log_p.exp() * log_p.masked_fill(impossible, 0)).sum(-1)
+    log_p = log_p.clamp(min=torch.finfo(log_p.dtype).min)  # not −∞: p log p is 0 there
+    return -(log_p.exp() * log_p).sum(-1)
 
 
 @checked(infinite="logits")

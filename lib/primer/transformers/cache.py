@@ -160,12 +160,25 @@ class KeyValueCache:
         ValueError
             When an index names no sequence.
         """
+        places = indices.long()  # torch takes no narrower ones
         for layer in self.layers:
             if layer.keys is None or layer.values is None:
                 raise ValueError("the cache is empty: there is nothing to reorder")
-            if indices.numel() == 0 or indices.min() < 0 or indices.max() >= len(layer.keys):
+            if layer is self.layers[0] and not _name_sequences(indices, len(layer.keys)):
                 raise ValueError(
                     f"indices must lie between 0 and {len(layer.keys) - 1}, got {indices.tolist()}"
                 )
-            places = indices.long()  # torch takes no narrower ones
-            layer.keys, layer.values = layer.keys[places], layer.values[places]
+            layer.keys = _rows(layer.keys, places, layer.length)
+            layer.values = _rows(layer.values, places, layer.length)
+
+
+def _name_sequences(indices: Int[Tensor, " batch"], n_sequences: int) -> bool:
+    """Say whether there is an index, and each names one of the sequences."""
+    return indices.numel() > 0 and bool(indices.min() >= 0) and bool(indices.max() < n_sequences)
+
+
+def _rows(store: Stored, places: Int[Tensor, " batch"], length: int) -> Stored:
+    """Choose sequences; of their room only what the first ``length`` tokens take is copied."""
+    chosen = store.new_empty((len(places), *store.shape[1:]))
+    chosen[:, :, :length] = store[places, :, :length]
+    return chosen

@@ -70,6 +70,13 @@ def results() -> dict[tuple[str, str], Run]:
     return {run[:2]: run for run in study.read()}
 
 
+@cache
+def _held_out_plays() -> list[Int[Tensor, " n"]]:
+    """Encode the held-out plays, once for all who draw from them."""
+    _, encoding = load_pretrained("plays")
+    return [torch.tensor(encoding.encode(play)) for play in split_plays()[1].values()]
+
+
 def held_out_passages(n: int = N_TEXTS, length: int = PROMPT + NEW) -> Int[Tensor, "n length"]:
     """Draw passages of the held-out plays that do not overlap; their first tokens are the prompts.
 
@@ -78,12 +85,7 @@ def held_out_passages(n: int = N_TEXTS, length: int = PROMPT + NEW) -> Int[Tenso
     >>> held_out_passages(3).shape
     torch.Size([3, 224])
     """
-    _, encoding = load_pretrained("plays")
-    _, held_out = split_plays()
-    pieces = [
-        torch.tensor(encoding.encode(play)).unfold(0, length, length) for play in held_out.values()
-    ]
-    everything = torch.cat(pieces)
+    everything = torch.cat([play.unfold(0, length, length) for play in _held_out_plays()])
     drawn = np.random.default_rng(11).permutation(len(everything))[:n]
     return everything[torch.from_numpy(drawn)]
 
