@@ -187,6 +187,24 @@ def test_an_error_is_a_sentence_with_the_readers_line(open_page: Any) -> None:
     assert [(errors[code], said) for code, said in FAULTS if said not in errors[code]] == []
 
 
+WAYS = {"01-statistics": True, "before-you-start": True, "appendix/scratch": False}
+"""Pages, and whether they say at their foot how the whole book is run."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", WAYS)
+def test_an_error_that_sends_to_the_whole_book_leads_there(open_page: Any, name: str) -> None:
+    page = open_page(f"chapters/{name}", viewport={"width": 390, "height": 800})
+    cell = places(page)[0]
+    for module in ("polars", "turtle"):
+        assert run(page, cell, f"import {module}")["error"].endswith(" the whole book.")
+        way = page.locator(".run-error a", has_text="the whole book")
+        assert way.count() == WAYS[name]
+    if WAYS[name]:
+        way.press("Enter")
+        page.locator("#run-it li").first.wait_for(state="visible")
+
+
 @pytest.mark.thorough
 def test_what_a_reader_may_try_gives_what_it_gives_elsewhere(open_page: Any) -> None:
     page = open_page("chapters/01-statistics")

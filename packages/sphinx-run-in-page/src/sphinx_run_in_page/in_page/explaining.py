@@ -8,7 +8,8 @@ import traceback
 
 from sphinx_run_in_page.in_page.absent import Absent, sentence
 
-WHOLE = "Take the whole book: “Run this chapter”."
+WHOLE = "Take the whole book."
+"""Its last words are a link where a page says how that is done: ``withWay`` of ``page/view.js``."""
 LINES = 3
 """How many lines of cells are shown, the last ones."""
 
@@ -57,13 +58,13 @@ def _without(module: str) -> str:
     Examples
     --------
     >>> _without("tkinter")
-    'This needs tkinter, which does not run in the page. Take the whole book: “Run this chapter”.'
-    >>> _without("nmupy").partition(":")[0]
-    'The page has no module nmupy. If that is its name, install it beside the whole book'
+    'This needs tkinter, which does not run in the page. Take the whole book.'
+    >>> _without("nmupy")
+    'The page has no module nmupy. If that is its name, install it beside the whole book.'
     """
     if module in sys.stdlib_module_names:
         return f"{sentence(module)} {WHOLE}"
-    beside = "install it beside the whole book: “Run this chapter”."
+    beside = "install it beside the whole book."
     return f"The page has no module {module}. If that is its name, {beside}"
 
 

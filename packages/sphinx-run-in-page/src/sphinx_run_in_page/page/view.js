@@ -158,6 +158,14 @@
       ...(printed.length ? [" It used ", ...links(printed), " as printed: run your change first."] : []),
     ];
   };
+  // An error for whose sake a reader needs the whole book leads to where the page says how that is run.
+  const BOOK = /the whole book(?=\.$)/;
+  const withWay = (error) => {
+    const found = document.getElementById("run-it") && BOOK.exec(error);
+    if (!found) return [error];
+    const way = element("a", { href: "#run-it", textContent: found[0] });
+    return [error.slice(0, found.index), way, error.slice(found.index + found[0].length)];
+  };
   const same = (now, then) => {
     const lines = (text) => text.split("\n").filter((line) => line.trim() && !/^~( |$)/.test(line));
     const [a, b] = [lines(now), lines(then)];
@@ -199,9 +207,8 @@
       tell(place, verdict(place, answer), ...before, ...changesUsed(answer));
       if (answer.error) {
         const where = answer.inside === Number(place.dataset.cell) ? [] : links([answer.inside]);
-        const said = where.length
-          ? ["In ", ...where, ", which this cell needs:\n", answer.error]
-          : [answer.error];
+        const inside = where.length ? ["In ", ...where, ", which this cell needs:\n"] : [];
+        const said = [...inside, ...withWay(answer.error)];
         outOf(place).append(element("pre", { className: "run-error", tabIndex: 0 }, ...said));
       }
       if (answer.full) offerNewStart(place);
