@@ -56,7 +56,10 @@ def test_the_zigzag_is_the_fold(javascript, rate, filtered):
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ((1200, 2000, 0, False), "1,200 Hz has the samples of 800 Hz: 1,200 − 2,000 is −800."),
+        (
+            (1200, 2000, 0, False),
+            "1,200 Hz has the samples of 800 Hz: 1,200 − 2,000 is −800, the same turned backward.",
+        ),
         ((2300, 2000, 0, False), "2,300 Hz has the samples of 300 Hz: 2,300 − 2,000 is 300."),
         ((900, 2000, 0, False), "900 Hz is below 1,000 Hz, half the rate: the samples fit no"),
         ((1000, 2000, 60, False), "The samples of 1,000 Hz are 0.50 and −0.50 in turn"),

@@ -62,6 +62,13 @@ def test_the_result_line_says_what_is_left(javascript):
     assert "is f₅₀ = 0;" in javascript(FILE, "describe", 49, shut, plain)
     assert "to the end" in javascript(FILE, "describe", 8, [1.0] * STEPS, plain)
     assert javascript(FILE, "describe", 50, even, plain).startswith("Step 50 is the last")
+    once = [1.0] * STEPS
+    once[24] = 0.0  # shut at step 25 alone: what was before is gone, and the line says so
+    assert javascript(FILE, "describe", 25, once, plain).startswith(
+        "Shut at step 25: of the memory before nothing is left, and no gradient comes back "
+        "past it. To step 25 itself comes f₂₆⋯f₅₀ = 1; to the plain unit "
+    )
+    assert "f₂₅⋯f₅₀ = 0;" in javascript(FILE, "describe", 24, once, plain)
 
 
 @pytest.mark.parametrize(

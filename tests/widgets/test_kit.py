@@ -983,3 +983,23 @@ def test_the_width_of_a_page_is_followed(declared):
         "(b) => document.querySelector('svg[role=group]').getAttribute('viewBox') !== b", arg=before
     )
     assert page.locator("svg[role=group]").get_attribute("viewBox").split()[2] > before.split()[2]
+
+
+def test_every_field_for_text_looks_like_the_others() -> None:
+    """Letters of 16 px, since a telephone enlarges the page at a field with smaller ones."""
+    folder = Path(widgets.__file__).parent
+    fields = [
+        path
+        for path in sorted(folder.glob("*/*.js"))
+        if path.parent.name not in {"kit", "shared", "static"}
+        and re.search(r"textInput\(|html\(\"textarea\"", path.read_text("utf-8"))
+    ]
+    assert len(fields) > 5
+    for path in fields:
+        (rule,) = re.findall(
+            rf"^\.{path.parent.name.replace('_', '-')} textarea \{{(.*)\}}$",
+            path.with_suffix(".css").read_text("utf-8"),
+            re.MULTILINE,
+        )
+        for part in ("1px solid var(--primer-muted)", "6px", "var(--primer-paper)", "16px"):
+            assert part in rule, (path.name, part)

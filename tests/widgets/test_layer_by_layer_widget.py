@@ -95,7 +95,9 @@ def test_the_result_line_says_what_is_left(javascript):
     )
     state = {"gain": 0.5, "residual": True}
     said = javascript(FILE, "describe", state, [1, 130], [4e-4, 1])
-    assert said.startswith("Variance 0.5/n, each layer added: twenty layers make the signal 130 ")
+    assert said.startswith(
+        "Variance 0.5/n, each layer divided by √20 and added: twenty layers make the signal 130 "
+    )
     assert said.endswith("the gradient 4·10⁻⁴ times.")
     assert [javascript(FILE, "factor", x) for x in (0, 34.2, 2e7)] == ["0", "34", "2·10⁷"]
 
@@ -127,7 +129,7 @@ def test_it_answers_to_keys_and_a_finger(widget_page, width):
     assert page.evaluate("model.get('gain')") == 10
     page.get_by_label("each layer adds").tap()
     settle(page)
-    assert "each layer added" in result.inner_text()
+    assert "each layer divided by √20 and added" in result.inner_text()
     assert page.locator("path.limit[visibility=hidden]").count() == 1
     page.get_by_label("tanh").tap()
     page.get_by_role("slider", name="Seed").press("End")

@@ -145,7 +145,7 @@ def test_the_result_line_says_what_is_seen(javascript):
     state |= {"head": 2, "strength": 0.5}
     said = javascript(FILE, "describe", state, longest, "␣hand", [0.35, 0.12])
     assert said.startswith("Layer 1, head 2: the longest")
-    assert said.endswith("with 35%; with these arrows times 0.50 with 12%.")
+    assert said.endswith("with 35%; with these arrows times 0.5, with 12%.")
 
 
 def test_the_guesses_shown_do_not_depend_on_the_slider(javascript):
@@ -190,6 +190,18 @@ def test_every_text_has_a_still_picture(text):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize(
+    ("text", "slanted"), [("I will leave", 0), ("good morrow, sweet cousin. " * 3, 1)]
+)
+def test_tokens_stand_upright_where_they_have_room(widget_page, text, slanted):
+    page = widget_page(MovedVector(text=text), width=1400)
+    rest(page)
+    tokens = page.locator("svg.strip text.token")
+    turned = sum("rotate" in (one.get_attribute("transform") or "") for one in tokens.all())
+    assert turned == slanted * tokens.count()
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1400])
 def test_arrows_are_shortened_and_places_chosen(widget_page, width):
     page = widget_page(MovedVector(), width=width, has_touch=True)
@@ -199,7 +211,7 @@ def test_arrows_are_shortened_and_places_chosen(widget_page, width):
     assert page.locator("svg.plane .step").count() == 5
     page.get_by_role("slider", name="Arrows, times").press("Home")
     rest(page)
-    assert "with these arrows times 0.00 with 1%" in result.inner_text()
+    assert "with these arrows times 0, with 1%" in result.inner_text()
     page.get_by_role("slider", name="Head").press("Home")
     rest(page)
     assert "Layer 1, head 0" in result.inner_text()

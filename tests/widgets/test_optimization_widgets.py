@@ -126,6 +126,15 @@ def test_step_size_answers_to_the_keyboard(widget_page):
     page = widget_page(StepSize(), width=390)
     result = page.locator(".result")
     assert "converges" in result.inner_text()
+    readings = []  # a task asks for 0.02, the limit: no step beside it may read like it
+    for _ in range(12):
+        page.get_by_label("Step size η").press("ArrowRight")
+        settle(page)
+        readings.append(page.get_by_label("Step size η").get_attribute("aria-valuetext"))
+        if readings[-1] == "0.0200":
+            assert "At the limit: it jumps forever. The limit is η = 0.0200" in result.inner_text()
+    assert len(set(readings)) == 12
+    assert "0.0200" in readings
     page.get_by_label("Step size η").press("End")
     settle(page)
     assert "diverges" in result.inner_text()

@@ -138,7 +138,7 @@ def test_the_schedule_is_set_and_the_step_moved(widget_page, width):
     settle(page)
     assert page.evaluate("model.get('step')") == pytest.approx(200, abs=2)
     page.get_by_role("slider", name="Peak rate").press("End")
-    page.get_by_role("slider", name="Start steeper").press("End")
+    page.get_by_role("slider", name="Steeper at first").press("End")
     settle(page)
     assert "more than 10,000" in result.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= width

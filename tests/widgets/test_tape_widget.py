@@ -176,6 +176,8 @@ def test_it_answers_to_keys_a_finger_and_the_mouse(widget_page, width):
     page = widget_page(Tape(), width=width, has_touch=True)
     result = page.locator(".result")
     assert "m hands back" in result.inner_text()
+    nudges = page.locator("tr", has_text="a nudge").locator("td")
+    assert nudges.all_inner_texts() == ["–", "–"]  # a task asks what will come
     page.get_by_role("button", name="One node").tap()
     settle(page)
     assert "h hands back: a += 0.712 × 2." in result.inner_text()
@@ -183,6 +185,7 @@ def test_it_answers_to_keys_a_finger_and_the_mouse(widget_page, width):
     settle(page)
     assert "agree" in result.inner_text()
     assert page.locator("td.says").first.inner_text() == "1.964"
+    assert nudges.all_inner_texts() == ["1.964", "2.846"]
     page.get_by_label("= for +=").tap()
     settle(page)
     assert "wrong at x" in result.inner_text()

@@ -112,6 +112,9 @@ def test_the_result_line_names_the_most_probable_piece(javascript, files):
     before = [1 / 1024] * 1024
     said = javascript(HARNESS, "said", *files["plays"], p, before)
     assert f"“{name}”, 75.0% (before it was aligned 0.1%); as" in said
+    alone = [float(i == 258) for i in range(1024)]  # no "1.0 pieces"
+    said = javascript(HARNESS, "said", *files["plays"], alone, None)
+    assert said == f"Most probable: “{name}”, 100.0%; as good as certain."
 
 
 # --- state and picture ----------------------------------------------------------------------------

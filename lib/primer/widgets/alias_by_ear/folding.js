@@ -46,5 +46,7 @@ export function describe({ tone, rate, phase, filtered }) {
   if (tone < rate / 2) return `${name} is below ${half}: the samples fit no other tone below it.`;
   const turns = rate * Math.round(tone / rate);
   const away = tone - turns;
-  return `${name} has the samples of ${grouped(frequency)} Hz: ${grouped(tone)} − ${grouped(turns)} is ${away < 0 ? "−" : ""}${grouped(Math.abs(away))}.`;
+  const from = `${grouped(tone)} − ${grouped(turns)} is`;
+  const left = away < 0 ? `−${grouped(-away)}, the same turned backward` : grouped(away);
+  return `${name} has the samples of ${grouped(frequency)} Hz: ${from} ${left}.`;
 }

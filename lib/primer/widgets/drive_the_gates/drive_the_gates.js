@@ -48,6 +48,9 @@ export function halfAfter(forget, step) {
 
 const small = (x) => (x === 0 ? "0" : x >= 0.001 && x < 1000 ? short(x, 4) : scientific(x));
 
+/** Whether the forget gate is shut at a step, and at the next one open: the memory ends and begins there. */
+const shutAt = (forget, at) => at > 1 && !forget[at - 1] && forget[at] > 0;
+
 /** What the result line says. */
 export function describe(at, forget, plain) {
   if (at === forget.length) return `Step ${at} is the last: its gradient is 1. Look at an earlier step.`;
@@ -56,6 +59,8 @@ export function describe(at, forget, plain) {
   const gone = half === 0 && !forget[at] ? "nothing is left a step later" : long;
   const factors =
     at + 1 === forget.length ? `f${lower(at + 1)}` : `f${lower(at + 1)}⋯f${lower(forget.length)}`;
+  if (shutAt(forget, at))
+    return `Shut at step ${at}: of the memory before nothing is left, and no gradient comes back past it. To step ${at} itself comes ${factors} = ${left}; to the plain unit ${small(plain[at - 1])}.`;
   return `Of what the memory holds at step ${at}, ${gone}. The gradient that comes back to it is ${factors} = ${left}; to the plain unit comes ${small(plain[at - 1])}.`;
 }
 
@@ -114,9 +119,11 @@ const held = (steps, drag) =>
     drag,
     draw({ half, zero, read, memory, out, cursor, told }, plot, state) {
       const at = (values) => plot.line(values.map((value, i) => [i + 1, value]));
-      const { at: step, halved } = state;
+      const { at: step, halved, shut } = state;
       const end = Math.min(step + (halved ?? steps), steps + 0.5);
-      half(`M${plot.x(step)} ${plot.y.range[1]}H${plot.x(end)}V${plot.y.range[0]}H${plot.x(step)}Z`);
+      half(
+        shut ? "" : `M${plot.x(step)} ${plot.y.range[1]}H${plot.x(end)}V${plot.y.range[0]}H${plot.x(step)}Z`,
+      );
       zero(`M${plot.x(0.5)} ${plot.y(0)}H${plot.x(steps + 0.5)}`);
       read(at(state.signal));
       memory(at(state.memory));
@@ -124,7 +131,7 @@ const held = (steps, drag) =>
       cursor(here(plot, step));
       const late = step > steps / 2;
       const words = halved === null ? "more than half is left" : `half-life ${format(halved, 1)} steps`;
-      told(step === steps ? "" : words, {
+      told(step === steps || shut ? "" : words, {
         x: plot.x(step) + (late ? -6 : 6),
         y: plot.y.range[0] - 6,
         "text-anchor": late ? "end" : "start",
@@ -246,7 +253,7 @@ export default widget("drive-the-gates", ({ controls, constants, read, write, re
       const rival = carriedBack(plainFactors(weight, signal));
       dial.set(forget.reduce((sum, value) => sum + value, 0) / steps);
       for (const one of lanes) one.draw(state);
-      memory.draw({ ...driven, signal, reach, at, halved: halfAfter(forget, at) });
+      memory.draw({ ...driven, signal, reach, at, halved: halfAfter(forget, at), shut: shutAt(forget, at) });
       gradients.draw({ at, from: steps - time, gradient: carriedBack(forget), rival });
       result.say(describe(at, forget, rival), animation.playing());
     },

@@ -172,7 +172,7 @@ export function factor(x) {
 /** What the result line says. */
 export function describe({ gain, residual }, signals, gradients) {
   const [up, down] = [signals.at(-1) / signals[0], gradients[0] / gradients.at(-1)];
-  const how = residual ? ", each layer added" : "";
+  const how = residual ? ", each layer divided by √20 and added" : "";
   return `Variance ${short(gain, 2)}/n${how}: twenty layers make the signal ${factor(up)} times as large, and on the way back the gradient ${factor(down)} times.`;
 }
 

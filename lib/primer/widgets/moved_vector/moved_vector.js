@@ -58,7 +58,7 @@ export function describe({ layer, head, strength }, longest, guess, [now, then],
   const next = `“${guess}” comes next with ${percent(now, 0)}`;
   const away = apart === null ? "" : ` The kept move points ${format(apart, 0)}° away.`;
   if (strength === 1) return `${arrow} ${next}.${away}`;
-  return `${arrow} ${next}; with these arrows times ${format(strength, 2)} with ${percent(then, 0)}.${away}`;
+  return `${arrow} ${next}; with these arrows times ${short(strength)}, with ${percent(then, 0)}.${away}`;
 }
 
 /** The last letters of a text, as many as have room in a drawing. */
@@ -72,7 +72,7 @@ export const shares = (plane, vectors) =>
 
 // ---------------------------------------------------------------- the tokens
 
-const BELOW = 58; // room for the slanted tokens
+const BELOW = 58; // room for the tokens, slanted where they would meet
 
 function strip(choose, step) {
   return panel({
@@ -104,10 +104,14 @@ function strip(choose, step) {
       const shown = [...names.keys()].filter(
         (i) => own(i) || (i % room === 0 && Math.abs(i - place) >= room),
       );
+      const upright = shown.every((i) => 8 * cut(names[i]).length < size);
       token(shown, (i) => ({
         words: cut(names[i]),
         class: `token ${colorOf(i)} ${i === place ? "chosen" : ""} ${i > place ? "later" : ""}`,
-        transform: `translate(${(x(i + 0.5) + 4).toFixed(1)} ${height - BELOW + 12}) rotate(-55)`,
+        "text-anchor": upright ? "middle" : "end",
+        transform: upright
+          ? `translate(${x(i + 0.5).toFixed(1)} ${height - BELOW + 16})`
+          : `translate(${(x(i + 0.5) + 4).toFixed(1)} ${height - BELOW + 12}) rotate(-55)`,
       }));
     },
   });

@@ -85,7 +85,7 @@ const plane = ({ point, turn }) =>
 // What the result line says.
 export function describe(angle, length, radius, norm) {
   const g = gradientAt(angle, length);
-  return `In ${NORMS[norm]} the best step is ${tuple(bestStep(g, radius, norm))}: ${RULES[norm]}. To first order the loss falls by η‖g‖* = ${format(radius * dualNorm(g, norm))}.`;
+  return `In ${NORMS[norm]} the best step is ${tuple(bestStep(g, radius, norm))}: ${RULES[norm]}. To first order the loss falls by η times the dual norm of g, ${format(radius * dualNorm(g, norm))}.`;
 }
 
 export default widget("norm-ball", ({ model, controls, write }) => {

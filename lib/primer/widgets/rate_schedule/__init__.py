@@ -67,7 +67,7 @@ class RateSchedule(Widget):
     rate = Number(0.3, low=0.01, high=1.9, step=0.02, scale="decades", label="Peak rate η")
     warm = Whole(0, low=0, high=100, step=5, label="Warm-up steps")
     batch = Choice(16, (1, 4, 16, 64), label="Batch", look="slider")
-    first = Number(1.0, low=1.0, high=8.0, step=0.5, digits=1, label="Start steeper ×")
+    first = Number(1.0, low=1.0, high=8.0, step=0.5, digits=1, label="Steeper at first ×")
     step = Whole(STEPS, low=0, high=STEPS, label="Look at step")
     seed = traitlets.Int(3, min=0).tag(sync=True)
     constants: ClassVar = {"curvatures": CURVATURES.tolist(), "steps": STEPS}

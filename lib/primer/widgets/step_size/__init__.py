@@ -57,7 +57,7 @@ class StepSize(Widget):
 
     rule = Choice("gradient", NAMES | {"sign": "sign"}, label="Rule")
     step = Number(
-        0.018, low=0.001, high=3.0, step=0.005, scale="decades", digits=3, label="Step size η"
+        0.018, low=0.001, high=3.0, step=0.005, scale="decades", digits=4, label="Step size η"
     )
     curvature = Number(
         100.0, low=1.0, high=100.0, step=0.02, scale="decades", digits=1, label="Curvature h"

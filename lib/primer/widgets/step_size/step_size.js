@@ -114,7 +114,7 @@ export function describe(rule, step, curvature, momentum) {
   const part = step / limit;
   const above = part > 1 + 1e-9 && "Above the limit: it diverges";
   const at = part > 1 - 1e-9 && "At the limit: it jumps forever";
-  return `${above || at || "Below the limit: it converges"}. The limit is η = ${format(limit)}; ${end}.`;
+  return `${above || at || "Below the limit: it converges"}. The limit is η = ${format(limit, 4)}; ${end}.`;
 }
 
 export default widget("step-size", ({ controls, write, redraw }) => {

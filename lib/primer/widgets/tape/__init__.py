@@ -156,7 +156,8 @@ class Tape(Widget):
     description = (
         "A graph of the expression y = tanh(x·w)·x + x: a box for each node, with its value and, "
         "where it has arrived on its way back from y, the gradient, as a sum of its shares. "
-        "Below, a table: for each leaf what the tape says and what a small nudge says."
+        "Below, a table: for each leaf what the tape says and, when all is played back, what a "
+        "small nudge says."
     )
     constants: ClassVar[dict[str, Any]] = {
         "expressions": {

@@ -371,7 +371,8 @@ export default widget("tape", ({ controls, constants, read, write }) => {
             class: wrong[i] ? "wrong" : "says",
           })),
         ],
-        ["a nudge", ...checked.map((slope) => format(slope, digits))],
+        // what it says before is the answer to "what will the tape say?"
+        ["a nudge", ...checked.map((slope) => (ended ? format(slope, digits) : "–"))],
       ]);
       result.say(describe(nodes, leaves, bug, steps), player.playing());
     },

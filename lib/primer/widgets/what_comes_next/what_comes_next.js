@@ -61,7 +61,9 @@ export function describe(tokenizer, p, before) {
   const name = `“${visible(tokenText(tokenizer, best))}”`;
   const earlier = before ? ` (before it was aligned ${percent(before[best])})` : "";
   const spread = format(effectiveChoices(p), 1);
-  return `Most probable: ${name}, ${percent(p[best])}${earlier}; as uncertain as if ${spread} pieces were equally likely.`;
+  const sure =
+    spread === "1.0" ? "as good as certain" : `as uncertain as if ${spread} pieces were equally likely`;
+  return `Most probable: ${name}, ${percent(p[best])}${earlier}; ${sure}.`;
 }
 
 // ---------------------------------------------------------------- what the reader sees
