@@ -312,6 +312,17 @@ def test_a_text_is_read_as_often_as_there_are_passes(reads, passes, spare):
     assert 0 <= order.min() <= order.max() < different + spare
 
 
+def test_an_order_that_is_kept_changes_no_later_draw():
+    runs = []
+    for _ in range(2):  # the second time nothing is shuffled
+        torch.manual_seed(5)
+        runs.append([*reading_order(1000, 40, passes=2).tolist(), *torch.rand(3).tolist()])
+    torch.manual_seed(5)
+    text = torch.randperm(1000)[:20]
+    drawn = torch.cat([text, text[torch.randperm(20)]]).tolist()
+    assert runs == [[*drawn, *torch.rand(3).tolist()]] * 2
+
+
 def test_the_tiny_model_counts_what_it_multiplies():
     matrices = [p for p in scaling.next_byte_model(7).parameters() if p.ndim == 2][1:]
     assert scaling.multiplied_parameters(7) == sum(p.numel() for p in matrices)

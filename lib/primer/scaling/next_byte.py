@@ -90,9 +90,20 @@ def reading_order(available: int, reads: int, passes: int = 1) -> Int[Tensor, " 
     (torch.Size([4]), True)
     """
     different = math.ceil(reads / passes)
-    text = torch.randperm(available)[:different]
+    order, after = _permutation(available, torch.get_rng_state().numpy().tobytes())
+    torch.set_rng_state(after)
+    text = order[:different].long()
     again = [text[torch.randperm(different)] for _ in range(passes - 1)]
     return torch.cat([text, *again])[:reads]
+
+
+@functools.lru_cache(maxsize=8)  # a size is trained at several rates, and reads in one order
+def _permutation(available: int, state: bytes) -> tuple[Int[Tensor, " available"], Tensor]:
+    """Shuffle all places from a state of the generator; return them and the state after it."""
+    generator = torch.Generator()
+    generator.set_state(torch.from_numpy(np.frombuffer(state, np.uint8).copy()))
+    order = torch.randperm(available, dtype=torch.int32, generator=generator)
+    return order, generator.get_state()
 
 
 @checked
