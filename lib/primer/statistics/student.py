@@ -24,6 +24,7 @@ from primer.inputs import (
     number,
     positive,
 )
+from primer.inputs.guard import unasked
 from primer.inputs.magnitude import TINY
 
 NEGLIGIBLE = 36.0
@@ -264,7 +265,7 @@ def t_cdf(t: Reals, df: Positive) -> Float[np.ndarray, "..."]:
 
 
 @checked
-def t_quantile(p: Probability, df: float) -> float:
+def t_quantile(p: Probability, df: Positive) -> float:
     r"""Compute the point below which Student's t distribution has the probability ``p``.
 
     Newton's method for the logarithm of the tail against that of :math:`t`, from the normal
@@ -293,10 +294,10 @@ def t_quantile(p: Probability, df: float) -> float:
     >>> round(t_quantile(0.975, df=15), 4)
     2.1314
     """
-    tail = min(p, 1 - p)
+    tail, cdf = min(p, 1 - p), unasked(t_cdf)  # here it has been asked
     t = near = -float(ndtri(tail))
     for _ in range(500 if t > 0 else 0):
-        above = float(t_cdf(-t, df))
+        above = float(cdf(-t, df))
         if above < TINY:  # the first step may go too far
             t = math.sqrt(t) * math.sqrt(near)
             continue
@@ -306,6 +307,6 @@ def t_quantile(p: Probability, df: float) -> float:
         t *= math.exp(min(move, 600.0))
         if abs(move) <= 1e-14 or t == math.inf:
             break
-    if not t < math.inf or (t > 1 and float(t_cdf(-t, df)) < TINY):
+    if not t < math.inf or (t > 1 and float(cdf(-t, df)) < TINY):
         raise ValueError(f"the quantile of p = {p:g} for df = {df:g} is no floating-point number")
     return t if p > 0.5 else -t
