@@ -50,7 +50,7 @@ def test_each_norm_names_its_own_rule(javascript, norm):
     name, rule, step, drop = BEST[norm]
     assert javascript("norm_ball.js", "describe", angle, 1.5, 0.5, norm) == (
         f"In {name} the best step is {step}: {rule}. "
-        f"To first order the loss falls by η‖g‖* = {drop:.3f}."
+        f"To first order the loss falls by η times the dual norm of g, {drop:.3f}."
     )
 
 
