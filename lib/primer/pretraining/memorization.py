@@ -123,11 +123,11 @@ def occurrences(text: ArrayLike, length: Count, vocab_size: Count) -> Int[np.nda
     if length > len(tokens):
         raise ValueError(f"stretches of {length} tokens do not fit into a text of {len(tokens)}")
     _, tokens = np.unique(tokens, return_inverse=True)  # no number is larger than the text is long
-    names = tokens
-    for shift in range(1, length):  # name each stretch by that of its beginning and one token more
-        _, names = np.unique(
-            names[: len(tokens) - shift] * len(tokens) + tokens[shift:], return_inverse=True
-        )
+    names, named = tokens, 1
+    while named < length:  # a stretch up to twice as long is named by its beginning and its end
+        shift = min(named, length - named)
+        _, names = np.unique(names[:-shift] * len(tokens) + names[shift:], return_inverse=True)
+        named += shift
     _, which, times = np.unique(names, return_inverse=True, return_counts=True)
     return times[which]
 
