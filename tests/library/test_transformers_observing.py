@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_transformers import VARIANTS, build, draw_tokens, every_variant
 from written import BOOK
 
-from primer.attention import change_weights, multi_head, shown
+from primer.attention import change_weights, multi_head, observing, shown
 from primer.transformers import ACTIVATIONS, KeyValueCache
 
 STREAM = ["embedding", "blocks.0.before", "blocks.0.between", "blocks.0.after", "blocks.1.before"]
@@ -178,3 +178,11 @@ def test_another_shape_is_refused_with_the_name(name):
 def test_what_is_no_tensor_is_refused_with_the_name(as_readers_run_it):
     with pytest.raises(ValueError, match="returned float for weights: return a tensor"):
         shown(lambda name, x: 0.0, "weights", torch.ones(2))
+
+
+def test_whether_an_observer_is_a_function_is_asked_once_for_a_run(monkeypatch):
+    asked = []
+    monkeypatch.setattr(observing, "is_function", lambda *given: asked.append(given) or True)
+    seen = seen_by(build({}), draw_tokens(2, 7))
+    assert len(seen) == len(expected_names(2))
+    assert len(asked) == 1  # reading a signature takes longer than a small layer

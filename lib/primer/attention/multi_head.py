@@ -16,7 +16,7 @@ from primer.attention.dot_product import (
     scaled_dot_product_attention,
     share_heads,
 )
-from primer.attention.observing import Observe, shown
+from primer.attention.observing import Observe, shown, within
 from primer.inputs import Side, checked, count, tensor
 from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, check_finite, is_trusted
@@ -235,6 +235,7 @@ class MultiHeadAttention(nn.Module):
             raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
         self._check(x, memory)
         check_helpers(rotate, cache)
+        observe = within(observe)
         x = shown(observe, "input", x)
         query, key, value = self.project(x, x if memory is None else memory)
         if rotate is not None:

@@ -13,6 +13,20 @@ Observe = Callable[[str, Tensor], Tensor | None]
 """Is shown an activation with its name; returns another one to compute with, or ``None``."""
 
 
+class _Asked:
+    """An observer of which somebody has asked whether it is one, and the part that it is shown."""
+
+    def __init__(self, observe: Observe, place: str = "", known: _Asked | None = None) -> None:
+        if known is None and not is_function(observe, ("name", None)):
+            raise ValueError(
+                f"observe must be a function of a name and a tensor, got {given(observe)}"
+            )
+        self.observe, self.place = observe, place
+
+    def __call__(self, name: str, activation: Tensor) -> Tensor:
+        return shown(self, name, activation)
+
+
 def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
     """Show an activation to an observer, and return the one to go on with.
 
@@ -43,9 +57,9 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
     """
     if observe is None:
         return activation
-    if not is_function(observe, (name, activation)):
-        raise ValueError(f"observe must be a function of a name and a tensor, got {given(observe)}")
-    changed = observe(name, activation)
+    asked = observe if isinstance(observe, _Asked) else _Asked(observe)
+    name = asked.place + name
+    changed = asked.observe(name, activation)
     if changed is None:
         return activation
     if not isinstance(changed, Tensor):
@@ -61,8 +75,11 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
     return changed
 
 
-def within(observe: Observe | None, place: str) -> Observe | None:
+def within(observe: Observe | None, place: str = "") -> Observe | None:
     """Return an observer for a part of a model: what it is shown has the part's name in front.
+
+    Whether it is a function is asked here, once, and not again for each activation: a model that
+    begins with ``within(observe)`` has asked at its door.
 
     Examples
     --------
@@ -74,4 +91,5 @@ def within(observe: Observe | None, place: str) -> Observe | None:
     """
     if observe is None:
         return None
-    return lambda name, activation: shown(observe, f"{place}.{name}", activation)
+    known = observe if isinstance(observe, _Asked) else _Asked(observe)
+    return _Asked(known.observe, f"{known.place}{place}.", known) if place else known

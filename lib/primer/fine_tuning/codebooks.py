@@ -13,7 +13,6 @@ import torch
 from jaxtyping import Float, UInt8
 from scipy.special import ndtri
 from torch import Tensor
-from torch.nn.functional import pad
 
 from primer.fine_tuning.layers import check_finite
 from primer.inputs import Steps, checked, positive, vector
@@ -72,15 +71,9 @@ class Codebook:
         ValueError
             When a number is NaN or infinite.
         """
-        shape = x.shape
-        table, x = self.table, x.flatten().double()  # no border is rounded
-        halfway = (table[1:] + table[:-1]) / 2
-        halfway = pad(halfway, (0, 2**self.bits - len(table)), value=torch.inf)
-        codes = torch.zeros(x.shape, dtype=torch.int32)
-        for bit in reversed(range(self.bits)):  # halve what is left of the table, for all numbers
-            border = halfway[2**bit - 1 :].index_select(0, codes)
-            codes.add_(x >= border, alpha=2**bit)
-        return codes.to(torch.uint8).reshape(shape)
+        halfway = (self.table[1:] + self.table[:-1]) / 2
+        x = x.double().contiguous()  # no border is rounded
+        return torch.bucketize(x, halfway, right=True).to(torch.uint8)
 
     @checked
     def look_up(

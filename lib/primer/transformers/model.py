@@ -245,6 +245,7 @@ class Transformer(Stack):
         if n_last is not None and not 1 <= whole("n_last", n_last) <= tokens.shape[1]:
             raise ValueError(f"n_last must lie between 1 and {tokens.shape[1]}, got {n_last}")
         x = add_positions(look_up(self.embed, tokens), self.positions, start)
+        observe = within(observe)
         x = self.dropout(shown(observe, "embedding", x))
         context = self._context(x, start)
         for layer, block in enumerate(self.blocks):
