@@ -3,7 +3,7 @@
 // The functions above `cells` are the mathematics; the tests compare them with primer.pretraining.
 
 import { button, div, format, heading, html, key, memory, percent, resultLine, set } from "../kit/kit.js";
-import { sketch, span, sum, widget, write as say } from "../kit/kit.js";
+import { paths, sketch, span, sum, widget, write as say } from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { details } from "../shared/folded.js";
 import { readModel } from "../shared/language_model.js";
@@ -175,21 +175,24 @@ function cells() {
   return { element, draw };
 }
 
-// The attention mask: rows see columns.
+// The attention mask: rows see columns.  Three paths hold all squares: hundreds of shapes would take a telephone long.
 function squares() {
   const { element, layers } = sketch({
     label: "Who may see whom: a row for each seeing place, a column for each seen one; filled where it may",
     name: "mask",
-    layers: { square: { tag: "rect", many: true, width: 0.86, height: 0.86, rx: 0.1 } },
+    layers: paths("closed", "may", "counting"),
   });
   const draw = (rows, counted) => {
     element.setAttribute("viewBox", `0 0 ${rows.length} ${rows.length}`);
-    const all = rows.flatMap((row, y) => row.map((may, x) => ({ may, x, y })));
-    layers.square(all, ({ may, x, y }) => ({
-      class: `square${may ? " may" : ""}${counted[y] ? " counts" : ""}`,
-      x: x + 0.07,
-      y: y + 0.07,
-    }));
+    const all = rows.flatMap((row, y) => row.map((may, x) => ({ may, counts: counted[y], x, y })));
+    const drawn = (kind) =>
+      all
+        .filter(kind)
+        .map(({ x, y }) => `M${x + 0.07} ${y + 0.07}h.86v.86h-.86z`)
+        .join("");
+    layers.closed(drawn(({ may }) => !may));
+    layers.may(drawn(({ may, counts }) => may && !counts));
+    layers.counting(drawn(({ may, counts }) => may && counts));
   };
   return { element, draw };
 }
