@@ -134,3 +134,8 @@ def test_it_draws_until_it_is_told_to_stop(widget_page):
     stopped = count()
     page.clock.run_for(1000)
     assert count() == stopped
+    page.get_by_role("button", name="Draw many").click()
+    page.clock.run_for(500)
+    page.get_by_role("button", name="Start again").click()  # it draws no more by itself
+    page.clock.run_for(1000)
+    assert count() == 1

@@ -130,6 +130,7 @@ export default widget("draw-again", ({ controls, constants, read, redraw }) => {
   });
   const one = button("Draw one", () => more(1));
   const again = button("Start again", () => {
+    if (player.playing()) player.stop();
     all = drawnFrom(read().seed, 1, constants);
     redraw();
   });
