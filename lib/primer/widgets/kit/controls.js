@@ -18,8 +18,9 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
     input.setAttribute("aria-valuetext", words);
   };
   input.addEventListener("input", () => {
-    show(Number(input.value));
-    change(Number(input.value));
+    place = Number(input.value); // where the reader put it, it stands
+    show(place);
+    change(place);
   });
   if (value !== undefined) show(value);
   // input and value stand together, beside their name or below it

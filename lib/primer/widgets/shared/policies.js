@@ -40,24 +40,41 @@ export function push(policy, reference, reward, beta) {
 
 /** Where so many steps along that gradient lead. */
 export function climbed(reference, reward, beta, steps, rate) {
-  let logits = reference.map(Math.log);
+  const start = reference.map(Math.log);
+  const [logits, weights, worth] = [[...start], [...start], [...start]];
+  // Plain loops, since a frame may take a thousand steps; what all logits have in common leaves the gradient.
   for (let step = 0; step < steps; step++) {
-    const along = push(softmax(logits), reference, reward, beta);
-    logits = logits.map((x, i) => x + rate * along[i]);
+    const top = Math.max(...logits);
+    let [total, baseline] = [0, 0];
+    for (let i = 0; i < logits.length; i++) {
+      weights[i] = Math.exp(logits[i] - top);
+      worth[i] = reward[i] / beta + start[i] - logits[i];
+      total += weights[i];
+      baseline += weights[i] * worth[i];
+    }
+    for (let i = 0; i < logits.length; i++)
+      logits[i] += rate * (weights[i] / total) * (worth[i] - baseline / total);
   }
   return softmax(logits);
 }
 
 /** Where as many steps down DPO's loss lead, all pairs compared by a rater who decides by σ(ΔR). */
 export function direct(reference, reward, beta, steps, rate) {
-  let implicit = reference.map(() => 0); // β log π/π_ref, up to a constant
   const chance = (apart) => 1 / (1 + Math.exp(-apart));
+  const wins = reward.map((own) => reward.map((other) => chance(own - other)));
+  const implicit = reference.map(() => 0); // β log π/π_ref, up to a constant
+  const along = [...implicit];
   for (let step = 0; step < steps; step++) {
-    const before = implicit;
-    implicit = before.map((own, i) => {
-      const wrong = (q, j) => q * (chance(reward[i] - reward[j]) - chance(own - before[j]));
-      return own + rate * reference[i] * sum(reference.map(wrong));
-    });
+    along.fill(0);
+    // of a pair, what the one wins the other loses
+    for (let i = 0; i < implicit.length; i++) {
+      for (let j = 0; j < i; j++) {
+        const wrong = wins[i][j] - chance(implicit[i] - implicit[j]);
+        along[i] += reference[j] * wrong;
+        along[j] -= reference[i] * wrong;
+      }
+    }
+    for (let i = 0; i < implicit.length; i++) implicit[i] += rate * reference[i] * along[i];
   }
   return tilted(reference, implicit, beta);
 }

@@ -4,6 +4,7 @@
 
 import { clamp, columns, counted, format, heading, key, memory, panel, percent } from "../kit/kit.js";
 import { resultLine, widget } from "../kit/kit.js";
+import { inTurns } from "../shared/in_turns.js";
 import { bestOf, climbed, direct, divergence, mean, push, tilted } from "../shared/policies.js";
 
 // The end of an axis that is just long enough, of a few, so that it does not move with every step.
@@ -118,10 +119,25 @@ export function world({ reward: name, beta, draws, steps }, { reference, rewards
 
 const learners = () => [key("climber", "policy gradient"), key("direct", "DPO")];
 
-export default widget("tilt", ({ constants, controls }) => {
+export default widget("tilt", ({ constants, controls, redraw }) => {
   const { replies } = constants;
   const [left, right, result] = [bars(replies, constants.reference), ways(), resultLine()];
   const once = memory();
+  const found = ({ reward, beta, draws, steps }) =>
+    once("world", [reward, beta, draws, steps], () => {
+      const all = world({ reward, beta, draws, steps }, constants);
+      return { ...all, road: once("road", reward, () => roadOf(all.reference, all.reward)) };
+    });
+  const chances = (shown) => {
+    left.draw(found(shown));
+    return true;
+  };
+  const places = (shown) => {
+    right.draw(found(shown));
+    result.say(describe(replies, found(shown), shown.draws, shown.steps));
+    return true;
+  };
+  const picture = inTurns(redraw, chances, places);
   return {
     layout: [
       columns("controls", [controls.reward, controls.steps], [controls.beta, controls.draws]),
@@ -132,13 +148,7 @@ export default widget("tilt", ({ constants, controls }) => {
       ),
       result,
     ],
-    draw(shown) {
-      const found = world(shown, constants);
-      const road = once("road", shown.reward, () => roadOf(found.reference, found.reward));
-      const state = { ...found, road };
-      left.draw(state);
-      right.draw(state);
-      result.say(describe(replies, state, shown.draws, shown.steps));
-    },
+    draw: picture.draw,
+    stop: picture.stop,
   };
 });
