@@ -16,6 +16,7 @@ import {
   key,
 } from "../kit/kit.js";
 import { lay, memory, panel, putPixels, resultLine, sum, widget } from "../kit/kit.js";
+import { inTurns } from "../shared/in_turns.js";
 import { play } from "../shared/play.js";
 import { scientific } from "../shared/scientific.js";
 
@@ -327,6 +328,23 @@ export default widget("small-network", ({ el, controls, constants, model, measur
     return more;
   };
   const player = play({ label: "Train", frame, end: redraw });
+  const survey = ({ layers, points, labels, activation, colors }) => {
+    // While it trains, every second frame shows the surface: it moves slowly, and asks for the most work.
+    if (!player.playing() || frames++ % 2 === 0)
+      map.draw({ network: layers, data: { points, labels }, activation, colors });
+    return true;
+  };
+  const follow = ({ depth, width, losses, step, labels, now, lost }) => {
+    loss.draw({ losses });
+    const text = describe(step, labels.length, depth * width, now);
+    result.say(lost ? `${text} The next step throws the loss beyond a million.` : text, player.playing());
+    return true;
+  };
+  const compare = ({ now: { norms }, opening }) => {
+    gradients.draw({ norms, opening });
+    return true;
+  };
+  const picture = inTurns(redraw, survey, follow, compare);
   const one = button("One step", () => onward(1));
   const again = button("Begin again", () => {
     [run, wanted] = [null, 0];
@@ -355,15 +373,13 @@ export default widget("small-network", ({ el, controls, constants, model, measur
     ],
     draw(state) {
       const colors = measured(() => ["orange", "paper", "blue"].map((name) => color(el, name)));
-      const { layers, now, losses, opening, points, labels, lost } = training(state);
-      // While it trains, every second frame shows the surface: it moves slowly, and asks for the most work.
-      if (!player.playing() || frames++ % 2 === 0)
-        map.draw({ network: layers, data: { points, labels }, activation: state.activation, colors });
-      loss.draw({ losses });
-      gradients.draw({ norms: now.norms, opening });
-      const text = describe(losses.length - 1, labels.length, state.depth * state.width, now);
-      result.say(lost ? `${text} The next step throws the loss beyond a million.` : text, player.playing());
+      const whole = run === null || player.playing(); // what plays, or was begun again, shows it at once
+      const found = training(state);
+      picture.draw({ ...state, ...found, colors, step: found.losses.length - 1 }, whole);
     },
-    stop: () => player.playing() && player.stop(),
+    stop() {
+      picture.stop();
+      if (player.playing()) player.stop();
+    },
   };
 });
