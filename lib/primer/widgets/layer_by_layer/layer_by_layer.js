@@ -16,6 +16,7 @@ import {
   paths,
 } from "../kit/kit.js";
 import { resultLine, short, significant, widget } from "../kit/kit.js";
+import { inTurns } from "../shared/in_turns.js";
 import { scientific } from "../shared/scientific.js";
 import { dots, pixels } from "../shared/pixels.js";
 import { normal, random } from "../shared/random.js";
@@ -248,7 +249,7 @@ const course = (depth) =>
     },
   });
 
-export default widget("layer-by-layer", ({ controls, constants, write }) => {
+export default widget("layer-by-layer", ({ controls, constants, write, redraw }) => {
   const { depth } = constants;
   const [once, room] = [memory(), roomFor(constants)];
   const up = shapes("How the outputs of each layer are distributed", "up", "output", depth);
@@ -262,6 +263,40 @@ export default widget("layer-by-layer", ({ controls, constants, write }) => {
   // No frame waits for 46,000 random numbers: those of every seed are drawn when the page has time.
   const [low, high] = controls.seed.range();
   const ahead = between(low, high, high - low).map((seed) => setTimeout(() => drawn(seed), AHEAD));
+  // The numbers of one setting, and their spreads.
+  function found(state) {
+    const { kink, gain, residual, seed } = state;
+    return once("found", [kink, gain, residual, seed], () => {
+      const scaled = !residual && kink !== "tanh";
+      const now = scaled
+        ? once(`${kink} ${seed}`, 0, () => run(drawn(seed), { ...state, gain: 1 }, constants))
+        : run(drawn(seed), state, constants, room);
+      const factors = growth(scaled ? gain : 1, depth);
+      const back = factors.toReversed();
+      const signals = now.signals.map((numbers, layer) => factors[layer] * spread(numbers));
+      const gradients = now.gradients.map((numbers, layer) => back[layer] * spread(numbers));
+      return { now, factors, back, signals, gradients };
+    });
+  }
+  const rise = (state) => {
+    const { now, factors } = found(state);
+    up.draw({ all: now.signals, factors });
+    return true;
+  };
+  const fall = (state) => {
+    const { now, back } = found(state);
+    down.draw({ all: now.gradients, factors: back });
+    return true;
+  };
+  const compare = (state) => {
+    const { kink, gain, residual } = state;
+    const { signals, gradients } = found(state);
+    const wide = residual ? null : once("wide", [kink, gain], () => expected(state, depth));
+    both.draw({ signals, gradients, wide });
+    result.say(describe(state, signals, gradients));
+    return true;
+  };
+  const picture = inTurns(redraw, rise, fall, compare);
   return {
     layout: [
       columns(
@@ -277,24 +312,10 @@ export default widget("layer-by-layer", ({ controls, constants, write }) => {
       both,
       result,
     ],
-    draw(state) {
-      const { kink, gain, residual, seed } = state;
-      const scaled = !residual && kink !== "tanh";
-      const now = scaled
-        ? once(`${kink} ${seed}`, 0, () => run(drawn(seed), { ...state, gain: 1 }, constants))
-        : once("run", [kink, gain, residual, seed], () => run(drawn(seed), state, constants, room));
-      const wide = residual ? null : once("wide", [kink, gain], () => expected(state, depth));
-      const factors = growth(scaled ? gain : 1, depth);
-      const back = factors.toReversed();
-      const [signals, gradients] = [
-        now.signals.map((numbers, layer) => factors[layer] * spread(numbers)),
-        now.gradients.map((numbers, layer) => back[layer] * spread(numbers)),
-      ];
-      up.draw({ all: now.signals, factors });
-      down.draw({ all: now.gradients, factors: back });
-      both.draw({ signals, gradients, wide });
-      result.say(describe(state, signals, gradients));
+    draw: picture.draw,
+    stop() {
+      picture.stop();
+      ahead.forEach(clearTimeout);
     },
-    stop: () => ahead.forEach(clearTimeout),
   };
 });
