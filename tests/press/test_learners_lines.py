@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import copy
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from written import BOOK, CHAPTERS
@@ -96,3 +98,55 @@ def test_a_check_uses_what_the_learner_typed(name: str) -> None:
         f"{name}: no check of its section uses a name of these cells, so their formula could be "
         "wrong beside a check that is right; or they are listed and one does"
     )
+
+
+SWAPPED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+"""What an operator is easily taken for; whole division for a product."""
+
+
+def broken(source: str) -> Iterator[tuple[str, str]]:
+    """Put each operator's opposite in its place, one at a time: the operation, and all lines."""
+    tree = ast.parse(source)
+    for number, node in enumerate(ast.walk(tree)):
+        if isinstance(node, ast.BinOp):
+            other = copy.deepcopy(tree)
+            changed = list(ast.walk(other))[number]
+            assert isinstance(changed, ast.BinOp)
+            changed.op = SWAPPED.get(type(node.op), ast.Mult)()
+            yield ast.unparse(changed), ast.unparse(other)
+
+
+def check_alone(names: dict[str, Any], lines: str, check: str) -> None:
+    """Run those statements of a check that come from some lines, and need no others."""
+    held = set(stored_in(ast.parse(lines).body))
+    for statement in ast.parse(check).body:
+        named = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        used = {node.id for node in named if isinstance(node.ctx, ast.Load)}
+        if used & held and used <= {*names, *vars(builtins)}:
+            exec(ast.unparse(statement), names)
+            held |= stored_in([statement])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # some means are of nothing then
+@pytest.mark.parametrize(
+    ("chapter", "lines", "check"), [("03-optimization", "floor-run", "interpolation-check")]
+)
+def test_a_check_notices_each_operator_that_is_another(
+    chapter: str, lines: str, check: str
+) -> None:
+    cells = read_notebook(BOOK / f"chapters/{chapter}.ipynb").cells
+    text = {cell.id: cell.source for cell in cells}
+
+    def passes(source: str) -> bool:
+        names: dict[str, Any] = {}
+        exec(text["setup"], names)
+        names["rng"] = names["generator"](1)
+        exec(source, names)
+        try:
+            check_alone(names, source, text[check])
+        except (AssertionError, ValueError):  # a ValueError for draws that have no mean
+            return False
+        return True
+
+    assert passes(text[lines])
+    assert [words for words, source in broken(text[lines]) if passes(source)] == []
