@@ -439,7 +439,7 @@ def continued(widget):
         with torch.no_grad():
             p = probabilities(model(torch.tensor([tokens]))[0, -1].double(), 0.7).numpy()
         tokens.append(int(np.searchsorted(np.cumsum(p), next(uniform), side="right")))
-    return widget.encoding().decode(tokens[start:])
+    return widget.encoding().decode(tokens[start:]).replace("<|end|>", " (the end)")
 
 
 @pytest.mark.browser
@@ -473,7 +473,7 @@ def test_the_change_is_swapped_and_the_text_follows(widget_page):
     assert f"{play:.2f} on the speech (+" in result.inner_text()
     page.wait_for_function(finished)
     assert written.text_content() == continued(widget)
-    assert written.text_content().endswith("!<|end|>")
+    assert written.text_content().endswith("! (the end)")
     page.get_by_text("The measured points in a table").click()
     settle(page)
     assert page.get_by_role("row").count() == 3  # of this change alone, and without it

@@ -288,6 +288,8 @@ def test_another_model_writes_behind_the_same_line_until_its_text_ends(widget_pa
     assert page.evaluate("model.get('written')") == widget.written
     assert page.locator(".result").inner_text().startswith("Here it ended its text. Most probable")
     assert page.locator(".bars button:enabled").count() == 0
+    assert page.locator(".piece").last.inner_text() == "the end"
+    assert "<|" not in page.locator("#widget").inner_text()
     assert complaints(page) == []
     page.get_by_role("button", name="Let it write").press("Enter")  # anew, with other draws
     page.wait_for_function("model.get('seed') === 2")

@@ -33,7 +33,7 @@ function byRow(map, n) {
 }
 
 const HEADS =
-  "All heads, layer.head, each named by what it does with this text; a row’s brightest key is the one it reads most";
+  "All heads, layer.head, both counted from 0, each named by what it does with this text; a row’s brightest key is the one it reads most";
 
 /** Thumbnails as radio buttons, a row for each layer; choose({ layer, head }). */
 export function thumbnails({ n_layers: layers, n_heads: heads }, choose) {

@@ -12,7 +12,7 @@ import { forwardSteps, logitsAt, newCache, readModel } from "../shared/language_
 import { rankOf, turn } from "../shared/lora.js";
 import { random } from "../shared/random.js";
 import { textInput } from "../shared/text_input.js";
-import { encode, endOf, tokenText } from "../shared/tokenizer.js";
+import { encode, endOf, nameOf, tokenText } from "../shared/tokenizer.js";
 import { workshop } from "../shared/workshop.js";
 
 const CHUNK = 4; // tokens read at once
@@ -152,7 +152,9 @@ export default widget("lora-dial", ({ model, controls, constants, write: put, re
       const choose = (logits) => pick(distribution(logits, { temperature: TEMPERATURE }), uniform());
       return continueText(now, start.result, constants.new_tokens, choose, end);
     });
-    return (job.value?.tokens ?? []).map((id) => tokenText(tokenizer, id)).join("");
+    return (job.value?.tokens ?? [])
+      .map((id) => (id === end ? ` (${nameOf(tokenizer, id)})` : tokenText(tokenizer, id)))
+      .join("");
   }
 
   function follow(place, { text }) {

@@ -20,7 +20,7 @@ import { inTurns, news } from "../shared/in_turns.js";
 import { newCache, nextSteps, readModel } from "../shared/language_model.js";
 import { softmax } from "../shared/probability.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
-import { cut, encode, tokenText, visible } from "../shared/tokenizer.js";
+import { cut, encode, nameOf, tokenText } from "../shared/tokenizer.js";
 import { workshop } from "../shared/workshop.js";
 import { angle, byLength, changed, directions, dot, look, norm, plus, steps, total } from "./moving.js";
 
@@ -239,7 +239,7 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     guesses(),
   ];
   const key = legend({ now: "as the model runs", longer: "with the arrows so long" });
-  const name = (id) => visible(tokenText(tokenizer, id));
+  const name = (id) => nameOf(tokenizer, id);
   // The move of this token stays in the drawing while another text is read.
   const keep = button("", () => {
     const { text, place, kept_text: kept } = read();

@@ -63,5 +63,9 @@ export const endOf = ({ special }) => special.get("<|end|>") ?? -1;
 /** A text as a label: spaces and line breaks are shown. */
 export const visible = (text) => text.replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
 
+/** The name of a token: its text as a label, or that the text ends here. */
+export const nameOf = (tokenizer, id) =>
+  id === endOf(tokenizer) ? "the end" : visible(tokenText(tokenizer, id));
+
 /** A label, cut to the room beside a drawing. */
 export const cut = (text) => (text.length > 8 ? `${text.slice(0, 7)}…` : text);

@@ -7,7 +7,7 @@ import { paragraph, percent, resultLine, set, widget, write } from "../kit/kit.j
 import { table } from "../shared/table.js";
 import { readModel } from "../shared/language_model.js";
 import { textInput } from "../shared/text_input.js";
-import { cut, tokenText, visible } from "../shared/tokenizer.js";
+import { cut, nameOf } from "../shared/tokenizer.js";
 import { workshop } from "../shared/workshop.js";
 import { carried, compared, contrast, likeliest, recorded, shareOf } from "./carrying.js";
 
@@ -113,7 +113,7 @@ export default widget("swap-one", ({ controls, constants, get, read, write: put,
     longest: 300,
     change: (changed) => forget({ changed }),
   });
-  const name = (id) => visible(tokenText(tokenizer, id));
+  const name = (id) => nameOf(tokenizer, id);
   const length = () => first_.tokens.length;
   let first_ = { tokens: [] };
   const move = (place, layer) =>

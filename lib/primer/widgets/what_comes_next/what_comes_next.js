@@ -9,7 +9,7 @@ import { newCache, readModel } from "../shared/language_model.js";
 import { turn } from "../shared/lora.js";
 import { firstOf } from "../shared/random.js";
 import { BYTE_BY_BYTE, textInput } from "../shared/text_input.js";
-import { encode, endOf, tokenText, visible } from "../shared/tokenizer.js";
+import { encode, endOf, nameOf, tokenText } from "../shared/tokenizer.js";
 import { finish, workshop } from "../shared/workshop.js";
 
 const LONGEST = 10_000; // letters of a line
@@ -58,7 +58,7 @@ export const drawn = (logits, temperature, seed, behind) =>
 /** What the result line says. */
 export function describe(tokenizer, p, before) {
   const [best] = leading(p, 1);
-  const name = `“${visible(tokenText(tokenizer, best))}”`;
+  const name = best === endOf(tokenizer) ? "the end of the text" : `“${nameOf(tokenizer, best)}”`;
   const earlier = before ? ` (before it was aligned ${percent(before[best])})` : "";
   const spread = format(effectiveChoices(p), 1);
   const sure =
@@ -95,8 +95,10 @@ function page(tokenizer) {
         shown[i] = { id: -1, look: "", name: "" };
       }
       const [one, piece] = [shown[i], text.childNodes[i]];
-      if (one.id !== id) write(piece, tokenText(tokenizer, id).replace(/\n/g, "⏎\n"));
-      const name = i < typed ? "piece" : "piece written";
+      const ends = id === endOf(tokenizer);
+      const words = ends ? nameOf(tokenizer, id) : tokenText(tokenizer, id).replace(/\n/g, "⏎\n");
+      if (one.id !== id) write(piece, words);
+      const name = i < typed ? "piece" : ends ? "piece written end" : "piece written";
       if (one.name !== name) set(piece, { class: name });
       if (one.look !== look) piece.style.setProperty("--look", look);
       shown[i] = { id, look, name };
@@ -123,7 +125,8 @@ function bars(tokenizer, count, choose) {
     rows.forEach((row, rank) => {
       const id = order[rank];
       row.id = id;
-      const name = visible(tokenText(tokenizer, id));
+      const name = nameOf(tokenizer, id);
+      row.label.classList.toggle("end", id === endOf(tokenizer));
       write(row.label, name);
       write(row.value, percent(p[id]));
       widen(row.now, p[id] / longest);
