@@ -132,3 +132,33 @@ def test_every_line_that_differs_is_named() -> None:
 
 def test_every_widget_is_known() -> None:
     assert all(issubclass(getattr(widgets, name), Widget) for name in widgets.__all__)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def scales(name: str) -> list[tuple[set[str], str]]:
+    """List the numbers of each horizontal scale of an opened widget, with the name of the scale."""
+    found = []
+    for panel in ET.parse(drawn.files_of(name)[0]).iter(f"{SVG}svg"):
+        words: dict[str, list[str]] = {"tick": [], "label": []}
+        for text in panel.iter(f"{SVG}text"):
+            if text.get("text-anchor") == "middle" and text.get("class") in words:
+                words[text.attrib["class"]].append("".join(text.itertext()))
+        numbers = {word for word in words["tick"] if drawn.PLAIN.search(word)}
+        if "panel" in panel.get("class", "").split() and len(numbers) > 1:
+            found.append((numbers, "".join(words["label"])))
+    return found
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_a_scale_has_a_name_or_stands_over_one_that_has(name: str) -> None:
+    named = [numbers for numbers, label in scales(name) if label]
+    nameless = [numbers for numbers, label in scales(name) if not label]
+    assert [one for one in nameless if not any(one <= other for other in named)] == []
+
+
+@pytest.mark.parametrize("name", sorted({*widgets.__all__} - {"Decoding"}))
+def test_that_a_text_ends_is_said_in_words(name: str) -> None:
+    shown = [file.read_text("utf-8") for file in drawn.files_of(name)]
+    assert not any(token in text for text in shown for token in ("<|", "&lt;|"))

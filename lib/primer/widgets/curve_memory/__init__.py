@@ -122,5 +122,5 @@ class CurveMemory(Widget):
         top.legend(fontsize=8)
         state = remember(curve[: self.now], self.size)[-1]
         bottom.bar(range(self.size), state, color=LIGHT["blue"])
-        bottom.set(xlabel="number", ylabel="h")
+        bottom.set(xlabel="number, by the degree of its polynomial", ylabel="h")
         return figure

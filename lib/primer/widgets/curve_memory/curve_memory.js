@@ -149,13 +149,13 @@ const numbers = () =>
     margin: [22, 12, 36, 40],
     x: ({ size }) => ({
       domain: [0, size],
-      label: "number",
+      label: "number, by the degree of its polynomial",
       ticks: [0.5, size - 0.5],
       text: (t) => `${t - 0.5}`,
     }),
     y: ({ reach }) => ({
       domain: [-reach, reach],
-      label: "h",
+      label: "the numbers kept, h",
       ticks: [-reach, 0, reach],
       text: (t) => short(t, 1),
     }),

@@ -55,7 +55,10 @@ export default widget("sliding-kernel", ({ controls, constants, write, read }) =
   };
   const both = rows("The signal, and the kernel laid over it", 132, 1.2, "signal", { marks: [mark] });
   const products = rows("The products of the signal and the kernel over it", 104, 1.2, "product");
-  const sums = rows("The sum of the products at each place so far", 124, 1.9, "sum");
+  const sums = rows("The sum of the products at each place so far", 142, 1.9, "sum", {
+    margin: [8, 10, 40, 34],
+    x: { ...REACH, label: "place n" },
+  });
   const result = resultLine();
   let time = 0;
   const slide = play({
