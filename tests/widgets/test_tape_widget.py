@@ -186,6 +186,12 @@ def test_it_answers_to_keys_a_finger_and_the_mouse(widget_page, width):
     assert "agree" in result.inner_text()
     assert page.locator("td.says").first.inner_text() == "1.964"
     assert nudges.all_inner_texts() == ["1.964", "2.846"]
+    assert page.get_by_role("button", name="One node").count() == 0  # there is none left
+    page.get_by_role("button", name="Start again").tap()
+    settle(page)
+    assert page.evaluate("model.get('played')") == 0
+    page.get_by_role("slider", name="Nodes played back").press("End")
+    settle(page)
     page.get_by_label("= for +=").tap()
     settle(page)
     assert "wrong at x" in result.inner_text()

@@ -3,7 +3,7 @@
 // The functions above `WIDE` are the mathematics; the tests compare them with primer.networks.
 
 import { button, clamp, columns, div, format, heading, key, panel } from "../kit/kit.js";
-import { resultLine, short, widget } from "../kit/kit.js";
+import { resultLine, short, widget, write as put } from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { play } from "../shared/play.js";
 
@@ -359,6 +359,7 @@ export default widget("tape", ({ controls, constants, read, write }) => {
       const wrong = ended ? wrongOf(nodes, found, bug) : nodes.map(() => false);
       controls.played.limit({ high: turns.length });
       controls.played.set(steps);
+      put(step, ended ? "Start again" : "One node");
       view.draw({ ...state, back, wrong });
       const checked = differences(nodes, leaves);
       const digits = leafs.length > 3 ? 2 : 3;
