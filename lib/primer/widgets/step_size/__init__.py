@@ -62,7 +62,7 @@ class StepSize(Widget):
     curvature = Number(
         100.0, low=1.0, high=100.0, step=0.02, scale="decades", digits=1, label="Curvature h"
     )
-    momentum = Number(0.8, low=0.0, high=0.99, label="Momentum β", when=("rule", "momentum"))
+    momentum = Number(0.8, low=0.0, high=0.99, label="Momentum β")
 
     def limit(self) -> float | None:
         """Compute the step limit; None for the rules whose steps do not follow the gradient."""

@@ -146,9 +146,10 @@ export default widget("step-size", ({ controls, write, redraw }) => {
     ],
     change(changes) {
       time = STEPS / 15 + 1;
-      write(changes);
+      write("momentum" in changes ? { ...changes, rule: "momentum" } : changes); // the rule that has it
     },
     draw({ rule, step, curvature, momentum }) {
+      controls.momentum.row.classList.toggle("idle", rule !== "momentum");
       const path = walk(rule, step, curvature, momentum);
       const state = { path, curvature, shown: Math.min(shown(), path.length - 1) };
       map.draw(state);
