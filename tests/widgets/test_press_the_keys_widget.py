@@ -269,6 +269,11 @@ def test_keys_are_pressed_and_replies_drawn(widget_page, width):
     ):
         near = 100 * float(expected.expected(name)[key])
         assert abs(float(text.strip().rstrip("%")) - near) <= 0.51
+    told = page.locator(".board thead .told").all_inner_texts()
+    assert len(told) == len(KINDS)
+    assert all(told)
+    board = "(board) => board.scrollWidth <= board.clientWidth"
+    assert page.locator(".board").evaluate(board)  # no column is cut off
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("unmount()")
     assert page.evaluate("model.listeners.length") == 0

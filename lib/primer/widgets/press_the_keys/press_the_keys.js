@@ -28,6 +28,9 @@ import { newReader, press, replies, SIZE, verdict, walk, words } from "./calcula
 
 const NAMES = { "+3": "plus 3", "−5": "minus 5", "×2": "times 2", "÷2": "÷2, half" };
 
+/** What the verdicts mean, in two words each. */
+export const MEANT = ["the target", "other end", "wrong number", "not allowed", "mixed up", "too long"];
+
 const presses = (n) => (n === 1 ? "1 press" : `${n} presses`);
 
 /** Where the reader stands, in words. */
@@ -152,6 +155,7 @@ export default widget("press-the-keys", ({ constants, controls, get, read, write
   const whose = heading();
   const [view, result, note] = [ways(), resultLine(), html("p", { class: "note", role: "status" })];
   const board = table({ head: ["", ...KINDS.map((kind) => ({ text: kind, class: `kind ${kind}` }))] });
+  board.headings.slice(1).forEach((head, i) => head.append(span("told", MEANT[i])));
   const list = table({ head: ["", "reply", "verdict"] });
   const all = details("The replies, key by key", {
     element: div("replies", list),
