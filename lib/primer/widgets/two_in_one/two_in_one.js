@@ -258,14 +258,23 @@ export default widget("two-in-one", ({ constants, controls, read, write, redraw 
       result,
       columns(
         "views",
-        [heading("the weights on their loss, dark is low; dashed where it is lowest"), map],
-        [heading(key("one", "one active"), key("both", "both"), "where each pair comes back"), picture],
+        [heading("The two weights, to drag. Dark: the loss is low; dashed rings: lowest"), map],
         [
           heading(
+            "Two features, back from one number: ",
+            key("one", "one active"),
+            key("both", "both"),
+            "Lines: from what went in",
+          ),
+          picture,
+        ],
+        [
+          heading(
+            "Which weights lose least: ",
             key("opposite", "opposite signs"),
             key("alone", "one alone"),
             key("same", "same sign"),
-            "lose least; dashed the formula’s border",
+            "Dashed: the formula",
           ),
           chances_,
         ],
