@@ -19,7 +19,7 @@ RATE, LONGEST, HIGHEST = 100, 4, 7.0
 """Samples a second; seconds of the longest record; Hz, the fastest winding."""
 SIGNALS = {
     "tone": "one tone",
-    "two": "two tones",
+    "two": "up to two tones",
     "chord": "a chord, slowed down",
     "pulse": "a pulse",
     "noise": "noise with a tone in it",
