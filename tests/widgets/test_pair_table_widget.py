@@ -132,7 +132,7 @@ def test_pairs_are_chosen_and_texts_walk(widget_page, width):
         page.get_by_role("button", name="Draw twenty").tap()
         settle(page)
     assert (
-        "63 symbols: the space and 26 letters; the first 48 are"
+        "63 symbols of 27, the space and 26 letters; the first 48 are"
         in page.locator("p.note").inner_text()
     )
     page.get_by_role("button", name="Draw a letter").tap()

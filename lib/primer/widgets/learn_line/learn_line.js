@@ -2,7 +2,7 @@
 //
 // The functions above `reach` are the mathematics; the tests compare them with primer.pretraining.
 
-import { clamp, columns, format, panel, resultLine, sum, widget } from "../kit/kit.js";
+import { clamp, columns, format, heading, key, panel, resultLine, sum, widget } from "../kit/kit.js";
 import { softmax } from "../shared/probability.js";
 
 // Layers of linear attention: what is left unexplained at the examples and at the question.
@@ -96,6 +96,11 @@ export default widget("learn-line", ({ model, controls, constants: { places, bes
   return {
     layout: [
       columns("controls", [controls.layers, controls.rate], [controls.attention, controls.query]),
+      heading(
+        key("dot", "examples, to drag"),
+        key("answers", "what attention says at each x"),
+        key("said", "the question"),
+      ),
       plot,
       result,
     ],

@@ -9,6 +9,7 @@ import {
   draggable,
   format,
   grouped,
+  heading,
   heatMap,
   hover,
 } from "../kit/kit.js";
@@ -213,7 +214,8 @@ export default widget("pair-table", ({ constants, get, read, write: put, measure
   });
   const result = resultLine();
   const scale = div("colors", span("", `${darkest} bits or more`), html("i"), span("", "0"));
-  const left = div("", map, scale, result);
+  const over = heading("A row for each letter, a column for the next; framed: the pairs of the text");
+  const left = div("", over, map, scale, result);
   return {
     layout: [
       columns(
@@ -227,7 +229,7 @@ export default widget("pair-table", ({ constants, get, read, write: put, measure
       const all = once("all", text, () => fold(text));
       const found = once("letters", text, () => lettersOf(text));
       const cut = all.length > longest ? `; the first ${longest} are shown` : "";
-      input.draw(text, `${counted(all.length, "symbol")}: the space and 26 letters${cut}.`);
+      input.draw(text, `${counted(all.length, "symbol")} of 27, the space and 26 letters${cut}.`);
       const width = measured(() => Math.min(left.clientWidth, 480));
       const path = found.map((letter, i) => [found[i - 1] ?? 0, letter]);
       map.draw(logs, darkest, [first, second], path, width);
