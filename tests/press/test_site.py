@@ -870,6 +870,19 @@ def test_the_first_screen_holds_the_widget(chromium: Browser, address: str) -> N
     context.close()
 
 
+@pytest.mark.parametrize("look", WIDTHS)
+def test_the_book_begins_with_something_to_press(
+    chromium: Browser, address: str, look: str
+) -> None:
+    """The first button of chapter 1's first widget stands in the first screen."""
+    context = chromium.new_context(viewport=WIDTHS[look], reduced_motion="reduce")
+    page = visit(context, f"{address}/{CHAPTERS[0]}", address).page
+    box = page.locator(".widget-view button").first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= WIDTHS[look]["height"]
+    context.close()
+
+
 def test_map_links_what_is_written_and_only_that(documents: dict[str, LexborHTMLParser]) -> None:
     page = documents["index.html"]
     for drawing in page.css("svg.chapter-map"):
