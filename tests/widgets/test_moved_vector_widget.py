@@ -275,6 +275,28 @@ def test_a_move_is_kept_beside_that_of_another_text(widget_page, width):
 
 
 @pytest.mark.browser
+def test_the_arrows_come_one_by_one(widget_page):
+    widget = MovedVector(text="I will leave", place=2, layer=0, kept_text="By your leave", arrows=1)
+    assert len(widget.picture().axes[0].collections) == 2  # the vector before, and one arrow
+    page = widget_page(widget)
+    rest(page)
+    arrows, end = page.locator("svg.plane .step"), page.locator("svg.plane .after")
+    for count in (1, 2):
+        assert arrows.count() == count
+        assert end.get_attribute("visibility") == "hidden"
+        page.get_by_role("button", name="Next arrow").click()
+        rest(page)
+    assert arrows.count() == 3
+    assert end.get_attribute("visibility") != "hidden"  # with the last comes what they lead to
+    page.get_by_role("button", name="Arrow by arrow").click()
+    rest(page)
+    assert arrows.count() == 1
+    page.get_by_role("slider", name="Layer").press("End")  # another picture is seen whole
+    rest(page)
+    assert arrows.count() == 3
+
+
+@pytest.mark.browser
 def test_texts_of_every_kind_get_a_picture_or_a_sentence(widget_page):
     page = widget_page(MovedVector())
     rest(page)

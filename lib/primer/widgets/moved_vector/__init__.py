@@ -24,6 +24,9 @@ LONGEST = 32
 NAMED = 4
 """So many of the arrows, the longest, have a color and a name; the others are drawn as one."""
 
+ALL = NAMED + 2
+"""As many arrows as there can be: those of other tokens and those of other heads are one each."""
+
 COLORS = ("orange", "blue", "green", "purple")
 
 
@@ -106,10 +109,11 @@ class MovedVector(LanguageModelWidget):
     **state
         First values of the traits: ``text``; ``place`` (the token looked at, from 0), ``layer``
         (0 to 3), ``head`` (0 to 3, or None for all), ``plane`` (``"move"`` or ``"guesses"``),
-        ``strength`` (by what the arrows are multiplied, 0 to 2), ``kept_text`` and ``kept_place``
-        (another token, whose move is drawn beside; none where the text is empty), ``examples`` and
-        ``checkpoint`` (the model, from :func:`primer.widgets.shared.quantized.pack`; the book's own
-        when left out).
+        ``strength`` (by what the arrows are multiplied, 0 to 2), ``arrows`` (how many of them are
+        drawn so far, 1 to 6; with the last comes the vector after), ``kept_text`` and
+        ``kept_place`` (another token, whose move is drawn beside; none where the text is empty),
+        ``examples`` and ``checkpoint`` (the model, from
+        :func:`primer.widgets.shared.quantized.pack`; the book's own when left out).
 
     Raises
     ------
@@ -142,9 +146,10 @@ class MovedVector(LanguageModelWidget):
     head = Whole(None, low=0, high=3, none="all", label="Head")
     plane = Choice("move", PLANES, label="Plane")
     strength = Number(1.0, low=0.0, high=2.0, step=0.05, label="Arrows, times")
+    arrows = traitlets.Int(ALL, min=1, max=ALL).tag(sync=True)
     kept_text = traitlets.Unicode("").tag(sync=True)
     kept_place = traitlets.Int(0, min=0).tag(sync=True)
-    constants: ClassVar[dict[str, Any]] = {"longest": LONGEST}
+    constants: ClassVar[dict[str, Any]] = {"longest": LONGEST, "all": ALL}
 
     @traitlets.validate("kept_text")
     def _check_kept(self, proposal: traitlets.Bunch) -> str:
@@ -265,14 +270,17 @@ class MovedVector(LanguageModelWidget):
             parts.append(("other heads", "muted", other))
             rest = rest + other
         style: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1}
-        for end, color in ((before, "muted"), (rest, "ink")):
-            axes.quiver(0, 0, *(directions @ end), color=LIGHT[color], **style)
+        axes.quiver(0, 0, *(directions @ before), color=LIGHT["muted"], **style)
+        if whole := self.arrows >= len(parts):
+            axes.quiver(0, 0, *(directions @ rest), color=LIGHT["ink"], **style)
         start, corners = before, [torch.zeros_like(before), before]
-        for name, color, step in parts:
+        for number, (name, color, step) in enumerate(parts):
             at = directions @ start
-            axes.quiver(*at, *(directions @ step), color=LIGHT[color], label=name, **style)
+            if number < self.arrows:
+                axes.quiver(*at, *(directions @ step), color=LIGHT[color], label=name, **style)
             corners.append(start := start + step)
-        if (kept := self.kept()) is not None:
+        kept = self.kept()
+        if kept is not None and whole:
             at = directions @ before
             whose = self.encoding().decode(self._read(self.kept_text, self.kept_place)).strip()
             look: dict[str, Any] = {"color": LIGHT["muted"], "alpha": 0.6, **style}

@@ -158,16 +158,21 @@ const plane = () => {
     y: (state, width) => ({ domain: ends(state, width)[1], label: state.up }),
     layers: { before: "path", after: "path", ghost: "path", step: { tag: "path", many: true } },
     over: { name: { tag: "text", many: true } },
-    draw({ before, after, ghost: other, step, name }, { at, arrow, width }, { points, parts, ghost, of }) {
+    draw(
+      { before, after, ghost: other, step, name },
+      { at, arrow, width },
+      { points, parts, ghost, whole, of },
+    ) {
       const last = points.length - 1;
+      const kept = whole && ghost; // with the last arrow comes what it leads to
       before(arrow([0, 0], points[0]));
-      after(arrow([0, 0], points[last]));
-      other(ghost && arrow(points[0], ghost));
+      after(whole ? arrow([0, 0], points[last]) : null);
+      other(kept ? arrow(points[0], kept) : null);
       step(parts, ({ color }, i) => ({ class: `step ${color}`, d: arrow(points[i], points[i + 1]) }));
       const labels = [
         { words: "before", color: "plain", from: [0, 0], to: points[0] },
-        { words: "after", color: "end", from: [0, 0], to: points[last] },
-        ...(ghost ? [{ words: of, color: "plain", from: points[0], to: ghost }] : []),
+        ...(whole ? [{ words: "after", color: "end", from: [0, 0], to: points[last] }] : []),
+        ...(kept ? [{ words: of, color: "plain", from: points[0], to: kept }] : []),
         ...parts.map(({ words, color }, i) => ({ words, color, from: points[i], to: points[i + 1] })),
       ].flatMap(({ words, color, from, to }) => {
         const [[x0, y0], [x1, y1]] = [at(from), at(to)];
@@ -219,10 +224,11 @@ const guesses = () =>
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("moved-vector", ({ controls, constants, get, read, write: put, redraw }) => {
+export default widget("moved-vector", ({ controls, constants, get, read, write: tell, redraw }) => {
   const model = readModel(get("checkpoint"));
   const { tokenizer, config } = model;
-  const { longest } = constants;
+  const { longest, all } = constants;
+  const put = (changes) => tell({ arrows: all, ...changes }); // another picture is seen whole
   const [shop, once, anew] = [workshop(redraw), memory(), news()];
   let tokens = [];
   const input = textInput({
@@ -245,12 +251,15 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     const { text, place, kept_text: kept } = read();
     put(kept ? { kept_text: "" } : { kept_text: text, kept_place: Math.min(place, tokens.length - 1) });
   });
+  let shown = 0; // of the arrows
+  let there = 0; // so many there are
+  const onward = button("", () => tell({ arrows: shown < there ? shown + 1 : 1 }));
   const stage = div(
     "stage",
     row,
     columns(
       "both",
-      [space, told, keep],
+      [space, told, div("buttons", onward, keep)],
       [controls.layer, controls.head, controls.strength, board, key, controls.plane],
     ),
     result,
@@ -345,14 +354,19 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     };
     row.draw({ names, lengths, colorOf, place, most: Math.max(1, Math.ceil(Math.max(...lengths))) });
 
+    there = chain.steps.length;
+    shown = Math.min(state.arrows, there);
+    const whole = shown === there;
+    write(onward, whole ? "Arrow by arrow" : "Next arrow");
     const vectors = [before];
     for (const [, step] of chain.steps) vectors.push(plus(vectors[vectors.length - 1], step));
     const words = { others: "the others", heads: "other heads" };
     space.draw({
       points: vectors.map(flat),
       ghost: kept && flat(plus(before, kept)),
+      whole,
       of: keptWords(state),
-      parts: chain.steps.map(([from]) => ({
+      parts: chain.steps.slice(0, shown).map(([from]) => ({
         words: words[from] ?? cut(names[from]),
         color: from in words ? "rest" : colorOf(from),
       })),
@@ -423,14 +437,15 @@ export default widget("moved-vector", ({ controls, constants, get, read, write: 
     const kept = keptMove(state, layer, place);
     if (kept === undefined) return set(stage, { "aria-busy": "true" });
     write(keep, state.kept_text ? "Let the kept move go" : "Keep this move");
-    const { text, head, strength, plane: kind, kept_text: keptText, kept_place: keptPlace } = state;
-    const on = [text, place, layer, head, strength, kind, keptText, keptPlace];
+    const { text, head, strength, plane: kind, arrows, kept_text: keptText, kept_place: keptPlace } = state;
+    const on = [text, place, layer, head, strength, kind, arrows, keptText, keptPlace];
     const looked = once("looked", on, () => scene(state, cache, place, layer, kept));
     picture.draw({ looked }, anew("text", text));
   }
 
   return {
     layout: [input, stage],
+    change: put,
     draw(state) {
       const parsed = once("tokens", state.text, () => parse(state.text));
       tokens = parsed.tokens;
