@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_transformers import VARIANTS, build, draw_tokens, every_variant
 from written import BOOK
 
-from primer.attention import change_weights, multi_head, observing, shown
+from primer.attention import Only, change_weights, multi_head, observing, shown
 from primer.transformers import ACTIVATIONS, KeyValueCache
 
 STREAM = ["embedding", "blocks.0.before", "blocks.0.between", "blocks.0.after", "blocks.1.before"]
@@ -82,6 +82,31 @@ def test_nobody_pays_who_does_not_look(monkeypatch):
     model(tokens)
     with pytest.raises(TypeError):
         seen_by(model, tokens)
+
+
+@given(variants, st.sets(st.sampled_from(expected_names(2))))
+def test_who_asks_for_some_names_sees_what_is_there_and_nothing_else(changes, names):
+    model, tokens = build(changes), draw_tokens(2, 7)
+    everything, seen = seen_by(model, tokens), {}
+    model(tokens, observe=Only([*names], seen.__setitem__))
+    assert list(seen) == [name for name in everything if name in names]
+    for name, x in seen.items():
+        torch.testing.assert_close(x, everything[name], atol=1e-5, rtol=1e-5)
+
+
+def test_only_a_part_that_is_asked_for_pays(monkeypatch):
+    model, tokens, asked = build({}), draw_tokens(2, 7), []
+    own = multi_head.scaled_dot_product_attention
+    explicit = lambda *a, **k: asked.append(1) or own(*a, **k)  # noqa: E731
+    monkeypatch.setattr(multi_head, "scaled_dot_product_attention", explicit)
+    for names, times in (
+        ([], 0),
+        (["blocks.1.after", "norm"], 0),
+        (["blocks.1.attention.heads"], 1),
+    ):
+        asked.clear()
+        model(tokens, observe=Only(names, lambda name, x: None))
+        assert len(asked) == times, names
 
 
 @given(variants, st.integers(0, 1), st.sets(st.integers(0, 3)))

@@ -14,7 +14,7 @@ from written import BESIDE, CHAPTERS
 from sphinx_run_in_page.in_page.slices import Unit
 
 PAGES = [*BESIDE, *CHAPTERS, "appendix/one-token", "appendix/scratch"]
-FEW = {"before-you-start", "10-beyond-attention"}
+FEW = {"before-you-start", "appendix/one-token"}
 
 NOT_TRIED: dict[str, dict[str, str]] = {
     "06-recurrent": {"seq2seq-two": "trains two networks for a minute or more"},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
 from axe import WIDTHS
 from heights import FILE, heights_on
-from looks import PAGES
+from looks import PAGES, READ
 from playwright.sync_api import Browser, Page, expect
 from selectolax.lexbor import LexborHTMLParser
 from thorough import a_few
@@ -115,7 +115,7 @@ def assert_still(page: Page, when: str) -> None:
     assert total(shifts) <= MOST, f"{when}: {worst}"
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", a_few(PAGES, READ))
 def test_nothing_jumps_when_a_page_opens(chromium: Browser, address: str, name: str) -> None:
     page = visit(chromium, f"{address}/{name}", "desk", "dark")
     assert_still(page, "while it opened")
@@ -137,12 +137,15 @@ def rgb(color: str) -> str:
     return f"rgb({', '.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))})"
 
 
-A_FEW = ("index.html", "chapters/07-attention.html", "chapters/appendix/notation.html")
+VISITS = [(name, *look) for name in PAGES for look in product(WIDTHS, ("light", "dark"))]
+A_FEW = [
+    *(visit for visit in VISITS if visit[0] == "index.html"),
+    ("chapters/07-attention.html", "telephone", "light"),
+    ("chapters/appendix/notation.html", "desk", "dark"),
+]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", a_few(PAGES, A_FEW))
+@pytest.mark.parametrize(("name", "width", "scheme"), a_few(VISITS, A_FEW))
 def test_nothing_jumps_on_a_slow_line_and_down_to_the_end(
     chromium: Browser, address: str, name: str, width: str, scheme: str
 ) -> None:

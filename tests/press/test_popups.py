@@ -13,6 +13,7 @@ from axe import violations_on
 from bs4 import BeautifulSoup
 from by_keyboard import tab_to
 from playwright.sync_api import Locator, Page, expect
+from thorough import WIDTHS
 from tiny_book import CHAPTER
 
 Open = Callable[..., Page]
@@ -159,7 +160,7 @@ def test_a_link_inside_leads_on_from_any_page(reading_page: Open, reading_site: 
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_it_stays_on_the_screen(reading_page: Open, width: int) -> None:
     page = reading_page(viewport={"width": width, "height": 700})
     for link in (TERM, KEYS, CITATION, HERE, ELSEWHERE):

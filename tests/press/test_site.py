@@ -200,11 +200,7 @@ CUT_CAPTIONS = """() => [...document.querySelectorAll("caption .caption-text")]
   .map((text) => text.textContent)"""
 
 
-OPENED = [*READ, *CHAPTERS]
-"""Of the errata and of the library a few are opened, all other pages each."""
-
-
-@pytest.mark.parametrize("name", a_few(PAGES, OPENED))
+@pytest.mark.parametrize("name", a_few(PAGES, READ))
 def test_page_from_disk_on_a_telephone(chromium: Browser, site: Path, name: str) -> None:
     context = chromium.new_context(viewport=WIDTHS["telephone"], color_scheme="dark")
     seen = visit(context, (site / name).as_uri(), site.as_uri())

@@ -321,8 +321,7 @@ def test_a_deck_goes_by_keyboard_from_disk(name: str, decks, page: Page) -> None
 
 @pytest.mark.parametrize(
     ("name", "every"),
-    [("week-02", False), ("evaluation", False)]
-    + [pytest.param(name, True, marks=pytest.mark.thorough) for name in NAMES],
+    [("week-02", False)] + [pytest.param(name, True, marks=pytest.mark.thorough) for name in NAMES],
 )
 def test_axe_finds_nothing_and_widgets_have_their_own_height(
     name: str, every: bool, decks, page: Page

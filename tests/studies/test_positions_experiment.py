@@ -164,27 +164,6 @@ def test_numbers_next_to_nothing_are_zeros_while_it_computes_and_only_then():
     assert halved() > 0
 
 
-def test_trainings_side_by_side_have_a_core_each_and_give_the_threads_back(monkeypatch):
-    seen = []
-
-    def noted(encoding):
-        seen.append((encoding, torch.get_num_threads()))
-        return result
-
-    result = experiment.train("none", seeds=[0], steps=1)
-    monkeypatch.setattr(experiment, "train", noted)
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        names = ("none", "RoPE", "Shaw")
-        found = experiment.train_side_by_side({name: {"encoding": name} for name in names})
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-    assert list(found) == list(names)
-    assert sorted(seen) == [("RoPE", 1), ("Shaw", 1), ("none", 1)]
-
-
 # --- tests of a trained model ---------------------------------------------------------------------
 
 

@@ -108,6 +108,8 @@ WRONG_ANSWERS = [
         "tokens must hold whole numbers",
     ),
     ("attention.head_targets(tensor([]))", "tokens must hold whole numbers"),
+    ("attention.Only('norm', print)", "write ['norm']"),
+    ("attention.Only(['norm'], 3)", "observe must be a function of 2 arguments"),
     ("statistics.grid_posterior(np.linspace(0, 1, 5), 0.0, np.zeros(5))", "the grid (5,)"),
     ("statistics.grid_posterior(np.linspace(0, 1, 5), np.zeros(2), np.zeros(3))", "the grid (5,)"),
     ("statistics.kolmogorov_distance([0.5, 1.0], lambda x: 3 * x)", "a distribution function"),

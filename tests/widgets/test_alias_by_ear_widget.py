@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import example, given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.fourier import alias_frequency
@@ -101,7 +102,7 @@ def test_the_still_picture_shows_samples_on_both_tones():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_tone_is_moved_by_keys_and_mouse(widget_page, width):
     page = widget_page(AliasByEar(), width=width, has_touch=True)
     result, grip = page.locator(".result"), page.locator(".grip")

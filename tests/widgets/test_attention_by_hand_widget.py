@@ -8,6 +8,7 @@ import torch
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import center, drag_by_finger, settle
 
 from primer.attention import scaled_dot_product_attention
@@ -252,7 +253,7 @@ STRUCK = """(svg) => {
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_no_name_lies_on_an_arrow_or_another_name(widget_page, width):
     page = widget_page(AttentionByHand(), width=width)
     planes = page.locator("svg.panel").all()

@@ -10,6 +10,7 @@ import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from thorough import WIDTHS
 from widget_page import complaints, settle
 
 from primer.alignment.recorded import first_replies, policies
@@ -242,7 +243,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_twelve_choices_by_keys_and_mouse(widget_page, width):
     page = widget_page(BeTheRater(), width=width)
     result = page.locator(".result")

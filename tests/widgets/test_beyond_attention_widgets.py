@@ -10,6 +10,7 @@ import scipy.signal
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import center, complaints, drag_by_finger, settle
 
 from primer import beyond_attention as ba
@@ -334,7 +335,7 @@ def test_there_is_a_picture_in_pixels(widget):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_four_memories_answer_to_keys_mouse_and_touch(widget_page, width):
     page = widget_page(FourMemories(), width=width, has_touch=True)
     assert page.evaluate(RESULT) == (
@@ -397,7 +398,7 @@ def test_four_memories_answer_to_keys_mouse_and_touch(widget_page, width):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_curve_can_be_drawn_by_mouse_finger_and_keys(widget_page, width):
     page = widget_page(CurveMemory(), width=width, has_touch=True)
     assert "8 numbers miss 11.7% of the variance" in page.evaluate(RESULT)
@@ -469,7 +470,7 @@ def test_the_curve_is_read_from_its_shortest_past_to_its_end(widget_page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_eigenvalues_answer_to_keys_mouse_and_touch(widget_page, width):
     page = widget_page(EigenvaluesInHand(), width=width, has_touch=True)
     assert "of size 0.942" in page.evaluate(RESULT)

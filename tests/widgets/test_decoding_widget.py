@@ -13,6 +13,7 @@ import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, expect
+from thorough import COLUMNS
 from widget_page import complaints, settle, show_widget
 
 from press.site import serve
@@ -459,7 +460,7 @@ def test_a_token_is_appended_and_samples_keep_to_their_seeds(widget_page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("width", COLUMNS)
 def test_what_is_written_has_its_room_from_the_beginning(widget_page, width):
     page = widget_page(Decoding(), width=width)
     page.wait_for_function("document.querySelector('.result').textContent")  # the prompt is read

@@ -11,6 +11,7 @@ import scipy.stats
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -89,7 +90,7 @@ def test_the_still_picture_shows_the_latest_sample_and_all_means(n):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_samples_are_drawn_and_noted_longer_by_keys(widget_page, width):
     page = widget_page(DrawAgain(), width=width, has_touch=True)
     result = page.locator(".result")

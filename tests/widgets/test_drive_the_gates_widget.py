@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import COLUMNS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -169,7 +170,7 @@ def test_the_gradient_runs_back_and_ends(widget_page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("width", COLUMNS)
 def test_the_gradient_runs_beside_the_button_that_starts_it(widget_page, width):
     page = widget_page(DriveTheGates(), width=width)
     button = page.get_by_role("button", name="Gradient, back from step 50").bounding_box()

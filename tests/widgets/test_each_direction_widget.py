@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import center, drag_by_finger, settle
 
 from primer import optimization as opt
@@ -133,7 +134,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_bars_and_dot_are_moved_by_keys(widget_page, width):
     page = widget_page(EachDirection(), width=width, has_touch=True)
     result = page.locator(".result")

@@ -11,6 +11,7 @@ import scipy.signal
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -174,7 +175,7 @@ def middle(page, name):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_bar_is_pulled_down_and_a_line_drawn(widget_page, width):
     page = widget_page(EraseATone(), width=width, has_touch=True)
     result = page.locator(".result")

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load
 from scipy.stats import entropy
+from thorough import WIDTHS
 from widget_page import complaints, settle
 
 from primer import fine_tuning as ft
@@ -317,7 +318,7 @@ def test_the_dial_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_an_outlier_takes_the_numbers_away(widget_page, width):
     page = widget_page(SixteenNumbers(), width=width)
     result = page.locator(".result")
@@ -384,7 +385,7 @@ def test_everybody_can_read_them(widget_page, widget, theme):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, pytest.param(1400, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_dial_is_turned(widget_page, width):
     page = widget_page(LoraDial(rank=2), width=width)
     result = page.locator(".result")

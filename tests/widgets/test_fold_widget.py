@@ -7,6 +7,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer import networks
@@ -92,7 +93,7 @@ def test_there_is_a_picture(widget):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_it_answers_to_the_keyboard_and_to_a_finger(widget_page, width):
     page = widget_page(Fold(), width=width, has_touch=True)
     result = page.locator(".result")

@@ -12,6 +12,7 @@ import torch
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -121,7 +122,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_questions_are_moved_by_keys_touch_and_mouse(widget_page, width):
     page = widget_page(GroupWeights(), width=width, has_touch=True)
     result = page.locator(".result")

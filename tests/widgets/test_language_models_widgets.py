@@ -10,7 +10,7 @@ import torch
 import traitlets
 from hypothesis import example, given
 from hypothesis import strategies as st
-from thorough import a_few
+from thorough import WIDTHS, a_few
 from widget_page import complaints, settle
 
 from primer.datasets import split_plays
@@ -316,7 +316,7 @@ def test_there_is_a_picture_in_pixels(widget):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_game_is_played_by_keyboard(widget_page, width):
     page = widget_page(ShannonGame(), width=width)
     text = passages()["verse"].text
@@ -566,7 +566,7 @@ def test_bad_state_of_the_stepper_is_refused(state, complaint):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_stepper_goes_forwards_and_back(widget_page, width):
     page = widget_page(BytePairStepper(), width=width)
     result = page.locator(".result")
@@ -631,7 +631,7 @@ def test_the_stepper_goes_forwards_and_back(widget_page, width):
 @pytest.mark.thorough
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize(
     "widget", [ShannonGame(ranks=[1] * 40, tried="ab", smoothing=False), BytePairStepper()]
 )

@@ -8,6 +8,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -116,7 +117,7 @@ def test_there_is_a_picture(residual):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_it_answers_to_keys_and_a_finger(widget_page, width):
     page = widget_page(LayerByLayer(), width=width, has_touch=True)
     result = page.locator(".result")

@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer import pretraining as pre
@@ -94,7 +95,7 @@ def test_it_has_a_picture(attention):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_layers_rates_and_points(widget_page, width):
     page = widget_page(LearnLine(), width=width)
     result = page.locator(".result")

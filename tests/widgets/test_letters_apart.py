@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
+from thorough import COLUMNS
 
 from primer import widgets
 
@@ -26,7 +27,7 @@ OVERLAPS = """() => [...document.querySelectorAll("#widget svg")].flatMap((drawi
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("width", COLUMNS)
 @pytest.mark.parametrize("name", widgets.__all__)
 def test_words_of_a_drawing_stand_apart(
     widget_page: Callable[..., Page], name: str, width: int

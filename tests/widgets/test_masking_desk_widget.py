@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import expect
 from scipy.stats import kstest, poisson
+from thorough import WIDTHS
 from widget_page import complaints, settle
 
 from primer import pretraining as pre
@@ -336,7 +337,7 @@ def test_bad_state_is_refused(bad):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_objectives_rates_and_draws(widget_page, width):
     page = widget_page(MaskingDesk(), width=width)
     result = page.locator(".result")

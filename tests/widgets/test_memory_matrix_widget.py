@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import traitlets
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -91,7 +92,7 @@ def test_every_state_has_a_still_picture(writes):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_pairs_are_written_and_keys_tilted(widget_page, width):
     page = widget_page(MemoryMatrix(), width=width, has_touch=True)
     settle(page)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
+from thorough import WIDTHS
 from widget_page import rest
 
 from primer.attention import head_outputs
@@ -202,7 +203,7 @@ def test_tokens_stand_upright_where_they_have_room(widget_page, text, slanted):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_arrows_are_shortened_and_places_chosen(widget_page, width):
     page = widget_page(MovedVector(), width=width, has_touch=True)
     rest(page)
@@ -248,7 +249,7 @@ def test_the_still_picture_names_the_kept_move():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_move_is_kept_beside_that_of_another_text(widget_page, width):
     page = widget_page(MovedVector(layer=0), width=width)
     rest(page)

@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import example, given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import center, settle
 
 from primer import networks
@@ -133,7 +134,7 @@ def test_there_is_a_picture(widget):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_it_answers_to_the_keyboard(widget_page, width):
     page = widget_page(TooManyParameters(degree=5), width=width)
     result = page.locator(".result")

@@ -7,6 +7,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import COLUMNS, WIDTHS
 from widget_page import settle
 
 from primer import language_models as lm
@@ -97,7 +98,7 @@ def test_every_text_has_a_still_picture(text):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_pairs_are_chosen_and_texts_walk(widget_page, width):
     page = widget_page(PairTable(), width=width, has_touch=True)
     settle(page)
@@ -147,7 +148,7 @@ def test_pairs_are_chosen_and_texts_walk(widget_page, width):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 800])
+@pytest.mark.parametrize("width", COLUMNS)
 def test_what_is_said_of_a_pair_stands_below_the_map_that_is_pressed(widget_page, width):
     page = widget_page(PairTable(), width=width)
     field = page.locator(".field").bounding_box()

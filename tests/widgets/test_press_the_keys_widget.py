@@ -10,6 +10,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import rest, settle
 
 from primer.alignment import Replies
@@ -239,7 +240,7 @@ def test_ways_in_the_picture_are_those_of_the_page(javascript, start, reply):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_keys_are_pressed_and_replies_drawn(widget_page, width):
     page = widget_page(PressTheKeys(), width=width, has_touch=True)
     rest(page)

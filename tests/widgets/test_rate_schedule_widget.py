@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer import optimization as opt
@@ -118,7 +119,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_schedule_is_set_and_the_step_moved(widget_page, width):
     widget = RateSchedule()
     page = widget_page(widget, width=width, has_touch=True)

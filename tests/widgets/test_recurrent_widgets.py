@@ -11,6 +11,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import center, complaints, rest, settle
 
 from primer import recurrent
@@ -396,7 +397,7 @@ def test_the_networks_stand_as_in_the_still_picture(widget_page, monkeypatch):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_remembering_answers_to_keys_mouse_and_touch(widget_page, width):
     page = widget_page(Remembering(), width=width, has_touch=True)
     models, widget = recurrent.character_models(), Remembering()
@@ -465,7 +466,7 @@ def test_no_frame_waits_for_the_networks_and_each_writes_one_row(widget_page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_jacobians_answer_to_keys_and_buttons(widget_page, width):
     page = widget_page(JacobianProduct(), width=width, has_touch=True)
     assert "at most 38.71 at step 9" in page.evaluate(RESULT)
@@ -533,7 +534,7 @@ def test_of_a_short_word_the_last_letter_is_the_last_to_be_chosen(widget_page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_alignment_answers_to_keys_mouse_and_touch(widget_page, width):
     page = widget_page(Alignment(), width=width, has_touch=True)
     assert page.locator(".written").inner_text() == "rebmemer" + MARK

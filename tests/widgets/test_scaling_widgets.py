@@ -12,6 +12,7 @@ import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer import scaling
@@ -213,7 +214,7 @@ def test_sizes_are_written_without_idle_zeros(javascript, number, text):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_budget_is_spent_by_keys_and_mouse(widget_page, width):
     page = widget_page(SpendCompute(), width=width)
     result = page.locator(".result")
@@ -242,7 +243,7 @@ def test_a_budget_is_spent_by_keys_and_mouse(widget_page, width):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_jump_comes_and_goes(widget_page, width):
     page = widget_page(Emergence(), width=width)
     result = page.locator(".result")

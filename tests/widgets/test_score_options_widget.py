@@ -11,6 +11,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.evaluation import credits
@@ -124,7 +125,7 @@ def test_lines_that_are_empty_are_no_options():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_options_are_typed_and_scored(widget_page, width):
     page = widget_page(ScoreOptions(), width=width, has_touch=True)
     result = page.locator(".result")

@@ -7,6 +7,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -99,7 +100,7 @@ def test_the_still_picture_shows_the_sums_so_far():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_kernel_is_moved_by_keys_and_mouse(widget_page, width):
     page = widget_page(SlidingKernel(), width=width, has_touch=True)
     result, grip = page.locator(".result"), page.locator(".grip")

@@ -10,6 +10,7 @@ import torch
 import traitlets
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer import networks
@@ -161,7 +162,7 @@ def test_there_is_a_picture(widget):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_it_answers_to_the_keyboard_and_to_a_finger(widget_page, width):
     page = widget_page(SmallNetwork(), width=width, has_touch=True)
     result = page.locator(".result")

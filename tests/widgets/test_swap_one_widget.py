@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import traitlets
+from thorough import WIDTHS
 from widget_page import rest, settle
 
 from primer.inside import patched, record, swap
@@ -147,7 +148,7 @@ def test_the_still_picture_shows_what_is_filled():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_places_are_chosen_and_carried_by_keys_and_touch(widget_page, width):
     page = widget_page(SwapOne(), width=width, has_touch=True)
     rest(page)

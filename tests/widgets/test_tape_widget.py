@@ -8,6 +8,7 @@ import torch
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -171,7 +172,7 @@ def test_there_is_a_picture(name):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_it_answers_to_keys_a_finger_and_the_mouse(widget_page, width):
     page = widget_page(Tape(), width=width, has_touch=True)
     result = page.locator(".result")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from thorough import a_few
 from widget_page import rest
 
 from primer import widgets
@@ -21,7 +22,7 @@ def test_many_widgets_have_such_a_field():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", a_few(READING, {"ScoreOptions", "SwapOne"}))
 def test_enter_adds_a_line_only_with_shift_or_where_there_is_none(widget_page, name):
     for at_a_desk in (True, False):
         page = widget_page(getattr(widgets, name)(), width=390, has_touch=not at_a_desk)

@@ -12,6 +12,7 @@ import torch
 import traitlets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import complaints, settle
 
 from primer import alignment
@@ -119,7 +120,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_tilt_is_moved_by_keys_and_touch(widget_page, width):
     page = widget_page(Tilt(), width=width, has_touch=True)
     result = page.locator(".result")

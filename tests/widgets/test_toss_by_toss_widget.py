@@ -11,6 +11,7 @@ import scipy.stats
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer import statistics
@@ -168,7 +169,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_it_is_tossed_typed_and_turned(widget_page, width):
     page = widget_page(TossByToss(), width=width, has_touch=True)
     result = page.locator(".result")
@@ -200,7 +201,7 @@ def test_it_is_tossed_typed_and_turned(widget_page, width):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_a_ladder_stands_beside_it_and_hides_with_the_coin(widget_page, width):
     page = widget_page(TossByToss(a=30, b=30), width=width)
     high = page.locator("#widget").bounding_box()["height"]

@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
@@ -84,7 +85,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_minimum_is_dragged_and_the_penalty_raised(widget_page, width):
     page = widget_page(TouchTheCorner(), width=width, has_touch=True)
     result = page.locator(".result")

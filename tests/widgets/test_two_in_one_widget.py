@@ -10,6 +10,7 @@ import traitlets
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from thorough import WIDTHS
 from widget_page import center, drag_by_finger, settle
 
 from primer.inside import shared_loss, sharing_border
@@ -190,7 +191,7 @@ def test_the_still_picture_shows_what_comes_back_and_the_map(javascript):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_weights_are_moved_by_keys_touch_and_mouse(widget_page, width):
     page = widget_page(TwoInOne(), width=width, has_touch=True)
     result = page.locator(".result")

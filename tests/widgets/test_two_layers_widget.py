@@ -12,6 +12,7 @@ import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
 from test_language_model_widgets import read_out
+from thorough import WIDTHS
 from widget_page import complaints, settle
 
 from primer.attention import induction
@@ -153,7 +154,7 @@ def test_its_weights_are_light(trained):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_second_model_is_chosen_typed_to_and_left(widget_page, trained, width):
     widget = AttentionMaps(second=trained)
     page = widget_page(widget, width=width)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
+from thorough import COLUMNS
 from widget_page import PAGE, PATIENCE, complaints, settle
 from written import BOOK, CHAPTER_NOTEBOOKS
 
@@ -296,7 +297,7 @@ def test_another_model_writes_behind_the_same_line_until_its_text_ends(widget_pa
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 620, 800])
+@pytest.mark.parametrize("width", [*COLUMNS, pytest.param(620, marks=pytest.mark.thorough)])
 def test_no_line_moves_what_stands_below(widget_page, width):
     page = widget_page(WhatComesNext(), width=width)
     rested(page)

@@ -11,6 +11,7 @@ import scipy.stats
 import traitlets
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer import evaluation
@@ -121,7 +122,7 @@ def test_it_has_a_picture():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_share_is_moved_by_keys_touch_and_mouse(widget_page, width):
     page = widget_page(WhoseChance(), width=width, has_touch=True)
     result = page.locator(".result")

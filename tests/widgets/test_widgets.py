@@ -12,6 +12,7 @@ import torch
 import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import complaints, settle
 
 from primer.positions import apply_rope, rope_frequencies, rope_matrix, rope_permutation
@@ -220,7 +221,7 @@ def test_rope_offers_as_many_dimensions_as_both_vectors_have(widget_page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_rope_marks_the_distance_that_looks_like_none(widget_page, width):
     page = widget_page(RopeRotation(query=[1.0, 0.0], key=[1.0, 0.0], dim=2), width=width)
     name, mark = page.locator("svg.curve > text"), page.locator("circle.alias")

@@ -9,6 +9,7 @@ import pytest
 import traitlets
 from hypothesis import example, given
 from hypothesis import strategies as st
+from thorough import WIDTHS
 from widget_page import settle
 
 from primer.fourier import dft
@@ -172,7 +173,7 @@ def test_the_still_picture_shows_what_was_passed():
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_curve_fills_in_behind_the_winding(widget_page, width):
     page = widget_page(WindingMachine(), width=width, has_touch=True)
     result = page.locator(".result")

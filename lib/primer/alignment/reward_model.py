@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.alignment.replies import Replies
+from primer.attention import Only
 from primer.inputs import checked
 from primer.transformers import Transformer
 
@@ -51,10 +52,9 @@ class RewardModel(nn.Module):
         seen: dict[str, Tensor] = {}
 
         def keep(name: str, value: Tensor) -> None:
-            if name == "norm":
-                seen[name] = value
+            seen[name] = value
 
         whole = torch.cat([replies.prompts, replies.tokens], dim=1)
-        self.body(whole, observe=keep)
+        self.body(whole, observe=Only(["norm"], keep))
         last = replies.prompts.shape[1] + replies.lengths - 1
         return self.head(seen["norm"][torch.arange(len(whole)), last]).squeeze(-1)

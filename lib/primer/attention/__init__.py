@@ -8,11 +8,12 @@ from primer.attention.dot_product import scaled_dot_product_attention, share_hea
 from primer.attention.heads import ablate_heads, change_weights, head_scores, head_targets
 from primer.attention.masks import causal_mask, padding_mask, sliding_window_mask
 from primer.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
-from primer.attention.observing import Observe, shown, within
+from primer.attention.observing import Observe, Only, shown, within
 
 __all__ = [
     "MultiHeadAttention",
     "Observe",
+    "Only",
     "ablate_heads",
     "causal_mask",
     "change_weights",

@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
+from primer.inputs import checked
 from primer.inputs.given import given
 from primer.inputs.hints import is_function
 
 Observe = Callable[[str, Tensor], Tensor | None]
 """Is shown an activation with its name; returns another one to compute with, or ``None``."""
+
+
+class Only:
+    """An observer of the activations of some names: no other is shown to it.
+
+    Where a part of a model computes none of them, nobody observes it, and its attention needs no
+    scores of its own: reading goes faster.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+    observe : callable
+        The observer.
+
+    Raises
+    ------
+    ValueError
+        When ``names`` is one name, or ``observe`` no function of two.
+
+    Examples
+    --------
+    >>> import torch
+    >>> twice = Only(["blocks.0.after"], lambda name, x: 2 * x)
+    >>> twice("blocks.0.after", torch.ones(2)), twice("blocks.1.after", torch.ones(2))
+    (tensor([2., 2.]), None)
+    >>> within(twice, "blocks.1") is None
+    True
+    """
+
+    @checked
+    def __init__(self, names: Sequence[str], observe: Observe) -> None:
+        if isinstance(names, str):
+            raise ValueError(f"names must be a list of names: write [{names!r}]")
+        self.names, self.observe = frozenset(names), observe
+
+    def __call__(self, name: str, activation: Tensor) -> Tensor | None:
+        """Show an activation whose name is one of these."""
+        return self.observe(name, activation) if name in self.names else None
 
 
 class _Asked:
@@ -78,6 +118,7 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
 def within(observe: Observe | None, place: str = "") -> Observe | None:
     """Return an observer for a part of a model: what it is shown has the part's name in front.
 
+    It is ``None`` where nobody observes, or :class:`Only` names that this part does not compute.
     Whether it is a function is asked here, once, and not again for each activation: a model that
     begins with ``within(observe)`` has asked at its door.
 
@@ -92,4 +133,8 @@ def within(observe: Observe | None, place: str = "") -> Observe | None:
     if observe is None:
         return None
     known = observe if isinstance(observe, _Asked) else _Asked(observe)
-    return _Asked(known.observe, f"{known.place}{place}.", known) if place else known
+    inside = f"{known.place}{place}." if place else known.place
+    names = known.observe.names if isinstance(known.observe, Only) else {inside}
+    if not any(name.startswith(inside) for name in names):
+        return None
+    return _Asked(known.observe, inside, known) if place else known

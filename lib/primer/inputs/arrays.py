@@ -69,17 +69,20 @@ def unmasked(name: str, values: object) -> None:
         ...
     ValueError: x is a masked array, whose hidden entries would count; write x.compressed() ...
     """
-    rows = [values, *values] if isinstance(values, list | tuple) else []
-    inside = any(any(map(_is_masked, row)) for row in rows if isinstance(row, list | tuple))
-    if _is_masked(values) or inside:
+    kinds = _kinds(values)
+    if any(issubclass(kind, list | tuple) for kind in kinds):
+        kinds.update(*map(_kinds, values))  # type: ignore[call-overload]
+    inside = any(issubclass(kind, np.ma.MaskedArray) for kind in kinds)
+    if isinstance(values, np.ma.MaskedArray) or inside:
         raise ValueError(
             f"{name} {'holds' if inside else 'is'} a masked array, whose hidden entries would "
             f"count; write {name}.compressed() for the others, or {name}.filled(value)"
         )
 
 
-def _is_masked(value: object) -> bool:
-    return isinstance(value, np.ma.MaskedArray)
+def _kinds(values: object) -> set[type]:
+    """Tell the types in a list or tuple: few, where the values are a million."""
+    return set(map(type, values)) if isinstance(values, list | tuple) else set()
 
 
 def _plain(values: Any) -> Any:
@@ -89,7 +92,7 @@ def _plain(values: Any) -> Any:
         return (values.double() if str(values.dtype) == "torch.bfloat16" else values).numpy(
             force=True
         )
-    if isinstance(values, list | tuple) and any(map(is_tensor, values)):
+    if any(hasattr(kind, "detach") for kind in _kinds(values)):
         return [_plain(value) for value in values]
     return values
 

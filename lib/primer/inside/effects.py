@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from primer.attention import Only
 from primer.inputs import checked
 from primer.inputs import tokens as token_ids
 from primer.inputs.given import given
@@ -183,13 +184,11 @@ def first_order(
         raise ValueError("names is empty: there is no activation to estimate anything for")
     other, own = record(model, corrupted, names), dict[str, Tensor]()
 
-    def observe(name: str, x: Tensor) -> Tensor | None:
-        if name not in names:
-            return None
+    def observe(name: str, x: Tensor) -> Tensor:
         own[name] = x if x.requires_grad else x.detach().requires_grad_()
         return own[name]
 
-    values = measure(model(clean, n_last=1, observe=observe))
+    values = measure(model(clean, n_last=1, observe=Only(names, observe)))
     if not isinstance(values, Tensor) or values.shape != clean.shape[:1] or values.grad_fn is None:
         raise ValueError(
             f"measure must compute from the logits a number for each text, a tensor of shape "

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.attention import Observe
+from primer.attention import Observe, Only
 from primer.inputs import checked, whole
 from primer.transformers import ACTIVATIONS, Transformer
 
@@ -67,7 +67,7 @@ def patching(patches: Mapping[str, Patch]) -> Observe:
     >>> observe("norm", torch.ones(2)), observe("logits", torch.ones(2))
     (tensor([2., 2.]), None)
     """
-    return lambda name, x: patches[name](x) if name in patches else None
+    return Only([*patches], lambda name, x: patches[name](x))
 
 
 @torch.no_grad()
@@ -110,15 +110,16 @@ def record(
     torch.Size([1, 3, 128])
     """
     check_names(model, [*(names or ()), *(patches or ())])
+    kept = activation_names(model) if names is None else names
     replace, seen = patching(patches or {}), dict[str, Tensor]()
 
     def observe(name: str, x: Tensor) -> Tensor | None:
         changed = replace(name, x)
-        if names is None or name in names:
+        if name in kept:
             seen[name] = x if changed is None else changed
         return changed
 
-    model(tokens, observe=observe)
+    model(tokens, observe=Only([*kept, *(patches or ())], observe))
     return seen
 
 

@@ -7,7 +7,7 @@ A sequence of random digits is read from left to right.  After each digit the mo
 
 The digits carry no hint, so a model that cannot tell positions cannot answer.  All seeds of one
 encoding are trained at once: their weights are stacked and the model is mapped over them.  Every
-seed draws from generators of its own, so that trainings can run side by side in threads.
+seed draws from generators of its own.
 
 A trained model can be tested again with something changed and nothing trained: keys at chosen
 offsets hidden, or the frequencies of RoPE replaced.  Everything is computed in single precision.
@@ -16,11 +16,9 @@ offsets hidden, or the frequencies of RoPE replaced.  Everything is computed in 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -42,7 +40,6 @@ TRAINED_LENGTH, LONGEST = 24, 72
 D_MODEL, N_HEADS = 64, 4
 D_HEAD = D_MODEL // N_HEADS
 MAX_DISTANCE = 8  # Shaw's k
-_ONE_AT_A_TIME = Lock()
 ROPE_BASE = 100.0  # eight pairs whose wavelengths run from 6 to 350 positions
 
 
@@ -280,7 +277,7 @@ def _fast() -> Iterator[None]:
 
 def _shapes(encoding: str, base: float) -> SmallModel:
     """Build a model for its shapes: its numbers are drawn, or trained, for each seed."""
-    with _ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):  # the generator is everybody's
+    with torch.random.fork_rng(devices=[]):  # the generator is everybody's
         model = SmallModel(encoding, base)
     model.frequencies = rope_frequencies(D_HEAD, base)
     return model
@@ -322,36 +319,6 @@ def _train(
     trained = {name: weight.detach() for name, weight in weights.items()}
     digits, answers = draw_digits(100, LONGEST, data, lag)
     return Trained(model.encoding, base, trained, torch.stack(losses, dim=1), digits, answers)
-
-
-def train_side_by_side(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Trained]:
-    """Train several settings at once, two threads with one core each.
-
-    Parameters
-    ----------
-    settings : mapping of str to mapping
-        For each name the arguments of :func:`train`.
-
-    Returns
-    -------
-    dict of str to Trained
-        One result for each name.
-
-    Examples
-    --------
-    >>> short = {"seeds": [1], "steps": 2}
-    >>> settings = {name: {"encoding": name} | short for name in ("none", "RoPE")}
-    >>> list(train_side_by_side(settings))
-    ['none', 'RoPE']
-    """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            jobs = {name: pool.submit(train, **chosen) for name, chosen in settings.items()}
-            return {name: job.result() for name, job in jobs.items()}
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _changed(
