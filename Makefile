@@ -27,7 +27,7 @@ UV      := $(BIN)/uv pip install --python $(BIN)/python
 PINNED  := --no-deps --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help book next executed site pdf editions term terms slides serve lab student grade quiz test browser beside packages-own typed fuzz mutants soak thorough \
+.PHONY: help book next executed site pdf editions term terms slides serve lab student grade quiz test browser beside tests-on-the-site packages-own typed fuzz mutants soak thorough \
         packages-test lint format chapter contents widgets widget notebooks bench pin clean
 
 help:  ## print this list
@@ -127,11 +127,12 @@ CHECK  := $(PYTEST) --doctest-modules --nbval --nbval-sanitize-with=tests/tools/
 	  -m "not seeds and not thorough"
 
 test: $(READY)  ## the tests: library, docstrings, stored numbers, widgets, site (CHAPTER=08: of one)
-	@echo "1 of 3: the notebooks that changed, and beside them a browser and what is in JavaScript"
+	@echo "1 of 2: the notebooks that changed, and beside them a browser and what is in JavaScript"
 	@$(MAKE) --no-print-directory --jobs=3 executed browser $(MODULES)
-	@echo "2 of 3: the site, which takes one processor; beside it style, types, packages and docstrings"
-	@$(MAKE) --no-print-directory --jobs=3 site beside
-	@echo "3 of 3: the tests"
+	@echo "2 of 2: the site, then the tests; beside them style, types, packages and docstrings"
+	@$(MAKE) --no-print-directory --jobs=2 beside tests-on-the-site
+
+tests-on-the-site: site
 ifdef CHAPTER
 	@$(BIN)/python tests/tools/chapter.py $(CHAPTER) > _build/chapter.txt
 	$(CHECK) @_build/chapter.txt

@@ -140,8 +140,8 @@ def rgb(color: str) -> str:
 VISITS = [(name, *look) for name in PAGES for look in product(WIDTHS, ("light", "dark"))]
 A_FEW = [
     *(visit for visit in VISITS if visit[0] == "index.html"),
-    ("chapters/07-attention.html", "telephone", "light"),
-    ("chapters/appendix/notation.html", "desk", "dark"),
+    ("chapters/07-attention.html", "desk", "light"),
+    ("chapters/appendix/notation.html", "telephone", "dark"),
 ]
 
 

@@ -128,11 +128,20 @@ def compressed(site: Path, paths: set[str]) -> int:
 CUT_RINGS = """() => {
   const stops = ":is(a, input, button, select, textarea, summary, [tabindex='0'])";
   const cut = [];
-  for (const one of document.querySelectorAll(`.primer-widget ${stops}`)) {
+  const rings = new Map(); // what has the focus is drawn anew: one of a kind is asked
+  const widthOf = (one) => {
+    const kind = [one.tagName, one.type, one.getAttribute("class")].join(" ");
+    if (rings.has(kind)) return rings.get(kind);
     one.focus({ preventScroll: true, focusVisible: true });
+    if (document.activeElement !== one) return 0;
     const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(one);
-    if (document.activeElement !== one || outlineStyle === "none") continue;
     const wide = Number.parseFloat(outlineWidth) + Number.parseFloat(outlineOffset) - 0.5;
+    rings.set(kind, outlineStyle === "none" ? 0 : wide);
+    return rings.get(kind);
+  };
+  for (const one of document.querySelectorAll(`.primer-widget ${stops}`)) {
+    const wide = one.checkVisibility() && widthOf(one);
+    if (!wide) continue;
     const ring = one.getBoundingClientRect();
     for (let box = one.parentElement; !box.matches("article, body"); box = box.parentElement) {
       const { overflow } = getComputedStyle(box);

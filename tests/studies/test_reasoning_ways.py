@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from thorough import a_few
 
 from primer.reasoning.recorded import load_recorded
 from studies.reasoning import climb, ways
@@ -25,7 +26,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     return
 
 
-@pytest.mark.parametrize("way", [*ways.WAYS, ways.IMITATION, ways.ONCE])
+@pytest.mark.parametrize("way", a_few([*ways.WAYS, ways.IMITATION, ways.ONCE], {ways.IMITATION}))
 def test_a_way_is_the_same_again_from_its_seed(quick: None, way: str) -> None:
     # train hands its seed to climbed, imitated and measured
     first, again, other = ([*ways.train(way, 1e-3, seed)] for seed in (0, 0, 1))

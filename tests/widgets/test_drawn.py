@@ -8,6 +8,7 @@ import drawn
 import pytest
 import traitlets
 from playwright.sync_api import Browser
+from thorough import a_few
 
 from primer import widgets
 from primer.widgets.base import Widget
@@ -48,7 +49,7 @@ NAMING = [
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", NAMING)
+@pytest.mark.parametrize("name", a_few(NAMING, NAMING[::8]))
 def test_nothing_on_a_page_stands_in_the_order_of_names(chromium: Browser, name: str) -> None:
     page = chromium.new_page(viewport={"width": drawn.WIDTH, "height": 900})
     try:
