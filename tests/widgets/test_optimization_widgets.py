@@ -142,6 +142,7 @@ def test_step_size_answers_to_the_keyboard(widget_page):
     assert not rule.is_checked()
     page.get_by_label("Momentum β").press("ArrowRight")
     page.get_by_label("Momentum β").press("ArrowLeft")
+    settle(page)
     assert rule.is_checked()  # what is moved has an effect
     page.get_by_label("Step size η").press("Home")
     settle(page)
