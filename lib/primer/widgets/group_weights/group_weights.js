@@ -22,6 +22,7 @@ import {
 import { axisEnd } from "../shared/axis_end.js";
 import { table } from "../shared/table.js";
 import { chances as binomial } from "../shared/binomial.js";
+import { aroundMarks, news } from "../shared/in_turns.js";
 import { dots } from "../shared/pixels.js";
 
 /** By how much a step moves the log-odds after a group with c right replies of n: PUSHES[kind](c, n). */
@@ -177,53 +178,66 @@ const often = () =>
     },
   });
 
-export default widget("group-weights", ({ constants, controls, read, write: put }) => {
+export default widget("group-weights", ({ constants, controls, read, write: put, redraw }) => {
   const { names, reach, grid } = constants;
   const kinds = Object.keys(PUSHES); // a notebook's file sorts the names
   const places = between(-reach, reach, grid - 1);
   const move = (p, i) => put({ chances: read().chances.with(i, p), question: i });
   const look = (i) => put({ question: i });
-  const views = [curves(kinds, constants, move, look), groups(), often()];
+  const [mean, each, counts] = [curves(kinds, constants, move, look), groups(), often()];
   const list = table({ head: ["question", "p", "dead", ...kinds] });
   const result = resultLine();
-  const once = memory();
+  const [once, anew] = [memory(), news()];
+  // The pushes of the questions, by each kind.
+  const moved = ({ n, chances }) => once("moved", [n, chances], () => allPushes(n, chances));
+  const show = (state) => {
+    const { n, kind, question, chances } = state;
+    return anew("mean", [n, kind, question, chances], () => {
+      const roads = once("roads", n, () => {
+        const found = allPushes(n, places.map(sigmoid));
+        return named(kinds, (one) => found[one].map((height, i) => [places[i], height]));
+      });
+      mean.draw({ kind, question, chances, roads, pushes: moved(state)[kind] });
+    });
+  };
+  const follow = ({ n, kind, question, chances }) => {
+    each.draw({ n, kind, each: ofGroups(kind, n) });
+    const all = law(n, chances[question]);
+    counts.draw({ n, chances_of_k: all, most: Math.min(1, axisEnd(Math.max(...all))) });
+    return true;
+  };
+  const tell = (state) => {
+    const { n, kind, question, chances } = state;
+    const gets = kinds.map((one) => parts(moved(state)[one]));
+    const largest = gets.map((part) => Math.max(...part));
+    const rows = chances.map((p, i) => [
+      names[i],
+      short(p, 3),
+      percent(dead(n, p), 0),
+      ...gets.map((part, j) => ({
+        text: percent(part[i], 1),
+        class: `${part[i] === largest[j] ? "most" : ""}${kinds[j] === kind ? " used" : ""}`.trim(),
+      })),
+    ]);
+    list.draw(rows, { chosen: question });
+    result.say(describe(state, constants));
+    return true;
+  };
+  const picture = aroundMarks(redraw, show, follow, tell);
   const keys = kinds.map((kind) => key(classOf(kind), kind));
   return {
     layout: [
       columns("controls", [controls.kind], [controls.n, controls.question]),
       columns(
         "views",
-        [heading(...keys), views[0]],
-        [heading(key("alive", "groups that tell"), key("dead", "dead groups")), views[1], views[2]],
+        [heading(...keys), mean],
+        [heading(key("alive", "groups that tell"), key("dead", "dead groups")), each, counts],
       ),
       heading("Of the whole push, each way, a question gets"),
       div("shares", list),
       result,
     ],
-    draw(state) {
-      const { n, kind, question, chances } = state;
-      const found = once("found", n, () => allPushes(n, places.map(sigmoid)));
-      const roads = once("roads", n, () =>
-        named(kinds, (one) => found[one].map((height, i) => [places[i], height])),
-      );
-      const all = once("law", [n, chances[question]], () => law(n, chances[question]));
-      const moved = allPushes(n, chances);
-      const pushes = moved[kind];
-      const drawn = { ...state, roads, pushes, each: ofGroups(kind, n), chances_of_k: all };
-      for (const view of views) view.draw({ ...drawn, most: Math.min(1, axisEnd(Math.max(...all))) });
-      const gets = kinds.map((one) => parts(moved[one]));
-      const largest = gets.map((part) => Math.max(...part));
-      const rows = chances.map((p, i) => [
-        names[i],
-        short(p, 3),
-        percent(dead(n, p), 0),
-        ...gets.map((part, j) => ({
-          text: percent(part[i], 1),
-          class: `${part[i] === largest[j] ? "most" : ""}${kinds[j] === kind ? " used" : ""}`.trim(),
-        })),
-      ]);
-      list.draw(rows, { chosen: question });
-      result.say(describe(state, constants));
-    },
+    draw: picture.draw,
+    stop: picture.stop,
   };
 });
