@@ -4,6 +4,7 @@
 
 import { button, clamp, columns, div, format, heading, html, panel, paragraph, path } from "../kit/kit.js";
 import { memory, resultLine, short, span, sum, ticks, widen, widget, write } from "../kit/kit.js";
+import { aroundMarks, news } from "../shared/in_turns.js";
 import { table } from "../shared/table.js";
 import { tuple } from "../shared/tuple.js";
 import { placeNames } from "./names.js";
@@ -211,7 +212,7 @@ function numbers() {
 
 // ---------------------------------------------------------------- the widget
 
-export default widget("attention-by-hand", ({ controls, get, write: put }) => {
+export default widget("attention-by-hand", ({ controls, get, write: put, redraw }) => {
   const domain = (kind) =>
     domainOf(kind, kind === "key" ? [get("query"), ...get("key")] : get("value"), get("far"));
   const place = (point, kind) => {
@@ -228,6 +229,40 @@ export default widget("attention-by-hand", ({ controls, get, write: put }) => {
   const example = ([name, state]) => button(name, () => put(structuredClone(state)));
   const examples = get("examples").map(example);
 
+  const [once, anew] = [memory(), news()];
+  const attention = ({ query, key, value, scale, temperature }) =>
+    once("attention", [query, key, value, scale, temperature], () =>
+      attend(query, key, value, divisor(query.length, scale, temperature)),
+    );
+  const listen = (state) => {
+    const { query, key, words } = state;
+    const { weights } = attention(state);
+    return anew("left", [query, key, words, weights, domain("key")], () => {
+      const shares = [0.35, ...weights];
+      left.draw({ places: [query, ...key], shares, words: ["", ...words], domain: domain("key") });
+      bars.draw(weights, words);
+    });
+  };
+  const read = (state) => {
+    const { value: places, words } = state;
+    const { weights, context, shares: parts } = attention(state);
+    return anew("right", [places, words, weights, domain("value")], () =>
+      right.draw({ places, shares: [0, 0, 0], words, domain: domain("value"), weights, parts, context }),
+    );
+  };
+  // the values have marks too: they wait for their turn only while none of them moves
+  const planes = (state) => {
+    const moved = anew("values", [state.value, domain("value")]) && read(state);
+    return listen(state) || moved;
+  };
+  const tell = (state) => {
+    read(state);
+    rows.draw({ ...state, ...attention(state) });
+    result.say(describe(attention(state), state.words));
+    return true;
+  };
+  const picture = aroundMarks(redraw, planes, tell);
+
   return {
     layout: [
       div("controls", controls.temperature, div("buttons", controls.scale, span("", ...examples))),
@@ -240,21 +275,7 @@ export default widget("attention-by-hand", ({ controls, get, write: put }) => {
       result,
       rows,
     ],
-    draw(state) {
-      const { query, key, value, scale, temperature, words } = state;
-      const attention = attend(query, key, value, divisor(query.length, scale, temperature));
-      const { weights, context, shares: parts } = attention;
-      left.draw({
-        ...{ places: [query, ...key], shares: [0.35, ...weights] },
-        ...{ words: ["", ...words], domain: domain("key") },
-      });
-      right.draw({
-        ...{ places: value, shares: [0, 0, 0], words, domain: domain("value") },
-        ...{ weights, parts, context },
-      });
-      bars.draw(weights, words);
-      rows.draw({ ...state, ...attention });
-      result.say(describe(attention, words));
-    },
+    draw: picture.draw,
+    stop: picture.stop,
   };
 });
