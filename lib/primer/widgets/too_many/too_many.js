@@ -4,6 +4,7 @@
 
 import { between, button, clamp, columns, counted, format, heading, key, panel } from "../kit/kit.js";
 import { memory, resultLine, widget } from "../kit/kit.js";
+import { aroundMarks, news } from "../shared/in_turns.js";
 import { scientific } from "../shared/scientific.js";
 
 export const truth = (x) => Math.sin(4 * x) + x / 2;
@@ -99,8 +100,9 @@ const [HIGHEST, LOWEST] = [1e15, 1e-12];
 // What does not depend on the heights of the points is computed once: the parts of each degree, and the features at
 // some places up to the highest degree, of which those of a lower one are the first.
 const parts = new Map();
+const nameOf = (basis, places, degree) => `${basis} ${degree} ${places[0]}`;
 function partsOf(basis, places, degree) {
-  const name = `${basis} ${degree} ${places[0]}`;
+  const name = nameOf(basis, places, degree);
   if (!parts.has(name)) parts.set(name, decompose(basis, places, degree));
   return parts.get(name);
 }
@@ -224,7 +226,7 @@ export function describe(degree, n, { train, test, smallest }) {
   );
 }
 
-export default widget("too-many", ({ controls, constants, read, write }) => {
+export default widget("too-many", ({ controls, constants, read, write, redraw }) => {
   const { places, draws, degrees } = constants;
   const heights = ({ noise, sample, pulls }) =>
     places.map((x, i) => truth(x) + noise * draws[sample - 1][i] + pulls[i]);
@@ -235,7 +237,36 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
     write({ pulls });
   };
   const [left, above, below, result] = [points(movePoint), errors(), singular(), resultLine()];
-  const once = memory(); // the curves of errors stay while only the degree moves
+  const [once, anew] = [memory(), news()];
+  // What is drawn of one setting; the curves of errors stay while only the degree moves.
+  const found = (state) => {
+    const { basis, degree, penalty } = state;
+    const y = heights(state);
+    const now = once("now", [basis, degree, penalty, y], () => assess(basis, places, y, degree, penalty));
+    return { places, y, basis, degree, degrees, now };
+  };
+  // A degree that is new is decomposed in a frame in which nothing is drawn.
+  const prepare = ({ basis, degree }) => {
+    if (parts.has(nameOf(basis, places, degree))) return false;
+    partsOf(basis, places, degree);
+    return true;
+  };
+  const fit = (state) => {
+    const shown = found(state);
+    return anew("fit", [shown.basis, shown.degree, state.penalty, shown.y], () => left.draw(shown));
+  };
+  const pull = (state) => anew("pulls", state.pulls) && fit(state);
+  const compare = (state) => {
+    const { basis, penalty } = state;
+    const shown = found(state);
+    const curve = once("curve", [basis, penalty, shown.y], () =>
+      degrees.map((d) => assess(basis, places, shown.y, d, penalty)),
+    );
+    for (const drawing of [above, below]) drawing.draw({ ...shown, curve });
+    result.say(describe(shown.degree, places.length, shown.now));
+    return true;
+  };
+  const picture = aroundMarks(redraw, pull, prepare, fit, compare);
   const back = button("Put the points back", () => write({ pulls: places.map(() => 0) }));
   for (const basis of ["polynomials", "cosines"]) degrees.forEach((d) => partsOf(basis, places, d));
   return {
@@ -252,16 +283,7 @@ export default widget("too-many", ({ controls, constants, read, write }) => {
         [heading("Errors: ", key("test", "new points"), key("train", "the points")), above, below],
       ),
     ],
-    draw(state) {
-      const { basis, degree, penalty } = state;
-      const y = heights(state);
-      const curve = once("curve", [basis, penalty, y], () =>
-        degrees.map((d) => assess(basis, places, y, d, penalty)),
-      );
-      const now = assess(basis, places, y, degree, penalty);
-      const shown = { places, y, basis, degree, degrees, curve, now };
-      for (const drawing of [left, above, below]) drawing.draw(shown);
-      result.say(describe(degree, places.length, now));
-    },
+    draw: picture.draw,
+    stop: picture.stop,
   };
 });
