@@ -26,6 +26,7 @@ import {
   widget,
   write as say,
 } from "../kit/kit.js";
+import { aroundMarks, news } from "../shared/in_turns.js";
 import { play } from "../shared/play.js";
 import { scientific } from "../shared/scientific.js";
 import { chance, logFactorial, lowest } from "../shared/binomial.js";
@@ -311,7 +312,8 @@ export default widget(
       write({ tosses: found.tosses });
     });
     const views = [beliefs(move), spread(), stakes()];
-    const [pot, result, once] = [heading(), resultLine(), memory()];
+    const [pot, result] = [heading(), resultLine()];
+    const [once, anew] = [memory(), news()];
     const [ladder, kind] = [ladderOf(count), heading()];
     const owners = [key("fair", ""), key("bent", "")];
     pot.append("The pot: ", ...owners);
@@ -330,6 +332,45 @@ export default widget(
       const rungs = counts.map(at).map((ends) => ({ ends, held: ends[0] <= p && p <= ends[1] }));
       return { rungs, count, held: rungs.filter(({ held }) => held).length, share: coverage(at, n, p) };
     }
+    // What is believed before the tosses and after them.
+    const believe = ({ tosses, a, b, hidden, chance: p }) =>
+      anew("beliefs", [tosses.length, heads(tosses), a, b, hidden, p], () => {
+        const [after, other] = [a + heads(tosses), b + tosses.length - heads(tosses)];
+        const ends = interval(after, other);
+        const at = (t) => [t, density(t, after, other)];
+        const road = once("road", [after, other], () => ({
+          all: GRID.map(at),
+          within: [ends[0], ...GRID.filter((t) => t > ends[0] && t < ends[1]), ends[1]].map(at),
+        }));
+        const before = once("prior", [a, b], () => GRID.map((t) => [t, density(t, a, b)]));
+        const top = 1.2 * Math.max(2.5, ...[...before, ...road.all].map(([, height]) => height));
+        views[0].draw({ before, after: road, ends, top, hidden, chance: p });
+      });
+    // What was bet on the tosses, or what other coins show.
+    function tell(state) {
+      const { tosses, a, b, chance: p } = state;
+      const n = tosses.length;
+      const powers = once("course", [tosses, a, b], () => course(tosses, a, b));
+      const last = powers[n];
+      const betting = state.beside === "bets";
+      set(games, { hidden: !betting });
+      set(climb, { hidden: betting });
+      if (betting) {
+        const all = once("bets", [n, a, b], () => Array.from({ length: n + 1 }, (_, j) => bets(j, n, a, b)));
+        const reach = [Math.min(-1.2, ...powers) - 0.2, Math.max(1.2, ...powers) + 0.2];
+        views[1].draw({ n, k: heads(tosses), all, most: 1.12 * Math.max(...all.flat()) });
+        views[2].draw({ n, powers, reach });
+      }
+      const climbed = betting ? null : rungsOf(state);
+      if (!betting) {
+        say(kind, `${count} such coins: 95% ${state.beside} intervals`);
+        ladder.draw({ rungs: climbed?.rungs ?? [], chance: p });
+      }
+      ["fair", "bent"].forEach((name, i) => say(owners[i], `${name} ${portion(share(i ? -last : last))}`));
+      result.say(describe(state, last, climbed), player.playing());
+      return true;
+    }
+    const picture = aroundMarks(redraw, believe, tell);
     return {
       layout: [
         columns("controls", [controls.chance, controls.beside], [controls.a, controls.b]),
@@ -349,42 +390,20 @@ export default widget(
         return state.hidden ? { ...state, chance: 0.5 } : state;
       },
       draw(state) {
-        const { tosses, a, b, hidden, chance: p } = state;
-        const [n, k] = [tosses.length, heads(tosses)];
-        const [after, other] = [a + k, b + n - k];
-        const ends = interval(after, other);
-        const at = (t) => [t, density(t, after, other)];
-        const road = once("road", [after, other], () => ({
-          all: GRID.map(at),
-          within: [ends[0], ...GRID.filter((t) => t > ends[0] && t < ends[1]), ends[1]].map(at),
-        }));
-        const before = once("prior", [a, b], () => GRID.map((t) => [t, density(t, a, b)]));
-        const top = 1.2 * Math.max(2.5, ...[...before, ...road.all].map(([, height]) => height));
-        const all = once("bets", [n, a, b], () => Array.from({ length: n + 1 }, (_, j) => bets(j, n, a, b)));
-        const found = once("course", [tosses, a, b], () => course(tosses, a, b));
-        const reach = [Math.min(-1.2, ...found) - 0.2, Math.max(1.2, ...found) + 0.2];
-        const last = found[n];
-        const drawn = { n, k, before, after: road, ends, top, hidden, chance: p, all, powers: found, reach };
-        const betting = state.beside === "bets";
-        set(games, { hidden: !betting });
-        set(climb, { hidden: betting });
-        for (const view of betting ? views : [views[0]])
-          view.draw({ ...drawn, most: 1.12 * Math.max(...all.flat()) });
-        const climbed = betting ? null : rungsOf(state);
-        if (!betting) {
-          say(kind, `${count} such coins: 95% ${state.beside} intervals`);
-          ladder.draw({ rungs: climbed?.rungs ?? [], chance: p });
-        }
-        ["fair", "bent"].forEach((name, i) => say(owners[i], `${name} ${portion(share(i ? -last : last))}`));
+        const { tosses } = state;
+        picture.draw(state);
         if (field.value.toUpperCase() !== tosses) {
           if (document.activeElement !== field) told = "";
           field.value = tosses;
         }
-        say(note, n === most && !told ? `No more than ${grouped(most)} tosses have room.` : told);
-        for (const one of [player.button, ...throws]) set(one, { disabled: n === most && !player.playing() });
-        result.say(describe(state, last, climbed), player.playing());
+        const full = tosses.length === most;
+        say(note, full && !told ? `No more than ${grouped(most)} tosses have room.` : told);
+        for (const one of [player.button, ...throws]) set(one, { disabled: full && !player.playing() });
       },
-      stop: () => player.playing() && player.stop(),
+      stop() {
+        picture.stop();
+        if (player.playing()) player.stop();
+      },
     };
   },
 );
