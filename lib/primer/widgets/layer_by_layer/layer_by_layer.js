@@ -15,10 +15,10 @@ import {
   panel,
   paths,
 } from "../kit/kit.js";
-import { resultLine, short, significant, widget } from "../kit/kit.js";
+import { pixels, resultLine, short, significant, widget } from "../kit/kit.js";
 import { inTurns } from "../shared/in_turns.js";
 import { scientific } from "../shared/scientific.js";
-import { dots, pixels } from "../shared/pixels.js";
+import { dots } from "../shared/pixels.js";
 import { normal, random } from "../shared/random.js";
 
 // In a quarter of the time of Math.tanh, which is asked where the difference would lose digits.
