@@ -89,13 +89,23 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
     return { greedy: text("greedy", "", () => greedy), beam, samples };
   }
 
-  /** The distribution of the next token. */
-  const spreadOut = ({ now: { key, logits, settings } }) =>
-    anew("bars", [key, settings], () => {
-      // what the slider does not change is known from before
-      const [order, whole] = once("whole", key, () => [ranked(logits), distribution(logits)]);
-      const drawn = distribution(logits, settings, order);
-      next.draw(order, whole, drawn, settings.topK);
+  /** The distributions of the next token; what the slider does not change is known from before. */
+  const spread = ({ key, logits, settings }) => {
+    const [order, whole] = once("whole", key, () => [ranked(logits), distribution(logits)]);
+    return {
+      order,
+      whole,
+      drawn: once("drawn", [key, settings], () => distribution(logits, settings, order)),
+    };
+  };
+  const spreadOut = ({ now }) =>
+    anew("bars", [now.key, now.settings], () => {
+      const { order, whole, drawn } = spread(now);
+      next.draw(order, whole, drawn, now.settings.topK);
+    });
+  const tell = ({ now }) =>
+    anew("told", [now.key, now.settings], () => {
+      const { whole, drawn } = spread(now);
       result.say(describe(whole, drawn));
     });
 
@@ -106,7 +116,7 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
     search.draw(written.beam, tokens.at(-1));
     return true;
   }
-  const picture = inTurns(redraw, spreadOut, follow);
+  const picture = inTurns(redraw, spreadOut, tell, follow);
 
   /** Read the prompt; when that is done, show its distribution and what follows it. */
   function read(tokens, key, state, settings) {

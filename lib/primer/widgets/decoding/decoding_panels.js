@@ -175,8 +175,11 @@ export function tree(tokenizer) {
   const [edges, nodes] = [svg("g"), svg("g")];
   const drawing = svg("svg", { "aria-hidden": "true" }, edges, nodes);
   const named = { role: "region", "aria-label": "Tree of the beam search; scroll with the arrow keys" };
-  const element = html("div", { class: "tree", tabindex: 0, ...named }, drawing);
-  let [drawn, columns] = [null, []];
+  const scroll = () => {
+    scrolled = true;
+  };
+  const element = html("div", { class: "tree", tabindex: 0, ...named, onscroll: scroll }, drawing);
+  let [drawn, columns, scrolled] = [null, [], false];
   const label = (token) => cut(visible(tokenText(tokenizer, token)));
 
   function node(step, beam, { parent, token, score }) {
@@ -205,7 +208,8 @@ export function tree(tokenizer) {
     edges.replaceChildren();
     nodes.replaceChildren(svg("text", { class: "token", x: 8, y: 21 }, label(last)));
     [drawn, columns] = [job, []];
-    element.scrollLeft = 0;
+    if (scrolled) element.scrollLeft = 0; // which has the page laid out
+    scrolled = false;
   }
 
   function draw(job, last) {
