@@ -1,6 +1,6 @@
 // Single controls: each is { row, input, set(value) } and calls `change(value)` on the reader's input.
 
-import { div, html, set, uniqueId } from "./elements.js";
+import { div, html, set, uniqueId, write } from "./elements.js";
 import { clamp } from "./numbers.js";
 
 /** `text(value)` is written beside it; `limit({ min, max, step })` moves its ends. */
@@ -9,13 +9,13 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
   const input = html("input", { id, type: "range", min, max, step });
   const output = html("output", { for: id, "aria-live": "off" }); // the input itself says its value
   let [place, reach] = [null, ""];
+  const known = { min, max }; // the input itself would have to read them anew
   const show = (x) => {
-    const at = clamp(x, Number(input.min), Number(input.max)); // as a slider cuts what it is given
+    const at = clamp(x, known.min, known.max); // as a slider cuts what it is given
     if (at !== place) input.value = place = at; // written again, the same would be laid out again
     const words = text(x);
-    if (output.textContent === words) return; // so that a frame lays out only what has changed
-    output.textContent = words;
-    input.setAttribute("aria-valuetext", words);
+    write(output, words); // so that a frame lays out only what has changed
+    set(input, { "aria-valuetext": words });
   };
   input.addEventListener("input", () => {
     place = Number(input.value); // where the reader put it, it stands
@@ -29,7 +29,7 @@ export function slider({ label, min, max, step = 1, value = undefined, text = (x
     const now = Object.values(ends).join();
     if (now === reach) return;
     [place, reach] = [null, now]; // where it stands is cut to its ends
-    set(input, ends);
+    set(input, Object.assign(known, ends));
   };
   return { row, input, set: show, limit };
 }

@@ -37,13 +37,10 @@ export const decimals = (marks) => {
   return (t) => format(t, digits);
 };
 
-const HUNDREDTHS = Array.from({ length: 100 }, (_, i) => (i / 100).toFixed(2).slice(1));
-
-/** A place in pixels with two decimals, as toFixed(2) writes it, in a third of its time. */
+/** A place in pixels with two decimals, as toFixed(2) writes it; most of them in a third of its time. */
 export function pixels(x) {
-  if (Math.abs(x) > 1e9) return x.toFixed(2);
-  const all = Math.round(100 * Math.abs(x));
-  return (x < 0 ? "-" : "") + Math.floor(all / 100) + HUNDREDTHS[all % 100];
+  const all = `${Math.round(100 * x)}`;
+  return x > 1 && x < 1e9 ? `${all.slice(0, -2)}.${all.slice(-2)}` : x.toFixed(2);
 }
 
 /** The `d` attribute of a polyline through pixels; a point with NaN lifts the pen. */

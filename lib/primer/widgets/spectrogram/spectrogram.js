@@ -101,7 +101,8 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     const octaves = Math.log2(samples.length);
     size.limit({ high: 2 ** (Math.floor(4 * (octaves - 1)) / 4) });
     settings.hop.limit({ high: 2 ** Math.floor(Math.min(10, octaves - 2)) });
-    for (const name of ["window_length", "hop"]) controls[name].set(state[name]);
+    size.set(state.window_length);
+    settings.hop.set(state.hop);
   }
 
   /** The axes. */
@@ -176,8 +177,8 @@ export default widget("spectrogram", ({ model, el, controls, get, read, write: p
     return anew("spread", [content, window, sideWidth], () => {
       const widths = spread(parts.window, parts.rate);
       spreads.draw(signal, widths, sideWidth);
-      const said = describeSpread(widths, signal.unit); // the same in a column of another width
-      anew("spread line", said, () => spreadLine.replaceChildren(...subscripted(said)));
+      const said = describeSpread(widths, signal.unit);
+      anew("said", said, () => spreadLine.replaceChildren(...subscripted(said))); // the same in another width
     });
   }
   const picture = inTurns(redraw, still, move, compute, paint, keep, spreadOut);
