@@ -1,7 +1,7 @@
 """Kernels that start within milliseconds, and none of which is given the port of another.
 
 A kernel imports IPython, torch, matplotlib and the library, for more than two seconds; the book has
-thirty-four notebooks.  Here one process imports them once, and each kernel is a copy of it, in
+forty notebooks.  Here one process imports them once, and each kernel is a copy of it, in
 which no notebook has run yet: no name is defined, no seed is drawn.
 
 Jupyter chooses five free ports for a kernel, which takes them when it is ready: of many kernels
@@ -40,7 +40,10 @@ IMPORTED = (
     "press.execution.running",  # nearly all that is imported where it runs: each process reads it
     "matplotlib.pyplot",
     "primer.notebook",
-    "primer.widgets",
+    "primer.widgets.base",
+    "scipy.stats",
+    "sklearn.linear_model",
+    "sklearn.model_selection",
     "torch",
     "torch._dynamo",  # which the first optimizer would import
 )
