@@ -197,7 +197,8 @@ class Pair(NamedTuple):
 HELD = [
     Pair, Sequence[Pair],
     int, float, str, bool, int | None, Literal["a", "b"], Sequence[int], list[float],
-    tuple[int, ...], Callable[[float], float], np.random.Generator, torch.Generator | None, Tensor,
+    tuple[int, ...], Callable[[float], float], Callable[..., Any],
+    np.random.Generator, torch.Generator | None, Tensor,
     Float[np.ndarray, "n"], Float[Tensor, "... n"], Int[Tensor, "n"] | None, Bool[Tensor, "n n"],
 ]  # fmt: skip
 
@@ -538,7 +539,7 @@ def test_the_quick_test_of_shapes_says_what_jaxtyping_says(dims, first, second):
         np.ma.masked_array([1.0]), np.float64(2), np.int64(2),
         Pair(np.ones(2), []), [Pair(np.ones(2), [np.ones(3)])], Pair(np.array([np.nan]), []),
         Pair(np.ones(2), [np.inf]), [Pair(np.ma.masked_array([1.0]), [])],
-        Pair(np.ones(2), [np.ma.masked_array([1.0])]),
+        Pair(np.ones(2), [np.ma.masked_array([1.0])]), torch.Tensor, np.ndarray, torch.nn.ReLU,
     ],
     ids=lambda value: re.sub(" at 0x[0-9a-f]+", "", repr(value), flags=re.I),  # the same everywhere
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from axe import WIDTHS
 from heights import FILE, heights_on
-from looks import PAGES, READ
+from looks import OF_ALL_KINDS, OF_EACH_TEMPLATE, PAGES
 from playwright.sync_api import Browser, Page, expect
 from selectolax.lexbor import LexborHTMLParser
 from thorough import a_few
@@ -115,7 +115,7 @@ def assert_still(page: Page, when: str) -> None:
     assert total(shifts) <= MOST, f"{when}: {worst}"
 
 
-@pytest.mark.parametrize("name", a_few(PAGES, READ))
+@pytest.mark.parametrize("name", a_few(PAGES, OF_EACH_TEMPLATE | OF_ALL_KINDS))
 def test_nothing_jumps_when_a_page_opens(chromium: Browser, address: str, name: str) -> None:
     page = visit(chromium, f"{address}/{name}", "desk", "dark")
     assert_still(page, "while it opened")

@@ -97,6 +97,7 @@ def test_all_of_it_goes_by_keyboard_and_can_be_read(chromium: Browser) -> None:
         assert violations_on(page.page, [*ON_A_TELEPHONE, *AT_A_DESK]) == []
 
 
+@pytest.mark.thorough  # by mouse one is solved in `test_run_in_page.py`
 def test_an_exercise_is_solved_by_keyboard(chromium: Browser) -> None:
     stub = str(ids_of(CHAPTER).index(STUB))
     with opened(chromium, CHAPTER) as page:

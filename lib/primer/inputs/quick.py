@@ -119,9 +119,12 @@ def _row(kinds: tuple[type, ...], entry: Any, *, infinite: bool) -> Test:
 
 
 def _function(arguments: Any) -> Test:
-    """Make the test of functions: those written in Python say how many arguments they take."""
+    """Make the test of functions: those written in Python say how many arguments they take.
+
+    Of a class it is not known what it makes.
+    """
     if arguments is Ellipsis:
-        return lambda value, axes: callable(value)
+        return lambda value, axes: callable(value) and not isinstance(value, type)
     taken = len(arguments)
 
     def test(value: Any, axes: Axes) -> bool:

@@ -24,11 +24,10 @@ def chance(name: str, value: float) -> float:
 Chance = Annotated[float, chance]
 
 
-def _pieces(breaks: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Give nodes and weights that integrate a polynomial on each piece of [0, 1] exactly."""
-    ends = np.array(sorted({min(max(x, 0.0), 1.0) for x in (0.0, 1.0, *breaks)}))
-    middle, half = (ends[1:] + ends[:-1]) / 2, (ends[1:] - ends[:-1]) / 2
-    return (middle[:, None] + half[:, None] * _NODES).ravel(), np.outer(half, _WEIGHTS).ravel()
+def _nodes(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give nodes and weights that integrate a polynomial exactly between each end and the next."""
+    middle, half = (ends[..., 1:] + ends[..., :-1]) / 2, (ends[..., 1:] - ends[..., :-1]) / 2
+    return middle[..., None] + half[..., None] * _NODES, half[..., None] * _WEIGHTS
 
 
 def _error(own: float, slope: float, other: float, bias: float) -> float:
@@ -36,13 +35,13 @@ def _error(own: float, slope: float, other: float, bias: float) -> float:
 
     The plane meets 0 in one line: split there, every piece is a polynomial.
     """
-    outer = [-bias / slope, -(bias + other) / slope] if slope else []
-    total = 0.0
-    for x, weight in zip(*_pieces(outer), strict=True):
-        level = slope * x + bias
-        y, inner = _pieces([-level / other] if other else [])
-        total += weight * float(inner @ (own * x - np.maximum(level + other * y, 0)) ** 2)
-    return total
+    breaks = np.array([-bias / slope, -(bias + other) / slope] if slope else [])
+    x, outer = _nodes(np.array([0.0, *np.sort(breaks.clip(0, 1)), 1.0]))
+    level = slope * x + bias
+    cut = (-level / other).clip(0, 1) if other else np.zeros_like(level)
+    y, inner = _nodes(np.stack([np.zeros_like(cut), cut, np.ones_like(cut)], axis=-1))
+    off = own * x[..., None, None] - np.maximum(level[..., None, None] + other * y, 0)
+    return float((outer * (inner * off**2).sum(axis=(-2, -1))).sum())
 
 
 @checked
