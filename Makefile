@@ -144,8 +144,8 @@ endif
 browser: $(READY)
 	$(BIN)/python tests/tools/chromium.py
 
-beside: $(READY) $(MODULES)  # it gives way, so that the site has a processor to itself
-	@nice $(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own typed)
+beside: $(READY) $(MODULES)
+	@$(MAKE) --no-print-directory lint $(if $(CHAPTER),,packages-own typed)
 
 packages-own: $(READY)
 	$(BIN)/python -m pytest $(HOST)
