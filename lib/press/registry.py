@@ -8,6 +8,7 @@ repository want files.
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 import tomllib
@@ -326,7 +327,7 @@ def complaints(root: Path) -> list[str]:
         if not says:
             found.append(f"{place}: say how many minutes reading takes")
         elif not re.search(rf"\b{says}\b(?! and a)", _opening(text)):  # no longer one
-            found.append(f"{place}: its notebook's first cell says nowhere that it takes {says}")
+            found.append(f"{place}: its notebook's opening says nowhere that it takes {says}")
         code = "\n".join(cell.source for cell in text.cells if cell.cell_type == "code")
         if (shown := _widgets(code)) != set(chapter.widgets):
             names = ", ".join(sorted(shown)) or "none"
@@ -372,8 +373,10 @@ def _title(notebook: nbformat.NotebookNode) -> str:
 
 
 def _opening(notebook: nbformat.NotebookNode) -> str:
-    """Return the words of a chapter's first cell, in one line."""
-    return " ".join(notebook.cells[0].source.split()) if notebook.cells else ""
+    """Return the words of a chapter before its first section, in one line."""
+    words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    before = itertools.takewhile(lambda source: not re.search(r"^## ", source, re.M), words)
+    return " ".join(" ".join(before).split())
 
 
 def _widgets(code: str) -> set[str]:

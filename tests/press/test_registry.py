@@ -190,7 +190,7 @@ def without_page_of_the_appendix(copy: Path) -> None:
         ),
         (
             other_time,
-            "'02-regression': its notebook's first cell says nowhere that it takes an hour and",
+            "'02-regression': its notebook's opening says nowhere that it takes an hour and",
         ),
         (no_time, "'02-regression': say how many minutes reading takes"),
         (other_title, "its title is 'Places', its notebook's 'Positions'"),
