@@ -187,7 +187,12 @@ def check_rate(answer: Answer) -> None:
         {
             "the noise is missing: a noisy example deserves a smaller step": n / (n + d + 1),
             "noise is the standard deviation; its square is what adds up": n / (n + d + 1 + s),
-            "the 1 is missing: the square of xᵢ² has mean 3, not 1": n / (n + d + s**2),
+            "E‖x‖⁴ is d (d + 2), not d²: the square of xᵢ² has mean 3, not 1": (
+                n / (n + d - 1 + s**2)
+            ),
+            "the 1 is missing: E‖x‖⁴ is d (d + 2), and n (n − 1) pairs are of different examples": (
+                n / (n + d + s**2)
+            ),
             "the noise of n examples is averaged: d σ² / n, not d σ²": n / (n + d + 1 + n * s**2),
             "the noise adds d σ²/n to E[s²] = d (n + d + 1)/n; take d/n out of both": (
                 n / (n + d + 1 + d * s**2)

@@ -133,6 +133,7 @@ WRONG = [
     (checks.check_rate, lambda n, d, noise: n / (n + d + 1), "noise is missing"),
     (checks.check_rate, lambda n, d, noise: n / (n + d + 1 + noise), "its square"),
     (checks.check_rate, lambda n, d, noise: n / (n + d + noise**2), "the 1 is missing"),
+    (checks.check_rate, lambda n, d, noise: n / (n + d - 1 + noise**2), "has mean 3, not 1"),
     (checks.check_rate, lambda n, d, s: n / (n + d + 1 + d * s**2), "d/n out of both"),
     (checks.check_rate, lambda n, d, s: n / (n + d + 1 + s**2 / d), "d σ²/n, not σ²/n"),
     (
