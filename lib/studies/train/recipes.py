@@ -1,10 +1,10 @@
 """What wakes a layer: three recipes for the book's model, each a step longer than the one before.
 
 ``python -m studies train.recipes`` in the root of the book trains what is missing, each of the nine
-runs in about twenty minutes of one core.  All recipes read the same number of tokens with the
-second edition's settings; they differ only in what their names say.  Each is trained from ``SEEDS``
-seeds and measured as the editions are.  A run that is stopped continues from its last saved step in
-``runs/recipes``.
+runs in about twenty minutes of one core.  All recipes have the second edition's settings and read
+not quite a third as much as it did, those with repetition a tenth less than the others; else they
+differ only in what their names say.  Each is trained from ``SEEDS`` seeds and measured as the
+editions are.  A run that is stopped continues from its last saved step in ``runs/recipes``.
 
 The learning rate is the second edition's in all three.  It is not tuned for each: compare what the
 layers do, and small differences of loss with care.
