@@ -112,9 +112,9 @@ check_missing = ChoiceExercise(
     },
     right="c",
     replies={
-        "a": "32,000 rows of 16,384 are half a billion, not 22 billions",
-        "b": "13 vectors of 16,384 in each of 80 layers are 17 millions",
-        "c": "80 · 16384² is 21.5 billions, and with the embeddings, half a billion, all of the "
+        "a": "32,000 rows of 16,384 are half a billion, not 22 billion",
+        "b": "13 vectors of 16,384 in each of 80 layers are 17 million",
+        "c": "80 · 16384² is 21.5 billion, and with the embeddings, half a billion, all of the "
         "missing 22. Chinchilla's missing 5.6 are found in the same way.",
         "d": "the paper prints the width of that layer as 4d",
     },
