@@ -236,7 +236,7 @@ check_fault = ChoiceExercise(
         "and nothing of them may be used",
         "b": "2.172 bits are 1.506 nats: the model is the 7-gram of the scoreboard, and the record "
         "is a unit.",
-        "c": "four ends among 428,000 characters change the fifth digit",
+        "c": "four ends among 428,000 characters change the fifth decimal",
         "d": "memorized training plays do not lower the score on other plays; 7 is the best order",
     },
 )
