@@ -74,6 +74,12 @@ def test_nf4_is_the_published_table() -> None:
     np.testing.assert_allclose(NF4.values, PUBLISHED_NF4, atol=1.2e-7)
 
 
+def test_the_other_fp4_is_that_of_bitsandbytes() -> None:
+    published = [0, 0.0052083333, 0.6666666667, 1, 0.3333333333, 0.5, 0.1666666667, 0.25]
+    signed = sorted({sign * value for value in published for sign in (-1, 1)})
+    np.testing.assert_allclose(FP4_BITSANDBYTES.values, signed, atol=1e-9)
+
+
 def test_eight_bits_are_torchs_float8() -> None:
     every = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn).float()
     assert {round(v * 448, 6) for v in FP8_E4M3.values} == {

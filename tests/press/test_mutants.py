@@ -277,6 +277,16 @@ def test_what_every_study_is_asked_belongs_to_each(monkeypatch) -> None:
     assert [module.rank(case) for case in cases] == [1, None]
 
 
+def test_what_an_exercise_is_asked_by_its_name_belongs_to_its_topic(monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    importlib.import_module("primer.exercises.optimization")
+    mutant = Mutant(0, 1, "", "constant", 1, "check_predict")
+    module = mutants_session._Module(Path("lib/primer/exercises/optimization.py"), mutant)
+    named = ("optimization.check_predict", "statistics.check_edge")
+    cases = [Asked("../library/test_replies.py", f"test_a_reply[{name}]") for name in named]
+    assert [module.rank(case) for case in cases] == [0, None]
+
+
 def script_of(monkeypatch, name: str, text: str) -> mutants_session._Script:
     """Return what belongs to a change of a script behind a text."""
     monkeypatch.chdir(ROOT)

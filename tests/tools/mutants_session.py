@@ -315,6 +315,7 @@ class _Module:
             values = getattr(getattr(item, "callspec", None), "params", {}).values()
             own = vars(sys.modules[f"primer.exercises.{self.stem}"]).values()
             mine = any(value is other for value in values for other in own)
+            mine = mine or f"[{self.stem}." in item.name  # an exercise by its name
             return (0 if _says(self.names, text) else 1) if mine else None
         if self.topic == "widgets":
             return self.rank_of_widget(item, text)
