@@ -204,8 +204,10 @@ def check_weights(answer: Answer) -> None:
             f"with {queries} queries, {keys} keys and width {width} the first row of weights "
             f"should be {row}: powers of e of the scores q·k/√{width}, divided by their sum"
         )
+    # in double precision, as above: in single the log-sum-exp of 2000 and 1990 is 2000
+    far = torch.tensor([[4000.0], [-4000.0]], dtype=torch.float64)
     with _by_hand():
-        given = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [0.4975]]))
+        given = answer(far.clone(), torch.tensor([[0.5], [0.4975]], dtype=torch.float64))
     large = as_tensor(given, (2, 2), allow_nan=True)
     first, second = large.isnan().any(dim=-1)
     if first:
@@ -215,7 +217,7 @@ def check_weights(answer: Answer) -> None:
     if not same(large, torch.tensor([[2000.0, 1990], [-2000, -1990]]).softmax(1)):
         raise Mistake("of the scores 2000 and 1990 the first should get nearly all the weight")
     with _by_hand():
-        given = answer(torch.tensor([[4000.0], [-4000.0]]), torch.tensor([[0.5], [-0.5]]))
+        given = answer(far.clone(), torch.tensor([[0.5], [-0.5]], dtype=torch.float64))
     if not same(as_tensor(given, (2, 2), allow_nan=True), [[1, 0], [0, 1]]):
         raise Mistake(
             "of a row with the scores 2000 and −2000 the mean is 0, and subtracting it leaves "
