@@ -222,6 +222,7 @@ REPLIES = {
         "eight times smaller": 64 * 25,
     },
     "statistics.check_twice": {
+        "exact variance at n = 400": 400**3 * 2**2 / (399**2 * 398),
         "one waiting time": 1 / 2**2,
         "standard deviation": 2,
         "counted already": 4 * 400,

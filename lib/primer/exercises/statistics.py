@@ -106,6 +106,7 @@ def check_geometric_information(geometric_information: Answer) -> None:
 def check_twice(rate: int = 2, n: int = 400) -> NumberExercise:
     """Ask for the variance of √n(θ̂ − θ), where the notes count the sample twice."""
     variance = rate**2
+    at_n = n**3 * variance / ((n - 1) ** 2 * (n - 2))
     return NumberExercise(
         "1.4",
         question="A set of lecture notes defines I(θ) as the information of the whole sample and "
@@ -114,11 +115,12 @@ def check_twice(rate: int = 2, n: int = 400) -> NumberExercise:
         f"variance of {short(variance / n)} for √n(θ̂ − θ). To which number does it really tend as "
         "the sample grows?",
         right=variance,
-        within=0.0002,
+        within=0.001,
         low=0,
         high=400_000,
         expects="a variance, as a number",
         wrong={
+            at_n: f"that is the exact variance at n = {n}; as the sample grows, it falls to 1/I₁",
             variance / n: f"the notes predict {short(variance / n)}, and that is {n} times too "
             "small; a cell of the section on much data measures such a variance",
             1 / variance: "that is the information of one waiting time, 1/θ²; the variance is its "
@@ -184,7 +186,7 @@ def check_edge(sd: int = 1) -> NumberExercise:
             "its square, 1/(2π), is to be subtracted from 1/2",
         },
         otherwise=f"with σ = {sd}, E of the square is {variance}/2; subtract the square of the "
-        f"mean, {sd}/√(2π)",
+        f"mean, which is {sd}/√(2π)",
         because=f"It is σ² (1/2 − 1/(2π)) = {variance * unit:.3f}: a third of 1/I₁, and "
         "half of the law sits on a point.",
     )
