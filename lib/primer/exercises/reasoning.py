@@ -118,7 +118,7 @@ def _pressed(display: int, key: int) -> int | None:
 CASES: list[tuple[int, int, list[int], bool, str]] = [
     (7, 20, [50, 10, 52, 20, END], True, "keys that lead to the target are right"),
     (7, 20, [50, 11, 52, 20, END], True, "the keys decide; the numbers are not read"),
-    (7, 20, [50, 10, 52, 20, END, 50, 23], True, "what stands behind the end counts nothing"),
+    (7, 20, [50, 10, 52, 20, END, 50, 23], True, "what stands behind the end does not count"),
     (7, 20, [50, 20, END], False, "7 + 3 is not 20: press the key, do not read the number"),
     (7, 20, [50, 10, 52, 20], False, "a reply without an end is not right"),
     (7, 3, [53, 3, END], False, "half of an odd number is an illegal press"),
@@ -192,13 +192,13 @@ def check_estimator(answer: Answer) -> None:
 @exercise("18.5")
 def check_groups(answer: Answer) -> None:
     """Check ``answer(reward, tries)``: replies ordered question-last."""
-    for questions, tries in ((3, 2), (2, 4), (5, 5)):
+    for questions, tries in ((4, 3), (2, 4), (5, 5)):
         random = np.random.default_rng(questions)
         reward = (random.random(questions * tries) < 0.5).astype(float)
         reward[:2] = 1, 0
         table = reward.reshape(tries, questions)
         wrong = reward.reshape(questions, tries)
-        right = (table - table.mean(axis=0)).ravel()
+        right, spread = (table - table.mean(axis=0)).ravel(), table.std(axis=0)
         explain(
             as_array(answer(reward.copy(), tries), reward.shape),
             right,
@@ -217,7 +217,10 @@ def check_groups(answer: Answer) -> None:
                 "right groups, and the result in another order than the rewards": (
                     table - table.mean(axis=0)
                 ).T.ravel(),
-                "subtract the mean only; do not divide": right * tries / max(tries - 1, 1),
+                "that leaves each reply out of the mean it is compared with, n/(n − 1) times as "
+                "much; asked is the mean of all, as in the program": right * tries / (tries - 1),
+                "subtract the mean only; do not divide by the spread": right
+                / np.tile(np.where(spread > 0, spread, 1), tries),
             },
         )
 

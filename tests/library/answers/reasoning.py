@@ -110,6 +110,12 @@ def turned(reward, tries):
     return (table - table.mean(axis=0)).T.ravel()
 
 
+def by_spread(reward, tries):
+    table = reward.reshape(tries, -1)
+    spread = table.std(axis=0)
+    return ((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1)).ravel()
+
+
 def advantage(rewards, values, decay, end=0.0, baseline=True, once=False):
     ahead = np.append(values[1:], values[-1] if end is None else end)
     delta = rewards + ahead - values * baseline
@@ -170,7 +176,8 @@ WRONG = [
     (checks.check_groups, lambda r, n: -groups(r, n), "the sign"),
     (checks.check_groups, lambda r, n: r - r.mean(), "the whole batch"),
     (checks.check_groups, turned, "in another order"),
-    (checks.check_groups, lambda r, n: groups(r, n) * n / (n - 1), "do not divide"),
+    (checks.check_groups, lambda r, n: groups(r, n) * n / (n - 1), "out of the mean"),
+    (checks.check_groups, by_spread, "by the spread"),
     (checks.check_advantage, lambda r, v, d: advantage(r, v, d, end=None), "the value is 0"),
     (checks.check_advantage, lambda r, v, d: advantage(r, v, d, baseline=False), "subtract V_t"),
     (checks.check_advantage, lambda r, v, d: advantage(r, v, 0.0), "that is λ = 0"),
