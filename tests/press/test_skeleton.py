@@ -32,6 +32,7 @@ ENTRY = f"""
 name = "{NAME}"
 title = "Trial"
 about = "a chapter that is not written yet"
+minutes = 60
 part = "Since 2024"
 builds_on = ["09-transformers"]
 library = ["{TOPIC}"]
