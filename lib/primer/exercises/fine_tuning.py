@@ -216,6 +216,11 @@ def check_quantize(round_trip: Answer) -> None:
             scaled = blocks / np.where(c > 0, c, 1)
             return (values[np.abs(scaled[..., None] - values).argmin(-1)] * c).ravel()
 
+        blocks = x.reshape(-1, block)
+        top, size = (some.max(axis=1, keepdims=True) for some in (blocks, np.abs(blocks)))
+        by_top, by_size = (blocks / np.where(c > 0, c, 1) for c in (top, size))
+        nearest = np.abs(by_top[..., None] - values).argmin(-1)
+        above = np.searchsorted(values, by_size)
         got = as_array(round_trip(x.copy(), values.copy(), block), x.shape)
         c = np.repeat(np.abs(x.reshape(-1, block)).max(axis=1), block)
         explain(
@@ -223,6 +228,10 @@ def check_quantize(round_trip: Answer) -> None:
             rounded(block),
             {
                 "one constant was used for all; each block has its own": rounded(x.size),
+                "the largest absolute value counts: a block's largest number may be a small one": (
+                    values[nearest] * top
+                ).ravel(),
+                "that is the next value above; take the nearest": (values[above] * size).ravel(),
                 "multiply by the block's largest number again": rounded(block)
                 / np.where(c > 0, c, 1),
                 "that is ordinary rounding; take the nearest of the values": np.round(

@@ -16,6 +16,19 @@ def round_trip(x, values, block, guard=True, back=True):
     return (chosen * c if back else chosen).ravel()
 
 
+def by_the_largest(x, values, block):
+    blocks = x.reshape(-1, block)
+    c = blocks.max(axis=1, keepdims=True)
+    codes = abs((blocks / np.where(c > 0, c, 1))[..., None] - values).argmin(axis=-1)
+    return (values[codes] * c).ravel()
+
+
+def from_above(x, values, block):
+    blocks = x.reshape(-1, block)
+    c = abs(blocks).max(axis=1, keepdims=True)
+    return (values[np.searchsorted(values, blocks / np.where(c > 0, c, 1))] * c).ravel()
+
+
 def ordinary(x, values, block):
     c = np.abs(x.reshape(-1, block)).max(axis=1, keepdims=True)
     return (np.round(x.reshape(-1, block) / np.where(c > 0, c, 1)) * c).ravel()
@@ -116,6 +129,8 @@ WRONG = [
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, len(x)), "each block has its own"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, b, guard=False), "holds NaN"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, b, back=False), "multiply by"),
+    (checks.check_quantize, by_the_largest, "largest absolute value counts"),
+    (checks.check_quantize, from_above, "take the nearest"),
     (checks.check_quantize, ordinary, "ordinary rounding"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, len(x) // b), "length of a block"),
     (checks.check_table, lambda: NF4.values, "NF4 has"),
