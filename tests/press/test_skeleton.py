@@ -166,6 +166,11 @@ def test_it_builds_without_a_warning_and_one_to_come_is_drawn_so(
     page = chapter_of([new_markdown_cell("# Positions", id="title")])
     write_book(tmp_path, page)
     shutil.copytree(made[0] / "lib", tmp_path / "lib", dirs_exist_ok=True)
+    for name in ("widgets", "checkpoints"):  # which were left out, and the press imports
+        (tmp_path / "lib/primer" / name).symlink_to(BOOK / "lib/primer" / name)
+    rows = "chapters/appendix/coverage.csv"  # which it reads
+    (tmp_path / rows).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(made[0] / rows, tmp_path / rows)
     shutil.copy(made[0] / f"chapters/{NAME}.ipynb", tmp_path / "chapters")
     for name in CHAPTERS:  # prerequisites to link to
         if (
