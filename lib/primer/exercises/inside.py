@@ -84,7 +84,7 @@ def check_room(d: int = 128, percent: int = 45) -> NumberExercise:
         },
         otherwise=f"e to the power of {d} · {epsilon:g}² / 4",
         because=f"{d} · {epsilon**2:.4g} / 4 = {short(exponent)}, and e to that power is "
-        f"{math.exp(exponent):.1f}.",
+        f"{math.exp(exponent):.2f}: {right} directions.",
     )
 
 

@@ -87,7 +87,7 @@ class Report(NamedTuple):
     step : int
         Steps so far.
     train, test : float
-        Accuracies on the pairs that it learns from, and on the others.
+        Accuracies on the pairs that it learns from, and on the sums that it saw in neither order.
     network : AdditionNetwork
         As it is now.
     """
@@ -128,6 +128,33 @@ def modular_pairs(p: Prime) -> Int[Tensor, "pairs 2"]:
     return torch.cartesian_prod(torch.arange(p), torch.arange(p))
 
 
+def split_sums(
+    p: int, seen: float, generator: torch.Generator
+) -> tuple[Int[Tensor, "seen 2"], Int[Tensor, "unseen 2"]]:
+    """Draw pairs to learn from, and list the pairs of which neither order was drawn.
+
+    The network adds two rows of one table: b + a is the same sum to it as a + b.
+
+    Examples
+    --------
+    >>> learned, unseen = split_sums(59, 0.5, torch.Generator().manual_seed(0))
+    >>> len(learned), len(unseen)
+    (1740, 898)
+    """
+    pairs = modular_pairs(p)
+    n = round(seen * len(pairs))
+    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
+    known = torch.zeros(p, p, dtype=torch.bool)
+    known[tuple(pairs[:n].T)] = True
+    unseen = pairs[~(known | known.T)[tuple(pairs.T)]]
+    if not (n > 0 and len(unseen)):
+        raise ValueError(
+            "seen must leave pairs to learn from, and sums to test on that are seen in neither "
+            f"order, got {seen}"
+        )
+    return pairs[:n], unseen
+
+
 @checked
 @torch.enable_grad()  # inside: it goes through a generator only if it sees one
 def train_addition(
@@ -142,7 +169,9 @@ def train_addition(
     decay: NotNegative = 1.0,
     every: Count = 25,
 ) -> Iterator[Report]:
-    r"""Train a network on some of the sums, and report how it does on the others.
+    r"""Train a network on some of the sums, and report how it does on those it never saw.
+
+    A sum is unseen if the network learned from neither order of its numbers.
 
     Parameters
     ----------
@@ -173,7 +202,7 @@ def train_addition(
     Raises
     ------
     ValueError
-        When p is no odd prime, or no pair is left to learn from or to test on.
+        When p is no odd prime, or no sum is left to learn from or to test on.
 
     References
     ----------
@@ -186,12 +215,7 @@ def train_addition(
     >>> last.step, last.train
     (100, 1.0)
     """
-    pairs = modular_pairs(p)
-    n = round(seen * len(pairs))
-    if not 0 < n < len(pairs):
-        raise ValueError(f"seen must leave pairs to learn from and to test on, got {seen}")
-    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
-    train, test = pairs[:n], pairs[n:]
+    train, test = split_sums(p, seen, generator)
     table = 0.5 * torch.randn(p, width, generator=generator)
     output = torch.randn(width, p, generator=generator) / math.sqrt(width)
     table.requires_grad_(), output.requires_grad_()

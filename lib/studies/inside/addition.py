@@ -22,6 +22,7 @@ from primer.inside import (
     own_waves,
     train_addition,
 )
+from primer.inside.addition import split_sums
 from studies.study import Setting, Study, spread
 
 P, WIDTH = 59, 128
@@ -47,9 +48,9 @@ class Run(NamedTuple):
     seed : int
         Of first weights and of the pairs to learn from.
     train_at, test_at : int or None
-        The first step with 0.99 of the seen, and of the other pairs right.
+        The first step with 0.99 of the seen pairs, and of the unseen sums right.
     way_there : tuple of float
-        Accuracy on the other pairs after every 250 steps.
+        Accuracy on the unseen sums, of which neither order was learned from, after every 250 steps.
     pure_in, pure_out : float
         The median share of a neuron's power that is in its own frequency, in table and output.
     same : float
@@ -62,9 +63,9 @@ class Run(NamedTuple):
     by_sum, by_double : float
         Shares of the logits' variance that depend on a + b − c alone, and on 2a − c alone.
     own, without : float
-        Accuracy on the other pairs with each neuron's own frequency alone, and without it.
+        Accuracy on the unseen sums with each neuron's own frequency alone, and without it.
     test : float
-        Accuracy on the other pairs.
+        Accuracy on the unseen sums.
     """
 
     way: str
@@ -98,8 +99,7 @@ def train(way: str, seed: int) -> Iterator[Run]:
     ]
     network = reports[-1].network
     pairs = modular_pairs(P)
-    order = torch.randperm(len(pairs), generator=torch.Generator().manual_seed(seed))
-    others = pairs[order][round(float(how["seen"]) * len(pairs)) :]
+    _, others = split_sums(P, float(how["seen"]), torch.Generator().manual_seed(seed))
     read, written = neurons(network.table), neurons(network.output.T)
     same = read.frequency == written.frequency
     turn = np.exp(1j * (written.phase - 2 * read.phase))[same].mean()
