@@ -277,6 +277,13 @@ def test_what_every_study_is_asked_belongs_to_each(monkeypatch) -> None:
     assert [module.rank(case) for case in cases] == [1, None]
 
 
+def test_variants_of_an_exercise_are_made_while_its_module_is_imported(monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    mutants_session.at_import.cache_clear()
+    assert "check_precision" in mutants_session.at_import()
+    assert "check_transfer" not in mutants_session.at_import()
+
+
 def test_what_an_exercise_is_asked_by_its_name_belongs_to_its_topic(monkeypatch) -> None:
     monkeypatch.chdir(ROOT)
     importlib.import_module("primer.exercises.optimization")

@@ -263,6 +263,8 @@ def at_import() -> frozenset[str]:
         node = waiting.pop()
         if isinstance(node, ast.Call):
             called.add(getattr(node.func, "attr", getattr(node.func, "id", "")))
+        if isinstance(node, ast.FunctionDef) and "@varied(" in ast.unparse(node):
+            called.add(node.name)  # it makes the variants of its exercise
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             defaults = [*node.args.defaults, *node.args.kw_defaults]
             waiting += [*getattr(node, "decorator_list", []), *filter(None, defaults)]
