@@ -150,7 +150,8 @@ SAID = {
     "0,6": "in Python a comma makes 2 of 0,6, write 0.6",
     "1, 2, 3": "in Python a comma makes 3 of 1,2,3, write it without commas",
     "'4608'": "your answer should be a number; write '4608' without quotes",
-    "'60 %'": "'60 %' is text: write 4608 or 4_608, 0.6 for 60 %, 2**9, 3 / 5, without a unit",
+    "'60 Hz'": "'60 Hz' is text: write 4608 or 4_608, 2**9, 3 / 5, without a unit",
+    "'60 %'": "without a unit; of 60 % write 60 where percent are asked, 0.6 where a share is",
     "8^4": "in Python ^ is no power, 8^4 is 12: write 8**4",
     "17^3": "solve it",
 }

@@ -121,7 +121,9 @@ def _as_python(text: str) -> str:
     try:
         float(text)
     except ValueError:
-        return f"{text!r} is text: write 4608 or 4_608, 0.6 for 60 %, 2**9, 3 / 5, without a unit"
+        spelled = "4608 or 4_608, 2**9, 3 / 5, without a unit"
+        percent = "; of 60 % write 60 where percent are asked, 0.6 where a share is"
+        return f"{text!r} is text: write {spelled}{percent if '%' in text else ''}"
     return f"write {text!r} without quotes"
 
 
