@@ -2316,7 +2316,7 @@ BY_HAND = [
         "memory must have shape (*shape,), got (2,)",
     ),
     (
-        ADAM.format("[1.0], optimization.rules.AdamMemory([0.0], [-1.0], 0)"),
+        ADAM.format("[1.0, 2.0], optimization.rules.AdamMemory([0.0, 0.0], [1.0, -1.0], 0)"),
         "memory.square is a mean of squares, got -1 in it",
     ),
     (

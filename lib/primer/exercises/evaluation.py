@@ -267,7 +267,7 @@ def check_cut(answer: Answer) -> None:
                     scores, level
                 ),
                 "np.quantile counts n, not n + 1, and mixes two scores": np.quantile(
-                    scores, min(1.0, math.ceil((n + 1) * level) / n)
+                    scores, math.ceil((n + 1) * level) / n
                 ),
                 "sort the scores first: asked is the r-th smallest, not the r-th": scores[
                     math.ceil((n + 1) * level - 1e-9) - 1
