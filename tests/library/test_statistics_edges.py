@@ -210,6 +210,12 @@ def test_the_t_distribution_keeps_its_digits_far_out(t, df):
         assert math.log(float(statistics.t_density(t, df))) == pytest.approx(density, abs=1e-8)
 
 
+@given(t=st.floats(-5, 5), log_df=st.floats(7, 308))
+def test_many_degrees_of_freedom_are_the_normal_law(t, log_df):
+    got = float(statistics.t_density(t, 10**log_df))
+    assert got == pytest.approx(normal(t, 0, 1), rel=300 / 10**log_df + 1e-12)
+
+
 @given(log_p=st.floats(-290, -0.31), df=st.floats(1, 1e6))
 def test_quantiles_undo_the_far_tails(log_p, df):
     t = statistics.t_quantile(10**log_p, df)
@@ -265,6 +271,37 @@ def test_the_bayes_factor_of_a_coin_is_scipys(n, share, p, a):
     known, open_minded = scipy.stats.binom.logpmf(k, n, p), scipy.stats.betabinom.logpmf(k, n, a, 2)
     got = statistics.coin_bayes_factor(k, n, p, a, 2.0)
     assert math.log(got) == pytest.approx(known - open_minded, abs=1e-8)
+
+
+@given(
+    logs=st.tuples(st.floats(-2, 12), st.floats(-2, 12)),
+    n=st.integers(1, 200),
+    share=st.floats(0, 1),
+)
+def test_the_prediction_of_a_long_experience_by_adding_up_logarithms(logs, n, share):
+    """Seen one after the other: k successes, each as likely as before it was expected."""
+    (a, b), k = (10**log for log in logs), round(share * n)
+    chances = [math.log((a + i) / (a + b + i)) for i in range(k)]
+    chances += [math.log((b + i) / (a + b + k + i)) for i in range(n - k)]
+    exact = math.fsum([math.log(math.comb(n, k)), *chances])
+    got = statistics.Beta(a, b).log_predictive(k, n)
+    assert got == pytest.approx(exact, rel=1e-11, abs=1e-11)
+
+
+@given(log_n=st.floats(0, 16), share=st.floats(0.1, 0.9), away=st.floats(-3, 3))
+def test_the_density_of_a_long_experience_is_normal(log_n, share, away):
+    n = 10**log_n
+    sd = math.sqrt(share * (1 - share) / n)
+    p = share + away * sd
+    if not 0 < p < 1:
+        return
+    got = float(statistics.Beta(share * n, (1 - share) * n).log_density(p))
+    by_scipy = scipy.stats.beta.logpdf(p, share * n, (1 - share) * n)
+    if n < 1e5:
+        assert got == pytest.approx(by_scipy, rel=1e-10, abs=1e-8)
+    else:
+        exact = -math.log(sd) - math.log(2 * math.pi) / 2 - ((p - share) / sd) ** 2 / 2
+        assert got == pytest.approx(exact, abs=200 / math.sqrt(n))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import betaln
 
 from primer.inputs import (
     Like,
@@ -27,7 +26,7 @@ from primer.inputs import (
 )
 from primer.inputs.fields import checked_fields
 from primer.inputs.magnitude import scaled
-from primer.statistics.binomial import log_beta_binomial
+from primer.statistics.binomial import log_beta_binomial, log_beta_density
 from primer.statistics.inputs import Sample, sample
 
 
@@ -193,8 +192,7 @@ class Beta(NamedTuple):
         p = theta
         if ((p <= 0) | (p >= 1)).any():
             raise ValueError("theta must lie strictly between 0 and 1")
-        kernel = (self.a - 1) * np.log(p) + (self.b - 1) * np.log1p(-p)
-        return np.asarray(kernel - betaln(self.a, self.b))
+        return np.asarray(log_beta_density(p, float(self.a), float(self.b)))
 
     @checked
     def log_predictive(self, successes: int, trials: int) -> float:

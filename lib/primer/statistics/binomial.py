@@ -8,17 +8,20 @@ small differences themselves.
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from scipy.special import gammaln, xlogy
+import numpy as np
+from jaxtyping import Float
+from scipy.special import betaln, gammaln, xlogy
 
 LARGE = 16.0
 """From here on four terms of Stirling's series are exact to rounding."""
+MANY_TRIALS = 1e4
+"""Below it the difference of the logarithms themselves has lost next to nothing."""
 
 
 def stirling_error(n: float) -> float:
-    r"""Compute :math:`\log n! - (n + \tfrac12)\log n + n - \tfrac12\log 2\pi` for n above 0."""
-    if n < LARGE:
-        return float(gammaln(n + 1)) - (n + 0.5) * math.log(n) + n - math.log(2 * math.pi) / 2
+    r"""Compute :math:`\log n! - (n + \tfrac12)\log n + n - \tfrac12\log 2\pi` for n above 16."""
     square = n * n
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / n
 
@@ -36,24 +39,44 @@ def log_binomial(k: float, n: float, p: float) -> float:
     0.375
     """
     failures = n - k
-    if k == 0 or failures == 0:
-        return float(xlogy(k, p)) + float(failures * math.log1p(-p))
-    series = stirling_error(n) - stirling_error(k) - stirling_error(failures)
-    surprise = _deviance(k, n * p) + _deviance(failures, n * (1 - p))
-    spread = math.log(k) + math.log(failures) - math.log(n)
-    return series - surprise - (math.log(2 * math.pi) + spread) / 2
+    ways = _against_power(n) - _against_power(k) - _against_power(failures)
+    return ways - float(
+        deviance(k, n * p, n * p - k) + deviance(failures, n * (1 - p), n * (1 - p) - failures)
+    )
 
 
-def _deviance(x: float, expected: float) -> float:
-    r"""Compute :math:`x \log(x/m) + m - x`, also where both are nearly equal."""
-    u = (x - expected) / expected
-    if abs(u) > 0.1:
-        return x * math.log(x / expected) + expected - x
-    power, total = -u, 0.0  # (1 + u) log(1 + u) - u = u²/2 - u³/6 + u⁴/12 - …
+def _against_power(x: float) -> float:
+    r"""Compute :math:`\log x! - x \log x + x`, which is 0 at 0."""
+    if x < LARGE:
+        return float(gammaln(x + 1) - xlogy(x, x) + x)
+    return stirling_error(x) + (math.log(2 * math.pi) + math.log(x)) / 2
+
+
+def deviance(x: float, expected: Any, gap: Any) -> Float[np.ndarray, "..."]:
+    r"""Compute :math:`x \log(x/m) + m - x`, also where both are nearly equal.
+
+    Whoever knows the gap :math:`m - x` better than a difference of the two does, says it.
+    """
+    m = np.maximum(expected, math.ulp(0.0))
+    with np.errstate(over="ignore"):
+        u = -gap / m
+        far = xlogy(x, x / m) + gap
+    small = np.clip(u, -0.1, 0.1)
+    power, total = -small, np.zeros_like(u)  # (1 + u) log(1 + u) - u = u²/2 - u³/6 + u⁴/12 - …
     for j in range(2, 40):
-        power *= -u
-        total += power / (j * (j - 1))
-    return expected * total
+        power = power * -small
+        total = total + power / (j * (j - 1))
+    return np.where(np.abs(u) > 0.1, far, m * total)
+
+
+def log_beta_density(p: Float[np.ndarray, "..."], a: float, b: float) -> Float[np.ndarray, "..."]:
+    r"""Compute the log-density of Beta(a, b): the chance of a in a + b trials, up to a factor."""
+    if a + b < MANY_TRIALS:
+        return (a - 1) * np.log(p) + (b - 1) * np.log1p(-p) - betaln(a, b)
+    ways = _against_power(a + b) - _against_power(a) - _against_power(b)
+    n, q = a + b, 1 - p
+    surprise = deviance(a, n * p, n * p - a) + deviance(b, n * q, n * q - b)
+    return ways - surprise + math.log(a) + math.log(b) - math.log(n) - np.log(p) - np.log1p(-p)
 
 
 def log_gamma_ratio(z: float, shift: float) -> float:
@@ -78,6 +101,15 @@ def log_beta_binomial(k: float, n: float, a: float, b: float) -> float:
     """
     if n == 0:
         return 0.0
-    ways = log_gamma_ratio(k + 1, a - 1) + log_gamma_ratio(n - k + 1, b - 1)
-    own = float(gammaln(a + b) - gammaln(a) - gammaln(b))
-    return ways - log_gamma_ratio(n + 1, a + b - 1) + own
+    a, b = float(a), float(b)
+    more, less, total = a + k, b + (n - k), a + b + n
+    ways = _against_power(n) - _against_power(k) - _against_power(n - k)
+    before = _against_power(a + b) - _against_power(a) - _against_power(b)
+    after = _against_power(total) - _against_power(more) - _against_power(less)
+    gap = a / total * (n - k) - b / total * k  # each of the four is as far from what is expected
+    p, q = more / total, less / total
+    surprise = deviance(k, n * p, gap) + deviance(n - k, n * q, -gap)
+    surprise += deviance(a, (a + b) * p, -gap) + deviance(b, (a + b) * q, gap)
+    factor = math.log(a) - math.log(more) + math.log(b) - math.log(less)
+    factor += math.log(total) - math.log(a + b)
+    return ways + before - after - float(surprise) + factor

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import gammaln, ndtr, ndtri, stdtr
+from scipy.special import ndtr, ndtri, stdtr
 
 from primer.inputs import (
     Number,
@@ -26,6 +26,7 @@ from primer.inputs import (
 )
 from primer.inputs.guard import unasked
 from primer.inputs.magnitude import TINY
+from primer.statistics.binomial import log_gamma_ratio
 
 NEGLIGIBLE = 36.0
 """The integral leaves out scales whose density is below e⁻³⁶ of the highest."""
@@ -217,9 +218,10 @@ def t_density(t: Reals, df: Positive) -> Float[np.ndarray, "..."]:
 
 
 def _log_t_density(t: np.ndarray, nu: float) -> np.ndarray:
-    constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - math.log(nu * math.pi) / 2
-    # half of log(1 + t²/ν), in which no square overflows
-    return np.asarray(constant - (nu + 1) * np.log(np.hypot(1.0, t / math.sqrt(nu))))
+    constant = log_gamma_ratio(nu / 2, 0.5) - (math.log(nu) + math.log(math.pi)) / 2
+    ratio = np.abs(t) / math.sqrt(nu)  # half of log(1 + t²/ν), in which no square is lost
+    near = np.log1p(np.minimum(ratio, 1.0) ** 2) / 2
+    return np.asarray(constant - (nu + 1) * np.where(ratio < 1, near, np.log(np.hypot(1.0, ratio))))
 
 
 @checked
