@@ -169,6 +169,25 @@ def test_t_tests_have_no_unit(seed, n, exponent):
     assert (low / scale, high / scale) == pytest.approx(statistics.confidence_interval(x))
 
 
+@given(
+    x=st.lists(st.integers(-50, 50), min_size=4, max_size=9),
+    y=st.lists(st.integers(-50, 50), min_size=4, max_size=9),
+    bits=st.integers(0, 46),
+)
+def test_what_a_spread_says_does_not_depend_on_where_zero_is(x, y, bits):
+    """Whole numbers beside 2⁴⁶ have no rounding; the mean of them has."""
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        return
+    x, y, offset = np.array(x), np.array(y), 2.0**bits
+    assert statistics.sample_variance(x + offset) == pytest.approx(
+        statistics.sample_variance(x), rel=1e-12
+    )
+    near, far = statistics.welch_t_test(x, y), statistics.welch_t_test(x + offset, y + offset)
+    assert far == pytest.approx(near, rel=1e-10, abs=1e-12)
+    near, far = statistics.t_test(x, 1.0), statistics.t_test(x + offset, offset + 1)
+    assert far == pytest.approx(near, rel=1e-10, abs=1e-12)
+
+
 def test_a_t_statistic_of_huge_numbers():
     assert statistics.t_test([1e200, -1e200, 3e200]).statistic == pytest.approx(math.sqrt(3) / 2)
 

@@ -44,6 +44,32 @@ def scaled(
     return values / scale, float(scale) if axis is None else scale.squeeze(axis)
 
 
+def variance(values: Float[np.ndarray, "... n"], ddof: int = 1) -> Float[np.ndarray, "..."]:
+    r"""Compute variances along the last axis, of numbers of about size 1 whose spread is far less.
+
+    A mean is rounded to the digits of a common offset; the mean of what is left corrects it.
+
+    Parameters
+    ----------
+    values : float array, shape (..., n)
+        Numbers whose squares do not overflow.
+    ddof : int
+        What is taken off the divisor.
+
+    Returns
+    -------
+    float array, shape (...)
+        The variances.
+
+    Examples
+    --------
+    >>> float(variance(2.0**52 + np.array([1.0, 2.0, 6.0])))
+    7.0
+    """
+    left = values - values.mean(axis=-1, keepdims=True)
+    return np.asarray(left.var(axis=-1, ddof=ddof))  # which takes the mean off once more
+
+
 def rescaled(name: str, parts: Any, *scales: Any) -> Any:
     """Multiply a result by the scales that its numbers were divided by.
 

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import Natural, Number, checked
-from primer.inputs.magnitude import rescaled, scaled
+from primer.inputs.magnitude import rescaled, scaled, variance
 from primer.statistics.inputs import Samples, samples
 
 
@@ -79,7 +79,7 @@ def sample_variance(x: ArrayLike, ddof: Natural = 1) -> Float[np.ndarray, "..."]
     (7.0, 4.666666666666667)
     """
     parts, scale = scaled(samples("x", x, at_least=ddof + 1), axis=-1)  # no square overflows
-    return rescaled("the variance", parts.var(axis=-1, ddof=ddof), scale, scale)
+    return rescaled("the variance", variance(parts, ddof), scale, scale)
 
 
 @checked

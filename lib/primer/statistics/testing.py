@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from primer.inputs import Number, Probability, checked, one_of
 from primer.inputs.fields import checked_fields
-from primer.inputs.magnitude import scaled
+from primer.inputs.magnitude import scaled, variance
 from primer.statistics.inputs import sample
 from primer.statistics.student import t_cdf, t_quantile
 
@@ -172,8 +172,8 @@ def t_test(x: ArrayLike, mean: Number = 0.0, alternative: Alternative = "two-sid
     _refuse_constant("x", values := sample("x", x, at_least=2))
     parts, scale = scaled(values)  # t has no unit: no square overflows
     n = len(parts)
-    gap = float(parts.mean()) - mean / scale
-    t = gap / (float(parts.std(ddof=1)) / math.sqrt(n))
+    gap = float((parts - mean / scale).mean())
+    t = gap / math.sqrt(variance(parts) / n)
     return TTest(t, n - 1.0, tail_probability(t, n - 1, alternative))
 
 
@@ -219,9 +219,9 @@ def welch_t_test(x: ArrayLike, y: ArrayLike, alternative: Alternative = "two-sid
     _refuse_constant("y", second := sample("y", y, at_least=2))
     parts, _ = scaled(np.concatenate([first, second]))  # t has no unit: no square overflows
     first, second = parts[: len(first)], parts[len(first) :]
-    a = first.var(ddof=1) / len(first)
-    b = second.var(ddof=1) / len(second)
-    t = float((first.mean() - second.mean()) / math.sqrt(a + b))
+    a, b = float(variance(first)) / len(first), float(variance(second)) / len(second)
+    gap = (first - parts[0]).mean() - (second - parts[0]).mean()  # without a common offset
+    t = float(gap / math.sqrt(a + b))
     df = float((a + b) ** 2 / (a**2 / (len(first) - 1) + b**2 / (len(second) - 1)))
     return TTest(t, df, tail_probability(t, df, alternative))
 
@@ -266,7 +266,7 @@ def confidence_interval(x: ArrayLike, level: Probability = 0.95) -> tuple[float,
     _refuse_constant("x", values := sample("x", x, at_least=2))
     n, outside = len(values), 1 - level
     parts, scale = scaled(values)
-    reach = -t_quantile(outside / 2, n - 1) * float(parts.std(ddof=1)) / math.sqrt(n)
+    reach = -t_quantile(outside / 2, n - 1) * math.sqrt(variance(parts) / n)
     center = float(parts.mean())
     return (center - reach) * scale, (center + reach) * scale
 
