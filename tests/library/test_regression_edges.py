@@ -189,3 +189,34 @@ def test_functions_that_return_something_else_are_told():
     with pytest.raises(ValueError, match="the result of solve must be a matrix"):
         reg.choose_penalty(lambda X, y: y, *data, folds)
     assert math.isfinite(reg.choose_penalty(lambda X, y: np.ones((2, 1)), *data, folds)[1][0])
+
+
+# Each of features, response, their units (powers of two, which round nothing), and the unit of it.
+IN_UNITS = [
+    (lambda X, y, a, b: reg.normal_equations(X, y), -1, 1),
+    (lambda X, y, a, b: reg.ols(X, y).coefficients[1:], -1, 1),
+    (lambda X, y, a, b: reg.robust_covariance(reg.ols(X, y))[1:, 1:], -2, 2),
+    (lambda X, y, a, b: reg.robust_covariance(reg.ols(X, y), "HC2")[1:, 1:], -2, 2),
+    (lambda X, y, a, b: reg.newey_west_covariance(reg.ols(X, y), 2)[1:, 1:], -2, 2),
+    (lambda X, y, a, b: reg.ridge(X, y, 0.75 * a * a), -1, 1),
+    (lambda X, y, a, b: reg.ridge_dual(X, y, 0.75 * a * a), -1, 1),
+    (lambda X, y, a, b: reg.lasso(X, y, 0.75 * a * b), -1, 1),
+]
+
+
+@pytest.mark.parametrize(("computed", "by_features", "by_response"), IN_UNITS)
+@given(seed=SEEDS, exponents=st.tuples(st.integers(-505, 505), st.integers(-1022, 500)))
+def test_any_unit_is_right_or_refused(computed, by_features, by_response, seed, exponents):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(14, 3))
+    y = X @ [1.0, 2.0, -1.0] + rng.normal(size=14)
+    a, b = (2.0**exponent for exponent in exponents)
+    power = by_features * exponents[0] + by_response * exponents[1]
+    if 0.75 * a * b in (0.0, math.inf) or abs(power) > 1000:
+        return  # no floating-point number could be given, or come out
+    try:
+        got = computed(a * X, b * y, a, b)
+    except ValueError as error:
+        assert "floating-point" in str(error)  # noqa: PT017 -- both answers are right
+    else:
+        assert np.ldexp(got, -power) == pytest.approx(computed(X, y, 1.0, 1.0), rel=1e-6)

@@ -84,8 +84,10 @@ class Fit:
         r""":math:`\hat\beta`, from :math:`R\hat\beta = Q^\top y`."""
         constant = self.Q.sum(axis=0)  # Qᵀ1
         if self.has_intercept:
-            return solve_triangular(self.R, self.moments) + self.level * np.eye(len(self.R))[0]
-        return solve_triangular(self.R, self.moments + self.level * constant)
+            found = solve_triangular(self.R, self.moments) + self.level * np.eye(len(self.R))[0]
+        else:
+            found = solve_triangular(self.R, self.moments + self.level * constant)
+        return rescaled("a coefficient", found)
 
     @cached_property
     def fitted(self) -> Float[np.ndarray, " n"]:

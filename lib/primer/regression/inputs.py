@@ -10,6 +10,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import Like, real, vector
+from primer.inputs.magnitude import TINY
 
 INCOMPLETE = "remove or fill incomplete observations first"
 
@@ -109,9 +110,21 @@ def solve(
         When they have no one solution in floating-point numbers.
     """
     try:
-        return np.asarray(np.linalg.solve(matrix, right))
+        result = np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:
         raise ValueError(
             "the equations have no one solution in floating-point numbers: columns depend on each "
             "other, or the penalty is too small beside them; enlarge it, or leave columns out"
         ) from None
+    if _vanishes(np.diag(matrix)) or _vanishes(right) or _vanishes(result, there=bool(right.any())):
+        raise ValueError(
+            "the equations lost their digits: numbers in them, such as squares of X or products "
+            "with y, are too small for floating-point numbers; measure in other units"
+        )
+    return result
+
+
+def _vanishes(values: Float[np.ndarray, "..."], *, there: bool = False) -> bool:
+    """Say whether numbers are so small that they lost their digits, or all that must be there."""
+    sizes = np.abs(values)
+    return bool(((sizes > 0) & (sizes < TINY)).any() or (there and not sizes.any()))

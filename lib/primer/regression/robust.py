@@ -10,8 +10,10 @@ from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import solve_triangular
 
 from primer.inputs import Natural, Reals, among, checked
+from primer.inputs.magnitude import rescaled, scaled
 from primer.regression.diagnostics import residual_share
 from primer.regression.inference import Fit
 from primer.regression.inputs import Design
@@ -105,14 +107,23 @@ def robust_covariance(
     """
     if fit.df_residual < 1:
         raise ValueError("no degree of freedom is left: all residuals are 0")
-    weights = fit.residuals**2
+    errors = fit.residuals
     if kind == "HC1":
-        weights = weights * len(fit.y) / fit.df_residual
+        errors = errors * np.sqrt(len(fit.y) / fit.df_residual)
     elif kind == "HC2":
-        weights = weights / residual_share(fit)
+        errors = errors / np.sqrt(residual_share(fit))
     elif kind == "HC3":
-        weights = weights / residual_share(fit) ** 2
-    return fit.inverse_gram @ (fit.X.T * weights) @ fit.X @ fit.inverse_gram
+        errors = errors / residual_share(fit)
+    pulls, scale = scaled(_pulls(fit, errors))
+    return rescaled("the covariance", pulls.T @ pulls, scale, scale)
+
+
+def _pulls(fit: Fit, errors: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n k"]:
+    r"""Compute how far each error moves the coefficients, :math:`(X^\top X)^{-1} x_i e_i`.
+
+    They have the unit of the coefficients, whatever that of X and of y is.
+    """
+    return (solve_triangular(fit.R, fit.Q.T) * errors).T
 
 
 @checked
@@ -155,9 +166,9 @@ def newey_west_covariance(fit: Fit, lags: Natural) -> Float[np.ndarray, "k k"]:
     """
     if lags >= len(fit.y):
         raise ValueError(f"lags must lie between 0 and {len(fit.y) - 1}, got {lags}")
-    scores = fit.X * fit.residuals[:, None]  # (n, k): e_i x_i
-    total = scores.T @ scores
+    pulls, scale = scaled(_pulls(fit, fit.residuals))
+    total = pulls.T @ pulls
     for lag in range(1, lags + 1):
-        neighbors = scores[lag:].T @ scores[:-lag]
+        neighbors = pulls[lag:].T @ pulls[:-lag]
         total += (1 - lag / (lags + 1)) * (neighbors + neighbors.T)
-    return fit.inverse_gram @ total @ fit.inverse_gram
+    return rescaled("the covariance", total, scale, scale)

@@ -19,6 +19,7 @@ from primer.inputs import (
     checked,
     vector,
 )
+from primer.inputs.magnitude import TINY
 from primer.regression.inputs import Column, Design, single_response
 
 MAX_SWEEPS = 10_000
@@ -208,9 +209,13 @@ def duality_gap(
     >>> duality_gap(zeros, np.array([2.0]), np.array([2.0]), energy=4.0, penalty=1.0)
     1.0
     """
+    if energy < TINY and moments.any():
+        raise ValueError(
+            "the squares of y are too small for floating-point numbers; measure in a smaller unit"
+        )
     with_y = 2 * energy - moments @ w  # y·r / n
     residual = with_y - pull @ w  # ‖r‖² / n
-    scale = min(1.0, penalty / max(float(np.abs(pull).max()), np.finfo(float).tiny))
+    scale = min(1.0, penalty / max(float(np.abs(pull).max()), TINY))
     primal = residual / 2 + penalty * np.abs(w).sum()
     return float(primal - (scale * with_y - scale**2 * residual / 2))
 
