@@ -79,6 +79,7 @@ WRONG_ANSWERS = [
     ),
     ("fourier.leakage([1.0, -1.0])", "no peak at frequency 0"),
     ("fourier.dtft([1.0, 2.0], 0.1, start=0.5)", "start must be a whole number, got 0.5"),
+    ("fourier.dtft([1.0, 2.0], 0.3, start=10**15)", "omega times n reaches 3e+14 rad"),
     ("fourier.two_tones(frequencies=(1000,))", "frequencies must have length 2"),
     ("train.learning_rate(0, peak=nan, final=0.0, warmup_steps=1, total_steps=5)", "finite number"),
     (
@@ -2032,6 +2033,7 @@ EDGES_FOUNDATIONS = [
     ("scaling.PowerLaw(nan, 0.5)", "scale must be one finite number, got nan"),
     ("scaling.JointLaw(1e13, nan, 0.1, 0.1)", "D_c must be one finite number, got nan"),
     ("scaling.fit_power_law([1, 2], [1, 1])", "hardly changes with size"),
+    ("scaling.fit_power_law([1e6, 1e8], [4e100, 2e100])", "in a far too large or small unit"),
     ("scaling.CHINCHILLA_REFIT.tokens_to_reach(nan, 1e9)", "loss must be one finite number"),
     ("scaling.CHINCHILLA_REFIT.loss([1e9, 1e10], [1e9] * 3)", "shapes that go together"),
     ("scaling.bootstrap(np.mean, [1.0, 2.0], seed=-1)", "seed must be a whole number ≥ 0"),

@@ -23,6 +23,9 @@ from primer.inputs import (
 )
 from primer.inputs.values import MANY
 
+FARTHEST = 1e9
+"""Angles up to here, in rad, keep seven digits or more of what they are beyond whole turns."""
+
 Function = Callable[[np.ndarray], np.ndarray]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -195,7 +198,8 @@ def dtft(x: Signal, omega: Reals, *, start: Whole = 0) -> Complex[np.ndarray, ".
     Raises
     ------
     ValueError
-        When ``x`` is not one sequence, or a value is NaN or infinite.
+        When ``x`` is not one sequence, or a value is NaN or infinite, or an angle
+        is so large that nothing is known of its last turn.
 
     References
     ----------
@@ -207,6 +211,12 @@ def dtft(x: Signal, omega: Reals, *, start: Whole = 0) -> Complex[np.ndarray, ".
     array([2.+0.j, 1.-1.j, 0.-0.j, 2.+0.j])
     """
     w = omega
+    turned = float(np.abs(w).max()) * max(abs(start), abs(start + len(x)))
+    if not turned < FARTHEST:
+        raise ValueError(
+            f"omega times n reaches {turned:.3g} rad, of whose last turn floating-point numbers "
+            "keep too few digits; take omega between -π and π, or start nearer to 0"
+        )
     n = start + np.arange(len(x))
     return np.asarray(np.exp(-1j * w[..., None] * n) @ x)
 
