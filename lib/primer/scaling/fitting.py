@@ -73,7 +73,11 @@ def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLa
     slope, offset = np.polyfit(log_size, log_loss, 1)
     if not floor:
         if abs(slope) * 700 < abs(offset) or slope == 0:
-            raise ValueError("the loss of these runs hardly changes with size: no such law fits")
+            raise ValueError(
+                "the size at which this law's loss is 1 is no floating-point number: the loss of "
+                "these runs hardly changes with size, or is measured in a far too large or small "
+                "unit"
+            )
         return PowerLaw(float(np.exp(-offset / slope)), float(-slope))
     if slope >= 0:
         raise ValueError("the loss of these runs does not fall with size: no such law fits them")
