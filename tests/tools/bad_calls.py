@@ -176,6 +176,7 @@ FOREIGN = [
     ("optimization.newton_schulz(tensor([[1, 2], [3, 4]]))", "floating-point numbers"),
     ("optimization.rounding_error([1.0, 2.0])", "write torch.tensor("),
     ("optimization.descend('adam', lambda w: w, [1.0], 3)", "rule must be a Rule, got 'adam'"),
+    ("optimization.descend(optimization.Adam(), lambda w: 1e160 * w, [1.0], 3)", "large, 1e+160"),
     ("language_models.BytePairEncoding([(0,)])", "entry 0 of merges must be a tuple"),
     (
         "language_models.merge_pair([1, 2], (1,), 3)",

@@ -339,7 +339,8 @@ def descend(
     Raises
     ------
     ValueError
-        When the gradient has another shape than the weights or is not finite.
+        When the gradient has another shape than the weights or is not finite, or Adam's squares
+        of it are not.
     Divergence
         When a weight grows by more than twelve orders of magnitude.
 
@@ -359,7 +360,13 @@ def descend(
         slope = real("the gradient", gradient(w))
         if slope.shape != w.shape:
             raise ValueError(f"the gradient has shape {slope.shape}, the weights {w.shape}")
-        w, memory = move(w, slope, memory)
+        with np.errstate(over="ignore"):  # it is looked for below
+            w, memory = move(w, slope, memory)
+        if isinstance(memory, AdamMemory) and not np.isfinite(memory.square).all():
+            raise ValueError(
+                f"the gradient is so large, {float(abs(slope).max()):.3g}, that its square is no "
+                "floating-point number; divide the loss by a constant"
+            )
         size = float(abs(w).max())
         if not size <= bound:
             size = math.inf if math.isnan(size) else size  # infinity less infinity
