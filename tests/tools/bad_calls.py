@@ -175,6 +175,10 @@ FOREIGN = [
     ("optimization.newton_schulz([[1.0, 2.0], [3.0, 4.0]])", "write torch.tensor("),
     ("optimization.newton_schulz(tensor([[1, 2], [3, 4]]))", "floating-point numbers"),
     ("optimization.rounding_error([1.0, 2.0])", "write torch.tensor("),
+    (
+        "attention.scaled_dot_product_attention(*[eye.to(torch.float8_e4m3fn)] * 3)",
+        "query must be one tensor of 16 bits a number or more, got torch.float8_e4m3fn; write",
+    ),
     ("optimization.descend('adam', lambda w: w, [1.0], 3)", "rule must be a Rule, got 'adam'"),
     ("optimization.descend(optimization.Adam(), lambda w: 1e160 * w, [1.0], 3)", "large, 1e+160"),
     ("language_models.BytePairEncoding([(0,)])", "entry 0 of merges must be a tuple"),

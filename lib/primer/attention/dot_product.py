@@ -223,6 +223,9 @@ def check_attention(query: Tensor, key: Tensor, value: Tensor) -> None:
     for name, x in (("query", query), ("key", key), ("value", value)):
         if tensor(name, x).dtype != query.dtype:
             raise ValueError(f"all need one precision: query {query.dtype}, {name} {x.dtype}")
+        if x.is_nested or x.dtype.itemsize < 2:
+            given = "a nested one" if x.is_nested else f"{x.dtype}; write {name}.bfloat16()"
+            raise ValueError(f"{name} must be one tensor of 16 bits a number or more, got {given}")
     shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
     if not query.ndim == key.ndim == value.ndim >= 2:
         raise ValueError(f"query, key and value need the same number of axes, ≥ 2: {shapes}")
