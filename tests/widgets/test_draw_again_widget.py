@@ -15,7 +15,7 @@ from thorough import WIDTHS
 from widget_page import settle
 
 from primer.notebook.figures import png
-from primer.widgets.draw_again import BINS, FIRST, LONGEST, RATE, SIZES, DrawAgain
+from primer.widgets.draw_again import BINS, FIRST, LONGEST, RATE, SIZES, STILL, DrawAgain
 
 FILE = "draw_again.js"
 SEEDS = st.integers(0, 2**32 - 1)
@@ -47,10 +47,10 @@ def test_the_means_miss_as_far_as_the_gamma_law_says():
 
 
 def test_the_first_samples_show_what_the_question_asks():
-    twelve, twice, fourfold = (DrawAgain(n=n).miss(FIRST) for n in (12, 24, 48))
+    twelve, twice, fourfold = (DrawAgain(n=n).miss(STILL) for n in (12, 24, 48))
     assert twelve / twice == pytest.approx(1.4, abs=0.1)
     assert twelve / fourfold == pytest.approx(2, abs=0.15)
-    means = DrawAgain().means(FIRST)[:, SIZES.index(12)]
+    means = DrawAgain().means(STILL)[:, SIZES.index(12)]
     assert min(abs(means[[0, -1]] - 1 / RATE)) > 0.1  # what stands there first is visibly off
 
 
@@ -81,8 +81,8 @@ def test_values_out_of_range_are_refused(state, complaint):
 def test_the_still_picture_shows_the_latest_sample_and_all_means(n):
     widget = DrawAgain(n=n)
     ticks, means = widget.picture().axes
-    np.testing.assert_allclose(ticks.lines[0].get_xdata(), widget.waits(FIRST)[-1, :n])
-    found = widget.means(FIRST)[:, SIZES.index(n)]
+    np.testing.assert_allclose(ticks.lines[0].get_xdata(), widget.waits(STILL)[-1, :n])
+    found = widget.means(STILL)[:, SIZES.index(n)]
     assert ticks.lines[1].get_xdata() == pytest.approx(found[-1])
     bars = [patch.get_height() for patch in means.patches[1:]]
     np.testing.assert_array_equal(bars, np.histogram(found, np.linspace(0, LONGEST, BINS + 1))[0])
@@ -129,7 +129,7 @@ def test_it_draws_until_it_is_told_to_stop(widget_page):
         said = re.match(r"Sample ([\d,]+)", page.locator(".result").inner_text())
         return int(said[1].replace(",", ""))
 
-    assert count() > 1.5 * FIRST
+    assert count() > 1.5 * STILL
     page.get_by_role("button", name="Pause").click()
     page.clock.run_for(100)
     stopped = count()

@@ -18,8 +18,8 @@ from primer.widgets.shared.mulberry import mulberry
 RATE = 2.0
 """Calls a minute; the mean waiting time is half a minute."""
 SIZES = (3, 6, 12, 24, 48, 96, 192)
-FIRST = 60
-"""So many samples are there before the reader draws one."""
+FIRST, STILL = 1, 60
+"""So many samples are there before the reader draws one, and in a picture where nobody can."""
 LONGEST, BINS = 2.0, 80
 """Minutes of the axis, and the bars of the histogram along it."""
 
@@ -81,7 +81,7 @@ class DrawAgain(Widget):
         return float(abs(self.means(samples)[:, SIZES.index(self.n)] - 1 / RATE).mean())
 
     def picture(self) -> Figure:
-        """Draw the latest sample, and the means of all that are there at first.
+        """Draw the latest sample, and the means of sixty samples.
 
         Returns
         -------
@@ -90,17 +90,17 @@ class DrawAgain(Widget):
         """
         figure = Figure(figsize=(7.2, 3.8), layout="constrained")
         ticks, means = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
-        found = self.means(FIRST)[:, SIZES.index(self.n)]
+        found = self.means(STILL)[:, SIZES.index(self.n)]
         ticks.plot(
-            self.waits(FIRST)[-1, : self.n], np.zeros(self.n), "|", color=LIGHT["ink"], ms=12
+            self.waits(STILL)[-1, : self.n], np.zeros(self.n), "|", color=LIGHT["ink"], ms=12
         )
         ticks.plot(found[-1], 0.6, "v", color=LIGHT["blue"], ms=9)
         ticks.set(yticks=[], ylim=(-0.5, 1), title=f"One sample: {self.n} waiting times")
-        miss = self.miss(FIRST)
+        miss = self.miss(STILL)
         means.axvspan(1 / RATE - miss, 1 / RATE + miss, color=LIGHT["orange"], alpha=0.16)
         means.hist(found, np.linspace(0, LONGEST, BINS + 1), color=LIGHT["blue"], alpha=0.6)
         means.set(xlim=(0, LONGEST), xlabel="minutes", ylabel="samples")
-        means.set_title(f"{FIRST} samples: their means miss by {miss:.2f} min on average")
+        means.set_title(f"{STILL} samples: their means miss by {miss:.2f} min on average")
         for panel in (ticks, means):
             panel.axvline(1 / RATE, color=LIGHT["green"], lw=1.5)
         return figure
