@@ -137,15 +137,14 @@ class Decoding(ChangedModelWidget):
 
     def greedy(self) -> list[int]:
         """Continue the prompt greedily by :func:`primer.inference.generate`."""
-        prompt, end = self.tokens(), self.encoding().special_tokens.get("<|end|>")
-        whole = generate(self.changed_model(), prompt, self.n_tokens, end_token=end)
+        prompt = self.tokens()
+        whole = generate(self.changed_model(), prompt, self.n_tokens, end_token=self.end())
         return [int(token) for token in whole[len(prompt) :]]
 
     def beam(self) -> Hypothesis:
         """Find the best continuation by :func:`primer.inference.beam_search`."""
-        end = self.encoding().special_tokens.get("<|end|>")
         found = beam_search(
-            self.changed_model(), self.tokens(), self.n_tokens, self.n_beams, end_token=end
+            self.changed_model(), self.tokens(), self.n_tokens, self.n_beams, end_token=self.end()
         )
         return found[0]
 
@@ -175,9 +174,7 @@ class Decoding(ChangedModelWidget):
             hatch = None if kept else "////"
             axes.barh(row - 0.2, float(model[token]), 0.3, fill=False, edgecolor=color, hatch=hatch)
             axes.barh(row + 0.2, kept, 0.4, color=LIGHT["blue"], alpha=0.75)
-        names = [self.encoding().decode([token]) for token in order]
-        labels = [name.replace(" ", "␣").replace("\n", "⏎") for name in names]
-        axes.set_yticks(range(len(order)), labels)
+        axes.set_yticks(range(len(order)), [self.name_of(token) for token in order])
         axes.set(ylim=(len(order) - 0.4, -0.6), xlabel="probability")
         before, after = (float(effective_choices(p.log())) for p in (model, drawn))
         axes.set_title(

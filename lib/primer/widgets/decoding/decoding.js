@@ -44,7 +44,7 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
   const shop = workshop(redraw);
   const type = (text) => put({ text });
   const input = textInput({ label: "Prompt", examples: get("examples"), longest: 4000, change: type });
-  const next = bars(tokenizer, constants.shown, (id) => type(get("text") + tokenText(tokenizer, id)), end);
+  const next = bars(tokenizer, constants.shown, (id) => type(get("text") + tokenText(tokenizer, id)));
   const [texts, search, result] = [cards(tokenizer, SAMPLES), tree(tokenizer), resultLine()];
   const again = button("Draw again", () => put({ seed: (get("seed") + SAMPLES) % constants.seeds }));
   const { change: choice, temperature, top_k, top_p, n_tokens, n_beams, seed } = controls;

@@ -3,7 +3,7 @@
 
 import { finalLoop, repeats } from "../shared/generation.js";
 import { div, format, html, paragraph, percent, set, span, svg, widen, write } from "../kit/kit.js";
-import { cut, tokenText, visible } from "../shared/tokenizer.js";
+import { cut, endOf, nameOf, tokenText, visible } from "../shared/tokenizer.js";
 
 const LEAD = 32; // letters of the prompt before a continuation
 const GRAM = 3; // a repetition is so many tokens that stood in the text before
@@ -15,7 +15,8 @@ const share = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : percent(p));
 // ---------------------------------------------------------------- the next token
 
 /** The most probable tokens: the model's probability, and below it the one that is drawn from. */
-export function bars(tokenizer, shown, append, end) {
+export function bars(tokenizer, shown, append) {
+  const end = endOf(tokenizer);
   const rows = Array.from({ length: shown }, () => {
     const [label, value] = [span("token"), span("value")];
     const [model, drawn] = ["model", "drawn"].map((name) => html("i", { class: name }));
@@ -37,13 +38,14 @@ export function bars(tokenizer, shown, append, end) {
       const id = order[rank];
       const gone = q[id] === 0;
       row.id = id;
-      write(row.label, visible(tokenText(tokenizer, id)));
+      write(row.label, nameOf(tokenizer, id));
+      row.label.classList.toggle("end", id === end);
       write(row.value, gone ? `cut by ${byK(rank) ? "k" : "p"}` : share(q[id]));
       widen(row.model, p[id] / longest);
       widen(row.drawn, q[id] / longest);
       row.element.disabled = !whole(id);
       row.element.classList.toggle("cut", gone);
-      const words = `${row.label.textContent} ${row.value.textContent}, the model says ${share(p[id])}; append it`;
+      const words = `${row.label.textContent} ${row.value.textContent}, the model says ${share(p[id])}${whole(id) ? "; append it" : ""}`;
       set(row.element, { "aria-label": words });
     });
     const shares = [0, 0, 0, 0];
@@ -76,13 +78,16 @@ function card(tokenizer) {
   const [title, numbers] = [html("b"), paragraph("note")];
   let drawn = { tokens: [], kinds: [], logProbability: null };
 
+  const end = endOf(tokenizer);
+  const written = (id) => (id === end ? ` (${nameOf(tokenizer, id)})` : tokenText(tokenizer, id));
+
   /** Texts mostly grow: only what differs is written anew. */
   function writeTokens(tokens, kinds) {
     let same = 0;
     while (same < tokens.length && drawn.tokens[same] === tokens[same]) same++;
     while (text.childNodes.length > same) text.lastChild.remove();
     for (let i = 0; i < same; i++) if (kinds[i] !== drawn.kinds[i]) text.childNodes[i].className = kinds[i];
-    text.append(...tokens.slice(same).map((token, i) => span(kinds[same + i], tokenText(tokenizer, token))));
+    text.append(...tokens.slice(same).map((token, i) => span(kinds[same + i], written(token))));
   }
 
   /** What of each token is marked: that it completes a repetition, and every other round of a loop. */

@@ -194,10 +194,7 @@ class MovedVector(LanguageModelWidget):
 
     def names(self) -> list[str]:
         """Write the tokens with spaces and line breaks shown."""
-        encoding = self.encoding()
-        return [
-            encoding.decode([token]).replace(" ", "␣").replace("\n", "⏎") for token in self.tokens()
-        ]
+        return [self.name_of(token) for token in self.tokens()]
 
     def moved(self) -> Moved:
         """Take the chosen layer apart, at the chosen token."""

@@ -60,3 +60,13 @@ class LanguageModelWidget(Widget, abstract=True):
     def encoding(self) -> BytePairEncoding:
         """Return the model's tokens."""
         return unpacked(self.checkpoint)[1]
+
+    def end(self) -> int | None:
+        """Return the token that ends a text."""
+        return self.encoding().special_tokens.get("<|end|>")
+
+    def name_of(self, token: int) -> str:
+        """Write a token with its spaces and line breaks shown, or that the text ends here."""
+        if token == self.end():
+            return "the end"
+        return self.encoding().decode([token]).replace(" ", "␣").replace("\n", "⏎")

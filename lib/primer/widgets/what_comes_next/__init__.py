@@ -132,11 +132,7 @@ class WhatComesNext(ChangedModelWidget):
         """Encode the end of the line for which there is room, and add what was written, no end."""
         room = self.model().config.context_length - MOST
         whole = self.encoding().encode(self.text)[-room:] + self.written
-        return [token for token in whole if token != self._end()]
-
-    def _end(self) -> int | None:
-        """Return the token that ends a text."""
-        return self.encoding().special_tokens.get("<|end|>")
+        return [token for token in whole if token != self.end()]
 
     def read(self) -> tuple[Float[Tensor, " vocab"], Float[Tensor, " seq"]]:
         """Compute the logits of the next token, and what the last one attends to.
@@ -162,7 +158,7 @@ class WhatComesNext(ChangedModelWidget):
     def write(self, count: int) -> None:
         """Draw tokens one after the other, as the page does, until the model ends its text."""
         for uniform in islice(mulberry(self.seed), len(self.written), len(self.written) + count):
-            if self._end() in self.written:
+            if self.end() in self.written:
                 return
             p = self.distribution().numpy()
             token = int(np.searchsorted(np.cumsum(p), uniform, side="right"))
@@ -217,7 +213,7 @@ class WhatComesNext(ChangedModelWidget):
     def _draw_line(self, axes: Axes) -> None:
         """Draw the last tokens as boxes, darker where the last one looks."""
         attention = self.read()[1]
-        names = [_label(self.encoding().decode([token])) for token in self.tokens()]
+        names = [self.name_of(token) for token in self.tokens()]
         widths = np.array([1.5 + len(name) for name in names])
         shown = int((np.cumsum(widths[::-1]) <= 34).sum()) or 1
         most, left = float(attention.max()), 0.0
@@ -236,7 +232,7 @@ class WhatComesNext(ChangedModelWidget):
         order = p.argsort(descending=True, stable=True)[:SHOWN].tolist()
         shares = [float(p[token]) for token in order]
         axes.barh(range(len(order)), shares, 0.7, color=LIGHT["blue"])
-        names = [_label(self.encoding().decode([token])) for token in order]
+        names = [self.name_of(token) for token in order]
         axes.set_yticks(range(len(order)), names, family="monospace")
         for row, share in enumerate(shares):
             axes.text(share, row, f" {100 * share:.1f} %", va="center")
@@ -252,7 +248,7 @@ class WhatComesNext(ChangedModelWidget):
         given = encoding.decode(self.tokens()).rpartition("\n")[2]  # its end, where it is long
         with self.hold_sync():  # no page is told
             self.write(MOST - len(before))
-            new = [token for token in self.written[len(before) :] if token != self._end()]
+            new = [token for token in self.written[len(before) :] if token != self.end()]
             self.written = before
         text = given[-COLUMNS:] + encoding.decode(new)
         lines = [part for line in text.split("\n") for part in textwrap.wrap(line, COLUMNS) or [""]]
@@ -260,8 +256,3 @@ class WhatComesNext(ChangedModelWidget):
             axes.text(0, 1 - row / LINES, line, va="top", size="large", parse_math=False)
         axes.set_axis_off()
         axes.set_title("One way it goes on")
-
-
-def _label(text: str) -> str:
-    """Show the blanks and the line breaks of a token."""
-    return text.replace(" ", "␣").replace("\n", "⏎")
