@@ -235,6 +235,12 @@ def test_many_degrees_of_freedom_are_the_normal_law(t, log_df):
     assert got == pytest.approx(normal(t, 0, 1), rel=300 / 10**log_df + 1e-12)
 
 
+@pytest.mark.parametrize("df", [1e12, 1e200, 1e308])
+def test_many_degrees_of_freedom_have_the_normal_quantiles(df):
+    for p in (1e-18, 0.025, 0.975):
+        assert statistics.t_quantile(p, df) == pytest.approx(scipy.stats.norm.ppf(p), rel=1e-10)
+
+
 @given(log_p=st.floats(-290, -0.31), df=st.floats(1, 1e6))
 def test_quantiles_undo_the_far_tails(log_p, df):
     t = statistics.t_quantile(10**log_p, df)
