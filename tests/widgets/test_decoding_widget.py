@@ -300,6 +300,11 @@ EXAMPLE = "HAMLET\nWho comes here?\n\nHORATIO\n"
 TEXTS = "[...document.querySelectorAll('.continuation .text')].map((text) => text.textContent)"
 
 
+def as_shown(widget, tokens):
+    """Return tokens as a continuation shows them: that a text ends is said in words."""
+    return widget.encoding().decode(list(tokens)).replace("<|end|>", " (the end)")
+
+
 def finished(page):
     """Wait until the widget has read its prompt and written all texts."""
     settle(page)
@@ -370,11 +375,8 @@ def test_the_reader_changes_the_model_by_keyboard(widget_page):
         page.wait_for_function(f"model.get('change') === '{change}'")
         finished(page)
         widget = Decoding(text=EXAMPLE, n_tokens=16, n_beams=2, change=change)
-        for shown, tokens in zip(
-            page.evaluate(TEXTS)[:2], (widget.greedy(), widget.beam().tokens), strict=True
-        ):
-            text = widget.encoding().decode(list(tokens))
-            assert shown == text.replace("<|end|>", " (the end)")
+        written = widget.greedy(), widget.beam().tokens
+        assert page.evaluate(TEXTS)[:2] == [as_shown(widget, tokens) for tokens in written]
         first = 100 * float(widget.distribution().max())
         assert page.locator(".bars .value").first.inner_text() == f"{first:.1f}%"
 
@@ -628,10 +630,10 @@ def test_a_change_of_the_model_comes_when_it_is_chosen(
         page.mouse.move(9, 9, steps=2)  # the first is told as a move by nothing
         greedy = page.locator(".continuation").first.locator(".text")
         end = {"timeout": 60_000}
-        expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+        expect(greedy).to_have_text(as_shown(widget, widget.greedy()), **end)
         before = len(asked)
         page.get_by_label("Model", exact=True).select_option("aligned")
         widget.change = "aligned"
-        expect(greedy).to_have_text(widget.encoding().decode(widget.greedy()), **end)
+        expect(greedy).to_have_text(as_shown(widget, widget.greedy()), **end)
         assert sum("widget-data" in url for url in asked[before:]) == 1  # not the docstrings' one
         page.close()
