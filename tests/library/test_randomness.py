@@ -226,6 +226,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "inference.speculative.speculative_decode": lambda s: inference.speculative_decode(
         small(), fresh(), [1], 9, generator=chance(s)
     ),
+    "inside.addition.split_sums": lambda s: inside.addition.split_sums(5, 0.5, chance(s)),
     "inside.addition.train_addition": lambda s: [
         report.network.table for report in inside.train_addition(5, 4, chance(s), steps=2)
     ],

@@ -53,9 +53,7 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
   const output = div(
     "",
     texts,
-    heading(
-      "Beam search: at each step the most probable beginnings survive; numbers are log-probabilities of the whole",
-    ),
+    heading("Beam search: at each step the most probable beginnings survive; numbers are log p of the whole"),
     search,
   );
   const panels = div(
@@ -65,7 +63,7 @@ export default widget("decoding", ({ model, controls, constants, get, write: put
     ),
     div("next", next, div("", div("controls", temperature, top_k, top_p), result)),
     heading(
-      "Continuations side by side; marked is what completes three tokens that stood there before, underlined every other round of a loop",
+      "Continuations; marked is what completes three tokens that stood there before, underlined every other round of a loop",
     ),
     div("controls", n_tokens, n_beams, seed, again),
     output,

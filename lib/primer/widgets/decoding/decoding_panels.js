@@ -3,12 +3,12 @@
 
 import { finalLoop, repeats } from "../shared/generation.js";
 import { div, format, html, paragraph, percent, set, span, svg, widen, write } from "../kit/kit.js";
-import { cut, endOf, nameOf, tokenText, visible } from "../shared/tokenizer.js";
+import { cut, endOf, nameOf, tokenText } from "../shared/tokenizer.js";
 
 const LEAD = 32; // letters of the prompt before a continuation
 const GRAM = 3; // a repetition is so many tokens that stood in the text before
 const [LETTERS, EM] = [3.7, 0.52]; // letters of a token and the width of one, so that few texts need more room
-const UNREAD = "A token, when the prompt has been read"; // the name of a row that shows none yet
+const UNREAD = "A token, once the prompt is read"; // the name of a row that shows none yet
 
 const share = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : percent(p));
 
@@ -16,7 +16,6 @@ const share = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : percent(p));
 
 /** The most probable tokens: the model's probability, and below it the one that is drawn from. */
 export function bars(tokenizer, shown, append) {
-  const end = endOf(tokenizer);
   const rows = Array.from({ length: shown }, () => {
     const [label, value] = [span("token"), span("value")];
     const [model, drawn] = ["model", "drawn"].map((name) => html("i", { class: name }));
@@ -29,7 +28,7 @@ export function bars(tokenizer, shown, append) {
   const parts = ["shown", "other", "by-k", "by-p"].map((name) => html("i", { class: name }));
   const strip = html("div", { class: "strip", "aria-hidden": "true" }, ...parts);
   const rest = paragraph("note");
-  const whole = (id) => id !== end && !tokenText(tokenizer, id).startsWith("‹");
+  const whole = (id) => id !== endOf(tokenizer) && !tokenText(tokenizer, id).startsWith("‹");
 
   function draw(order, p, q, topK) {
     const byK = (rank) => topK !== null && rank >= topK;
@@ -39,7 +38,6 @@ export function bars(tokenizer, shown, append) {
       const gone = q[id] === 0;
       row.id = id;
       write(row.label, nameOf(tokenizer, id));
-      row.label.classList.toggle("end", id === end);
       write(row.value, gone ? `cut by ${byK(rank) ? "k" : "p"}` : share(q[id]));
       widen(row.model, p[id] / longest);
       widen(row.drawn, q[id] / longest);
@@ -78,8 +76,7 @@ function card(tokenizer) {
   const [title, numbers] = [html("b"), paragraph("note")];
   let drawn = { tokens: [], kinds: [], logProbability: null };
 
-  const end = endOf(tokenizer);
-  const written = (id) => (id === end ? ` (${nameOf(tokenizer, id)})` : tokenText(tokenizer, id));
+  const written = (id) => (id === endOf(tokenizer) ? " (the end)" : tokenText(tokenizer, id));
 
   /** Texts mostly grow: only what differs is written anew. */
   function writeTokens(tokens, kinds) {
@@ -185,7 +182,7 @@ export function tree(tokenizer) {
   };
   const element = html("div", { class: "tree", tabindex: 0, ...named, onscroll: scroll }, drawing);
   let [drawn, columns, scrolled] = [null, [], false];
-  const label = (token) => cut(visible(tokenText(tokenizer, token)));
+  const label = (token) => cut(nameOf(tokenizer, token));
 
   function node(step, beam, { parent, token, score }) {
     const [x, y] = place(step, beam);
