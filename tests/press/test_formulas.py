@@ -10,13 +10,18 @@ import pytest
 
 from press.pages.formulas import LEFT_OUT, LONGEST, plain
 
-CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
+HERE = Path(__file__).parents[2] / "chapters"
+CHAPTERS = sorted(HERE.glob("*.ipynb"))
+PAGES = sorted(path for kind in ("ipynb", "md") for path in HERE.rglob(f"*.{kind}"))
 
 
 def inline_formulas(chapter: Path) -> list[str]:
     """List the formulas in the lines of a chapter."""
-    cells = json.loads(chapter.read_text("utf-8"))["cells"]
-    text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    text = chapter.read_text("utf-8")
+    if chapter.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        sources = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        text = "\n\n".join(sources)
     return re.findall(
         r"(?<![$\\])\$([^$\n]+)\$(?!\$)", re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
     )
@@ -30,6 +35,14 @@ def test_nearly_every_formula_of_a_line_can_be_read(chapter: Path) -> None:
     for formula, text in zip(formulas, said, strict=True):
         assert 0 < len(text) <= LONGEST
         assert not re.search(r"\\(?![{}])|\$|~", text), (formula, text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_command_is_torn_by_a_second_backslash(page: Path) -> None:
+    r"""In a line ``\\sqrt`` is a break and the letters *sqrt*; only rows of a matrix end in two."""
+    for formula in inline_formulas(page):
+        outside = re.sub(r"\\begin\{(\w+)\}.*?\\end\{\1\}", "", formula)
+        assert not re.search(r"\\\\[a-zA-Z]", outside), formula
 
 
 @pytest.mark.parametrize(
