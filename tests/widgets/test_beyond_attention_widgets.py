@@ -277,6 +277,9 @@ def test_the_result_line_tells_of_the_first_mode(javascript):
     assert "it grows by 23.4% a step" in line(method="euler")
     assert "it neither grows nor fades" in line(modes=[[0.0, 1.0]])
     assert "turn" not in line(modes=[[-1.0, 0.0]])
+    for mode, method in ([-1.0, 0.0], "euler"), ([-2.0, 0.0], "bilinear"):  # a step leads to 0
+        told = line(modes=[mode], step=1.0, method=method)
+        assert told.endswith("of size 0.000: nothing is left of it a step later.")
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1))

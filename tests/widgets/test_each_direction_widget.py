@@ -94,6 +94,8 @@ def test_the_result_line_says_which_direction_is_slow(javascript):
     assert "Slowest: 5 directions alike, factor 0.818" in alike
     assert line(step=0.02).startswith("Not below the limit η = 0.0200: h = 100 has the factor 1.00")
     assert line(step=4.0).startswith("Not below the limit η = 0.0200: h = 100 has the factor 399")
+    assert javascript(FILE, "describe", state, 0).endswith("Loss after 60 steps: 0.")
+    assert javascript(FILE, "describe", state, 999.7).endswith("Loss after 60 steps: 1.0·10³.")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,10 @@ def test_the_result_line_says_what_is_seen(javascript):
     assert line.endswith("draws at most 11.")
     line = javascript("fold.js", "describe", 6, 4, 20, 1)
     assert line == "6 layers of 4 units: 1 straight piece instead of 4,096."
+    line = javascript(
+        "fold.js", "describe", 5, 2, 20, 32
+    )  # the last layer's fault folds nothing away
+    assert line.startswith("5 layers of 2 units: 32 straight pieces, as many as with the right")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,28 @@ def test_the_best_step_is_the_librarys(javascript, angle, length, radius, kind):
     assert dual == pytest.approx(opt.dual_norm(g, kind), abs=1e-6)
 
 
+@pytest.mark.parametrize("angle", [-180, -90, 0, 90, 180])
+def test_along_an_axis_the_gradient_has_one_coordinate_alone(javascript, angle):
+    g = javascript("norm_ball.js", "gradientAt", angle, 1.2)
+    assert np.count_nonzero(g) == 1
+    np.testing.assert_array_equal(g, NormBall(angle=angle, length=1.2).gradient())
+    assert np.count_nonzero(javascript("norm_ball.js", "bestStep", g, 0.8, "linf")) == 1
+
+
+@given(st.sampled_from(range(-180, 181, 15)), radii, st.sampled_from(KINDS))
+def test_only_a_step_that_no_other_equals_is_called_the_best(javascript, angle, radius, kind):
+    g = NormBall(angle=angle, length=1.0).gradient()
+    turns = np.linspace(0, 2 * np.pi, 721)[:-1]
+    rim = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    order = {"l1": 1, "l2": 2, "linf": np.inf}[kind]
+    steps = radius * rim / np.linalg.norm(rim, order, axis=1)[:, None]
+    falls = -steps @ g
+    line = javascript("norm_ball.js", "describe", angle, 1.0, radius, kind)
+    several = np.sum(falls > falls.max() - 1e-9) > 1
+    assert ("one of many best steps is" in line) == several
+    assert ("the best step is" in line) != several
+
+
 def test_the_result_line_says_what_happens(javascript):
     def line(*state):
         return javascript("step_size.js", "describe", *state)
@@ -59,6 +81,12 @@ def test_the_result_line_says_what_happens(javascript):
     assert above.startswith("Above the limit: it diverges")
     assert "exceeds a million" in above
     assert line("sign", 0.1, 10, 0.8).startswith("No step limit, and no rest")
+    # from (-2, 1) steps of 1 lead both weights to 0, steps of 2 the first one
+    both, first = line("sign", 1, 10, 0.8), line("sign", 2, 10, 0.8)
+    assert "both weights exactly to 0" in both
+    assert both.endswith("is 0.")
+    assert "one weight exactly to 0" in first
+    assert line("gradient", 1, 1, 0.5).endswith("is 0.")
     assert "the last 1.0 % of it" in line("adam", 0.18, 10, 0.8)
 
     assert "Here the error after 100 steps is" in line("sign", 0.1, 10, 0.8)

@@ -86,6 +86,8 @@ def test_what_is_said_of_a_budget(javascript):
     line = javascript(SPEND, "describe", CONSTANTS["printed"], 5.76e23, 280e9, 0)
     assert line.startswith("280 B parameters read 343 B tokens, 1.22 for each: loss 1.9")
     assert "92.6 tokens for each" in line
+    line = javascript(SPEND, "describe", CONSTANTS["printed"], 1e20, 18_700_000, 0)
+    assert "read 891 B tokens, 47,700 for each" in line
     line = javascript(SPEND, "describe", CONSTANTS["printed"], 1e20, 1e12, 1e14)
     assert "using them later costs more than the whole budget" in line
 
@@ -127,13 +129,25 @@ def test_what_is_said_of_a_test(javascript):
     say = lambda *seen: javascript(EMERGENCE, "describe", "exact match", 10, seen, sizes)  # noqa: E731
     assert say(0, 0, 0) == "Not one answer of 10 tokens is right at any size."
     assert say(0, 0, 0.25).startswith("The 2 smallest models get none right")
+    assert say(0, 0.1, 0.25).startswith("The smallest model gets none right")
     assert "10 B parameters" in say(0, 0, 0.25)
     assert say(0.1, 0.2, 0.25).startswith("Right answers come at 1 M")
     line = javascript(EMERGENCE, "describe", "tokens right", 10, [0.1, 0.2, 0.9], sizes)
-    assert line.startswith("tokens right goes from 10.0% to 90.0%")
+    assert line.startswith("Tokens right go from 10.0% to 90.0%, a little with every step")
     line = javascript(EMERGENCE, "describe", "log likelihood", 10, [-9.876, -3, -0.123], sizes)
-    assert line.startswith("log likelihood goes from −9.88 to −0.12, a little with every step")
+    assert line.startswith("Log likelihood goes from −9.88 to −0.12, a little with every step")
     assert say(0, 0, 0.254).endswith("and the largest gets 25%.")
+
+
+@pytest.mark.parametrize("items", [20, 100, 1000, 10_000, 0])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_short_test_is_not_said_to_rise_with_every_step(javascript, items, seed):
+    p = [javascript(EMERGENCE, "tokenProbability", size) for size in SIZES]
+    seen = javascript(EMERGENCE, "measured", "tokens right", p, 10, items, seed)
+    line = javascript(EMERGENCE, "describe", "tokens right", 10, seen, SIZES)
+    still = sum(later <= earlier for earlier, later in pairwise(seen))
+    assert ("a little with every step" in line) == (not still)
+    assert f"without a rise at {still} step" in line or not still
 
 
 def test_what_is_said_of_a_size(javascript):

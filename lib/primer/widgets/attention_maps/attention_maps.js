@@ -98,7 +98,7 @@ function describe(settings) {
 }
 
 /** A weight with three decimals, or as a power of ten where these would all be zero. */
-export const writeWeight = (w) => (w === 0 ? "0" : w < 0.0005 ? scientific(w, 0) : format(w));
+export const writeWeight = (w) => (w < 0.0005 ? scientific(w, 0) : format(w));
 
 /** What the read-out says of a pair. */
 export function readOut(query, key, value, { normalized }) {

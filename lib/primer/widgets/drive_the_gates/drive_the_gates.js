@@ -46,7 +46,7 @@ export function halfAfter(forget, step) {
   return null;
 }
 
-const small = (x) => (x === 0 ? "0" : x >= 0.001 && x < 1000 ? short(x, 4) : scientific(x));
+const small = (x) => (x >= 0.001 && x < 1000 ? short(x, 4) : scientific(x));
 
 /** Whether the forget gate is shut at a step, and at the next one open: the memory ends and begins there. */
 const shutAt = (forget, at) => at > 1 && !forget[at - 1] && forget[at] > 0;

@@ -62,7 +62,7 @@ export function settingsOf(factor, lowest, highest) {
 }
 
 const small = (x) => (x < 0.001 ? scientific(x) : significant(x));
-const many = (x) => (x > 1e9 ? "more than 10⁹" : x >= 1000 ? scientific(x) : small(x));
+const many = (x) => (x > 1e9 ? "more than 10⁹" : x >= 999.5 ? scientific(x) : small(x));
 
 /** Which factors are the largest. */
 export function slowest(factors) {
@@ -83,7 +83,7 @@ export function describe({ step, momentum, time, curvatures }, loss) {
   const fate =
     step < limit * (1 - 1e-9)
       ? `Slowest: ${who}, factor ${format(worst)} a step; ${bound}`
-      : `Not below the ${bound}: h = ${short(highest, 1)} has the factor ${significant(worst)} a step`;
+      : `Not below the ${bound}: h = ${short(highest, 1)} has the factor ${many(worst)} a step`;
   const { plain, heavy } = bestOf(lowest, highest);
   const best = `Best: ${format(plain.factor)} at η = ${significant(plain.step)} without momentum, ${format(heavy.factor)} at η = ${significant(heavy.step)}, β = ${format(heavy.momentum)} with it`;
   return `${fate}. ${best}. Loss after ${counted(time, "step")}: ${many(loss)}.`;

@@ -57,7 +57,7 @@ export function output({ modes, step, method }, x) {
 /** What is to be said of a discrete eigenvalue: { size, half (steps to half of it), around (steps of a turn) }. */
 export function story(/** @type {number[]} */ [a, b]) {
   const size = Math.hypot(a, b);
-  const angle = Math.abs(Math.atan2(b, a));
+  const angle = size && Math.abs(Math.atan2(b, a));
   return {
     size,
     half: size < 1 - 1e-12 && size > 0 ? Math.log(0.5) / Math.log(size) : null,
@@ -69,7 +69,8 @@ export function story(/** @type {number[]} */ [a, b]) {
 export function describe({ modes: [mode], step, method }) {
   const { size, half, around } = story(discretized(mode, step, method).turn);
   const grows = size > 1 + 1e-9 ? `it grows by ${percent(size - 1)} a step` : "it neither grows nor fades";
-  const fate = half === null ? grows : `half of it is left after ${short(half, 1)} steps`;
+  const fades = size < 1e-6 ? "nothing is left of it a step later" : grows;
+  const fate = half === null || size < 1e-6 ? fades : `half of it is left after ${short(half, 1)} steps`;
   const turn = around === null ? "" : `, and a full turn takes ${short(around, 1)}`;
   return `λ = ${format(mode[0], 2)} + ${format(mode[1], 2)}i becomes a number of size ${format(size, 3)}: ${fate}${turn}.`;
 }

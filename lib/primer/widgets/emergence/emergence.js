@@ -40,18 +40,22 @@ export function measured(metric, chances, k, items, seed) {
   return chances.map((p, i) => successes(score(metric, p, k), numbers, i * items, (i + 1) * items) / items);
 }
 
-// What the result line says.
+// What the result line says; a short test need not show what rises.
 export function describe(metric, k, seen, sizes) {
   const last = seen.at(-1);
   if (metric !== "exact match") {
     const written =
       metric === "tokens right" ? [percent(seen[0]), percent(last)] : [format(seen[0], 2), format(last, 2)];
-    return `${metric} goes from ${written[0]} to ${written[1]}, a little with every step in size: nothing jumps.`;
+    const still = metric === "tokens right" ? seen.filter((x, i) => x <= seen[i - 1]).length : 0;
+    const how = still
+      ? `without a rise at ${counted(still, "step")} in size, by the luck of the questions. What is expected, the line, rises with every step`
+      : "a little with every step in size";
+    return `${metric[0].toUpperCase()}${metric.slice(1)} ${metric === "tokens right" ? "go" : "goes"} from ${written.join(" to ")}, ${how}: nothing jumps.`;
   }
   const first = seen.findIndex((share) => share > 0);
   if (first < 0) return `Not one answer of ${counted(k, "token")} is right at any size.`;
   const none = first
-    ? `The ${first} smallest models get none right; the first right answer comes`
+    ? `The ${first > 1 ? `${first} smallest models get` : "smallest model gets"} none right; the first right answer comes`
     : "Right answers come";
   return `${none} at ${brief(sizes[first], 2)} parameters, and the largest gets ${percent(last, 0)}.`;
 }

@@ -104,8 +104,11 @@ const strips = () =>
 export function describe(depth, width, lacking, pieces) {
   const units = depth * width;
   const text = `${counted(depth, "layer")} of ${width} units: ${counted(pieces, "straight piece")}`;
-  const whole = grouped(width ** depth);
-  if (lacking > 0) return `${text} instead of ${whole}.`;
+  const whole = width ** depth;
+  if (lacking > 0)
+    return pieces === whole
+      ? `${text}, as many as with the right weight: here it changes heights, and no count.`
+      : `${text} instead of ${grouped(whole)}.`;
   return `${text}. One layer with the same ${units} units draws at most ${units + 1}.`;
 }
 

@@ -82,7 +82,7 @@ export function story(lengths) {
   return { top, below: last + 1 < lengths.length ? last + 1 : null };
 }
 
-const written = (x) => (x !== 0 && (x >= 1e4 || x < 0.01) ? scientific(x) : short(x, 2));
+const written = (x) => (x >= 1e4 || x < 0.01 ? scientific(x) : short(x, 2));
 
 /** What the result line says. */
 export function describe(state, inputs) {

@@ -24,13 +24,16 @@ export const short = (x, digits = 2) =>
     .replace(/(\.\d*?)0+$/, "$1")
     .replace(/\.$/, "");
 
-/** 0.500, 12.3 */
-export const significant = (x, digits = 3) => x.toPrecision(digits).replace("-", "−");
-
 const THOUSANDS = new Intl.NumberFormat("en"); // made anew for each number, it would take as long as drawing it
 
 /** A whole number with its thousands apart: 10,000 */
 export const grouped = (x) => THOUSANDS.format(Math.round(x));
+
+/** 0.500, 12.3, 1,230 */
+export function significant(x, digits = 3) {
+  const text = x.toPrecision(digits);
+  return text.includes("e+") ? grouped(Number(text)) : text.replace("-", "−");
+}
 
 /** 1 token, 1,234 tokens */
 export const counted = (n, word) => `${grouped(n)} ${word}${n === 1 ? "" : "s"}`;

@@ -165,7 +165,6 @@ export function histogram(numbers, reach, bins) {
 
 /** A factor in two digits: 0.56, 34, 130, 4·10⁻⁴ */
 export function factor(x) {
-  if (x === 0) return "0";
   if (x >= 0.01 && x < 100) return significant(x, 2);
   return x >= 100 && x < 1e4 ? grouped(Number(x.toPrecision(2))) : scientific(x, 0);
 }

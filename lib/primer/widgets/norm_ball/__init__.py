@@ -54,9 +54,10 @@ class NormBall(Widget):
     norm = Choice("linf", SYMBOLS, label="Norm")
 
     def gradient(self) -> Float[np.ndarray, "2"]:
-        """Compute the gradient's two coordinates."""
+        """Compute the gradient's two coordinates; along an axis the other one is 0."""
         turn = math.radians(self.angle)
-        return self.length * np.array([math.cos(turn), math.sin(turn)])
+        unit = np.array([math.cos(turn), math.sin(turn)])
+        return self.length * np.where(np.abs(unit) < 1e-12, 0.0, unit)
 
     def steps(self) -> dict[str, Float[np.ndarray, "2"]]:
         """Compute the best step under each norm."""

@@ -6,9 +6,10 @@ import { between, columns, format, heading, panel, resultLine, widget } from "..
 import { table } from "../shared/table.js";
 import { tuple } from "../shared/tuple.js";
 
+/** Along an axis the other coordinate is 0, which rounding would give a sign. */
 export function gradientAt(angle, length) {
   const turn = (angle * Math.PI) / 180;
-  return [length * Math.cos(turn), length * Math.sin(turn)];
+  return [Math.cos(turn), Math.sin(turn)].map((x) => (Math.abs(x) < 1e-12 ? 0 : length * x));
 }
 
 /** The step of length at most `radius` that lowers ⟨g, Δ⟩ most. @param {number[]} g */
@@ -85,7 +86,10 @@ const plane = ({ point, turn }) =>
 // What the result line says.
 export function describe(angle, length, radius, norm) {
   const g = gradientAt(angle, length);
-  return `In ${NORMS[norm]} the best step is ${tuple(bestStep(g, radius, norm))}: ${RULES[norm]}. To first order the loss falls by η times the dual norm of g, ${format(radius * dualNorm(g, norm))}.`;
+  const [a, b] = g.map(Math.abs);
+  const free = { l1: Math.abs(a - b) < 1e-9, linf: !a || !b }[norm]; // a whole side touches the line
+  const best = free ? "one of many best steps is" : "the best step is";
+  return `In ${NORMS[norm]} ${best} ${tuple(bestStep(g, radius, norm))}: ${RULES[norm]}. To first order the loss falls by η times the dual norm of g, ${format(radius * dualNorm(g, norm))}.`;
 }
 
 export default widget("norm-ball", ({ model, controls, write }) => {

@@ -2,7 +2,7 @@
 //
 // The functions above `valley` are the mathematics; the tests compare them with primer.scaling.
 
-import { between, clamp, columns, format, panel, resultLine, widget, set } from "../kit/kit.js";
+import { between, clamp, columns, format, panel, resultLine, significant, widget, set } from "../kit/kit.js";
 import { scientific } from "../shared/scientific.js";
 import { brief } from "../shared/large_numbers.js";
 
@@ -50,7 +50,7 @@ export function band(law, budget, inference, best, more = CLOSE) {
 }
 
 const many = (x) => (x < 1e15 ? brief(x) : scientific(x, 1));
-const ratio = (x) => (x < 0.1 || x >= 1e5 ? scientific(x, 1) : x.toPrecision(3));
+const ratio = (x) => (x < 0.1 || x >= 99_950 ? scientific(x, 1) : significant(x));
 
 // What the result line says.
 export function describe(law, budget, size, inference) {

@@ -105,8 +105,15 @@ export function describe(rule, step, curvature, momentum) {
   const steps = `after ${counted(path.length - 1, "step")}`;
   const written = size < 0.001 ? scientific(size) : format(size);
   const end = size > LARGEST ? `the error exceeds a million ${steps}` : `the error ${steps} is ${written}`;
-  if (rule === "sign")
-    return `No step limit, and no rest: every step has the length η in both weights, even the last. Here ${end}.`;
+  if (rule === "sign") {
+    const resting = path.at(-1).filter((x) => x === 0).length; // what is exactly 0 has no sign
+    const fate = [
+      "No step limit, and no rest: every step has the length η in both weights, even the last",
+      "No step limit: this η leads one weight exactly to 0, where it rests; the other moves by η at every step",
+      "No step limit: this η leads both weights exactly to 0, where they rest",
+    ][resting];
+    return `${fate}. Here ${end}.`;
+  }
   if (rule === "adam") {
     const last = Math.max(...path.at(-1).map((x, i) => Math.abs(x - path.at(-2)[i])));
     return `No fixed step limit: Adam divides by the size of its gradients. The first step is η, the last ${format((100 * last) / step, 1)} % of it; ${end}.`;
