@@ -59,7 +59,7 @@ def check_best_shrinkage(best_shrinkage: Answer) -> None:
     """Check ``best_shrinkage(mean, sd, n)``, the c that minimizes the error of c·X̄."""
     rng = np.random.default_rng()  # other numbers in every run: no table of answers passes
     drawn = [(rng.uniform(0.5, 3), rng.uniform(0.5, 3), int(rng.integers(2, 50))) for _ in range(2)]
-    for mean, sd, n in ((2.0, 3.0, 4), (-0.5, 1.0, 10), (10.0, 1.0, 2), *drawn):
+    for mean, sd, n in ((2.0, 3.0, 5), (-0.5, 1.0, 10), (10.0, 1.0, 2), *drawn):
         signal, noise = mean**2, sd**2 / n
         _explain(
             f"for mean {mean:g}, sd {sd:g}, n = {n}",
@@ -71,6 +71,8 @@ def check_best_shrinkage(best_shrinkage: Answer) -> None:
                 / (signal + sd**2),
                 "that is the share of the noise; the factor is the share of the signal": noise
                 / (signal + noise),
+                "n − 1 belongs to an estimate of σ² from the sample; here σ is given, and the mean "
+                "has the variance σ²/n": signal / (signal + sd**2 / (n - 1)),
                 "the standard deviation of the mean is σ/√n; its square is what counts": signal
                 / (signal + sd / math.sqrt(n)),
                 "both parts are to be squared: μ² against σ²/n, for c² multiplies a variance": mean

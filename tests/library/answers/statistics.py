@@ -37,6 +37,7 @@ WRONG = [
     (exercises.check_best_shrinkage, lambda m, s, n: 1, "little bias"),
     (exercises.check_best_shrinkage, lambda m, s, n: m**2 / (m**2 + s**2), "mean of n"),
     (exercises.check_best_shrinkage, lambda m, s, n: s**2 / n / (m**2 + s**2 / n), "noise"),
+    (exercises.check_best_shrinkage, lambda m, s, n: m**2 / (m**2 + s**2 / (n - 1)), "n − 1"),
     (exercises.check_best_shrinkage, lambda m, s, n: "c", "should be a number"),
     (exercises.check_best_shrinkage, lambda m, s, n: math.nan, "divided by zero"),
     (
