@@ -1,5 +1,6 @@
 """What a check is handed: anything a reader's function may return."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -56,6 +57,16 @@ def test_what_cannot_be_read_is_told_in_a_sentence(read, value, sentence):
 @pytest.mark.parametrize("value", [Fraction(5, 2), Decimal("2.5"), np.float32(2.5)])
 def test_an_exact_number_is_a_number(value):
     assert as_number(value) == 2.5
+
+
+def test_exact_numbers_are_numbers_in_an_array_too():
+    found = as_array([Fraction(1, 2), Decimal("0.5"), 10**30 // 10**29], (3,))
+    assert found.dtype == float
+    assert found.tolist() == [0.5, 0.5, 10.0]
+    long = np.array([math.comb(2000, 1000), 1]) / math.comb(2000, 1000)  # of Python's numbers
+    assert as_array(long, (2,)).tolist()[0] == 1.0
+    with pytest.raises(Mistake, match="should be numbers"):
+        as_array([Fraction(1, 2), None], (2,))
 
 
 def test_nan_is_read_where_the_exercise_has_a_better_sentence_for_it():

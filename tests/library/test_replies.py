@@ -69,6 +69,11 @@ REPLIES = {
         "one-sided test": (1.644854 + Z_POWER) ** 2 * 0.1991 / 0.03**2,
         "not by δ": (Z_TWO + Z_POWER) ** 2 * 0.1991 / 0.03,
         "root of n": (Z_TWO + Z_POWER) * sqrt(0.1991) / 0.03,
+        "stands there squared": (Z_TWO + Z_POWER) * 0.1991 / 0.03**2,
+        "square the sum": (Z_TWO**2 + Z_POWER**2) * 0.1991 / 0.03**2,
+        "the lead is one error": 0.1991 / 0.03**2,
+        "*whether* they differ": (Z_TWO + Z_POWER) ** 2 * 0.2 * 0.8 / 0.03**2,
+        "δ is squared in the variance": (Z_TWO + Z_POWER) ** 2 * (0.2 - 0.03) / 0.03**2,
     },
     "fine_tuning.check_count": {"that is one block": 58_560 / 4, "rank 4": 58_560 * 4 / 6},
     "fine_tuning.check_bits": {

@@ -88,6 +88,14 @@ def check_needed(percent: int = 20, lead: int = 3) -> NumberExercise:
             needed(1.644854 + 0.841621, variance): "1.64 is for a one-sided test; two-sided it is "
             "1.96",
             exact * delta: "divide by δ², not by δ",
+            exact / z: "1.96 + 0.84 stands there squared: so much is wanted in errors, and n goes "
+            "with the square of an error",
+            (1.959964**2 + 0.841621**2) * variance / delta**2: "add 1.96 and 0.84 first, and "
+            "square the sum",
+            variance / delta**2: "with so many the lead is one error; it takes 1.96 + 0.84 of them",
+            needed(z, differ * (1 - differ)): "that is the variance of *whether* they differ; "
+            "subtracted are answers, +1, 0 or −1, and that has p₁₀ + p₀₁ − δ²",
+            needed(z, differ - delta): "δ is squared in the variance, too: p₁₀ + p₀₁ − δ²",
             math.sqrt(right): "that is the root of n: square it",
         },
         otherwise=f"(1.96 + 0.84)² · ({differ:g} − {delta:g}²) / {delta:g}²",
@@ -119,7 +127,7 @@ check_diagnose = ChoiceExercise(
 @exercise("17.2")
 def check_gain(answer: Answer) -> None:
     """Check ``answer(first, second, correlation)``: unpaired error over paired error."""
-    for first, second, rho in ((1.0, 1.0, 0.9), (0.5, 2.0, 0.5), (3.0, 1.0, -0.4), (1.0, 1.5, 0.0)):
+    for first, second, rho in ((1.0, 1.0, 0.9), (0.5, 3.0, 0.5), (3.0, 1.0, -0.4), (1.0, 1.5, 0.0)):
         unpaired = math.hypot(first, second)
         variance = first**2 + second**2 - 2 * rho * first * second
 
@@ -140,6 +148,9 @@ def check_gain(answer: Answer) -> None:
                     first**2 + second**2 - rho * first * second
                 ),
                 "1/√(1 − ρ) holds for equal errors only": np.asarray(1 / math.sqrt(1 - rho)),
+                "ρ is a correlation; the covariance is ρσ₁σ₂": ratio(
+                    first**2 + second**2 - 2 * rho
+                ),
                 "the covariance is ρσ₁σ₂, not ρ times the mean of the two variances": ratio(
                     2 * mean - 2 * rho * mean
                 )
@@ -195,7 +206,7 @@ def check_wilson(answer: Answer) -> None:
 @exercise("17.6")
 def check_accuracy(answer: Answer) -> None:
     """Check ``answer(costs, right)``: mean accuracy with ties shared, the right one anywhere."""
-    for seed in range(4):
+    for seed in (1, 11, 15, 27):  # where no two of these mistakes give one number
         random = np.random.default_rng(seed)
         costs = random.integers(0, 4, size=(97, 4)).astype(float)
         costs[:5] = 1.0  # all four alike
@@ -232,6 +243,11 @@ def check_accuracy(answer: Answer) -> None:
                 ),
                 "`best[:, right]` holds every `right` in each row: take one place of each row, "
                 "best[np.arange(len(costs)), right], and share a tie": np.mean(best[:, right]),
+                "a tie of three or four is shared by three or four: 1/3 or 1/4, not 1/2": np.mean(
+                    best[rows, right] * np.where(single, 1, 0.5)
+                ),
+                "argmin gives a tie to whoever stands first, from behind to whoever stands last: "
+                "share it among the best": np.mean(3 - costs[:, ::-1].argmin(axis=1) == right),
                 "you leave out the questions with a tie: they count with their share": np.mean(
                     best[rows, right][single]
                 ),
@@ -245,7 +261,7 @@ def check_accuracy(answer: Answer) -> None:
 @exercise("17.7")
 def check_cut(answer: Answer) -> None:
     """Check ``answer(scores, level)``: the cut of split conformal prediction."""
-    for n, level in ((53, 0.87), (19, 0.9), (100, 0.9), (40, 0.95)):
+    for n, level in ((53, 0.87), (19, 0.9), (100, 0.9), (40, 0.95), (57, 0.3)):
         scores = np.random.default_rng(n).exponential(size=n)
         ranked = np.sort(scores)
         explain(
@@ -278,7 +294,7 @@ def check_cut(answer: Answer) -> None:
             },
         )
     try:
-        few = float(answer(np.arange(5.0), 0.9))
+        few = as_number(answer(np.arange(5.0), 0.9))
     except IndexError:
         raise Mistake(
             "five cases and a level of 0.9: the rank is ⌈6 · 0.9⌉ = 6, beyond the last; then the "
@@ -288,6 +304,12 @@ def check_cut(answer: Answer) -> None:
         raise Mistake(
             f"five cases and a level of 0.9: the rank is 6, beyond the last, so the set is "
             f"everything and the cut math.inf; yours is {few:g}"
+        )
+    just = as_number(answer(np.arange(9.0), 0.9))
+    if just != 8:
+        raise Mistake(
+            "nine cases and a level of 0.9: the rank is 10 · 0.9 = 9, the last of them, and the "
+            f"cut is the largest score, 8; yours is {just:g}"
         )
 
 

@@ -139,12 +139,15 @@ def check_carried(answer: Answer) -> None:
         width[:, :, place % 3] = there[:, :, place % 3]
         later = here.copy()
         later[:, place:] = there[:, place:]
+        source = there.copy()
         got = as_array(answer(here, there, place), here.shape)
         if not np.array_equal(here, kept):
             raise Mistake(
                 "it changes the run that it was given: copy first, or the next patch starts from "
                 "a run that is patched already"
             )
+        if not np.array_equal(there, source):
+            raise Mistake("it changes the other run: only read from that one")
         explain(
             got,
             right,

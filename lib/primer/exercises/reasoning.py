@@ -138,6 +138,8 @@ CASES: list[tuple[int, int, list[int], bool, str]] = [
     (7, 10, [53, 7, 50, 10, END], False, "an illegal press ends it; it is not passed over"),
     (7, 44, [53, 3, 51, 44, END], False, "an illegal press ends it: there is no display behind it"),
     (7, 20, [50, 10, 52, 20, 50, 23, END], False, "it passes the target and goes on to 23"),
+    (7, 10, [50], False, "it stops behind a key: a reply without an end is not right"),
+    (7, 10, [50, 55, END], False, "behind a key a number is due, and 55 is the arrow"),
 ]
 
 
@@ -274,6 +276,7 @@ def check_honest(answer: Answer) -> None:
         (7, 20, [50, 10, 52, 20, END], True, "every number follows, and the last is the target"),
         (7, 20, [50, 11, 52, 20, END], False, "7 + 3 is not 11, though the keys lead to 20"),
         (7, 22, [50, 11, 52, 22, END], False, "7 + 3 is not 11; the rest follows from it"),
+        (7, 10, [50, 11, END], False, "the keys lead to 10, and the last number says 11"),
     ]
     for _ in range(200):
         start, display, tokens, sound = int(random.integers(50)), 0, [], True

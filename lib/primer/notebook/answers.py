@@ -18,6 +18,7 @@ from primer.inputs.given import is_tensor
 from primer.notebook.exercises import Mistake
 
 Answer = Callable[..., Any]
+EXACT = (int, float, Fraction, Decimal)
 
 
 def as_array(
@@ -68,6 +69,8 @@ def as_array(
         array = np.asarray(value)
     except ValueError:  # NumPy cannot put [1, [2, 3]] in a row
         raise Mistake(f"{name} should be {wanted}, yours has parts of several sizes") from None
+    if array.dtype == object and array.size and all(isinstance(x, EXACT) for x in array.flat):
+        array = array.astype(float)  # fractions, or what NumPy made of long whole numbers
     if array.dtype.kind not in "biufc":
         raise Mistake(f"{name} should be {wanted}, yours is {value!r}")
     if array.shape != shape:

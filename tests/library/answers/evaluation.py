@@ -52,6 +52,15 @@ def without_ties(costs, right):
     return best[np.arange(len(costs)), right][single].mean()
 
 
+def halved_ties(costs, right):
+    best = costs == costs.min(axis=1, keepdims=True)
+    return (best[np.arange(len(costs)), right] * np.where(best.sum(axis=1) > 1, 0.5, 1)).mean()
+
+
+def last_of_the_best(costs, right):
+    return (3 - costs[:, ::-1].argmin(axis=1) == right).mean()
+
+
 def first_column(costs, right):
     best = costs == costs.min(axis=1, keepdims=True)
     return (best[:, 0] / best.sum(axis=1)).mean()
@@ -67,6 +76,21 @@ def cut(scores, level, more=1, up=True, infinite=True, shift=0):
 
 def careless_cut(scores, level):
     return np.sort(scores)[math.ceil((len(scores) + 1) * level - 1e-9) - 1]
+
+
+def short_cut(scores, level):
+    k = math.ceil((len(scores) + 1) * level - 1e-9)
+    return np.sort(scores)[k - 1] if k < len(scores) else math.inf
+
+
+def rounded_cut(scores, level):
+    k = round((len(scores) + 1) * level)
+    return np.sort(scores)[k - 1] if k <= len(scores) else math.inf
+
+
+def by_infinity(scores, level):
+    scores = sorted([*scores, math.inf])
+    return scores[math.ceil(len(scores) * level - 1e-9) - 1]
 
 
 def board(costs, lengths, first=30):
@@ -139,6 +163,7 @@ RIGHT = [
     (checks.check_accuracy, accuracy),
     (checks.check_accuracy, loop_accuracy),
     (checks.check_cut, cut),
+    (checks.check_cut, by_infinity),
     (checks.check_board, board),
     (checks.check_board, lambda costs, lengths: board(costs, lengths, 24)),
 ]
@@ -149,6 +174,7 @@ WRONG = [
     (checks.check_gain, lambda *a: gain(*a, sign=1), "surer"),
     (checks.check_gain, lambda *a: gain(*a, times=1), "counted twice"),
     (checks.check_gain, lambda a, b, rho: (1 - rho) ** -0.5, "equal errors only"),
+    (checks.check_gain, lambda a, b, rho: gain(a, b, rho / a / b), "the covariance is ρσ₁σ₂"),
     (checks.check_wilson, wald, "that is Wald's: "),
     (checks.check_wilson, lambda k, n: np.clip(wald(k, n), 0, 1), "that is Wald's"),
     (checks.check_wilson, lambda k, n: wilson(k, n, divide=False), "divide by 1"),
@@ -165,11 +191,16 @@ WRONG = [
     (checks.check_accuracy, first_column, "`right` says where"),
     (checks.check_accuracy, whole_ties, "wholly right"),
     (checks.check_accuracy, lambda c, r: whole_ties(c, r, count=False), "counts as wrong"),
+    (checks.check_accuracy, halved_ties, "1/3 or 1/4, not 1/2"),
+    (checks.check_accuracy, last_of_the_best, "whoever stands last"),
     (checks.check_accuracy, without_ties, "leave out the questions"),
     (checks.check_accuracy, lambda c, r: accuracy(-c, r), "not the largest"),
     (checks.check_cut, lambda s, level: cut(s, level, more=0), "the new case counts"),
     (checks.check_cut, lambda s, level: cut(s, level, shift=1), "one too far"),
     (checks.check_cut, lambda s, level: cut(s, level, up=False), "round up"),
+    (checks.check_cut, rounded_cut, "round up"),
+    (checks.check_cut, short_cut, "the last of them"),
+    (checks.check_cut, lambda s, level: None, "one number, yours is None"),
     (checks.check_cut, np.quantile, "mixes two scores"),
     (checks.check_cut, unsorted_cut, "sort the scores first"),
     (checks.check_cut, careless_cut, "beyond the last; then"),

@@ -48,6 +48,13 @@ def in_place(here, there, place):
     return here
 
 
+def out_of_the_other(here, there, place):
+    """Carry over, and leave nothing behind."""
+    found = carried(here, there, place)
+    there[:, place] = 0
+    return found
+
+
 def of_prompts(here, there, place):
     found = here.copy()
     row = min(place, len(here) - 1)
@@ -95,6 +102,7 @@ WRONG = [
     (checks.check_carried, first_prompt, "the first prompt alone"),
     (checks.check_carried, of_width, "the width of a vector"),
     (checks.check_carried, in_place, "copy first"),
+    (checks.check_carried, out_of_the_other, "changes the other run"),
     (checks.check_carried, lambda h, t, p: carried(t, h, p), "that is the other run"),
     (checks.check_carried, lambda h, t, p: t, "carries all places over"),
     (checks.check_carried, lambda h, t, p: h, "nothing is carried over"),

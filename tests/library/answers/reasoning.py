@@ -70,6 +70,27 @@ def wrapped(start, target, tokens):
     return False
 
 
+def with_arrows(start, target, tokens):
+    """Take 55 for a number."""
+    return checker(start, target, [0 if token == 55 else token for token in tokens])
+
+
+def two_by_two(start, target, tokens):
+    """Look at the number behind each key, whether there is one or not."""
+    for place in range(0, len(tokens), 2):
+        if tokens[place] == END:
+            break
+        assert tokens[place + 1] is not None
+    return checker(start, target, tokens)
+
+
+def all_but_the_last(start, target, tokens):
+    """Compare each number with the display when the next key is pressed."""
+    end = tokens.index(END) if END in tokens else 0
+    told = [*tokens[: max(end - 1, 0)], target, END]
+    return checker(start, target, tokens) and (end < 2 or honest(start, target, told))
+
+
 def estimator(c, n, k):
     draws = np.arange(k)
     return 1 - np.prod(np.clip(n - c[:, None] - draws, 0, None) / (n - draws), axis=1)
@@ -84,6 +105,11 @@ def by_logarithms(c, n, k):
         logs = [math.lgamma(x + 1) for x in (n - one, n - one - k, n, n - k)]
         found.append(1 - math.exp(logs[0] - logs[1] - logs[2] + logs[3]))
     return found
+
+
+def by_whole_numbers(c, n, k):
+    """Exact binomials, which NumPy keeps as objects where they are long."""
+    return 1 - np.array([math.comb(n - one, k) for one in c.tolist()]) / math.comb(n, k)
 
 
 def groups(reward, tries):
@@ -145,6 +171,7 @@ RIGHT = [
     (checks.check_checker, checker),
     (checks.check_estimator, estimator),
     (checks.check_estimator, by_logarithms),
+    (checks.check_estimator, by_whole_numbers),
     (checks.check_groups, groups),
     (checks.check_advantage, advantage),
     (checks.check_honest, honest),
@@ -164,6 +191,8 @@ WRONG = [
     (checks.check_checker, lambda *a: checker(*a, first=1), "0 is on the display"),
     (checks.check_checker, lambda *a: checker(*a, sorts=False), "behind a key a number is due"),
     (checks.check_checker, wrapped, "no display behind it"),
+    (checks.check_checker, with_arrows, "55 is the arrow"),
+    (checks.check_checker, two_by_two, "it stops behind a key"),
     (checks.check_estimator, lambda c, n, k: 1 - (1 - c / n) ** k, "too low on average"),
     (checks.check_estimator, lambda c, n, k: 1 - estimator(c, n, k), "take it from 1"),
     (checks.check_estimator, lambda c, n, k: c / n, "pass@1"),
@@ -191,4 +220,5 @@ WRONG = [
     (checks.check_honest, lambda *a: checker(*a, honest=True, skip=True), "not passed over"),
     (checks.check_honest, checker, "though the keys lead to 20"),
     (checks.check_honest, last, "not honest"),
+    (checks.check_honest, all_but_the_last, "the last number says 11"),
 ]
