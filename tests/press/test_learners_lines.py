@@ -43,7 +43,7 @@ OWED: dict[str, set[str]] = {
         "tape-train-loop",
     },
     "05-language-models": {"limits-brackets"},
-    "06-recurrent": {"bptt-difference", "jacobians-powers"},
+    "06-recurrent": {"jacobians-powers"},
     "07-attention": {"real-sink-run"},
     "08-positions": {
         "decay-lines",
@@ -52,11 +52,6 @@ OWED: dict[str, set[str]] = {
         "rope-complex",
         "theorem-lines",
     },
-    "09-transformers": {"online-try"},
-    "10-beyond-attention": {"ridge-stream"},
-    "11-inference": {"speculative-tiny"},
-    "12-pretraining": {"run-repeat", "spans-apart", "spans-best"},
-    "14-fine-tuning": {"bits-example", "bits-int8", "lora-lines", "lora-start"},
     "15-alignment": {"compare-newton", "sample-advantages", "who-numbers"},
     "17-evaluation": {"best-of", "calibration-noise", "leaks-numbers", "pairs-table"},
     "19-inside": {
