@@ -24,6 +24,7 @@ UNHELD: dict[str, dict[str, str]] = {
     "03-optimization": {"fp8-run": TABLE, "apart-run": STORED, "pairs-run": STORED},
     "05-language-models": {"symbols-convert": TABLE, "symbols-end": TABLE},
     "06-recurrent": {"wirings-sample": SAMPLE},
+    "08-positions": {"theorem-lines": TABLE},
     "10-beyond-attention": {"board-exchange": SAMPLE},
     "11-inference": {"length-real": SAMPLE, "temperature-print": TABLE},
     "13-scaling": {"twenty-ratios": TABLE},
@@ -45,13 +46,6 @@ OWED: dict[str, set[str]] = {
     "05-language-models": {"limits-brackets"},
     "06-recurrent": {"jacobians-powers"},
     "07-attention": {"real-sink-run"},
-    "08-positions": {
-        "decay-lines",
-        "fingerprint-lines",
-        "layouts-lines",
-        "rope-complex",
-        "theorem-lines",
-    },
     "15-alignment": {"compare-newton", "sample-advantages", "who-numbers"},
     "17-evaluation": {"best-of", "calibration-noise", "leaks-numbers", "pairs-table"},
     "19-inside": {
