@@ -417,7 +417,7 @@ def test_bins_without_an_answer_take_no_memory():
         (lambda: agreement([1, 2], ["1", "2"]), "all numbers or all texts"),
         (lambda: agreement([None, 2], [1, 2]), "all numbers or all texts"),
         (lambda: agreement(np.array([np.nan, 2]), [1, 2]), "finite|NaN"),
-        (lambda: clustered_mean([1.0, 2.0], [None, 1]), "whole numbers or names"),
+        (lambda: clustered_mean([1.0, 2.0], [None, 1]), "all numbers or all texts"),
         (lambda: coverage(lambda k, n, level: 0.5, 3, [0.5]), "its two ends, got 0.5"),
         (lambda: coverage(lambda k, n, level: (0, math.nan), 3, [0.5]), "must be finite"),
         (lambda: coverage(lambda: 1, 3, [0.5]), "a function of 3 arguments"),

@@ -2044,6 +2044,13 @@ EDGES_FOUNDATIONS = [
 
 # A benchmark of one cluster, a share above 1, a tournament of one: what has no error, or no sense.
 EVALUATION = [
+    ("evaluation.clustered_mean([1.0, 2.0, 3.0], [1, '1', 2])", "got int and str"),
+    ("evaluation.agreement(['a'], [b'a'])", "of the same kind for both"),
+    ("evaluation.ClusteredMean(2.0, -0.1, 4).p_value", "error must be a finite number, 0 or"),
+    ("evaluation.ClusteredMean(2.0, 0.1, 1).interval()", "needs at least two clusters, got 1"),
+    ("evaluation.sign_flip_test([1.0] * 30, np.random.default_rng(0), 10**12)", "draws must be at"),
+    ("evaluation.best_temperature([[0.0, 0.0]], [0])", "every temperature says the same"),
+    ("evaluation.pass_at_k([10**8], 10**9, 10**8)", "must be at most 1,000,000"),
     ("evaluation.fit_items([[1, 0]])", "with two readers or more and an item or more, got shape"),
     ("evaluation.fit_items([1, 0, 1])", "a table with two readers or more"),
     ("evaluation.fit_items([[1, 2], [0, 1]])", "an answer must be 1, 0 or NaN where there is none"),
@@ -2119,6 +2126,14 @@ GROUPS = "ones(4), {}"
 TRUE = "ones(1, 2) > 0"
 
 REASONING = [
+    ("reasoning.Calculator(10**9)", "size must be at most 1,000"),
+    ("reasoning.Cups(10**6)", "places must be at most 100"),
+    ("reasoning.Cups(5, 10**12)", "slots must be at most 1,000,000"),
+    (
+        "reasoning.worked_examples(reasoning.Calculator(), 3, np.array([[-1, 3]]))",
+        "held_out must hold numbers from 0 to 49",
+    ),
+    ("reasoning.majority([[tensor([1]), tensor([1])]])", "group 0 holds NaN or a tensor"),
     (f"{CALCULATOR}.press(7, 'x2')", "key must be one of '+3', '−5', '×2', '÷2', got 'x2'"),
     (f"{CALCULATOR}.press(50, '+3')", "display must show a number from 0 to 49, got 50"),
     ("reasoning.Calculator(8)", "size must be a whole number ≥ 9, got 8"),

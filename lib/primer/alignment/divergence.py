@@ -62,10 +62,26 @@ def kl_estimates(log_ratio: Numbers) -> KLEstimates:
     return KLEstimates(*(estimate(log_ratio) for estimate in ESTIMATES.values()))
 
 
+def exponential_beyond_its_line(x: Tensor) -> Tensor:
+    r"""Compute :math:`e^x - 1 - x`, which is never negative, also where the first terms cancel.
+
+    Examples
+    --------
+    >>> exponential_beyond_its_line(torch.tensor([1e-5, 0.0, 1.0]))
+    tensor([5.0000e-11, 0.0000e+00, 7.1828e-01])
+    """
+    near = x.abs() < 0.1
+    y = x.where(near, 0.0)
+    series = torch.ones_like(y)
+    for n in range(9, 2, -1):
+        series = 1 + series * y / n
+    return torch.where(near, y * y * series / 2, torch.expm1(x) - x)
+
+
 ESTIMATES: dict[str, Callable[[Tensor], Tensor]] = {
     "k1": lambda log_ratio: log_ratio,
     "k2": lambda log_ratio: log_ratio**2 / 2,
-    "k3": lambda log_ratio: torch.expm1(-log_ratio) + log_ratio,
+    "k3": lambda log_ratio: exponential_beyond_its_line(-log_ratio),
 }
 
 

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from primer.inputs import Count, Positive, as_array, checked, distribution, positive, tensor
+from primer.inputs import Count, Positive, checked, distribution, positive, real, tensor
 
 Rewards = Float[Tensor, " batch"]
 Tokens = Float[Tensor, "batch reply"]
@@ -45,7 +45,8 @@ def policy_gradient(
     tensor([-0.2200, -0.0500,  0.2700])
     """
     distribution("probabilities", probabilities)
-    return probabilities * (reward - probabilities @ reward)
+    apart = reward - reward[0]  # exact where a common offset would hide digits of the mean
+    return probabilities * (apart - probabilities @ apart)
 
 
 class GradientSamples(NamedTuple):
@@ -107,7 +108,7 @@ def gaussian_gradients(
     (2.0, 2.0)
     """
     x = mean + deviation * noise
-    values, slopes = as_array("the result of f", f(x)), as_array("the result of slope", slope(x))
+    values, slopes = real("the result of f", f(x)), real("the result of slope", slope(x))
     if values.shape != x.shape[:1] or slopes.shape != x.shape:
         raise ValueError(
             f"f must return a number for each of {len(x)} draws and slope one for each entry of "
@@ -125,7 +126,8 @@ def centered(reward: Rewards) -> Rewards:
     >>> centered(torch.tensor([1.0, 2.0, 6.0]))
     tensor([-2., -1.,  3.])
     """
-    return reward - _some(reward).mean()
+    apart, unit = _apart(_some(reward))
+    return (apart * unit).to(reward.dtype)
 
 
 @checked
@@ -148,6 +150,18 @@ def _some(reward: Rewards) -> Rewards:
     if len(reward) == 0:
         raise ValueError("there is no reward to compare: give at least one")
     return reward
+
+
+def _apart(table: Float[Tensor, "... n"]) -> tuple[Float[Tensor, "... n"], Tensor]:
+    """Take the mean of each row off, in a unit in which no sum overflows or loses an offset.
+
+    Returns double precision, and the unit, a power of two.
+    """
+    largest = table.detach().abs().amax(-1, keepdim=True).double()
+    unit = torch.where(largest > 0, (largest.frexp().exponent.double() - 1).exp2(), 1.0)
+    rows = table.double() / unit
+    rows = rows - rows[..., :1].detach()
+    return rows - rows.mean(-1, keepdim=True), unit
 
 
 @checked
@@ -182,7 +196,8 @@ def leave_one_out(reward: Rewards) -> Rewards:
     """
     if len(reward) < 2:
         raise ValueError("leave_one_out needs at least two rewards: one reply has no others")
-    return (reward - reward.mean()) * len(reward) / (len(reward) - 1)
+    apart, unit = _apart(reward)
+    return (apart * (len(reward) / (len(reward) - 1)) * unit).to(reward.dtype)
 
 
 @checked
@@ -228,15 +243,15 @@ def grouped(reward: Rewards, group_size: Count, *, divide: bool = True) -> Rewar
     if len(reward) % group_size:
         raise ValueError(f"{len(reward)} rewards are no whole number of groups of {group_size}")
     table = reward.reshape(-1, group_size)
-    apart = table - table.mean(-1, keepdim=True)
+    apart, unit = _apart(table)
     if divide:
-        rounding = 4 * torch.finfo(table.dtype).eps * table.abs().amax(-1, keepdim=True)
-        differ = table.amax(-1, keepdim=True) - table.amin(-1, keepdim=True) > rounding
+        rounding = 4 * torch.finfo(table.dtype).eps * table.double().abs().amax(-1, keepdim=True)
+        differ = apart.amax(-1, keepdim=True) - apart.amin(-1, keepdim=True) > rounding / unit
         # Squared in units of the largest: rewards of any size have a spread.
         apart = apart / torch.where(differ, apart.abs().amax(-1, keepdim=True), 1)
         spread = apart.square().mean(-1, keepdim=True).sqrt()
         apart = torch.where(differ, apart / torch.where(differ, spread, 1), 0.0)
-    return apart.reshape(-1)
+    return (apart if divide else apart * unit).to(table.dtype).reshape(-1)
 
 
 @checked
@@ -334,6 +349,7 @@ def _clipped(
     gain = _some(advantages).detach()[:, None]
     lowest = math.log1p(-clip) if clip < 1 else -math.inf
     cut = torch.where(gain > 0, log_ratio.clamp(max=math.log1p(clip)), log_ratio.clamp(min=lowest))
+    cut = cut.masked_fill(gain == 0, 0)  # which counts nothing, however probable it has become
     loss = -(cut.exp() * gain * mask).sum(-1).mean()
     if not bool(loss.isfinite()):
         raise ValueError(

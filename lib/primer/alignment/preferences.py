@@ -103,7 +103,8 @@ def fit_preferences(differences: Matrix, *, prior: NotNegative = 0.0) -> Prefere
     (array([1.0986]), 1.0986)
     """
     delta = differences
-    if prior == 0 and np.linalg.matrix_rank(delta) < delta.shape[1]:
+    sizes = np.abs(delta).max(axis=0)  # features may be measured in any unit
+    if prior == 0 and np.linalg.matrix_rank(delta / np.where(sizes > 0, sizes, 1)) < len(sizes):
         raise ValueError(
             "the comparisons do not determine every weight: some combination of features never "
             "differs between chosen and rejected; leave a feature out or give a prior above 0"

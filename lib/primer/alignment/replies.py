@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from primer.inference import LanguageModel, generate, sample
 from primer.inputs import Count, at_least, checked
 from primer.inputs import tokens as token_ids
-from primer.language_models import BytePairEncoding
+from primer.language_models import END, BytePairEncoding
 
 SPEAKER = re.compile(r"(?:^|\n\n)([A-Z][A-Z' ]+\n)([^\n]+(?:\n[^\n]+)*)")
 
@@ -43,6 +43,10 @@ class Replies:
     def __post_init__(self) -> None:
         """Refuse prompts, tokens and a mask that do not belong together."""
         _belong_together(self.prompts, self.tokens, self.mask)
+        hole = self.mask[:, 1:] & ~self.mask[:, :-1]
+        if bool(hole.any()):
+            row = int(hole.any(1).nonzero()[0, 0])
+            raise ValueError(f"the mask of reply {row} has a hole: it is True up to the end")
 
     def __len__(self) -> int:
         """Return the number of replies."""
@@ -50,6 +54,7 @@ class Replies:
 
     def __getitem__(self, rows: slice | Tensor) -> Replies:
         """Return some of the replies, by a slice or a tensor of row numbers."""
+        _check_rows(rows, len(self))
         return Replies(self.prompts[rows], self.tokens[rows], self.mask[rows])
 
     @property
@@ -60,11 +65,26 @@ class Replies:
     @checked
     def texts(self, tokenizer: BytePairEncoding) -> list[str]:
         """Write the replies out, without the end token and what follows it."""
-        end = tokenizer.special_tokens["<|end|>"]
+        end = _end_of(tokenizer)
         return [
             tokenizer.decode([int(t) for t in row[keep] if int(t) != end])
             for row, keep in zip(self.tokens, self.mask, strict=True)
         ]
+
+
+def _check_rows(rows: slice | Tensor, n: int) -> None:
+    """Raise a ``ValueError`` where a number of a row is that of none; -1 is no last one."""
+    if isinstance(rows, slice) or rows.dtype == torch.bool or not rows.numel():
+        return
+    if not 0 <= int(rows.min()) <= int(rows.max()) < n:
+        raise ValueError(f"rows must be numbers from 0 to {n - 1}")
+
+
+def _end_of(tokenizer: BytePairEncoding) -> int:
+    """Return the token that ends a reply."""
+    if END not in tokenizer.special_tokens:
+        raise ValueError(f"the tokenizer has no token {END!r}, which ends a reply")
+    return tokenizer.special_tokens[END]
 
 
 @checked
@@ -143,7 +163,7 @@ def speeches(
     >>> bytes(found.prompts[0].tolist()), found.texts(letters)
     (b'\nANNE\n', ['Who?'])
     """
-    end = tokenizer.special_tokens["<|end|>"]
+    end = _end_of(tokenizer)
     prompts, replies = [], []
     for text in texts.values():
         for speech in SPEAKER.finditer(text):
@@ -210,8 +230,10 @@ def write_replies(
 @checked(infinite="return")
 def reply_logits(model: LanguageModel, replies: Replies) -> Float[Tensor, "batch reply vocab"]:
     """Compute the logits from which each token of the replies was chosen, with their gradient."""
+    if replies.prompts.shape[1] == 0:
+        raise ValueError("a reply answers a prompt: give each prompt at least one token")
     whole = torch.cat([replies.prompts, replies.tokens], dim=1)
-    return model(whole[:, :-1])[:, -replies.tokens.shape[1] :]
+    return model(whole[:, :-1])[:, replies.prompts.shape[1] - 1 :]
 
 
 @checked(infinite="return")

@@ -48,7 +48,15 @@ class RewardModel(nn.Module):
 
     @checked
     def forward(self, replies: Replies) -> Float[Tensor, " batch"]:
-        """Return the reward of each reply."""
+        """Return the reward of each reply.
+
+        Raises
+        ------
+        ValueError
+            When no token of a reply counts.
+        """
+        if not bool(replies.mask[:, :1].all()) or replies.mask.shape[1] == 0:
+            raise ValueError("every reply needs a token that counts: its end, at least")
         seen: dict[str, Tensor] = {}
 
         def keep(name: str, value: Tensor) -> None:

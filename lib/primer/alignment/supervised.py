@@ -121,6 +121,8 @@ def train_on_pairs(
             "every chosen reply needs a rejected one and there must be a pair, "
             f"got {len(chosen)} and {len(rejected)}"
         )
+    if not torch.equal(chosen.prompts, rejected.prompts):
+        raise ValueError("chosen and rejected must be replies to the same prompts, row by row")
     optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate)
     for rows in _batches(len(chosen), batch_size, steps, generator):
         with torch.no_grad():

@@ -131,14 +131,18 @@ def best_of_n(
     tensor([0.2500, 0.7500])
     """
     distribution("reference", reference)
-    n = float(draws)
     _, level = torch.unique(reward, return_inverse=True)
-    mass = torch.zeros(int(level.max()) + 1, dtype=reference.dtype).index_add(0, level, reference)
-    upto = mass.cumsum(0).clamp(max=1)
-    upto[-1] = 1
-    below = torch.cat([upto.new_zeros(1), upto[:-1]])
-    share = (upto**n - below**n) / torch.where(mass > 0, mass, 1)
-    return reference * share[level]
+    p = reference.double() / reference.double().sum().detach()
+    mass = p.new_zeros(int(level.max()) + 1).index_add(0, level, p)
+    upto, above = mass.cumsum(0), mass.flip(0).cumsum(0).flip(0) - mass
+    # F^n − (F − m)^n = −F^n ((1 − m/F)^n − 1), with log F of whichever of F and 1 − F is small
+    above = torch.where(torch.arange(len(mass)) == len(mass) - 1, 0.0, above)
+    log_upto = torch.where(above < 0.5, torch.log1p(-above.clamp(0, 0.5)), upto.clamp(1e-320).log())
+    part = (mass / upto.clamp(1e-320)).clamp(max=1)
+    first = part == 1
+    rest = torch.where(first, -1.0, torch.expm1(draws * torch.log1p(-part.where(~first, 0))))
+    share = -(draws * log_upto).exp() * rest / torch.where(mass > 0, mass, 1)
+    return (p * share[level]).to(reference.dtype)
 
 
 def best_of_n_kl_bound(draws: int) -> float:

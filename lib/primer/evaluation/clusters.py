@@ -3,6 +3,7 @@ r"""A mean of what comes in clusters: its error, and how much wider the clusters
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,8 +11,9 @@ import numpy as np
 from jaxtyping import Int
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array, checked, number, probability, vector
-from primer.inputs.magnitude import scaled
+from primer.inputs import checked, not_negative, number, probability, vector
+from primer.inputs.labels import labels
+from primer.inputs.magnitude import TINY, scaled
 from primer.scoreboard.errors import mean_by_scene
 from primer.statistics import t_cdf, t_quantile
 
@@ -45,9 +47,17 @@ class ClusteredMean(NamedTuple):
         >>> round(ClusteredMean(0.0009, 0.0008, 71).p_value, 3)
         0.264
         """
-        if self.error == 0:
+        if not_negative("error", self.error) == 0:
             return float(self.mean == 0)
-        return float(2 * t_cdf(-abs(self.mean) / self.error, self.clusters - 1))
+        away = min(abs(self.mean) / self.error, sys.float_info.max)
+        return float(2 * t_cdf(-away, self._degrees))
+
+    @property
+    def _degrees(self) -> int:
+        """Of t."""
+        if self.clusters < 2:
+            raise ValueError(f"an error needs at least two clusters, got {self.clusters}")
+        return self.clusters - 1
 
     @checked
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -59,7 +69,8 @@ class ClusteredMean(NamedTuple):
         >>> round(low, 3), round(high, 3)
         (1.682, 2.318)
         """
-        reach = self.error * t_quantile((1 + probability("level", level)) / 2, self.clusters - 1)
+        tail = (1 - probability("level", level)) / 2  # which is exact, as 1 less it is not
+        reach = -not_negative("error", self.error) * t_quantile(tail, self._degrees)
         return self.mean - reach, self.mean + reach
 
 
@@ -113,7 +124,9 @@ def clustered_mean(
     if not (w > 0).all():
         place = int(np.argmin(w > 0))
         raise ValueError(f"weights must be above 0, got {w[place]:g} at [{place}]")
-    places = _places(clusters, len(x))
+    if w.min() / w.max() < TINY:
+        raise ValueError(f"weights must not differ so much, got {w.min():g} … {w.max():g}")
+    places, (w, _) = _places(clusters, len(x)), scaled(w)
     sums, totals = np.bincount(places, w * (x - common)), np.bincount(places, w)
     # mean and error do not change when both are divided by the same number
     mean, error = mean_by_scene(sums / totals.min(), totals / totals.min())
@@ -221,18 +234,16 @@ def design_effect(sizes: Sequence[int] | Int[np.ndarray, " clusters"], correlati
 
 def _places(clusters: Clusters, n: int) -> Int[np.ndarray, " n"]:
     """Give each cluster a number from 0 on."""
-    names = as_array("clusters", clusters)
-    if names.shape != (n,):
+    names = labels("clusters", clusters)
+    if len(names) != n:
         raise ValueError(
-            f"clusters must name one cluster for each of {n} values, got shape {names.shape}"
+            f"clusters must name one cluster for each of {n} values, got {len(names)} of them"
         )
-    if names.dtype.kind == "f" and (not np.isfinite(names).all() or (names % 1).any()):
-        raise ValueError("clusters must be whole numbers or names, got fractions or NaN")
-    if names.dtype.kind not in "biufUS":
-        raise ValueError(f"clusters must be whole numbers or names, got type {names.dtype}")
-    found, places = np.unique(names, return_inverse=True)
+    if any(isinstance(name, float) and not name.is_integer() for name in names):
+        raise ValueError("clusters must be whole numbers or names, got fractions or infinity")
+    found = {name: place for place, name in enumerate(sorted({*names}))}
     if len(found) < 2:
         raise ValueError(
             f"an error needs at least two clusters, got {len(found)}: one alone shows no spread"
         )
-    return places
+    return np.array([found[name] for name in names])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import checked, fraction, probability, vector
+from primer.inputs import checked, number, probability, vector
 
 
 @checked(infinite="return")
@@ -97,6 +97,8 @@ def next_level(current: float, held: bool, *, promised: float, step: float) -> f
     >>> round(next_level(0.9, False, promised=0.9, step=0.01), 4)
     0.909
     """
-    if fraction("step", step) == 0:
-        raise ValueError(f"step must be above 0, got {step}: with 0 nothing is corrected")
+    if not 0 < number("step", step) <= 1:
+        raise ValueError(
+            f"step must be above 0 and at most 1, got {step}: with 0 nothing is corrected"
+        )
     return current + step * (probability("promised", promised) - bool(held))

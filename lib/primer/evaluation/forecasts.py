@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from primer.inputs import Matrix, Vector, checked, count, real, vector
-from primer.inputs.magnitude import scaled
 
 
 class BrierParts(NamedTuple):
@@ -161,7 +160,7 @@ def best_temperature(logits: Matrix, targets: Vector) -> float:
     ValueError
         When shapes differ, a target is none of the v, or there is no such temperature: every
         target has the largest logit (the colder the better), or targets have no larger logits than
-        others (the warmer the better).
+        others (the warmer the better), or all logits of each row are equal.
 
     References
     ----------
@@ -176,8 +175,10 @@ def best_temperature(logits: Matrix, targets: Vector) -> float:
     z, y = logits, vector("targets", targets, len(logits))
     if not ((y >= 0) & (y < z.shape[1]) & (y % 1 == 0)).all():
         raise ValueError(f"targets must be whole numbers from 0 to {z.shape[1] - 1}")
-    z, unit = scaled(z - z.max(axis=1, keepdims=True))
+    z, unit = _below_the_best(z)
     chosen = z[np.arange(len(z)), y.astype(int)]
+    if not z.any():
+        raise ValueError("all logits of each row are equal: every temperature says the same")
     if (chosen == 0).all():
         raise ValueError("every target has the largest logit: the colder the better, without end")
     if chosen.mean() <= z.mean():
@@ -185,18 +186,34 @@ def best_temperature(logits: Matrix, targets: Vector) -> float:
             "the targets have no larger logits than others on average: the warmer the better, "
             "without end"
         )
-    low, high, inverse = 0.0, math.inf, 1.0
-    for _ in range(200):
-        slope, curvature = _slope(inverse * z, z, chosen)
+    low, high, inverse, factor = 0.0, math.inf, 1.0, 2.0
+    for turn in range(400):
+        with np.errstate(over="ignore"):  # what is infinitely far below has no chance
+            slope, curvature = _slope(inverse * z, z, chosen)
         low, high = (inverse, high) if slope < 0 else (low, inverse)
-        step = slope / curvature if curvature > 0 else 0.0
+        step = slope / curvature if 0 < curvature < math.inf else math.nan
         if abs(step) <= 1e-12 * inverse:
             break
         newer = inverse - step
-        if not low < newer < high or step == 0:  # Newton leaves the bracket: halve or double
-            newer = 2 * inverse if math.isinf(high) else (low + high) / 2
+        # Newton leaves the bracket, has no curvature to go by, or creeps where the slope is flat
+        if not low < newer < high or turn % 8 == 7:
+            bracketed = low > 0 and high < math.inf
+            newer = math.sqrt(low) * math.sqrt(high) if bracketed else _further(low, high, factor)
+            factor *= factor if factor < 1e100 else 1.0
         inverse = newer
     return unit / inverse
+
+
+def _below_the_best(logits: Float[np.ndarray, "n v"]) -> tuple[Float[np.ndarray, "n v"], float]:
+    """Take the largest of each row off, in a unit in which no difference overflows."""
+    unit = 1.0 if np.ptp(logits) < 1e290 else 2.0**100
+    small = logits / unit
+    return small - small.max(axis=1, keepdims=True), unit
+
+
+def _further(low: float, high: float, factor: float) -> float:
+    """Go on to where nobody has been: farther each time, for logits may be of any size."""
+    return low * factor if math.isinf(high) else high / factor
 
 
 def _slope(
@@ -205,7 +222,7 @@ def _slope(
     """Compute first and second derivative of the mean loss by the inverse temperature."""
     p = np.exp(warmed - logsumexp(warmed, axis=1, keepdims=True))
     mean = (p * z).sum(axis=1)
-    spread = (p * (z - mean[:, None]) ** 2).sum(axis=1)
+    spread = (p * np.where(p > 0, z - mean[:, None], 0) ** 2).sum(axis=1)
     return float((mean - chosen).mean()), float(spread.mean())
 
 

@@ -2,6 +2,8 @@ r"""Who judges? Duels between models, and how far two judges agree beyond chance
 
 from __future__ import annotations
 
+import operator
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +11,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array, checked, matrix
+from primer.inputs import checked, matrix
+from primer.inputs.labels import labels
 
 
 def duels(costs: ArrayLike) -> Float[np.ndarray, "models models"]:
@@ -112,20 +115,13 @@ def agreement(first: Sequence[Any] | np.ndarray, second: Sequence[Any] | np.ndar
     >>> verdicts.observed, verdicts.by_chance
     (0.5, 0.625)
     """
-    a, b = as_array("first", first), as_array("second", second)
-    if a.ndim != 1 or a.shape != b.shape or not len(a):
+    a, b = labels("first", first), labels("second", second)
+    if len(a) != len(b) or not a:
         raise ValueError(
-            f"both judges must judge the same cases, one or more, got {a.shape} and {b.shape}"
+            f"both judges must judge the same cases, one or more, got {len(a)} and {len(b)}"
         )
-    if any(kind not in "biufUS" for kind in (a.dtype.kind, b.dtype.kind)) or (
-        (a.dtype.kind in "US") != (b.dtype.kind in "US")
-    ):
+    if {str, bytes} & {*map(type, a)} != {str, bytes} & {*map(type, b)}:
         raise ValueError("verdicts must be all numbers or all texts, of the same kind for both")
-    if (a != a).any() or (b != b).any():
-        raise ValueError("verdicts must not be NaN, which is equal to nothing, not to itself")
-    both, places = np.unique(np.concatenate([a, b]), return_inverse=True)
-    shares = [
-        np.bincount(part, minlength=len(both)) / len(a)
-        for part in (places[: len(a)], places[len(a) :])
-    ]
-    return Agreement(float(np.mean(a == b)), float(shares[0] @ shares[1]))
+    said, also = Counter(a), Counter(b)
+    by_chance = sum((said[v] / len(a)) * (also[v] / len(a)) for v in sorted({*a, *b}))
+    return Agreement(sum(map(operator.eq, a, b)) / len(a), by_chance)

@@ -9,6 +9,9 @@ from scipy.special import log_ndtr
 
 from primer.inputs import checked, count, vector
 
+MOST = 1_000_000
+"""Entries, or draws that are followed one by one."""
+
 
 @checked
 def expected_best(k: int) -> float:
@@ -44,8 +47,8 @@ def expected_best(k: int) -> float:
     >>> round(expected_best(2), 4), round(expected_best(27), 3)  # the first is 1/√π
     (0.5642, 1.998)
     """
-    if count("k", k) > 1_000_000:
-        raise ValueError(f"k must be at most 1,000,000, got {k}")
+    if count("k", k) > MOST:
+        raise ValueError(f"k must be at most {MOST:,}, got {k}")
 
     def density(x: float) -> float:
         return float(x * k * np.exp((k - 1) * log_ndtr(x) - x * x / 2) / np.sqrt(2 * np.pi))
@@ -79,7 +82,7 @@ def pass_at_k(right: ArrayLike, answers: int, k: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        When k is above n, or some c is no whole number from 0 to n.
+        When k is above n, some c is no whole number from 0 to n, or both are above a million.
 
     References
     ----------
@@ -95,6 +98,13 @@ def pass_at_k(right: ArrayLike, answers: int, k: int) -> np.ndarray:
         raise ValueError(f"k must be at most the number of answers, {n}, got {k}: draw k or more")
     if not ((c >= 0) & (c <= n) & (c % 1 == 0)).all():
         raise ValueError(f"right must hold whole numbers from 0 to {n}, the number of answers")
-    # the chance of no right one: a factor (n − c − j)/(n − j) for each of k draws
-    draws = np.arange(k)
-    return 1 - np.prod(np.clip(n - c[:, None] - draws, 0, None) / (n - draws), axis=1)
+    # The chance of no right one is C(n − c, k) / C(n, k) = C(n − k, c) / C(n, c), as many factors
+    # as the smaller of k and c has; the sum of their logarithms keeps chances that are hardly 1.
+    few = np.minimum(c, k)
+    if few.max() > MOST:
+        raise ValueError(f"k, or each of right, must be at most {MOST:,}, got {few.max():,.0f}")
+    many, none = np.maximum(c, k), np.zeros(len(c))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for j in range(int(few.max())):
+            none += np.where(j < few, np.log1p(-np.minimum(many / (n - j), 1)), 0.0)
+    return 0.0 - np.expm1(none)  # and never -0

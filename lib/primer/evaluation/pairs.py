@@ -6,11 +6,13 @@ import math
 from typing import Literal, get_args
 
 import numpy as np
+from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import binom
 
 from primer.inputs import (
+    Steps,
     checked,
     count,
     number,
@@ -28,7 +30,9 @@ EXACT_UP_TO = 20
 
 
 @checked
-def sign_flip_test(differences: ArrayLike, rng: np.random.Generator, draws: int = 10_000) -> float:
+def sign_flip_test(
+    differences: ArrayLike, rng: np.random.Generator, draws: Steps = 10_000
+) -> float:
     r"""Compute the p-value of paired differences by flipping their signs.
 
     .. math::
@@ -47,7 +51,7 @@ def sign_flip_test(differences: ArrayLike, rng: np.random.Generator, draws: int 
     rng : numpy.random.Generator
         Draws the signs; not used where all are tried.
     draws : int
-        M.
+        M, at most a million.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def sign_flip_test(differences: ArrayLike, rng: np.random.Generator, draws: int 
     Raises
     ------
     ValueError
-        When there is no difference, one is not finite, or ``draws`` is below 1.
+        When there is no difference, one is not finite, or ``draws`` is below 1 or too large.
 
     References
     ----------
@@ -70,19 +74,26 @@ def sign_flip_test(differences: ArrayLike, rng: np.random.Generator, draws: int 
     """
     d, _ = scaled(vector("differences", differences))  # p is that of any unit
     random_generator("rng", rng)
-    patterns = count("draws", draws)
-    observed = abs(d.sum())
-    reached = observed - 1e-12 * np.abs(d).sum()  # sums in another order differ in their last digit
+    # Sums of the first parts are exact, so that one large difference hides none of the others.
+    parts = np.stack([whole := np.round(d * 2.0**26) * 2.0**-26, d - whole])
+    rounding = 1e-12 * np.abs(parts[1]).sum()  # sums in another order differ in their last digit
+    least = parts.sum(axis=1, keepdims=True)
+
+    def reached(sums: Float[np.ndarray, "2 patterns"]) -> int:
+        """Count the sums that are as far from 0 as the one that was observed."""
+        far, seen = (np.where(s.sum(axis=0) < 0, -s, s) for s in (sums, least))
+        return int(((far - seen).sum(axis=0) >= -rounding).sum())
+
     if len(d) <= EXACT_UP_TO:
-        sums = np.zeros(1)
-        for value in d:
-            sums = np.concatenate([sums + value, sums - value])
-        return float(np.mean(np.abs(sums) >= reached))
+        sums = np.zeros((2, 1))
+        for value in parts.T[:, :, None]:
+            sums = np.concatenate([sums + value, sums - value], axis=1)
+        return reached(sums) / 2 ** len(d)
     hits = 0
-    for start in range(0, patterns, 1000):
-        signs = rng.integers(0, 2, size=(min(1000, patterns - start), len(d))) * 2 - 1
-        hits += int((np.abs(signs @ d) >= reached).sum())
-    return (1 + hits) / (1 + patterns)
+    for start in range(0, draws, 1000):
+        signs = rng.integers(0, 2, size=(min(1000, draws - start), len(d))) * 2 - 1
+        hits += reached((signs @ parts.T).T)
+    return (1 + hits) / (1 + draws)
 
 
 @checked

@@ -208,4 +208,5 @@ def _asked(right: int, n: int, level: float) -> tuple[float, int, float]:
     """Check the arguments; return the share, n, and z."""
     if count("right", right, at_least=0) > count("n", n):
         raise ValueError(f"right must be at most n, got {right} right answers of {n}")
-    return right / n, n, float(ndtri((1 + probability("level", level)) / 2))
+    # of the lower tail, for 1 - level is exact and (1 + level) / 2 may be 1
+    return right / n, n, -float(ndtri((1 - probability("level", level)) / 2))

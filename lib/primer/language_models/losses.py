@@ -67,7 +67,10 @@ def softmax(logits: Reals) -> Numbers:
     >>> softmax([1000.0, 1000.0])
     array([0.5, 0.5])
     """
-    return np.exp(log_softmax(logits))
+    z = np.atleast_1d(logits)
+    with np.errstate(over="ignore"):  # what is infinitely far below the largest has 0
+        powers = np.exp(z - z.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 @checked
@@ -220,7 +223,7 @@ def entropy(p: Any, base: float = math.e) -> Any:
     1.5
     """
     p = _distributions("p", p)
-    return _in_base(_special(p).entr(p).sum(-1), base)
+    return _in_base(_not_below_0(_special(p).entr(p).sum(-1)), base)
 
 
 @overload
@@ -305,8 +308,38 @@ def kl_divergence(p: Any, q: Any, base: float = math.e) -> Any:
     tensor([0.1438,    inf])
     """
     p, q = _pair(p, q)
+    if not is_tensor(p):
+        return _in_base(_divergence(p, q), base)
     xlogy = _special(p).xlogy
-    return _in_base((xlogy(p, p) - xlogy(p, q)).sum(-1), base)
+    nats = (xlogy(p, p) - xlogy(p, q)).sum(-1)
+    own = np.asarray(_divergence(*(t.detach().double().numpy(force=True) for t in (p, q))))
+    return _in_base(_with_value(nats, nats.new_tensor(own)), base)
+
+
+def _divergence(p: Numbers, q: Numbers) -> Any:
+    r"""Add up :math:`p\log\frac pq - p + q`, none of which is negative: nothing cancels.
+
+    Both sum to 1, and what they sum to besides, up to rounding, is no part of the divergence.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        away = (q - p) / p  # q / p - 1
+        near = np.abs(away) < 0.01
+        x = np.where(near, away, 0.0)
+        # x - log(1 + x), whose first two terms cancel, by its series
+        series = x * x * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x / 7)))))
+        far = scipy.special.rel_entr(p, q) + (q - p)
+        return np.where(near & (p > 0), p * series, np.maximum(far, 0)).sum(axis=-1)
+
+
+def _with_value(nats: Tensor, value: Tensor) -> Tensor:
+    """Give a tensor another value, rounded less, and leave its gradient as it is."""
+    different = nats.isfinite() & value.isfinite()
+    return nats + (value - nats).detach().where(different, 0.0)
+
+
+def _not_below_0(nats: Any) -> Any:
+    """Return an entropy of probabilities that sum to a little more than 1, too."""
+    return _with_value(nats, nats.clamp(min=0)) if is_tensor(nats) else max(0.0, float(nats))
 
 
 @checked(infinite="return")

@@ -150,6 +150,8 @@ def check_loosely(calculator: Calculator, replies: Replies) -> Bool[Tensor, " ba
     """
     _, target = _questions(calculator, replies)
     tokens = token_ids("replies.tokens", replies.tokens, calculator.vocab_size)
+    if tokens.shape[1] == 0:
+        return torch.zeros(len(tokens), dtype=torch.bool)
     ends = tokens == calculator.end
     last = ends.long().argmax(dim=1) - 1  # −1 also where there is no end
     believed = tokens.gather(1, last.clamp(min=0)[:, None])[:, 0]

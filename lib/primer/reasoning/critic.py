@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
+from scipy.special import expit
 from torch import Tensor
 
 from primer.inputs import Vector, checked, distribution, number
@@ -65,6 +66,8 @@ def generalized_advantage(
     if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
         row = int((mask[:, 1:] & ~mask[:, :-1]).any(1).nonzero()[0, 0])
         raise ValueError(f"the mask of reply {row} has a hole: it is True up to the end")
+    kind = torch.promote_types(rewards.dtype, values.dtype)
+    rewards, values = rewards.to(kind), values.to(kind)
     found = torch.zeros_like(values)
     behind = ahead = values.new_zeros(len(values))
     for t in reversed(range(values.shape[1])):
@@ -115,7 +118,7 @@ class TwoPresses:
     def __init__(self, logits: Vector) -> None:
         if len(logits) != 3:
             raise ValueError(f"logits must be three numbers, got {len(logits)}")
-        one = 1 / (1 + np.exp(-logits))
+        one = expit(logits)
         self.one = one
         first, second = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
         reached = np.stack([first == first, first == 0, first == 1], axis=1)  # which logits acted

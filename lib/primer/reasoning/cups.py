@@ -14,6 +14,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from primer.inputs import checked, count, tokens
+from primer.inputs.values import MANY
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Cups:
     Parameters
     ----------
     places, slots : int
-        Cups, and what may happen to them.
+        Cups, 2 to 100, and what may happen to them.
 
     Examples
     --------
@@ -40,9 +41,9 @@ class Cups:
     slots: int = 10
 
     def __post_init__(self) -> None:
-        """Refuse a single cup."""
-        count("places", self.places, at_least=2)
-        count("slots", self.slots)
+        """Refuse a single cup, and more than anybody can follow."""
+        count("places", self.places, at_least=2, at_most=100)
+        count("slots", self.slots, at_most=MANY)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -121,8 +122,7 @@ class Cups:
         if bool((questions[:, 0] >= self.places).any() or (slots < self.places).any()):
             raise ValueError(f"a question is a place, {self.slots} slots and the equals sign")
         moves = torch.arange(self.places).repeat(self.vocab_size, 1)  # token, from → to
-        for a, b in self.pairs:
-            token = self.swap((a, b))
+        for token, (a, b) in enumerate(self.pairs, start=self.places):
             moves[token, a], moves[token, b] = b, a
         place, found = questions[:, 0], []
         for slot in slots.T:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from primer.alignment.divergence import exponential_beyond_its_line
 from primer.inputs import among, checked
 
 Logits = Float[Tensor, "batch reply vocab"]
@@ -64,4 +66,8 @@ def teacher_loss(
         raise ValueError("no token counts: the mask is False everywhere")
     s, t = student.log_softmax(-1), teacher.detach().log_softmax(-1)
     over, under = (t, s) if direction == "forward" else (s, t)
-    return (over.exp() * (over - under)).sum(-1)[mask].mean()
+    # Both sum to 1: their difference is added, so that no term is negative and nothing cancels.
+    away = under - over
+    near = exponential_beyond_its_line(away.where(away.abs() < 0.1, 0.0))
+    far = under.exp() - over.exp() - over.exp() * away
+    return torch.where(away.abs() < 0.1, over.exp() * near, far).sum(-1)[mask].mean()

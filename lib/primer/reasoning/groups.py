@@ -96,7 +96,13 @@ def _questions_weight(p: np.ndarray, n: int) -> np.ndarray:
 
 def _questions_goal(p: np.ndarray, n: int) -> np.ndarray:
     j = np.arange(1, n + 1)
-    return np.asarray(((1 - (1 - p[..., None]) ** j) / j).sum(-1))
+    return np.asarray((_some_right(p[..., None], j) / j).sum(-1))
+
+
+def _some_right(p: np.ndarray, n: int | np.ndarray) -> np.ndarray:
+    """Compute 1 − (1 − p)ⁿ, of chances that are hardly 0, too."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(0.0 - np.expm1(n * np.log1p(-p)))
 
 
 WEIGHTS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] = {
@@ -104,7 +110,7 @@ WEIGHTS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] 
     "mean": (lambda p, n: np.full_like(p, 1 - 1 / n), lambda p, n: (1 - 1 / n) * p),
     "spread": (_spread_weight, _spread_goal),
     "solved questions": (_questions_weight, _questions_goal),
-    "pass at n": (lambda p, n: n * (1 - p) ** (n - 1), lambda p, n: 1 - (1 - p) ** n),
+    "pass at n": (lambda p, n: n * (1 - p) ** (n - 1), lambda p, n: _some_right(p, n)),
 }
 """For each way the weight of ∇p, and its integral from 0."""
 

@@ -40,12 +40,12 @@ class Calculator:
     Parameters
     ----------
     size : int
-        How many numbers the display can show, at least 9.
+        How many numbers the display can show, 9 to 1,000.
 
     Raises
     ------
     ValueError
-        When the display is smaller: there are numbers then that no key leads away from.
+        When the display is smaller: there are numbers then that no key leads away from; or larger.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Calculator:
 
     def __post_init__(self) -> None:
         """Refuse a display on which a walk can be stuck."""
-        count("size", self.size, at_least=9)
+        count("size", self.size, at_least=9, at_most=1000)  # the search takes its square
 
     @property
     def end(self) -> int:
@@ -186,7 +186,7 @@ def worked_examples(
     Raises
     ------
     ValueError
-        When everything is held out.
+        When everything is held out that so many presses reach, or a question is none.
 
     Examples
     --------
@@ -196,17 +196,22 @@ def worked_examples(
     ('44 32 →', '−5 39 −5 34 +3 37 −5 32')
     """
     size = calculator.size
-    allowed = calculator.distances > 0
+    allowed = (calculator.distances > 0) & (calculator.distances <= longest)
+    if held_out.size and not 0 <= held_out.min() <= held_out.max() < size:
+        raise ValueError(f"held_out must hold numbers from 0 to {size - 1}")
     allowed[tuple(held_out.T)] = False
     if not allowed.any():
-        raise ValueError("every question is held out: no example is left")
+        raise ValueError(
+            f"every question is held out that {longest} or fewer presses reach: none is left"
+        )
     keep, table = torch.from_numpy(allowed), torch.from_numpy(calculator.table)
     prompts: list[Tensor] = []
     replies: list[Tensor] = []
+    walks = n
     while sum(len(found) for found in prompts) < n:
-        start = torch.randint(size, (n,), generator=generator)
-        presses = torch.randint(1, longest + 1, (n,), generator=generator)
-        tokens = torch.full((n, 2 * longest + 1), calculator.end)
+        start = torch.randint(size, (walks,), generator=generator)
+        presses = torch.randint(1, longest + 1, (walks,), generator=generator)
+        tokens = torch.full((walks, 2 * longest + 1), calculator.end)
         display = start
         for press in range(longest):
             key = torch.multinomial((table[display] >= 0).double(), 1, generator=generator)[:, 0]
@@ -218,6 +223,8 @@ def worked_examples(
         arrow = torch.full_like(start, calculator.arrow)
         prompts.append(torch.stack([start, display, arrow], dim=1)[chosen])
         replies.append(tokens[chosen])
+        if not chosen.any():  # few questions are left: more walks at once
+            walks = min(2 * walks, max(walks, 1 << 16))
     tokens = torch.cat(replies)[:n]
     return Replies(torch.cat(prompts)[:n], tokens, reply_mask(tokens, calculator.end))
 

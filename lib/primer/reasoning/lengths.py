@@ -137,7 +137,8 @@ def policy_loss(
         log_ratio = torch.where(
             gain > 0, log_ratio.clamp(max=math.log1p(high)), log_ratio.clamp(min=lowest)
         )
-    loss = -(weights * log_ratio.masked_fill(weights == 0, 0).exp() * gain).sum()
+    counts_nothing = (weights == 0) | (gain == 0)
+    loss = -(weights * log_ratio.masked_fill(counts_nothing, 0).exp() * gain).sum()
     if not bool(loss.isfinite()):
         raise ValueError("the loss is infinite: lower the learning rate")
     return loss

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import torch
 from jaxtyping import Float
-from scipy.special import expit, rel_entr
+from scipy.special import expit
 from torch import Tensor
 
 from primer.inputs import Count, Positive, Probability, checked, distribution, number
+from primer.language_models import kl_divergence
 
 
 def _chance(name: str, value: float) -> float:
@@ -118,7 +119,9 @@ def least_divergence(a: Chance, p: Chance) -> float:
     >>> round(least_divergence(0.5904, 0.2), 4)
     0.3649
     """
-    return max(0.0, float(rel_entr(a, p) + rel_entr(1 - a, 1 - p)))  # rounding may lead below 0
+    if p == 0:
+        return math.inf if a else 0.0
+    return kl_divergence([a, 1 - a], [p, 1 - p])
 
 
 @checked

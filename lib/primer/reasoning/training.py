@@ -203,7 +203,10 @@ def rewarded(
         return f"{asked} {said}"
 
     try:
-        found = torch.as_tensor(reward(replies)).to(torch.get_default_dtype())
+        given = torch.as_tensor(reward(replies))
+        if given.is_complex():
+            raise TypeError("rewards must be real numbers, got complex ones")
+        found = given.to(torch.get_default_dtype())
     except Exception as error:
         for place in range(len(replies)):
             try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from primer.evaluation import pass_at_k
 from primer.inputs import Count, Probability, Steps, as_array, checked
+from primer.inputs.given import is_tensor
 
 
 @checked
@@ -31,7 +32,7 @@ def majority(groups: Iterable[Sequence[Hashable]]) -> list[Hashable]:
     Raises
     ------
     ValueError
-        When a group is empty.
+        When a group is empty, or an answer is NaN.
 
     References
     ----------
@@ -46,8 +47,16 @@ def majority(groups: Iterable[Sequence[Hashable]]) -> list[Hashable]:
     for place, answers in enumerate(groups):
         if len(answers) == 0:
             raise ValueError(f"group {place} has no answer to vote on")
-        found.append(Counter(answers).most_common(1)[0][0])
+        votes = [_without_torch(one) for one in answers]
+        if any(is_tensor(one) or one != one for one in votes):
+            raise ValueError(f"group {place} holds NaN or a tensor, which equals no other answer")
+        found.append(Counter(votes).most_common(1)[0][0])
     return found
+
+
+def _without_torch(answer: Any) -> Hashable:
+    """Return a number in place of a tensor, which is equal to itself alone."""
+    return answer.item() if is_tensor(answer) and answer.ndim == 0 else answer
 
 
 class PassCurve(NamedTuple):
