@@ -316,3 +316,32 @@ def test_one_sum_tells_whether_all_are_finite(seed, number, place):
     x = 1e308 * normal(seed, 12).clamp(-1, 1)  # whose sum may be infinite
     x[place] = number
     assert all_finite(x) == math.isfinite(number)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@given(seeds, st.floats(0, 38), st.sampled_from([1.0, -1.0, math.nan]), st.booleans())
+def test_both_paths_attend_alike_or_refuse_alike(seed, digits, sign, fill):
+    torch.manual_seed(seed)
+    attention = MultiHeadAttention(8, 2)
+    x = 10**digits * (torch.ones(1, 3, 8) if fill else normal(seed, 1, 3, 8).float())
+    attention.query.weight.data.mul_(sign)  # −∞ is a score too large as well, and no mask
+    found = []
+    for weights in (True, False):
+        try:
+            result = attention(x, return_weights=weights)
+            found.append(result[0] if weights else result)
+        except ValueError as error:
+            words = "too large" if sign == sign else "query contains NaN"
+            assert words in str(error)  # noqa: PT017 -- both refuse, or none
+            found.append(None)
+    explicit, fused = found
+    assert (explicit is None) == (fused is None)
+    if explicit is not None:
+        torch.testing.assert_close(explicit, fused, rtol=1e-4, atol=1e-4 * float(x.abs().max()))
+
+
+@given(seeds, st.sampled_from([-1e300, 1e300, 1e39]))
+def test_a_bias_that_the_scores_have_no_room_for_is_refused(seed, value):
+    bias = torch.full((3, 3), value, dtype=torch.float64)
+    with pytest.raises(ValueError, match="bias is too large for"):
+        MultiHeadAttention(8, 2)(normal(seed, 1, 3, 8).float(), bias=bias)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -87,6 +89,51 @@ def test_ridge_attention_is_ridge_regression(
     for key, value in zip(k, v, strict=True):
         memory.write(key, value)
     np.testing.assert_allclose(memory.read(q), theirs, atol=1e-8)
+
+
+@given(seeds, st.floats(0, 9), st.floats(-18, 2))
+def test_ridge_attention_keeps_what_squares_would_lose(
+    seed: int, digits: float, penalty: float
+) -> None:
+    left, right = (np.linalg.qr(draw(seed + i, n, 3))[0] for i, n in enumerate((6, 3)))
+    sigma, value, lam = (
+        10.0 ** np.array([0, -digits / 2, -digits]),
+        draw(seed + 2, 6, 2),
+        10**penalty,
+    )
+    expected = right @ np.diag(sigma / (sigma**2 + lam)) @ left.T @ value
+    found = ridge_attention(np.eye(3), left @ np.diag(sigma) @ right.T, value, lam)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+
+
+@given(seeds, st.floats(-14, 0))
+def test_a_ridge_memory_is_the_regression_or_refuses(seed: int, digits: float) -> None:
+    k, v = draw(seed, 20, 4), draw(seed + 1, 20, 2)
+    k[:10] = k[:10, :2] @ draw(seed + 2, 2, 4)  # at first all in a plane
+    memory, penalty = RidgeMemory(4, 2, penalty=10**digits), 10**digits
+    try:
+        for key, value in zip(k, v, strict=True):
+            memory.write(key, value)
+    except ValueError as error:
+        assert "key is too long beside penalty" in str(error)  # noqa: PT017 -- this or the fit
+        return
+    np.testing.assert_allclose(memory.W, ridge_attention(np.eye(4), k, v, penalty), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("memory", "value"),
+    [
+        (SoftmaxMemory(1.0), [np.nan]),
+        (SoftmaxMemory(1.0), [1.0, 2.0]),
+        (RidgeMemory(1, 1), [-1.7e308]),
+    ],
+)
+def test_a_refused_pair_leaves_a_memory_as_it_was(memory: Memory, value: list[float]) -> None:
+    memory.write([1.0], [1.5e308])
+    before = copy.deepcopy(vars(memory))
+    with pytest.raises(ValueError, match=r"value must|memory would grow"):
+        memory.write([1.0], value)
+    np.testing.assert_equal(vars(memory), before)
 
 
 def test_forgetting_weighs_the_regression() -> None:

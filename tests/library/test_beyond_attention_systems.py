@@ -53,6 +53,27 @@ def test_the_exponential_is_scipys(seed: int, n: int, scale: float) -> None:
     assert error <= 1e-11 * max(1, np.abs(theirs).max()) * max(1, np.abs(A).max())
 
 
+@given(seeds, sizes, st.lists(st.floats(-3, 16), min_size=6, max_size=6))
+def test_what_fades_at_any_rates_is_right_beside_each_other(
+    seed: int, n: int, digits: list[float]
+) -> None:
+    decays = -(10.0 ** np.array(digits[:n]))
+    order = np.random.default_rng(seed).permutation(n)  # no triangle that SciPy would know
+    upper = np.diag(decays) + np.triu(np.random.default_rng(seed).normal(size=(n, n)), 1)
+    A = upper[order][:, order]
+    np.testing.assert_allclose(matrix_exponential(A), scipy.linalg.expm(upper)[order][:, order],
+                               rtol=1e-9, atol=1e-12)  # fmt: skip
+
+
+@given(st.floats(-12, 3), st.floats(-20, 300))
+def test_the_hold_does_not_depend_on_the_unit_of_the_input(rate: float, digits: float) -> None:
+    decay, strength = 10.0**rate, 10.0**digits
+    for hold in (zero_order_hold, hold_by_formula):
+        a, b = hold([[-decay]], [strength], 1.0)
+        np.testing.assert_allclose(a, [[np.exp(-decay)]], rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(b, [-strength * np.expm1(-decay) / decay], rtol=1e-12)
+
+
 @given(seeds, sizes, steps)
 def test_the_hold_is_scipys_and_the_formula(seed: int, n: int, step: float) -> None:
     A, B, C = continuous(seed, n)
@@ -220,6 +241,7 @@ STATE = torch.ones(1, 1)
     [
         (lambda: matrix_exponential([[1.0, 2.0]]), "square"),
         (lambda: matrix_exponential([[1e4]]), "shorter step"),
+        (lambda: matrix_exponential([[0, -1e17], [1e17, 0]]), "A turns by 1e+17 rad"),
         (lambda: zero_order_hold([[1.0]], [1.0], 0), "step"),
         (lambda: zero_order_hold([[1.0]], [1.0], -0.1), "step"),
         (lambda: zero_order_hold([[1.0]], [1.0, 2.0], 0.1), "B"),

@@ -278,6 +278,22 @@ def test_purification_is_sklearns_ridge_of_the_data_on_themselves(seed, penalty)
     np.testing.assert_allclose(networks.purify(X, penalty), peer.coef_.T, atol=1e-9)
 
 
+@given(seeds, st.floats(0, 12), st.floats(-24, 0))
+def test_purification_keeps_what_squares_would_lose(seed, digits, penalty):
+    left, right = (np.linalg.qr(np.random.default_rng(seed).normal(size=(n, 3)))[0] for n in (6, 3))
+    sigma, lam = 10.0 ** np.array([0, -digits / 2, -digits]), 10.0**penalty
+    expected = right @ np.diag(sigma**2 / (sigma**2 + lam)) @ right.T
+    found = networks.purify(left @ np.diag(sigma) @ right.T, lam)
+    np.testing.assert_allclose(found, expected, atol=1e-2 if digits > 9 else 1e-5)
+
+
+@given(seeds, st.integers(-300, 300))
+def test_the_best_autoencoder_does_not_depend_on_the_unit(seed, digits):
+    X = np.random.default_rng(seed).normal(size=(6, 3))
+    best, same = networks.best_autoencoder(X, 2), networks.best_autoencoder(X * 10.0**digits, 2)
+    np.testing.assert_allclose(same.encoder @ same.decoder, best.encoder @ best.decoder, atol=1e-9)
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 X, LABELS = np.array([[0.0], [1.0], [2.0]]), [0, 1, 1]

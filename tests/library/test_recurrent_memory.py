@@ -94,6 +94,15 @@ def test_erasing_nothing_and_everything(model: RecurrentLanguageModel) -> None:
     torch.testing.assert_close(loss_with_erased_past(model, tokens, 2), wanted)
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-20, 1e20, 1e300])
+def test_memory_capacity_does_not_depend_on_the_unit_of_the_state(unit: float) -> None:
+    u = np.random.default_rng(0).normal(size=300)
+    h = np.stack([u, np.roll(u, 1)], axis=1)
+    expected = memory_capacity(h, u, [0, 1, 2])
+    np.testing.assert_allclose(memory_capacity(unit * h, u, [0, 1, 2]), expected, atol=1e-9)
+    np.testing.assert_allclose(memory_capacity([unit, 1] * h, u, [0, 1, 2]), expected, atol=1e-9)
+
+
 def test_memory_capacity_is_that_of_scikit_learn() -> None:
     random = np.random.default_rng(0)
     inputs = random.uniform(-1, 1, 600)

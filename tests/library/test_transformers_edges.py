@@ -15,14 +15,19 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from primer import recurrent
+from primer.scoreboard.memories import MixedCache, with_memories
 from primer.transformers import (
     Encoder,
     EncoderDecoder,
+    FeedForward,
     KeyValueCache,
     RMSNorm,
+    SwiGLU,
     Transformer,
     TransformerConfig,
+    dequantize,
     layer_norm,
+    quantize,
     rms_norm,
 )
 
@@ -172,3 +177,67 @@ def test_of_few_tokens_none_sees_the_next(n):
     torch.testing.assert_close(model(tokens[:, :n]), whole[:, :n])
     model(tokens[:, :-n], cache)
     torch.testing.assert_close(model(tokens[:, -n:], cache), whole[:, -n:])
+
+
+TWO = TransformerConfig(vocab_size=9, n_layers=2, d_model=8, n_heads=2, context_length=8)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_refused_text_leaves_the_cache_as_it_was(layer):
+    torch.manual_seed(0)
+    model, cache = Transformer(TWO).eval(), KeyValueCache(TWO)
+    text = torch.tensor([[1, 2, 3, 4, 5]])
+    first = model(text[:, :2], cache=cache)
+
+    def refuse(name, activation):
+        return activation[:0] if name == f"blocks.{layer}.feed_forward.input" else None
+
+    with pytest.raises(ValueError, match="the observer returned shape"):
+        model(text[:, 2:], cache=cache, observe=refuse)
+    assert [kept.length for kept in cache.layers] == [2, 2]
+    rest = model(text[:, 2:], cache=cache)
+    torch.testing.assert_close(torch.cat([first, rest], dim=1), model(text))
+
+
+def test_a_refused_text_leaves_a_state_as_it_was():
+    torch.manual_seed(0)
+    model = with_memories(Transformer(TWO), ("linear", "selective")).eval()
+    cache, text = MixedCache(model), torch.tensor([[1, 2, 3, 4, 5]])
+    first = model(text[:, :2], cache)
+    weight = model.blocks[1].feed_forward.up.weight
+    broken, whole = torch.full_like(weight, torch.nan), weight.detach().clone()
+    weight.data = broken
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model(text[:, 2:], cache)
+    weight.data = whole
+    rest = model(text[:, 2:], cache)
+    torch.testing.assert_close(torch.cat([first, rest], dim=1), model(text))
+
+
+@given(
+    st.lists(st.integers(-100, 100), min_size=2, max_size=6),
+    st.integers(8, 62),
+    st.sampled_from([1e-5, 0.0]),
+)
+def test_a_layer_norm_does_not_depend_on_where_zero_is(numbers, power, eps):
+    unit = 2.0 ** max(0, power - 45)
+    x = torch.tensor([2.0**power + unit * n for n in numbers], dtype=torch.float64)
+    if eps == 0 and len(set(numbers)) == 1:
+        return
+    expected = torch.tensor(exact(x.tolist(), eps, center=True), dtype=torch.float64)
+    torch.testing.assert_close(layer_norm(x, eps=eps), expected, rtol=1e-9, atol=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(-44, 37))
+def test_whole_numbers_are_within_half_a_unit_of_any_weights(seed, digits):
+    generator = torch.Generator().manual_seed(seed)
+    weight = 10**digits * torch.randn(4, 6, generator=generator)
+    whole, unit = quantize(weight)
+    error = (dequantize(whole, unit).double() - weight.double()).abs()
+    assert bool((error <= (0.5 + 1e-3) * unit.double()[:, None] + 127 * 1.5e-45).all())
+
+
+def test_networks_that_overflow_say_so():
+    for layer in (FeedForward(8, 16), SwiGLU(8, 16)):
+        with pytest.raises(ValueError, match="weights are too large for"):
+            layer(3e38 * layer.up.weight.sign()[:1].detach())

@@ -1389,10 +1389,6 @@ EDGES_LAYERS = [
         "weights must be finite, got inf at [0]",
     ),
     (
-        "beyond_attention.ridge_attention([[1e+200]], [[1e+200]], [[1.0]], 1.0)",
-        "the products of the keys must be finite, got inf at [0, 0]",
-    ),
-    (
         "beyond_attention.sherman_morrison([[1e+200]], [1e+200], [1.0])",
         "sherman_morrison gives nan at [0, 0] for these arguments: they",
     ),
@@ -1692,7 +1688,7 @@ EDGES_LAYERS = [
     ),
     (
         "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 2), 2, 3, 1)(full((1, 2), nan))",
-        "scores must be finite, got nan at [0, 0]",
+        "x contains NaN at [0, 0]",
     ),
     (
         "transformers.MixtureOfExperts(lambda: torch.nn.Linear(2, 2), 2, 3, 1)(ones(1, 3))",
@@ -2640,6 +2636,96 @@ STRANGE = [
     for token in (-1, 5, -100)
 ]
 
+# What a function of the caller's returns, what another layer kept, and numbers that end there.
+LAYER = "beyond_attention.LinearAttention(8, 2)"
+KEPT = "(lambda kept: ({}(ones(1, 2, {}), cache=kept), {}(ones(1, 2, {}), cache=kept)))"
+STATE = "(beyond_attention.LayerState())"
+SCAN = "beyond_attention.selective_scan({}, {}, -ones(1, 1), {}, {}, ones(1), {})"
+HANDED_OVER = [
+    *(
+        (f"{layer}(ones(1, 3, 8), rotate={rotate})", words)
+        for layer in ("attention.MultiHeadAttention(8, 2)", LAYER)
+        for rotate, words in {
+            "lambda x, start: x[..., :1]": "rotate must return a tensor like its own",
+            "lambda x, start: None": "of shape (1, 2, 3, 4), got None",
+            "lambda x, start: x.double()": "got torch.float64 of shape (1, 2, 3, 4)",
+            "lambda x: x": "rotate must be a function of 2 arguments, got <lambda>(x)",
+        }.items()
+    ),
+    (
+        "attention.MultiHeadAttention(8, 2)(ones(1, 3, 8), rotate=lambda x, start: nan * x)",
+        "query contains NaN at [0, 0, 0, 0]",
+    ),
+    (
+        "transformers.Transformer(config)(tensor([[1, 2]]), observe=lambda name, x: x.double())",
+        "the observer returned torch.float64 for embedding, which is torch.float32",
+    ),
+    *(
+        (KEPT.format(*layers) + STATE, "the state is another layer's: it holds")
+        for layers in (
+            (LAYER, 8, "beyond_attention.LinearAttention(16, 2)", 16),
+            (LAYER, 8, "beyond_attention.LinearAttention(8, 4)", 8),
+            (LAYER, 8, "beyond_attention.SelectiveLayer(8)", 8),
+            ("beyond_attention.SelectiveLayer(8)", 8, LAYER, 8),
+            ("beyond_attention.SelectiveLayer(8)", 8, "beyond_attention.SelectiveLayer(8, 4)", 8),
+        )
+    ),
+    *(
+        (SCAN.format(*[f"ones({rows}, 3, 1)"] * 4, before), "before is overwritten, so it must be")
+        for rows, before in {
+            1: "ones(1, 1, 1).requires_grad_()",
+            2: "ones(1, 1, 1).expand(2, 1, 1)",
+        }.items()
+    ),
+    (
+        "(lambda layer: (layer.append(ones(1, 2, 1, 4), ones(1, 2, 1, 4)), layer.append("
+        "ones(1, 2, 1, 4).double(), ones(1, 2, 1, 4).double())))"
+        "(transformers.KeyValueCache(config)[0])",
+        "the cache holds torch.float32, got torch.float64",
+    ),
+    (
+        "(lambda layer: (layer.append(ones(1, 2, 1, 4), ones(1, 2, 1, 4)), layer.append("
+        "ones(1, 2, 1, 4), ones(1, 2, 1, 3))))(transformers.KeyValueCache(config)[0])",
+        "the cache holds values of 4 numbers, got 3",
+    ),
+    (
+        "transformers.EncoderDecoder(transformers.TransformerConfig(**small, positions='none'))"
+        ".decode(tensor([[1]]), None)",
+        "memory must be a tensor of floating-point numbers, got None",
+    ),
+    ("transformers.EncoderDecoder(3)", "config must be a TransformerConfig, got 3"),
+    (
+        "transformers.MixtureOfExperts(torch.nn.Identity(), 8, 2)",
+        "make_expert must make a new module at each call, got a module",
+    ),
+    (
+        "transformers.MixtureOfExperts(lambda: torch.nn.Linear(7, 8), 8, 2)(ones(1, 8))",
+        "cannot read torch.float32 of shape",
+    ),
+    (
+        "transformers.MixtureOfExperts(lambda: torch.nn.Linear(8, 8), 8, 2)(nan * ones(1, 8))",
+        "x contains NaN at [0, 0]",
+    ),
+    (
+        "transformers.PatchEmbedding(4, 2, 1, 8)(ones(1, 1, 4, 4).double())",
+        "images need the layer's precision, torch.float32, got torch.float64",
+    ),
+    (
+        "beyond_attention.ridge_attention([[1.0, 0]], [[1.0, 1], [1, 1]], [[1.0], [2.0]], 1e-40)",
+        "penalty = 1e-40 is so small that rounding decides",
+    ),
+    (
+        "beyond_attention.RidgeMemory(1, 1, penalty=1e-12).write([1.0], [1.0])",
+        "key is too long beside penalty = 1e-12 and keep = 1",
+    ),
+    ("beyond_attention.matrix_exponential([[0, 1e12], [-1e12, 0]])", "A turns by 1e+12 rad"),
+    (
+        "networks.train_autoencoder([[1e-9, 1e-9], [0, 1e-9]], networks.Autoencoder("
+        "np.ones((2, 1)), np.ones((1, 2))), 0.1, 2)",
+        "second_moments must be a symmetric matrix",
+    ),
+]
+
 ALL = (
     WRONG_ANSWERS
     + FOREIGN
@@ -2655,4 +2741,5 @@ ALL = (
     + SIZES
     + CLASSES
     + STRANGE
+    + HANDED_OVER
 )

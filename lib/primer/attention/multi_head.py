@@ -13,11 +13,13 @@ from torch.nn import functional
 
 from primer.attention.dot_product import (
     check_fits,
+    dot_products,
     scaled_dot_product_attention,
     share_heads,
 )
 from primer.attention.observing import Observe, shown, within
 from primer.inputs import Side, checked, count, tensor
+from primer.inputs.functions import alike
 from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, check_finite, is_trusted
 
@@ -240,7 +242,7 @@ class MultiHeadAttention(nn.Module):
         query, key, value = self.project(x, x if memory is None else memory)
         if rotate is not None:
             start = 0 if cache is None else cache.length
-            query, key = rotate(query, start), rotate(key, start)
+            query, key = alike("rotate", rotate, query, start), alike("rotate", rotate, key, start)
         query, key = shown(observe, "queries", query), shown(observe, "keys", key)
         value = shown(observe, "values", value)
         if cache is not None:
@@ -306,9 +308,11 @@ def _fused_attention(
     half = torch.is_autocast_enabled("cpu")
     if half:  # on a CPU the kernel is faster in float32 than in bfloat16
         query, key, value = query.float(), key.float(), value.float()
+    if not is_trusted():
+        _check_scores(query, key)
     allowed = mask
     if bias is not None:  # the kernel takes one addend: the bias, −∞ where the mask forbids
-        allowed = bias.to(query.dtype)
+        allowed = _narrowed(bias, query.dtype)
         if mask is not None:
             allowed = allowed.masked_fill(~mask, -torch.inf)
     with torch.autocast("cpu", enabled=False) if half else nullcontext():
@@ -319,3 +323,30 @@ def _fused_attention(
             "NaN or infinite; make the tokens or the weights smaller"
         )
     return heads
+
+
+def _check_scores(query: Tensor, key: Tensor) -> None:
+    """Raise a ``ValueError`` where a score is no number: the kernel would take −∞ for a mask.
+
+    No product of two vectors is larger than that of their lengths, which is asked more quickly.
+    """
+    wide = torch.promote_types(query.dtype, torch.float32)
+    try:
+        lengths = [float(torch.linalg.vector_norm(x.detach(), dtype=wide)) for x in (query, key)]
+    except RuntimeError:  # on "meta", inside vmap
+        return
+    if not lengths[0] * lengths[1] < torch.finfo(wide).max / 2:  # nor is NaN
+        check_finite("query", query)
+        check_finite("key", key)
+        dot_products(query.detach(), key.detach(), query.shape[-1] ** -0.5)
+
+
+def _narrowed(bias: Tensor, dtype: torch.dtype) -> Tensor:
+    """Give the bias in the precision of the scores, or say that it has no room for it."""
+    narrow = bias.to(dtype)
+    if dtype != bias.dtype and bool((narrow.isinf() & ~bias.isinf()).any()):
+        raise ValueError(
+            f"bias is too large for {dtype}, the precision of the scores: make it smaller, or −∞ "
+            "where attention is forbidden"
+        )
+    return narrow

@@ -87,7 +87,7 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
     Raises
     ------
     ValueError
-        When the observer returns a tensor of another shape, or something else.
+        When the observer returns a tensor of another shape or precision, or something else.
 
     Examples
     --------
@@ -111,6 +111,11 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
         raise ValueError(
             f"the observer returned shape {tuple(changed.shape)} for {name}, which has shape "
             f"{tuple(activation.shape)}: return one of that shape, or None to change nothing"
+        )
+    if changed.dtype != activation.dtype:
+        raise ValueError(
+            f"the observer returned {changed.dtype} for {name}, which is {activation.dtype}: "
+            f"write .to(x.dtype), or return None to change nothing"
         )
     return changed
 

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.inputs import Count, Side, checked, tensor
+from primer.inputs.functions import alike
 from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, check_finite
 
@@ -108,7 +109,10 @@ class LinearAttention(nn.Module):
         softmax attention needs is built in.
         """
         check_text(x, self.query)
-        check_state(x, cache)
+        d_head = x.shape[-1] // self.n_heads
+        check_state(
+            x, cache, matrix=(self.n_heads, d_head, d_head), total=(self.n_heads, 1, d_head)
+        )
         q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
         q, k = _features(q), _features(k)  # (batch, heads, time, d_head)
         start, held = (cache.length, cache.held) if cache is not None else (0, {})
@@ -121,7 +125,7 @@ class LinearAttention(nn.Module):
                 raise ValueError(
                     f"rotate must be a function of a tensor and its start, got {given(rotate)}"
                 )
-            q, k = rotate(q, start), rotate(k, start)
+            q, k = alike("rotate", rotate, q, start), alike("rotate", rotate, k, start)
         above = (q @ k.mT).tril() @ v
         if held:
             above = above + q @ held["matrix"]
@@ -158,9 +162,12 @@ def check_text(x: Tensor, first: nn.Linear) -> None:
     check_finite("x", x)
 
 
-def check_state(x: Tensor, cache: LayerState | None) -> None:
-    """Raise a ``ValueError`` unless a state was made by as many texts."""
-    if cache is None:
+def check_state(x: Tensor, cache: LayerState | None, **shapes: tuple[int | None, ...]) -> None:
+    """Raise a ``ValueError`` unless such a layer made the state, of as many texts.
+
+    ``shapes`` are those of the parts it holds of one text; ``None`` is any length.
+    """
+    if cache is None or (isinstance(cache, LayerState) and not cache.held):
         return
     if not isinstance(cache, LayerState):
         raise ValueError(f"cache must be a LayerState, got a {type(cache).__name__}")
@@ -169,3 +176,13 @@ def check_state(x: Tensor, cache: LayerState | None) -> None:
             raise ValueError(
                 f"the state holds {len(part)} texts, got {len(x)}; begin with a new LayerState()"
             )
+    if cache.held.keys() != shapes.keys() or any(
+        part.dtype != x.dtype
+        or part.ndim != len(shapes[name]) + 1
+        or any(n not in (None, m) for n, m in zip(shapes[name], part.shape[1:], strict=True))
+        for name, part in cache.held.items()
+    ):
+        held = ", ".join(f"{n} {tuple(p.shape)} of {p.dtype}" for n, p in cache.held.items())
+        raise ValueError(
+            f"the state is another layer's: it holds {held}; begin with a new LayerState()"
+        )

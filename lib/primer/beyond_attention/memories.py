@@ -33,6 +33,9 @@ from primer.inputs import (
 )
 from primer.language_models import softmax
 
+MOST_SHRUNK = 1e10
+"""By how much a pair may shrink P: each power of ten takes a digit off the sixteen there are."""
+
 
 @runtime_checkable
 class Memory(Protocol):
@@ -189,7 +192,8 @@ class RidgeMemory(_Matrix):
     Raises
     ------
     ValueError
-        When a number is out of its range or a pair does not fit.
+        When a number is out of its range, a pair does not fit, or its key is so long beside the
+        penalty that rounding would decide.
 
     Examples
     --------
@@ -205,6 +209,7 @@ class RidgeMemory(_Matrix):
         self, d_key: Side, d_value: Dim, penalty: Positive = 0.01, keep: float = 1.0
     ) -> None:
         super().__init__(d_key, d_value)
+        self.penalty = penalty
         self.P = np.eye(d_key) / penalty
         self.keep = positive("keep", _share("keep", keep))
 
@@ -212,8 +217,19 @@ class RidgeMemory(_Matrix):
     def write(self, key: ArrayLike, value: ArrayLike) -> None:
         """Store a pair."""
         k, v = self._pair(key, value)
-        self.P = sherman_morrison(self.P / self.keep, k, k)
-        self.W = self.W + np.outer(self.P @ k, v - k @ self.W)
+        P = sherman_morrison(self._faded(k), k, k)
+        self.W, self.P = self.W + np.outer(P @ k, v - k @ self.W), P
+
+    def _faded(self, key: np.ndarray) -> Float[np.ndarray, "d_k d_k"]:
+        """Return P as older pairs count now, or say that a key would leave no digits of it."""
+        P = self.P / self.keep
+        if not key @ P @ key < MOST_SHRUNK:
+            raise ValueError(
+                f"key is too long beside penalty = {self.penalty:g} and keep = {self.keep:g}: its "
+                f"pair would shrink P by more than {MOST_SHRUNK:.0e}, of which no digits are left; "
+                "take a larger penalty, or a larger keep"
+            )
+        return P
 
 
 class SoftmaxMemory:
@@ -253,8 +269,9 @@ class SoftmaxMemory:
     def write(self, key: ArrayLike, value: ArrayLike) -> None:
         """Store a pair."""
         of_key, of_value = (len(kept[0]) if kept else None for kept in (self.keys, self.values))
-        self.keys.append(vector("key", key, of_key))
-        self.values.append(vector("value", value, of_value))
+        k, v = vector("key", key, of_key), vector("value", value, of_value)  # both, or none is kept
+        self.keys.append(k)
+        self.values.append(v)
 
     @checked
     @quiet

@@ -7,7 +7,10 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import fitting, quiet
-from primer.inputs import Matrix, Positive, checked, finite, vector
+from primer.inputs import Matrix, Positive, checked, vector
+
+UNKNOWN = 1e4 * np.finfo(float).eps
+"""Parts of the largest singular value, for each row or column: what is smaller is rounding."""
 
 
 @checked
@@ -19,8 +22,9 @@ def ridge_attention(
 
     .. math:: W = (\lambda I + K^\top K)^{-1} K^\top V, \qquad o_i = q_iW
 
-    (In columns, :math:`o = W^\top q`.)  It costs :math:`O(md^2 + mdd_v)` for the sums and
-    :math:`O(d^3)` for the system, whatever the number of queries.
+    (In columns, :math:`o = W^\top q`.)  With :math:`K = U\Sigma Z^\top` it is
+    :math:`W = Z\operatorname{diag}\bigl(\sigma_i/(\sigma_i^2+\lambda)\bigr)U^\top V`, in
+    :math:`O(md^2 + mdd_v)` whatever the number of queries.
 
     Parameters
     ----------
@@ -39,7 +43,7 @@ def ridge_attention(
     Raises
     ------
     ValueError
-        When shapes do not fit or the penalty is not positive.
+        When shapes do not fit or the penalty is not positive, or so small that rounding decides.
 
     References
     ----------
@@ -51,8 +55,16 @@ def ridge_attention(
     array([[4.]])
     """
     q, k, v = fitting(query, key, value, causal=False)
-    products = finite("the products of the keys", k.T @ k)
-    return q @ np.linalg.solve(penalty * np.eye(k.shape[1]) + products, k.T @ v)
+    U, sigma, Vt = np.linalg.svd(k, full_matrices=False)
+    unknown = sigma[0] * max(k.shape) * UNKNOWN
+    if sigma[-1] < unknown and np.sqrt(penalty) < unknown:
+        raise ValueError(
+            f"penalty = {penalty:.3g} is so small that rounding decides: keys depend on each other "
+            f"up to {sigma[-1] / sigma[0]:.1g} of their size; take {unknown**2:.1g} or more"
+        )
+    safe = np.where(sigma > 0, sigma, 1.0)  # no square of σ, in which small ones are lost
+    shrunk = np.where(sigma > 0, 1 / (safe + penalty / safe), 0.0)
+    return q @ (Vt.T @ (shrunk[:, None] * (U.T @ v)))
 
 
 @checked

@@ -16,14 +16,26 @@ from primer.inputs import Dim, Side, checked, room
 from primer.inputs.tensors import all_finite
 
 
-def _check(u: Tensor, delta: Tensor, A: Tensor) -> None:
-    """Raise a ``ValueError`` unless there is a text, and states that fade."""
+def _check(u: Tensor, delta: Tensor, A: Tensor, before: Tensor | None) -> None:
+    """Raise a ``ValueError`` unless there is a text, states that fade, and one to write into."""
     if u.shape[1] == 0:
         raise ValueError("there is nothing to scan: the text has no token")
     if not bool((delta >= 0).all()):
         raise ValueError(f"no step Δ may be negative, got {float(delta.min()):g}; use softplus")
     if not bool((A < 0).all()):
         raise ValueError(f"A must be negative, or a state grows: got {float(A.max()):g}")
+    if before is not None and not _writable(before):
+        raise ValueError(
+            "before is overwritten, so it must be a tensor of its own without a gradient: write "
+            "before.detach().clone()"
+        )
+
+
+def _writable(state: Tensor) -> bool:
+    """Say whether a tensor can be overwritten: each number has a place, and no gradient flows."""
+    shared = any(step == 0 and n > 1 for step, n in zip(state.stride(), state.shape, strict=True))
+    frozen = state.is_inference() and not torch.is_inference_mode_enabled()
+    return not (shared or frozen or state.requires_grad)
 
 
 @checked
@@ -84,7 +96,7 @@ def selective_scan(
     >>> selective_scan(u, half, -torch.ones(1, 1), one, one, torch.zeros(1)).flatten()
     tensor([1.0000, 0.5000, 0.2500])
     """
-    _check(u, delta, A)
+    _check(u, delta, A, before)
     keep = torch.exp(delta[..., None] * A)  # (batch, time, channels, state)
     write = (delta * u)[..., None] * B[:, :, None]
     if not all_finite(write):
@@ -154,7 +166,8 @@ class SelectiveLayer(nn.Module):
         transformer hands to its attention is not needed here.
         """
         check_text(x, self.in_proj)
-        check_state(x, cache)
+        channels = len(self.D)
+        check_state(x, cache, tail=(None, channels), state=tuple(self.A_log.shape))
         u, gate = self.in_proj(x).chunk(2, dim=-1)
         held = cache.held if cache is not None else {}
         tail = held.get("tail", u[:, :0])  # what the convolution still has to see
@@ -162,7 +175,7 @@ class SelectiveLayer(nn.Module):
         u = silu(self.conv1d(seen.mT)[..., tail.shape[1] : seen.shape[1]].mT)
         step, B, C = self.x_proj(u).split([self.rank, self.d_state, self.d_state], dim=-1)
         delta = softplus(self.dt_proj(step))
-        state = held.get("state", u.new_zeros(len(u), *self.A_log.shape))
+        state = held.get("state", u.new_zeros(len(u), *self.A_log.shape)).clone()
         y = selective_scan(u, delta, -self.A_log.exp(), B, C, self.D, state)
         if cache is not None:
             unseen = max(0, seen.shape[1] - self.conv1d.kernel_size[0] + 1)

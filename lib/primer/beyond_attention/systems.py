@@ -28,6 +28,8 @@ from primer.inputs import (
 )
 
 METHODS = ("fft", "direct")
+MOST_TURNED = 1e9
+"""From an angle of so many radians on, the digits that are left below a turn are no seven."""
 
 
 @checked
@@ -48,7 +50,7 @@ def matrix_exponential(A: Square) -> Float[np.ndarray, "n n"]:
     Raises
     ------
     ValueError
-        When ``A`` is not square, or the result is too large for a float.
+        When ``A`` is not square, turns by 10⁹ rad or more, or the result is too large for a float.
 
     Examples
     --------
@@ -56,20 +58,35 @@ def matrix_exponential(A: Square) -> Float[np.ndarray, "n n"]:
     array([[1., 1.],
            [0., 1.]])
     """
-    a = A
-    norm = np.abs(a).sum(axis=0).max()
+    return _exponential(A)[0]
+
+
+def _exponential(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""Compute :math:`e^A`, and :math:`e^A - I` without taking 1 from what is next to 1.
+
+    Beside 1 a small number is rounded away, and each squaring doubles what that costs, so that the
+    change :math:`E` is squared as well: :math:`(I + E)^2 = I + 2E + E^2`.  What fades has its
+    digits in the power.
+    """
+    norm = np.abs(A).sum(axis=0).max()
     squarings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0 else 0
-    a = a / 2.0**squarings
-    total = term = np.eye(len(a))
-    for n in range(1, 19):  # norm ≤ 1/2: the first term left out is below 2⁻¹⁹/19! ≈ 2e-23
+    if norm >= MOST_TURNED and (turned := np.abs(np.linalg.eigvals(A).imag).max()) >= MOST_TURNED:
+        raise ValueError(
+            f"A turns by {turned:.3g} rad, so far that no digits are left below a turn; take a "
+            "shorter step"
+        )
+    a, one = np.ldexp(A, -squarings), np.eye(len(A))
+    change = term = a
+    for n in range(2, 19):  # norm ≤ 1/2: the first term left out is below 2⁻¹⁹/19! ≈ 2e-23
         term = term @ a / n
-        total = total + term
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(squarings):
-            total = total @ total
+        change = change + term
+    power = one + change
+    for _ in range(squarings):
+        power, change = power @ power, 2 * change + change @ change
+    total = np.where(np.abs(one + change) > np.ldexp(1.0, -squarings), one + change, power)
     if not np.isfinite(total).all():
         raise ValueError("e^A is too large for a float: A grows too fast; take a shorter step")
-    return total
+    return total, change
 
 
 @checked
@@ -159,10 +176,10 @@ def hold_by_formula(
     (array([[0.5]]), array([0.5]))
     """
     a, b = A, B
-    if np.linalg.matrix_rank(a) < len(a):
+    if _singular(a):
         raise ValueError("A is singular, so the formula has no A⁻¹; zero_order_hold does without")
-    held = matrix_exponential(step * a)
-    return held, np.linalg.solve(a, (held - np.eye(len(a))) @ vector("B", b, len(a)))
+    held, change = _exponential(finite("ΔA", step * a))  # e^{ΔA} − I, of which no digit is lost
+    return held, np.linalg.solve(a, change @ vector("B", b, len(a)))
 
 
 @checked
@@ -202,7 +219,7 @@ def bilinear(
     a = square("A", A)
     b = vector("B", B, len(a))
     left = np.eye(len(a)) - finite("ΔA/2", step / 2 * a)
-    if np.linalg.matrix_rank(left) < len(a):
+    if _singular(left):
         raise ValueError(f"I − ΔA/2 is singular: 2/Δ = {2 / step:g} is an eigenvalue of A")
     both = np.linalg.solve(left, np.column_stack([np.eye(len(a)) + step / 2 * a, step * b]))
     return both[:, :-1], both[:, -1]
@@ -378,6 +395,12 @@ def convolve(
     if method == "direct":
         return np.convolve(x, values)[: len(x)]
     return convolve_signals(x, values)[: len(x)]
+
+
+def _singular(a: np.ndarray) -> bool:
+    """Say whether rows depend on each other, whatever their units."""
+    largest = np.abs(a).max(axis=1, keepdims=True)
+    return not largest.all() or np.linalg.matrix_rank(a / largest) < len(a)
 
 
 def square(name: str, values: ArrayLike) -> Float[np.ndarray, "n n"]:

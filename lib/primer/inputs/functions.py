@@ -1,4 +1,4 @@
-"""What is asked of functions that a caller hands over: a number for each number."""
+"""What is asked of functions that a caller hands over: a number for each number given."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from primer.inputs.arrays import as_array, real
+from primer.inputs.given import given, is_tensor
+from primer.inputs.hints import takes
+from primer.inputs.tensors import is_trusted
 
 
 def evaluated(name: str, function: Callable[..., Any], x: Any) -> Float[np.ndarray, "..."]:
@@ -56,3 +59,54 @@ def evaluated(name: str, function: Callable[..., Any], x: Any) -> Float[np.ndarr
             f"{name} must return a number for each point, shape {shape}, got shape {values.shape}"
         )
     return np.broadcast_to(real(f"the result of {name}", values), shape)
+
+
+def alike(name: str, function: Callable[..., Any], x: Any, *others: Any) -> Any:
+    """Return what a caller's function makes of a tensor: one of the same shape and precision.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    function : callable
+        Takes the tensor, and what else is given.
+    x : Tensor
+        The tensor.
+    *others : object
+        What else the function gets.
+
+    Returns
+    -------
+    Tensor
+        Its result.
+
+    Raises
+    ------
+    ValueError
+        When it takes other arguments, or returns something else.
+
+    Examples
+    --------
+    >>> import torch
+    >>> alike("rotate", lambda x, start: x[..., :1], torch.ones(2, 4), 0)
+    Traceback (most recent call last):
+        ...
+    ValueError: rotate must return a tensor like its own, torch.float32 of shape (2, 4), got ...
+    """
+    try:
+        result = function(x, *others)
+    except TypeError:
+        if takes(function, (x, *others)):
+            raise
+        raise ValueError(
+            f"{name} must be a function of {1 + len(others)} arguments, got {given(function)}"
+        ) from None
+    if is_trusted():
+        return result
+    if not is_tensor(result) or (result.shape, result.dtype) != (x.shape, x.dtype):
+        kind = f"{result.dtype} of shape {tuple(result.shape)}" if is_tensor(result) else ""
+        raise ValueError(
+            f"{name} must return a tensor like its own, {x.dtype} of shape {tuple(x.shape)}, "
+            f"got {kind or given(result)}"
+        )
+    return result

@@ -147,9 +147,8 @@ def best_autoencoder(X: Matrix, units: Count, penalty: NotNegative = 0.0) -> Aut
         raise ValueError(f"units must be at most {min(X.shape)}, the rank X can have, got {k}")
     _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
     lam = penalty
-    strength = sigma[:k] ** 2
-    kept = np.divide(np.maximum(strength - lam, 0), strength, out=np.zeros(k), where=strength > 0)
-    E = Vt[:k].T * np.sqrt(kept)
+    ratio = _over(np.sqrt(lam), sigma[:k])
+    E = Vt[:k].T * np.where(ratio < 1, np.sqrt(np.maximum(1 - ratio, 0) * (1 + ratio)), 0.0)
     return Autoencoder(E, E.T)
 
 
@@ -217,7 +216,7 @@ def train_autoencoder(
     array([1., 0.])
     """
     S = second_moments
-    if S.shape[0] != S.shape[1] or not np.allclose(S, S.T):
+    if S.shape[0] != S.shape[1] or (abs(S - S.T) > 1e-8 * abs(S).max()).any():
         raise ValueError(f"second_moments must be a symmetric matrix, got shape {S.shape}")
     _, E, D = _parts(S, start)
     eta, lam = step, penalty
@@ -270,8 +269,16 @@ def purify(X: Matrix, penalty: Positive) -> Float[np.ndarray, "inputs inputs"]:
     array([[0.9, 0. ],
            [0. , 0.5]])
     """
-    S = X.T @ X
-    return np.linalg.solve(S + penalty * np.eye(len(S)), S)
+    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
+    with np.errstate(over="ignore"):
+        passed = 1 / (1 + _over(np.sqrt(penalty), sigma) ** 2)  # σ² alone would lose small ones
+    return (Vt.T * passed) @ Vt
+
+
+def _over(root: float, sigma: np.ndarray) -> np.ndarray:
+    """Divide the root of a penalty by singular values; by 0 it is infinite."""
+    with np.errstate(over="ignore"):
+        return np.divide(root, sigma, out=np.full(len(sigma), np.inf), where=sigma > 0)
 
 
 def _parts(X: ArrayLike, model: Autoencoder) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -27,6 +27,7 @@ from primer.inputs import (
     count,
     vector,
 )
+from primer.inputs.magnitude import scaled
 from primer.recurrent.characters import RecurrentLanguageModel
 
 
@@ -219,7 +220,7 @@ def memory_capacity(
             f"{len(states)} steps are too few for {states.shape[1]} units and a delay of {start}; "
             "give a longer sequence"
         )
-    design = np.column_stack([states, np.ones(len(states))])
+    design = np.column_stack([scaled(states, axis=0)[0], np.ones(len(states))])  # of any unit
     targets = np.column_stack([inputs[start - k : len(inputs) - k] for k in delays])
     fit, *_ = np.linalg.lstsq(design[start:middle], targets[: middle - start], rcond=None)
     errors = targets[middle - start :] - design[middle:] @ fit

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -47,7 +50,8 @@ class LayerCache:
         Raises
         ------
         ValueError
-            When the room does not suffice or the sequences or heads are not as many as before.
+            When the room does not suffice, or sequences, heads, numbers or precision are not those
+            of before.
         """
         if tensor("key", key).ndim != 4 or tensor("value", value).shape[:3] != key.shape[:3]:
             raise ValueError(
@@ -61,8 +65,19 @@ class LayerCache:
                 f"{key.shape[-2]} more do not fit"
             )
         if self.keys is None or self.values is None:
-            room = (*key.shape[:-2], self.capacity, key.shape[-1])
-            self.keys, self.values = key.new_empty(room), value.new_empty(room)
+            room = (*key.shape[:-2], self.capacity)
+            self.keys = key.new_empty((*room, key.shape[-1]))
+            self.values = value.new_empty((*room, value.shape[-1]))
+        elif (key.dtype, value.dtype) != (self.keys.dtype, self.values.dtype):
+            raise ValueError(
+                f"the cache holds {self.keys.dtype}, got {key.dtype}; begin a new one for a model "
+                "of another precision"
+            )
+        elif value.shape[-1] != self.values.shape[-1]:
+            raise ValueError(
+                f"the cache holds values of {self.values.shape[-1]} numbers, got "
+                f"{value.shape[-1]}; begin a new one"
+            )
         elif key.shape[:2] != self.keys.shape[:2] or key.shape[-1] != self.keys.shape[-1]:
             raise ValueError(
                 "the cache holds {} sequences with {} heads of {} numbers, ".format(
@@ -170,6 +185,33 @@ class KeyValueCache:
                 )
             layer.keys = _rows(layer.keys, places, layer.length)
             layer.values = _rows(layer.values, places, layer.length)
+
+
+@contextmanager
+def all_or_none(cache: KeyValueCache | None) -> Iterator[None]:
+    """Let no layer keep tokens that another one refused: what fails leaves a cache as it was.
+
+    Examples
+    --------
+    >>> from primer.transformers.config import GPT2_SMALL
+    >>> import torch
+    >>> cache, part = KeyValueCache(GPT2_SMALL), torch.zeros(1, 12, 5, 64)
+    >>> try:
+    ...     with all_or_none(cache):
+    ...         _ = cache[0].append(part, part)
+    ...         raise ValueError("the second layer cannot read this")
+    ... except ValueError:
+    ...     cache.length
+    0
+    """
+    layers = [] if cache is None else [cache[place] for place in range(len(cache))]
+    before = [dict(vars(layer)) for layer in layers]
+    try:
+        yield
+    except BaseException:
+        for layer, held in zip(layers, before, strict=True):
+            vars(layer).update(held)
+        raise
 
 
 def _name_sequences(indices: Int[Tensor, " batch"], n_sequences: int) -> bool:

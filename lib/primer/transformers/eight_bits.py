@@ -59,7 +59,8 @@ def quantize(
         raise ValueError("weights must be finite to be quantized, got NaN or infinity")
     weight = weight.detach().float()
     unit = weight.abs().amax(dim=1) / LARGEST  # (rows,)
-    whole = (weight / unit.clamp(min=torch.finfo(torch.float32).tiny)[:, None]).round()
+    wide = unit.double().masked_fill(unit == 0, 1.0)  # also of a unit that is next to nothing
+    whole = (weight.double() / wide[:, None]).round()
     return whole.clamp(-LARGEST, LARGEST).to(torch.int8), unit
 
 

@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from primer.attention import MultiHeadAttention, causal_mask, padding_mask
-from primer.inputs import checked
+from primer.inputs import checked, tensor
 from primer.transformers.config import TransformerConfig
 from primer.transformers.model import (
     Block,
@@ -165,6 +165,7 @@ class EncoderDecoder(Stack):
     63082496
     """
 
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config, DecoderBlock)
         self.encoder = Encoder(config)
@@ -207,8 +208,15 @@ class EncoderDecoder(Stack):
         memory: Float[Tensor, "batch source d_model"],
         source_lengths: Lengths | None = None,
     ) -> Float[Tensor, "batch seq vocab"]:
-        """Compute the logits from a source that the encoder has read already."""
+        """Compute the logits from a source that the encoder has read already.
+
+        Raises
+        ------
+        ValueError
+            When the target cannot be read, or ``memory`` is not what the encoder returns.
+        """
         check_tokens(target, self.config)
+        tensor("memory", memory, axes=3)
         x = self.dropout(add_positions(look_up(self.embed, target), self.positions, start=0))
         mask = causal_mask(target.shape[1]).to(x.device)
         memory_mask = _padding(source_lengths, memory)

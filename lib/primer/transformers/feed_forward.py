@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
 from primer.inputs import Dim, Side, among, checked, one_of, room, tensor
-from primer.inputs.tensors import check_finite, is_trusted
+from primer.inputs.tensors import all_finite, check_finite, is_trusted
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu,
@@ -76,7 +76,7 @@ class FeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Compute the network's output for every token of ``x``, each by itself."""
         _check_tokens(x, self.up)
-        return self.down(self.activation(self.up(x)))
+        return _finite(self.down(self.activation(self.up(x))))
 
 
 class SwiGLU(nn.Module):
@@ -121,7 +121,7 @@ class SwiGLU(nn.Module):
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Compute the network's output for every token of ``x``, each by itself."""
         _check_tokens(x, self.up)
-        return self.down(silu(self.gate(x)) * self.up(x))
+        return _finite(self.down(silu(self.gate(x)) * self.up(x)))
 
 
 def make_feed_forward(kind: str, d_model: int, d_ff: int, bias: bool) -> FeedForward | SwiGLU:
@@ -164,3 +164,13 @@ def _check_tokens(x: Tensor, up: nn.Linear) -> None:
     if weight is not None and x.dtype != weight.dtype and not torch.is_autocast_enabled("cpu"):
         raise ValueError(f"x needs the layer's precision, {weight.dtype}, got {x.dtype}")
     check_finite("x", x)
+
+
+def _finite(output: Tensor) -> Tensor:
+    """Return what a network computed, unless tokens or weights were too large for it."""
+    if not all_finite(output):
+        raise ValueError(
+            f"the network computes NaN or infinity: tokens or weights are too large for "
+            f"{output.dtype}, or no numbers; make them smaller"
+        )
+    return output

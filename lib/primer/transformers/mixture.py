@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from primer.inputs import Many, Side, checked, room, tensor
 from primer.inputs.given import given
+from primer.inputs.tensors import check_finite
 
 
 class Routing(NamedTuple):
@@ -196,6 +197,10 @@ class MixtureOfExperts(nn.Module):
             )
         room(d_model=d_model, n_experts=n_experts)
         self.router = nn.Linear(d_model, n_experts, bias=False)
+        if isinstance(make_expert, nn.Module):
+            raise ValueError(
+                "make_expert must make a new module at each call, got a module: write lambda: …"
+            )
         experts = [make_expert() for _ in range(n_experts)]
         if strange := [expert for expert in experts if not isinstance(expert, nn.Module)]:
             raise ValueError(f"make_expert must return a torch.nn.Module, got {given(strange[0])}")
@@ -211,13 +216,14 @@ class MixtureOfExperts(nn.Module):
                 f"x must hold tokens of width {width} in {dtype}, got {x.dtype} of shape "
                 f"{tuple(x.shape)}"
             )
+        check_finite("x", x)
         tokens = x.reshape(-1, x.shape[-1])  # (tokens, d_model)
         self.routing = route(self.router(tokens), self.experts_per_token)
         output = torch.zeros_like(tokens)
         for number, expert in enumerate(self.experts):
             row, rank = (self.routing.chosen == number).nonzero(as_tuple=True)
             share = self.routing.weights[row, rank, None]
-            answers = expert(tokens[row])
+            answers = self._answers(number, expert, tokens[row])
             if answers.shape != (len(row), tokens.shape[1]):
                 raise ValueError(
                     f"expert {number} must return as many features as it gets, {tokens.shape[1]}, "
@@ -225,3 +231,16 @@ class MixtureOfExperts(nn.Module):
                 )
             output = output.index_add(0, row, (share * answers).to(output.dtype))
         return output.view(x.shape)
+
+    def _answers(self, number: int, expert: nn.Module, tokens: Tensor) -> Tensor:
+        """Ask an expert, or say that it cannot read these tokens."""
+        try:
+            answers = expert(tokens)
+        except (RuntimeError, TypeError) as error:
+            raise ValueError(
+                f"expert {number} cannot read {tokens.dtype} of shape {tuple(tokens.shape)}, "
+                f"{error}"
+            ) from error
+        if not isinstance(answers, Tensor):
+            raise ValueError(f"expert {number} must return a tensor, got {given(answers)}")
+        return answers

@@ -21,7 +21,7 @@ from primer.attention import (
 from primer.inputs import checked, whole
 from primer.inputs.tensors import holds_finite, holds_whole
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
-from primer.transformers.cache import KeyValueCache
+from primer.transformers.cache import KeyValueCache, all_or_none
 from primer.transformers.config import TransformerConfig
 from primer.transformers.feed_forward import make_feed_forward
 from primer.transformers.fitting import check_fit
@@ -248,9 +248,10 @@ class Transformer(Stack):
         observe = within(observe)
         x = self.dropout(shown(observe, "embedding", x))
         context = self._context(x, start)
-        for layer, block in enumerate(self.blocks):
-            own = None if cache is None else cache[layer]
-            x = block(x, observe=within(observe, f"blocks.{layer}"), cache=own, **context)
+        with all_or_none(cache):
+            for layer, block in enumerate(self.blocks):
+                own = None if cache is None else cache[layer]
+                x = block(x, observe=within(observe, f"blocks.{layer}"), cache=own, **context)
         x = shown(observe, "norm", self.norm(x if n_last is None else x[:, -n_last:]))
         return shown(observe, "logits", self.head(x))
 

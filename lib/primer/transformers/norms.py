@@ -102,8 +102,9 @@ def layer_norm(
     """
     _check(x, weight, eps)
     _check(x, bias, eps)
-    wide = x.double()
-    centered, own_eps = in_own_unit(wide - wide.mean(-1, keepdim=True), eps)
+    centered = x.double() - x.double().mean(-1, keepdim=True)
+    centered = centered - centered.mean(-1, keepdim=True)  # what the first mean was rounded by
+    centered, own_eps = in_own_unit(centered, eps)
     variance = centered.square().mean(-1, keepdim=True) + own_eps
     _check_above_zero(variance, eps, "equal: without eps nothing brings them to variance 1")
     normalized = (centered * torch.rsqrt(variance)).to(x.dtype)
@@ -197,7 +198,7 @@ class RMSNorm(nn.Module):
         if tensor("x", x, axes=1).shape[-1:] != weight.shape:
             raise ValueError(f"x has {x.shape[-1]} features, the norm {len(weight)}")
         if self.eps == 0 or not holds_finite(torch.linalg.vector_norm(x.detach())):
-            return rms_norm(x, weight, self.eps)
+            return rms_norm(x, weight.to(x.dtype), self.eps)
         return nn.functional.rms_norm(x, weight.shape, weight, self.eps)
 
     def extra_repr(self) -> str:

@@ -118,6 +118,11 @@ class PatchEmbedding(nn.Module):
                 f"images must have shape (batch, {channels}, {side}, {side}), "
                 f"got {tuple(images.shape)}"
             )
+        if images.dtype != self.project.weight.dtype:
+            raise ValueError(
+                f"images need the layer's precision, {self.project.weight.dtype}, "
+                f"got {images.dtype}"
+            )
         squares = self.project(patchify(images, self.patch))  # (batch, patches, d_model)
         first = self.class_token.expand(len(images), 1, -1)
         return torch.cat([first, squares], dim=1) + self.positions
