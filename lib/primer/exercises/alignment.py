@@ -115,6 +115,7 @@ def check_dpo(answer: Answer) -> None:
                     beta * (chosen - ref_chosen) - (rejected - ref_rejected)
                 ),
                 "β is missing": loss(apart),
+                "β multiplies the log ratios here; it divides in the tilt": loss(apart / beta),
                 "take the mean over the pairs, not the sum": 7 * loss(beta * apart),
                 "a loss is to be lowered: it is minus the mean of log σ": -loss(beta * apart),
                 "the mean comes last: log σ of each margin, then the mean": loss(

@@ -195,6 +195,8 @@ def check_forward(forward: Answer) -> None:
                 "the scale is missing": x @ W0 + x @ A @ B,
                 "the change is missing": x @ W0,
                 "that is α/√r; here α/r is asked for": x @ W0 + alpha / r**0.5 * x @ A @ B,
+                "you divided by the rows of A, which has one for each input; the rank is the "
+                "number of its columns": x @ W0 + alpha / d * x @ A @ B,
             },
         )
         if not np.array_equal(np.asarray(watched[1]), kept):
@@ -220,6 +222,7 @@ def check_quantize(round_trip: Answer) -> None:
         top, size = (some.max(axis=1, keepdims=True) for some in (blocks, np.abs(blocks)))
         by_top, by_size = (blocks / np.where(c > 0, c, 1) for c in (top, size))
         nearest = np.abs(by_top[..., None] - values).argmin(-1)
+        codes = np.abs(by_size[..., None] - values).argmin(-1).ravel().astype(float)
         above = np.searchsorted(values, by_size)
         got = as_array(round_trip(x.copy(), values.copy(), block), x.shape)
         c = np.repeat(np.abs(x.reshape(-1, block)).max(axis=1), block)
@@ -234,6 +237,8 @@ def check_quantize(round_trip: Answer) -> None:
                 "that is the next value above; take the nearest": (values[above] * size).ravel(),
                 "multiply by the block's largest number again": rounded(block)
                 / np.where(c > 0, c, 1),
+                "those are places in the list; take the values that stand there, and multiply "
+                "by the block's largest number again": codes,
                 "that is ordinary rounding; take the nearest of the values": np.round(
                     x / np.where(c > 0, c, 1)
                 )

@@ -161,6 +161,8 @@ def check_split(answer: Answer) -> None:
                     right * (beta / alpha) ** (1 / (alpha + beta))
                 ),
                 "that is the number of tokens": tokens,
+                "the fraction in G is upside down: the more size is worth, the larger the best "
+                "one": right / scale**2,
             },
         )
 

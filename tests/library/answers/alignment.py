@@ -79,6 +79,7 @@ WRONG = [
     (checks.check_dpo, lambda *a: dpo(*a, sign=-1), "exchanged"),
     (checks.check_dpo, lambda *a: dpo(*a, use_ref=0), "reference is missing"),
     (checks.check_dpo, lambda *a: dpo(*a, both=False), "both log ratios"),
+    (checks.check_dpo, lambda *a: dpo(*a[:4], 1 / a[4]), "divides in the tilt"),
     (checks.check_dpo, unstable, "margin of −900 the loss is 900, yours .*logaddexp"),
     (checks.check_dpo, lambda *a: -dpo(*a), "minus the mean of log σ"),
     (checks.check_dpo, mean_inside, "the mean comes last"),

@@ -88,6 +88,17 @@ def changing_W0(x, W0, A, B, alpha):
     return y
 
 
+def by_the_rows(x, W0, A, B, alpha):
+    return x @ W0 + alpha / len(A) * (x @ A) @ B
+
+
+def codes_alone(x, values, block):
+    blocks = x.reshape(-1, block)
+    largest = np.abs(blocks).max(axis=1, keepdims=True)
+    scaled = blocks / np.where(largest > 0, largest, 1)
+    return np.abs(scaled[..., None] - values).argmin(axis=-1).ravel()
+
+
 DENSE = [
     dense_into,
     dense_in_place,
@@ -126,6 +137,8 @@ WRONG = [
     (checks.check_forward, lambda x, W0, A, B, alpha: x @ (W0 + alpha * A @ B), "as large as W0"),
     (checks.check_forward, lambda x, W0, A, B, alpha: x @ W0 + alpha * (x @ A) @ B, "divide by"),
     (checks.check_forward, lambda x, W0, A, B, alpha: x @ W0 + (x @ A) @ B, "scale is missing"),
+    (checks.check_forward, by_the_rows, "rows of A"),
+    (checks.check_quantize, codes_alone, "places in the list"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, len(x)), "each block has its own"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, b, guard=False), "holds NaN"),
     (checks.check_quantize, lambda x, v, b: round_trip(x, v, b, back=False), "multiply by"),

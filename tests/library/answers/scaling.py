@@ -25,6 +25,10 @@ def without_factors(flops, A, B, alpha, beta):
     return (A / B) ** (1 / (alpha + beta)) * (flops / 6) ** (beta / (alpha + beta))
 
 
+def upside_down(flops, A, B, alpha, beta):
+    return split(flops, B, A, beta, alpha) * (flops / 6) ** ((beta - alpha) / (alpha + beta))
+
+
 def tokens(flops, A, B, alpha, beta):
     return flops / 6 / split(flops, A, B, alpha, beta)
 
@@ -93,6 +97,7 @@ WRONG = [
     (checks.check_split, swapped, "belongs to the tokens"),
     (checks.check_split, without_six, "a 6 is missing"),
     (checks.check_split, without_factors, "stand in G as factors"),
+    (checks.check_split, upside_down, "upside down"),
     (checks.check_split, tokens, "the number of tokens"),
     (checks.check_split, lambda *_: 12345.0, r"the result is 1\.234e\+04, but [\d.e+]+ is right"),
     (checks.check_rounding, 0.64, "the other way round"),
