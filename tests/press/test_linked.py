@@ -30,6 +30,11 @@ def test_every_link_has_an_entry(book: Book) -> None:
     assert lost == [], "these links lead to no entry of the glossary"
 
 
+def test_the_words_of_a_link_are_its_own(book: Book) -> None:
+    long = [str(link)[:80] for link in book[1] if len(link.words.split()) > 6]
+    assert long == [], "an open bracket before the link was taken for its beginning"
+
+
 def test_places_are_told_with_their_section() -> None:
     text = "# Page\n[Key](glossary.md#term-key)\n## Section\n{term}`the value <value>`"
     assert [str(link) for link in linked.links_in("page", text)] == [

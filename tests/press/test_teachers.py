@@ -87,6 +87,61 @@ def test_every_chapter_is_read_and_practised_in_the_term(chapter: str) -> None:
         assert f"{int(chapter[:2])}.{[*titles].index(label) + 1}" in on_the_page
 
 
+def sections_of(chapter: str) -> list[str]:
+    """Return the labels of a chapter in their order, those within sections too."""
+    cells = nbformat.read(BOOK / f"chapters/{chapter}.ipynb", as_version=4).cells
+    return [
+        label
+        for cell in cells
+        if cell.cell_type == "markdown"
+        for label in LABEL.findall(cell.source)
+    ]
+
+
+def read_of(chapter: str, told: str) -> list[str]:
+    """Return the labels of a chapter that a sentence gives to read, all where it names none.
+
+    Within a section what stands under its label counts, and a label named by itself its section.
+    """
+    order = sections_of(chapter)
+    spans = re.findall(r"(from )?\{ref\}`([\w-]+)`(?: to \{ref\}`([\w-]+)`)?", told)
+    read, mentioned = [], False
+    for begins, label, to in spans:
+        if label not in order:
+            continue
+        at, mentioned = order.index(label), True
+        before = told.partition("{ref}`" + label + "`")[0]
+        if to:
+            read += order[at : order.index(to) + 1]
+        elif begins:
+            read += order[at:]
+        elif re.search(r"up to $", before):
+            read += order[: at + 1]
+        else:
+            read.append(label)
+    return read if mentioned else order
+
+
+PARTS = [
+    *re.findall(r"\*\*Read\.\*\* (.+)\n\n\*\*In class\.\*\*\n((?:- .+\n)+)", TERM),
+    *re.findall(r"^\| \d · [^|]+\| ([^|]+)\| ([^|]+)\|", SHORT, re.MULTILINE),
+]
+"""What a week reads, and what it shows."""
+
+
+@pytest.mark.parametrize(("told", "shown"), PARTS, ids=lambda text: text[:40])
+def test_what_a_week_shows_stands_in_what_it_reads(told: str, shown: str) -> None:
+    wanted = [label for label in LINK.findall(shown) if label in WIDGETS]
+    for chapter in CHAPTERS:
+        order = sections_of(chapter)
+        if not set(wanted) & set(order):
+            continue
+        named = f"](../{chapter})" in told or set(LINK.findall(told)) & set(order)
+        read = read_of(chapter, told) if named else []
+        unread = [label for label in wanted if label in order and label not in read]
+        assert not unread, f"shown and not read: give {', '.join(unread)} of {chapter} to read, too"
+
+
 def test_there_are_fourteen_weeks_and_four() -> None:
     weeks = [int(number) for number in re.findall(r"^### Week (\d+):", TERM, re.MULTILINE)]
     assert weeks == [*range(1, 15)]

@@ -22,7 +22,7 @@ from press.registry import read_book
 
 GLOSSARY = "chapters/appendix/glossary.md"
 ENTRY = re.compile(r"^(\S.*)\n((?:  .*\n|\n(?=  ))+)", re.MULTILINE)
-BY_ADDRESS = re.compile(r"\[([^\]]*)\]\([^)\s]*glossary\.md#term-([^)\s]+)\)")
+BY_ADDRESS = re.compile(r"\[([^\[\]]*)\]\([^)\s]*glossary\.md#term-([^)\s]+)\)")
 BY_NAME = re.compile(r"\{term\}`(?:([^`<]*?)\s*<)?([^`<>]+)>?`")
 HEADING = re.compile(r"^#{1,4} (.+)$", re.MULTILINE)
 
