@@ -20,7 +20,6 @@ STORED = "prints stored runs, which a check reads by their names"
 SAMPLE = "shows a text or a sample: nothing that could be right or wrong"
 UNHELD: dict[str, dict[str, str]] = {
     "01-statistics": {"three-estimators": SAMPLE, "student-broken-run": TABLE},
-    "02-regression": {"sandwich-run": TABLE},
     "03-optimization": {"fp8-run": TABLE, "apart-run": STORED, "pairs-run": STORED},
     "05-language-models": {"symbols-convert": TABLE, "symbols-end": TABLE},
     "06-recurrent": {"wirings-sample": SAMPLE},
