@@ -114,6 +114,8 @@ def check_linear(answer: Answer) -> None:
         counts = np.arange(1, n + 1)[:, None]
         soft, exchanged = np.tril(np.exp(scores)), np.tril(k @ q.T)
         scaled = np.tril(np.exp(scores / np.sqrt(d)))
+        ahead = np.triu(scores)
+        columns = past.sum(axis=0)
         no_softmax = "no softmax here: q and k are features, and a weight is their product q k"
         explain(
             as_array(got, (n, d_v)),
@@ -126,6 +128,14 @@ def check_linear(answer: Answer) -> None:
                 "pair t itself is missing: write before you read": before @ v / weights_before,
                 no_softmax: soft @ v / soft.sum(1, keepdims=True),
                 no_softmax + ", without 1/√d": scaled @ v / scaled.sum(1, keepdims=True),
+                "your query t sees pair t and those after it: np.tril keeps what came before": (
+                    ahead @ v / ahead.sum(1, keepdims=True)
+                ),
+                "the weights of one query, a row, have to add up to 1: you divide by the sums of "
+                "columns": past / columns @ v,
+                "a query's weights, one row, add up to 1: you divide by the sums of columns": (
+                    past @ v / columns[:, None]
+                ),
                 "queries and keys are exchanged: row t of the weights belongs to query t": (
                     exchanged @ v / exchanged.sum(1, keepdims=True)
                 ),

@@ -215,6 +215,8 @@ def check_path(answer: Answer) -> None:
         scores, T = random.normal(size=(n, k)), 2 * random.normal(size=(k, k))
         best = viterbi(torch.tensor(scores), torch.tensor(T)).tags.numpy()
         turned = viterbi(torch.tensor(scores), torch.tensor(T.T)).tags.numpy()
+        unheard = np.vstack([scores[0], np.zeros((n - 1, k))])  # what the later words say is lost
+        by_steps = viterbi(torch.tensor(unheard), torch.tensor(T)).tags.numpy()
         ahead, greedy, so_far = scores[0], [scores[0].argmax()], [scores[0].argmax()]
         for z in scores[1:]:
             ahead = z + (ahead[:, None] + T).max(axis=0)
@@ -230,6 +232,8 @@ def check_path(answer: Answer) -> None:
                 "the tags they came from": so_far,
                 "the path runs backwards: it was read off from the end": best[::-1],
                 "transitions lead from row to column; yours are turned around": turned,
+                "each step adds what the word says, too: its row of scores is missing behind the "
+                "first": by_steps,
             },
         )
 

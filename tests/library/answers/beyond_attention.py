@@ -116,8 +116,13 @@ class Named:
         return self.rows[query[0]]
 
 
-def causal(weights, v):
-    return np.tril(weights) @ v / np.tril(weights).sum(1, keepdims=True)
+def causal(weights, v, part=np.tril):
+    return part(weights) @ v / part(weights).sum(1, keepdims=True)
+
+
+def down(q, k):
+    weights = np.tril(q @ k.T)
+    return weights / weights.sum(axis=0)
 
 
 def without_length(x, taps):
@@ -148,6 +153,13 @@ WRONG = [
         "z must hold keys up to t",
     ),
     (checks.check_linear, lambda q, k, v: causal(np.exp(q @ k.T), v), "no softmax here"),
+    (checks.check_linear, lambda q, k, v: causal(q @ k.T, v, np.triu), "those after it"),
+    (checks.check_linear, lambda q, k, v: down(q, k) @ v, "sums of columns"),
+    (
+        checks.check_linear,
+        lambda q, k, v: np.tril(q @ k.T) @ v / np.tril(q @ k.T).sum(0)[:, None],
+        "sums of columns",
+    ),
     (
         checks.check_linear,
         lambda q, k, v: causal(np.exp(q @ k.T / k.shape[1] ** 0.5), v),

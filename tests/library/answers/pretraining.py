@@ -146,6 +146,11 @@ WRONG = [
     (checks.check_path, best_so_far, "walk back"),
     (checks.check_path, lambda scores, T: best_path(scores, T).flip(0), "backwards"),
     (checks.check_path, lambda scores, T: best_path(scores, T.T.copy()), "turned around"),
+    (
+        checks.check_path,
+        lambda scores, T: best_path(scores * (np.arange(len(scores)) == 0)[:, None], T),
+        "its row of scores is missing",
+    ),
     (checks.check_tagger, word_list, "is 0.79; 0.85 is asked for"),
     (checks.check_tagger, lambda directions: lambda words: [True] * len(words), "the same tag"),
     (checks.check_tagger, lambda directions: lambda words: [0] * len(words), "none is a name"),
