@@ -103,6 +103,7 @@ def test_the_recurrence_is_the_loop_and_its_gradient_the_loop_backward() -> None
         np.testing.assert_allclose(linear_recurrence(keep, write)[row], expected, atol=1e-13)
     inputs = [part[:, :5].clone().requires_grad_() for part in (keep, write)]
     assert torch.autograd.gradcheck(linear_recurrence, [*inputs, before.requires_grad_()])
+    assert torch.autograd.gradgradcheck(linear_recurrence, [*inputs, before])
 
 
 def test_a_state_carries_no_gradient() -> None:

@@ -66,6 +66,16 @@ def test_the_coldest_temperatures_are_greedy(dtype: torch.dtype, temperature: fl
     assert int(sample(logits[:2], temperature)) == 1
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("temperature", [1e5, 1e38, 1e39, 1e300])
+def test_the_hottest_temperatures_leave_what_is_possible(dtype, temperature) -> None:
+    logits = torch.tensor([-torch.inf, 2.0, -6e4], dtype=dtype)
+    found = probabilities(logits, temperature)
+    expected = (logits.double() / temperature).softmax(-1)
+    torch.testing.assert_close(found.double(), expected, rtol=5e-3, atol=1e-3)
+    assert found[0] == 0
+
+
 def test_equal_distributions_leave_a_residual_with_a_gradient() -> None:
     p = torch.tensor([0.5, 0.5], requires_grad=True)
     residual(p, torch.tensor([0.5, 0.5]))[0].backward()

@@ -223,6 +223,23 @@ def test_the_zigzag_is_a_triangle_wave_of_itself(depth, width):
     np.testing.assert_allclose(output.sums[-1].ravel(), expected, atol=1e-4)
 
 
+@given(seeds, st.integers(-300, 300))
+def test_corners_do_not_depend_on_the_unit_of_a_layer(seed, digits):
+    rng = np.random.default_rng(seed)
+    first = networks.Layer(rng.normal(size=(1, 3)), rng.normal(size=3))
+    last = networks.Layer(np.ones((3, 1)), np.zeros(1))
+    unit = 10.0**digits
+    same = networks.Layer(unit * first.weights, unit * first.bias)
+    found, expected = (networks.corners([layer, last], -2, 2) for layer in (same, first))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_narrow_folds_are_found_in_a_wide_interval():
+    for high in (1e3, 1e15, 1e300):
+        found = networks.corners(networks.tent_network(3), 0, high)
+        np.testing.assert_allclose(found, [*np.linspace(0, 1, 9), high], atol=1e-12)
+
+
 @given(seeds, st.integers(1, 3))
 def test_between_its_corners_a_random_network_is_straight(seed, depth):
     rng = np.random.default_rng(seed)

@@ -78,6 +78,20 @@ def test_the_receptive_field_is_where_the_gradient_is_not_0(layers, kernel):
 # --- normalization --------------------------------------------------------------------------------
 
 
+@given(seeds, st.integers(20, 56))
+def test_batch_norm_does_not_depend_on_where_zero_is(seed, power):
+    unit = 2.0 ** max(0, power - 44)
+    steps = unit * np.random.default_rng(seed).integers(-99, 99, size=(7, 3)).astype(float)
+    steps[0] += unit * 1000  # none is constant
+    ones, zeros, dy = np.ones(3), np.zeros(3), np.arange(21.0).reshape(7, 3)
+    moved = networks.batch_norm(2.0**power + steps, ones, zeros)
+    np.testing.assert_allclose(moved, networks.batch_norm(steps, ones, zeros), atol=1e-9)
+    here, there = (
+        networks.batch_norm_gradients(x, ones, dy).x for x in (steps, 2.0**power + steps)
+    )
+    np.testing.assert_allclose(there, here, atol=1e-9)
+
+
 @given(seeds, st.integers(2, 5), few, st.booleans())
 def test_batch_norm_is_torchs(seed, n, features, images):
     rng = np.random.default_rng(seed)

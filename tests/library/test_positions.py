@@ -41,6 +41,42 @@ def test_frequencies_are_the_formula(dim, base):
     )
 
 
+@given(st.integers(0, 10**8), seeds)
+def test_single_precision_is_turned_as_double_is(place, seed):
+    x = normal(seed, 1, 8)
+    exact = positions.apply_rope(x, [place])
+    turned = positions.rope_complex(x.float(), [place])
+    single = {
+        "elementwise": positions.apply_rope(x.float(), [place]),
+        "complex": torch.view_as_real(turned).flatten(-2),
+    }
+    for found in single.values():
+        torch.testing.assert_close(found.double(), exact, rtol=1e-6, atol=1e-6)
+    for kind in (torch.float16, torch.bfloat16, torch.float32):
+        assert positions.angles_at([place], torch.ones(1, dtype=kind)).item() == place
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [
+        lambda p: p[::-1].copy()[::-1],
+        lambda p: p.astype(">i8"),
+        lambda p: p.astype(np.uint16),
+        lambda p: p.astype(float),
+        lambda p: torch.tensor(p.astype(np.uint16)),
+        lambda p: torch.tensor(p.astype(np.uint64)),
+        lambda p: np.broadcast_to(p, p.shape),
+        list,
+        tuple,
+    ],
+)
+def test_positions_are_read_however_they_lie_in_memory(given_as):
+    places, x = np.array([0, 3, 7]), normal(0, 3, 4)
+    expected = positions.apply_rope(x, places.tolist())
+    torch.testing.assert_close(positions.apply_rope(x, given_as(places)), expected, rtol=0, atol=0)
+    assert positions.LearnedPositions(8, 2)(given_as(places)).shape == (3, 2)
+
+
 def test_angles_stay_exact_far_out():
     # 1e6 · 1 rad is a whole number: single precision would lose its sine.
     assert positions.rope_angles(10**6, 2).sin().item() == pytest.approx(math.sin(1e6), abs=1e-12)

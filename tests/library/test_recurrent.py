@@ -317,3 +317,17 @@ def test_a_unit_far_from_zero_still_has_a_slope(read):
     """1 − tanh² of 20 is 0 in floating point; its derivative, 1/cosh², is 1.7e-17."""
     expected = 0.5 / math.cosh(read) ** 2
     assert plain_factors(0.5, [read])[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("cell", CELLS.values())
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_gradients_are_measured_wherever_they_are_asked_for(cell, mode):
+    torch.manual_seed(0)
+    made, x = cell(2, 3), torch.randn(1, 4, 2)
+    state = tuple(torch.randn(3) for _ in range(made.n_states))
+    ratio, product = gradient_ratio(made, x), jacobian_product(made, x[0], state)
+    with mode():
+        here, before = x.clone(), tuple(part.clone() for part in state)
+        assert gradient_ratio(made, here) == ratio
+        torch.testing.assert_close(jacobian_product(made, here[0], before), product)
+    assert bool(product.abs().max() > 0)

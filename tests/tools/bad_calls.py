@@ -2641,6 +2641,10 @@ LAYER = "beyond_attention.LinearAttention(8, 2)"
 KEPT = "(lambda kept: ({}(ones(1, 2, {}), cache=kept), {}(ones(1, 2, {}), cache=kept)))"
 STATE = "(beyond_attention.LayerState())"
 SCAN = "beyond_attention.selective_scan({}, {}, -ones(1, 1), {}, {}, ones(1), {})"
+MODEL = (  # of three tokens, which says anything
+    "type('Model', (), {{'config': type('C', (), {{'vocab_size': 3, 'context_length': 9}}), "
+    "'__call__': lambda self, x: {}}})()"
+)
 HANDED_OVER = [
     *(
         (f"{layer}(ones(1, 3, 8), rotate={rotate})", words)
@@ -2719,6 +2723,66 @@ HANDED_OVER = [
         "key is too long beside penalty = 1e-12 and keep = 1",
     ),
     ("beyond_attention.matrix_exponential([[0, 1e12], [-1e12, 0]])", "A turns by 1e+12 rad"),
+    *(
+        (f"positions.apply_rope(ones(3, 4), {places})", words)
+        for places, words in {
+            "np.ma.masked_array([0, 1, 2], [0, 1, 0])": "positions is a masked array",
+            "[0, True, 2]": "positions must be whole numbers, got [0, True, 2]",
+            "[10**18, 0, 1]": "an angle of 1e+18 rad, of which no digits are left below a turn",
+            "np.array([2**64 - 1, 0, 1], dtype=np.uint64)": "positions must be below 2⁶³",
+        }.items()
+    ),
+    ("positions.rope_matrix(1e17, 4)", "offset must be below 1,000,000,000 in size, got 1e+17"),
+    (
+        "positions.rotate_pairs(full((1, 4), 3e38), ones(1, 2))",
+        "too near the largest torch.float32",
+    ),
+    ("positions.rope_complex(full((1, 4), 3e38), [1])", "too near the largest torch.float32"),
+    *(
+        (call.format(MODEL.format(f"torch.zeros({shape})")), "a logit for each of its 3 tokens")
+        for shape in ("*x.shape, 4", "*x.shape, 2", "len(x), 3", "3, 1, 3")
+        for call in (
+            "inference.generate({}, [0], 2)",
+            "inference.beam_search({}, [0], 2, 2)",
+            "inference.log_likelihoods({}, tensor([[0, 1, 2]]))",
+        )
+    ),
+    (
+        "inference.beam_search(" + MODEL.format("nan * torch.zeros(*x.shape, 3)") + ", [0], 2, 2)",
+        "logits must be finite or −∞ and leave at least one token possible",
+    ),
+    ("recurrent.ElmanCell(3, 2).load_torch(torch.nn.RNNCell(3, 2, nonlinearity='relu'))", "'relu'"),
+    ("recurrent.load_models('/')", "there are no models at /: Is a directory"),
+    (
+        "recurrent.EncoderDecoder(5, 8, None).scores(ones(1, 8), ones(1, 2, 8))",
+        "it has no attention to score",
+    ),
+    ("(networks.Variable([0.0]) ** 0.5).sum().backward()", "a gradient has no finite value"),
+    ("networks.Variable([2.0]) ** '2'", "exponent must hold numbers"),
+    ("networks.Variable([2.0]).apply(np.tanh)", "activation must be an Activation, got <ufunc"),
+    *(
+        (
+            f"networks.Activation('half', lambda z: {result}, lambda z: z)([1.0, 2.0])",
+            "value must return a number for each entry, shape (2,), got",
+        )
+        for result in ("z[:1]", "None", "'a'", "1.0")
+    ),
+    ("networks.count_walks([[2**53 + 1]], 1)", "adjacency must hold counts below 2⁵³"),
+    ("networks.count_pieces([0, 1, 2], [0, 1, 2], tolerance=-1)", "tolerance must be a finite"),
+    ("networks.count_pieces([0, 1, 2], [0, 1e308, -1e308])", "the slope must be finite, got -inf"),
+    (
+        "networks.initialize((2, 10**9), np.random.default_rng(0))",
+        "sizes[1] = 1,000,000,000 beside",
+    ),
+    *(
+        (
+            "list(networks.double_descent(networks.few_digits(50, np.random.default_rng(0)), [9], "
+            f"np.random.default_rng(0), labelings=[np.full(50, {label})]))",
+            f"a class must be 0 to 9, got {label} to {label}",
+        )
+        for label in (-1, 10)
+    ),
+    ("beyond_attention.power_block(np.eye(300), 10**6)", "length = 1,000,000 beside n² = 90,000"),
     (
         "networks.train_autoencoder([[1e-9, 1e-9], [0, 1e-9]], networks.Autoencoder("
         "np.ones((2, 1)), np.ones((1, 2))), 0.1, 2)",

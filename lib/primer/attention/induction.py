@@ -187,6 +187,7 @@ def _single_precision() -> Iterator[None]:
 
 
 @checked
+@torch.inference_mode(False)
 @torch.enable_grad()
 def train(
     n_layers: Count,

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import Count, Matrix, among, checked, evaluated, finite, matrix
+from primer.inputs import Count, Matrix, among, checked, evaluated, finite, matrix, room
 
 FORMS = ("parallel", "recurrent", "chunked")
 
@@ -104,6 +104,7 @@ def quadratic_features(x: Matrix) -> Float[np.ndarray, "n features"]:
     >>> quadratic_features([[2.0]]).round(3)
     array([[1.   , 2.828, 4.   ]])
     """
+    room(rows=len(x), **{"columns²": x.shape[1] ** 2})
     i, j = np.triu_indices(x.shape[1], 1)
     root = np.sqrt(2)
     one = np.ones((len(x), 1))

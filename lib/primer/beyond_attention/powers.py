@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import quiet
 from primer.beyond_attention.systems import square
-from primer.inputs import Natural, Steps, Vector, checked
+from primer.inputs import Natural, Steps, Vector, checked, room
 
 
 @checked
@@ -42,6 +42,7 @@ def power_block(A: ArrayLike, length: Steps) -> tuple[Float[np.ndarray, "length 
     (array([ 2.,  4.,  8., 16., 32.]), 3)
     """
     block, doublings = square("A", A)[None], 0
+    room(length=length, **{"n²": block.size})
     while len(block) < length:
         block = np.concatenate([block, block[-1] @ block])
         doublings += 1

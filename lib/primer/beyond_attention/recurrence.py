@@ -31,9 +31,15 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Carry what a state receives from later ones back to it, from the last to the first."""
         keep, h, before = ctx.saved_tensors
-        g = upstream[0].clone()
-        for t in range(g.shape[1] - 2, -1, -1):
-            g[:, t].addcmul_(keep[:, t + 1], g[:, t + 1])
+        if torch.is_grad_enabled():  # a gradient of the gradient is wanted: no change in place
+            steps = list(upstream[0].unbind(1))
+            for t in range(len(steps) - 2, -1, -1):
+                steps[t] = steps[t] + keep[:, t + 1] * steps[t + 1]
+            g = torch.stack(steps, dim=1)
+        else:
+            g = upstream[0].clone()
+            for t in range(g.shape[1] - 2, -1, -1):
+                g[:, t].addcmul_(keep[:, t + 1], g[:, t + 1])
         earlier = torch.cat([before[:, None], h[:, :-1]], dim=1)
         return g * earlier, g, keep[:, 0] * g[:, 0]
 

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from primer.inference.choosing import check_logits
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
 from primer.inputs import Count, Number, checked
 
@@ -106,7 +107,9 @@ def beam_steps(
     reader, start = Reader(model, cache), tokens.shape[1]
     scores = torch.zeros(1, dtype=torch.float64, device=tokens.device)
     for _ in range(n_tokens):
-        step = reader(tokens)[:, -1].double().log_softmax(-1)  # (beams, vocab)
+        logits = reader(tokens)[:, -1]
+        check_logits(logits)
+        step = logits.double().log_softmax(-1)  # (beams, vocab)
         vocabulary = step.shape[-1]
         candidates = (scores[:, None] + step).flatten()
         # At most k of the best 2k candidates end a text, one per hypothesis: k are left to go on.

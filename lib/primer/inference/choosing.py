@@ -13,7 +13,7 @@ Logits = Float[Tensor, "*batch vocab"]
 Tokens = Int[Tensor, "*batch"]
 
 
-def _check_logits(logits: Logits) -> None:
+def check_logits(logits: Logits) -> None:
     """Refuse logits from which no distribution can be made."""
     if tensor("logits", logits, axes=1).numel() == 0:
         raise ValueError(f"logits must hold a number for each token, got shape {logits.shape}")
@@ -71,11 +71,12 @@ def warp_temperature(logits: Logits, temperature: float) -> Logits:
             f"temperature must be a finite number above 0, got {temperature}; "
             "its limit 0 is `greedy`"
         )
-    _check_logits(logits)
+    check_logits(logits)
     # Differences from the largest logit: no temperature, however small, makes them overflow to +∞.
     below = logits - logits.amax(-1, keepdim=True)
-    # In single precision a temperature below 1e-45 is 0, and 0/0 no number.
-    return torch.where(below == 0, below, below / temperature)
+    # In single precision a temperature below 1e-45 is 0, one above 3e38 ∞: no number is 0/0 or ∞/∞.
+    most = torch.finfo(torch.promote_types(logits.dtype, torch.float32)).max
+    return torch.where(below == 0, below, below / (most if temperature > most else temperature))
 
 
 def top_k_filter(logits: Logits, k: int) -> Logits:
@@ -110,7 +111,7 @@ def top_k_filter(logits: Logits, k: int) -> Logits:
     >>> top_k_filter(torch.tensor([1.0, 3.0, 2.0, 2.0]), k=2)
     tensor([-inf, 3., 2., -inf])
     """
-    _check_logits(logits)
+    check_logits(logits)
     _check_kept(k, logits.shape[-1])
     kept = logits.argsort(dim=-1, descending=True, stable=True)[..., :k]
     return torch.full_like(logits, -torch.inf).scatter(-1, kept, logits.gather(-1, kept))
@@ -153,7 +154,7 @@ def top_p_filter(logits: Logits, p: float) -> Logits:
     """
     if not 0 < number("p", p) <= 1:
         raise ValueError(f"p must lie in (0, 1], got {p}; 1 keeps every token")
-    _check_logits(logits)
+    check_logits(logits)
     if p == 1:  # rounding must not cut a tail that the definition keeps
         return logits
     ordered, order = logits.sort(dim=-1, descending=True, stable=True)
@@ -230,7 +231,7 @@ def greedy(logits: Logits) -> Tokens:
     >>> greedy(torch.tensor([[0.1, 0.7, 0.2], [2.0, 1.0, 2.0]]))
     tensor([1, 0])
     """
-    _check_logits(logits)
+    check_logits(logits)
     highest = logits == logits.amax(-1, keepdim=True)
     return highest.int().argmax(-1)  # argmax of equal numbers is the first one
 
@@ -309,7 +310,7 @@ def entropy(logits: Logits) -> Float[Tensor, "*batch"]:
     >>> entropy(torch.zeros(4))  # ln 4
     tensor(1.3863)
     """
-    _check_logits(logits)
+    check_logits(logits)
     log_p = logits.log_softmax(-1)
     log_p = log_p.clamp(min=torch.finfo(log_p.dtype).min)  # not −∞: p log p is 0 there
     return -(log_p.exp() * log_p).sum(-1)

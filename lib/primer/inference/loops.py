@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from primer.inputs import checked
@@ -31,10 +31,12 @@ class Loop(NamedTuple):
     period: int
 
 
-def _runs(same: Int[np.ndarray, " n"]) -> Iterator[tuple[int, int]]:
-    """Yield beginning and end of each stretch of ones."""
-    edges = np.diff(np.concatenate([[0], same, [0]]))
-    yield from zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True)
+def _runs(same: Bool[np.ndarray, " n"], least: int) -> Iterator[tuple[int, int]]:
+    """Yield beginning and end of each stretch of truths that is long enough."""
+    edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
+    starts, ends = edges[::2], edges[1::2]
+    long = ends - starts >= least
+    yield from zip(starts[long].tolist(), ends[long].tolist(), strict=True)
 
 
 @checked
@@ -66,11 +68,11 @@ def loops(tokens: Int[Tensor, " seq"]) -> list[Loop]:
     text = tokens.numpy()
     found: list[Loop] = []
     for period in range(1, len(text) // ROUNDS + 1):
-        same = (text[period:] == text[:-period]).astype(int)
-        for start, end in _runs(same):
-            first, last = int(start), int(end) + period
-            long_enough = last - first >= max(ROUNDS * period, SHORTEST)
-            if long_enough and not any(one.start <= first and last <= one.end for one in found):
+        for first, end in _runs(
+            text[period:] == text[:-period], max(ROUNDS * period, SHORTEST) - period
+        ):
+            last = end + period
+            if not any(one.start <= first and last <= one.end for one in found):
                 found.append(Loop(first, last, period))
     return sorted(found)
 

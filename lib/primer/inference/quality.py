@@ -6,8 +6,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inference.reading import LanguageModel
+from primer.inference.reading import LanguageModel, last_logits
 from primer.inputs import Count, checked
+from primer.transformers import Transformer
 
 
 @checked(infinite="return")
@@ -50,7 +51,11 @@ def log_likelihoods(
         raise ValueError(f"tokens must lie between 0 and {model.config.vocab_size - 1}")
     ids = tokens.long()
     with torch.no_grad():
-        predicted = model(ids[:, :-1]).log_softmax(-1)
+        read = ids[:, :-1]
+        logits = (
+            model(read) if isinstance(model, Transformer) else last_logits(model, read, len(read.T))
+        )
+        predicted = logits.log_softmax(-1)
     if bool(predicted.isnan().any()):
         raise ValueError("the model's logits are no numbers, NaN or +∞: it is no model to judge by")
     return predicted.gather(-1, ids[:, 1:, None]).squeeze(-1)

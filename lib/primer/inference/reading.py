@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from primer.inputs import as_array, checked, count, whole
+from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, trusted
 from primer.transformers import KeyValueCache, Transformer
 
@@ -75,6 +76,34 @@ def check_end(model: LanguageModel, end_token: int | None) -> None:
         )
 
 
+def last_logits(model: LanguageModel, tokens: Tensor, n_last: int) -> Tensor:
+    """Ask a model that is no transformer of ours for the logits after the last tokens.
+
+    Raises
+    ------
+    ValueError
+        When it returns no logit for each token of its vocabulary.
+
+    Examples
+    --------
+    >>> from primer.inference import MarkovModel
+    >>> chain = MarkovModel(torch.tensor([[0.9, 0.1], [0.5, 0.5]]))
+    >>> last_logits(chain, torch.tensor([[0, 1, 1]]), n_last=1).shape
+    torch.Size([1, 1, 2])
+    """
+    logits, rows, width = model(tokens), len(tokens), model.config.vocab_size
+    fits = isinstance(logits, Tensor) and logits.ndim == 3 and logits.is_floating_point()
+    last = logits[:, -n_last:] if fits else logits
+    if not fits or last.shape != (rows, n_last, width):
+        shaped = isinstance(logits, Tensor)
+        got = f"{logits.dtype} of shape {tuple(logits.shape)}" if shaped else given(logits)
+        raise ValueError(
+            f"the model must return a logit for each of its {width} tokens, of shape "
+            f"({rows}, {tokens.shape[1]}, {width}), got {got}"
+        )
+    return last
+
+
 class Reader:
     """A model that remembers what it has read of a growing text.
 
@@ -112,7 +141,7 @@ class Reader:
             if isinstance(self.model, Transformer):
                 logits = self._read(self.model, tokens, n_last)
             else:
-                logits = self.model(tokens)[:, -n_last:]
+                logits = last_logits(self.model, tokens, n_last)
         return logits.clone()  # … so a copy leaves
 
     def _read(self, model: Transformer, tokens: Tensor, n_last: int) -> Tensor:

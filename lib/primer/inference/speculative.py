@@ -41,7 +41,7 @@ def acceptance_rate(target: Distribution, draft: Distribution) -> Float[Tensor, 
     tensor(0.7000)
     """
     _check_distributions(target, draft)
-    return torch.minimum(target, draft).sum(-1)
+    return torch.minimum(target, draft).sum(-1).clamp(max=1)  # whose sums are 1 up to rounding
 
 
 def _check_distributions(target: Distribution, draft: Distribution) -> None:

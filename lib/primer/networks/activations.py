@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import expit, ndtr
 
-from primer.inputs import NotNegative, Reals, checked
+from primer.inputs import NotNegative, Reals, as_array, checked
 from primer.inputs.fields import checked_fields
 
 Curve = Callable[[np.ndarray], np.ndarray]
@@ -36,7 +36,8 @@ class Activation:
     Raises
     ------
     ValueError
-        When called with an entry that is no finite real number.
+        When called with an entry that is no finite real number, or a function returns something
+        else than a number for each entry.
 
     Examples
     --------
@@ -53,16 +54,27 @@ class Activation:
     @checked(infinite="return")
     def __call__(self, z: Reals) -> Float[np.ndarray, "*shape"]:
         """Compute the value at each entry."""
-        return np.asarray(self.value(z))
+        return _each("value", self.value, z)
 
     @checked(infinite="return")
     def derivative(self, z: Reals) -> Float[np.ndarray, "*shape"]:
         """Compute the derivative at each entry."""
-        return np.asarray(self.slope(z))
+        return _each("slope", self.slope, z)
 
     def __repr__(self) -> str:
         """Name it."""
         return f"Activation({self.name!r})"
+
+
+def _each(name: str, function: Curve, z: np.ndarray) -> np.ndarray:
+    """Return a function's number for each entry, or say that it made something else of them."""
+    result = as_array(f"the result of {name}", function(z))
+    if result.shape != z.shape or result.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must return a number for each entry, shape {z.shape}, got {result.dtype} of "
+            f"shape {result.shape}"
+        )
+    return result
 
 
 def _normal_density(z: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import (
+    NotNegative,
     Number,
     Probability,
     Reals,
@@ -16,6 +17,7 @@ from primer.inputs import (
     Vector,
     checked,
     count,
+    finite,
     vector,
 )
 from primer.networks.activations import relu
@@ -190,18 +192,21 @@ def corners(
         raise ValueError(f"low must be less than high, got {low} and {high}")
     grid = np.array([a, b])
     for depth in range(1, len(layers)):
-        sums = forward(grid[:, None], layers[:depth], relu).sums[-1]
-        sums[abs(sums) < 1e-12 * abs(sums).max()] = 0.0  # already a corner, but for rounding
+        passed = forward(grid[:, None], layers[:depth], relu)
+        h, sums = passed.inputs[-1], passed.sums[-1]
+        weights, bias = (1e-12 * abs(part) for part in layers[depth - 1])
+        sums[abs(sums) < abs(h) @ weights + bias] = 0.0  # already a corner, but for rounding
         left, right = sums[:-1], sums[1:]
-        cell, unit = np.nonzero(left * right < 0)
-        share = left[cell, unit] / (left[cell, unit] - right[cell, unit])
+        cell, unit = np.nonzero(np.sign(left) * np.sign(right) < 0)
+        share = 1 / (1 - right[cell, unit] / left[cell, unit])
         crossings = grid[cell] + share * (grid[cell + 1] - grid[cell])
         grid = _places(np.concatenate([grid, crossings]))
     return grid
 
 
 @checked
-def count_pieces(x: Vector, y: ArrayLike, tolerance: float = 1e-9) -> int:
+@np.errstate(over="ignore", invalid="ignore")
+def count_pieces(x: Vector, y: ArrayLike, tolerance: NotNegative = 1e-9) -> int:
     """Count the straight pieces of a function that is known at all its corners.
 
     Parameters
@@ -232,7 +237,7 @@ def count_pieces(x: Vector, y: ArrayLike, tolerance: float = 1e-9) -> int:
     values = vector("y", y, len(x))
     if len(x) < 2 or np.diff(x).min() <= 0:
         raise ValueError("x must be two or more increasing numbers")
-    slopes = np.diff(values) / np.diff(x)
+    slopes = finite("the slope", np.diff(values) / np.diff(x), "a step of x is too short for y")
     return 1 + int((abs(np.diff(slopes)) > tolerance * abs(slopes).max()).sum())
 
 

@@ -110,6 +110,8 @@ def count_walks(adjacency: ArrayLike, length: Natural) -> Int[np.ndarray, "nodes
     A = _adjacency(adjacency)
     if (A < 0).any() or (np.round(A) != A).any():
         raise ValueError("adjacency must count edges: whole numbers, 0 or larger")
+    if A.max() >= 2.0**53:
+        raise ValueError("adjacency must hold counts below 2⁵³, the last that a float tells apart")
     k = length
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.linalg.matrix_power(A, k).max()

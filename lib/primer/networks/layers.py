@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import Matrix, NotNegative, checked, count, matrix, vector
+from primer.inputs import Matrix, NotNegative, checked, count, matrix, room, vector
 from primer.networks.activations import Activation
 
 
@@ -104,10 +104,10 @@ def initialize(
     >>> [layer.weights.shape for layer in initialize([3, 5, 2], np.random.default_rng(0))]
     [(3, 5), (5, 2)]
     """
-    return [
-        Layer(rng.normal(size=(a, b)) * np.sqrt(gain / a), np.zeros(b))
-        for a, b in itertools.pairwise(_sizes(sizes))
-    ]
+    pairs = list(itertools.pairwise(_sizes(sizes)))
+    for place, (a, b) in enumerate(pairs):
+        room(**{f"sizes[{place}]": a, f"sizes[{place + 1}]": b})
+    return [Layer(rng.normal(size=(a, b)) * np.sqrt(gain / a), np.zeros(b)) for a, b in pairs]
 
 
 @checked

@@ -185,6 +185,7 @@ def _normalize(x: ArrayLike, gain: ArrayLike, epsilon: float) -> _Parts:
         )
     gamma = vector("gain", gain, array.shape[1])
     centered = array - array.mean(axis=over, keepdims=True)
+    centered = centered - centered.mean(axis=over, keepdims=True)  # what the mean was rounded by
     size = np.abs(centered).max(axis=over, keepdims=True)
     parts = centered / np.where(size > 0, size, 1.0)  # no square overflows
     spread = size * np.sqrt((parts**2).mean(axis=over, keepdims=True))

@@ -334,7 +334,8 @@ def double_descent(
     Raises
     ------
     ValueError
-        When a width is below 1, a penalty negative, or a labeling has another length.
+        When a width is below 1, a penalty negative, a labeling has another length or a class is
+        none of the ten.
 
     References
     ----------
@@ -351,13 +352,16 @@ def double_descent(
     labelings = [digits.train_y] if labelings is None else labelings
     if any(len(labels) != n for labels in labelings):
         raise ValueError(f"each labeling needs a class for each of the {n} training digits")
+    for classes in (*labelings, digits.test_y):
+        if classes.min() < 0 or classes.max() > 9:
+            raise ValueError(f"a class must be 0 to 9, got {classes.min()} to {classes.max()}")
     truth = np.eye(10)[digits.test_y] - 0.1
     for width in widths:
         features = relu_features(both, width, rng)
         U, sigma, Vt = np.linalg.svd(features[:n], full_matrices=False)
         turned = features @ Vt.T
         for (number, labels), penalty in itertools.product(enumerate(labelings), penalties):
-            lam = not_negative("penalty", penalty)
+            lam = not_negative("penalties", penalty)
             kept = sigma > CUT * sigma[0]
             factor = _inverses(sigma, lam, kept)
             outputs = turned @ (factor[:, None] * (U.T @ (np.eye(10)[labels] - 0.1)))

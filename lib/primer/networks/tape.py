@@ -15,6 +15,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.inputs import Reals, as_array, checked, real, whole
+from primer.inputs.given import given
 from primer.networks.activations import Activation, relu, sigmoid, tanh
 
 Pull = Callable[[np.ndarray], np.ndarray]
@@ -97,9 +98,9 @@ class Variable:
         return self**-1 * other
 
     def __pow__(self, exponent: float) -> Variable:
-        a = self.value
+        a, p = self.value, real("exponent", exponent)
         with np.errstate(all="ignore"):  # what is not finite is refused by Variable
-            value, slope = a**exponent, exponent * a ** (exponent - 1)
+            value, slope = a**p, np.where(p == 0, 0.0, p * a ** (p - 1))
         return _record(value, None, (self, lambda g: g * slope))
 
     def __matmul__(self, other: Variable | ArrayLike) -> Variable:
@@ -123,7 +124,15 @@ class Variable:
         return _record(value, None, (self, lambda g: g / self.value))
 
     def apply(self, activation: Activation) -> Variable:
-        """Apply an activation to each entry."""
+        """Apply an activation to each entry.
+
+        Raises
+        ------
+        ValueError
+            When this is no :class:`~primer.networks.Activation`.
+        """
+        if not isinstance(activation, Activation):
+            raise ValueError(f"activation must be an Activation, got {given(activation)}")
         slope = activation.derivative(self.value)
         return _record(activation(self.value), None, (self, lambda g: g * slope))
 
@@ -163,7 +172,8 @@ class Variable:
         Raises
         ------
         ValueError
-            When this is more than one number.
+            When this is more than one number, or a gradient has no finite value, as that of a root
+            at 0.
         """
         if self.value.size != 1:
             raise ValueError(
@@ -175,7 +185,13 @@ class Variable:
         self.gradient = np.ones_like(self.value)
         for variable in reversed(order):
             for operand, pull in variable.links:
-                share = _unbroadcast(pull(variable.gradient), operand.value.shape)
+                with np.errstate(all="ignore"):  # said in words
+                    share = _unbroadcast(pull(variable.gradient), operand.value.shape)
+                if not np.isfinite(share).all():
+                    raise ValueError(
+                        "a gradient has no finite value: a slope is infinite, as that of a root at "
+                        "0, or a number is too large"
+                    )
                 operand.gradient = operand.gradient + share  # used twice: both uses count
 
 

@@ -208,6 +208,8 @@ def draw_digits(
     return digits, torch.stack([back, first], dim=-1)
 
 
+@torch.inference_mode(False)
+@torch.enable_grad()
 def train(
     encoding: str,
     seeds: Sequence[int] = range(5),

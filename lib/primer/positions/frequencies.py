@@ -7,17 +7,20 @@ for each step of the position: the first pair fast, the last pair hardly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from primer.inputs import checked, number
+from primer.inputs import as_array, checked, number
 
 WIDEST = 1 << 24
 """How many coordinates a vector may have; no model's have a thousandth of them."""
+
+MOST_TURNED = 1e9
+"""From an angle of so many radians on, a rounded frequency turns by a millionth of a turn more."""
 
 Positions = Tensor | Sequence[int] | Sequence[float] | range | int | float
 
@@ -49,8 +52,10 @@ def as_positions(positions: Positions) -> Tensor:
         ...
     ValueError: positions must be whole numbers, got 1.5
     """
+    if not isinstance(positions, Tensor):
+        positions = _native(positions)
     try:
-        values = torch.as_tensor(list(positions) if isinstance(positions, range) else positions)
+        values = torch.as_tensor(positions)
     except (RuntimeError, TypeError, ValueError):
         raise ValueError(f"positions must be whole numbers, got {positions!r}") from None
     if values.dtype == torch.bool or values.is_complex():
@@ -62,10 +67,26 @@ def as_positions(positions: Positions) -> Tensor:
             raise ValueError(f"positions must be whole numbers, got {first.item():g}")
         if values.numel() and values.abs().max() >= 2.0**63:
             raise ValueError(f"positions must be below 2⁶³, got {values.abs().max().item():g}")
-        values = values.long()
+    values = values.long()  # before they are compared: torch compares no unsigned numbers
     if (values < 0).any():
         raise ValueError(f"positions must be 0 or larger, got {values.min().item()}")
-    return values.long()
+    return values
+
+
+def _native(positions: Any) -> Any:
+    """Return what is no tensor as an array that torch takes: of any order of bytes and entries."""
+    array = as_array("positions", list(positions) if isinstance(positions, range) else positions)
+    if array.dtype.kind not in "iuf" or (
+        isinstance(positions, list | tuple) and any(isinstance(p, bool) for p in positions)
+    ):
+        if array.size == 0:
+            return array.astype(np.int64)
+        raise ValueError(f"positions must be whole numbers, got {positions!r}")
+    if array.dtype.kind == "f":
+        return array.astype(np.float64)
+    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+        raise ValueError(f"positions must be below 2⁶³, got {array.max()}")
+    return array.astype(np.int64)
 
 
 def check_pairs(dim: int, what: str) -> None:
@@ -151,13 +172,14 @@ def angles_at(
     Returns
     -------
     Tensor of shape (\*positions, pairs)
-        Radians.  They are kept in double precision: at position 100,000 a single-precision angle is
-        already off by up to 0.004 radians.
+        Radians, in double precision: at position 100,000 a single-precision angle is already off by
+        up to 0.004 radians.
 
     Raises
     ------
     ValueError
-        When a position is negative or not whole.
+        When a position is negative or not whole, or an angle so large that no digits are left below
+        a turn.
 
     Examples
     --------
@@ -166,7 +188,15 @@ def angles_at(
             [1.0000, 0.0100],
             [2.0000, 0.0200]], dtype=torch.float64)
     """
-    return as_positions(positions).to(frequencies)[..., None] * frequencies
+    places = as_positions(positions).to(frequencies.device, torch.float64)
+    angles = places[..., None] * frequencies.double()
+    if angles.numel() and bool(angles.detach().abs().amax() >= MOST_TURNED):
+        raise ValueError(
+            f"positions reach {float(places.max()):,.0f}, an angle of "
+            f"{float(angles.abs().max()):.3g} rad, of which no digits are left below a turn; take "
+            f"positions below {MOST_TURNED:,.0f}"
+        )
+    return angles
 
 
 @checked

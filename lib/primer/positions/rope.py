@@ -17,6 +17,7 @@ from torch import Tensor
 from primer.inputs import Number, Side, among, checked, one_of, tensor
 from primer.inputs.tensors import all_finite, check_finite
 from primer.positions.frequencies import (
+    MOST_TURNED,
     Positions,
     as_positions,
     check_pairs,
@@ -39,6 +40,16 @@ def _check_vectors(x: Tensor, positions: Tensor) -> None:
             f"shape {tuple(x.shape)} must end in (*positions.shape, dim)"
         )
     check_finite("x", x)
+    _check_room(x)
+
+
+def _check_room(x: Tensor) -> None:
+    """Raise a ``ValueError`` where a coordinate that is turned could be larger than any number."""
+    if not all_finite(1.5 * x.detach()):  # by √2 at most
+        raise ValueError(
+            f"x holds {float(x.detach().abs().max()):.3g}, too near the largest {x.dtype} to be "
+            "turned; make it smaller"
+        )
 
 
 @checked
@@ -88,6 +99,7 @@ def _check_pairs_and_angles(x: Tensor, angles: Tensor, layout: str) -> None:
     tensor("angles", angles, axes=1)
     check_pairs(tensor("x", x, axes=1).shape[-1], "rotate_pairs")
     check_finite("x", x)
+    _check_room(x)
     if angles.shape[-1] != x.shape[-1] // 2:
         raise ValueError(
             f"{x.shape[-1]} coordinates make {x.shape[-1] // 2} pairs, "
@@ -250,9 +262,9 @@ def rope_complex(
     _check_vectors(x, places)
     if x.dtype == torch.bfloat16:
         raise ValueError("x is in torch.bfloat16, which no complex number has; write x.float()")
-    angles = rope_angles(places, x.shape[-1], base).to(x)
+    angles = rope_angles(places, x.shape[-1], base).to(x.device)
     z = torch.complex(x[..., 0::2], x[..., 1::2])  # (..., dim / 2)
-    return z * torch.polar(torch.ones_like(angles), angles)
+    return z * torch.polar(torch.ones_like(angles), angles).to(z.dtype)  # rounded after the turn
 
 
 @checked
@@ -303,6 +315,11 @@ def rope_matrix(
     """
     if offset % 1:
         raise ValueError(f"offset must be a whole number, got {offset}")
+    if abs(offset) >= MOST_TURNED:
+        raise ValueError(
+            f"offset must be below {MOST_TURNED:,.0f} in size, got {offset:g}: its angles have no "
+            "digits left below a turn"
+        )
     blocks = rotation_matrix(offset * rope_frequencies(dim, base))
     matrix: Tensor = torch.block_diag(*blocks)
     if layout == "interleaved":

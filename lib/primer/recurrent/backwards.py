@@ -55,8 +55,8 @@ def load_writer(path: Path = WEIGHTS) -> EncoderDecoder:
         about = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["model"])
         model = EncoderDecoder(*about)
         model.load_state_dict(unpack_weights(load(data)))
-    except FileNotFoundError:
-        raise ValueError(f"there is no model at {path}") from None
+    except OSError as error:
+        raise ValueError(f"there is no model at {path}: {error.strerror}") from None
     except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
         raise ValueError(f"{path} holds no whole encoder and decoder: {error}") from None
     return model.eval()

@@ -142,8 +142,12 @@ class Cell(nn.Module, ABC):
         Raises
         ------
         ValueError
-            When the module has no such weights with two biases, or of another size.
+            When the module has no such weights with two biases, or of another size, or another
+            nonlinearity.
         """
+        kind = getattr(module, "nonlinearity", "tanh")
+        if kind != "tanh":
+            raise ValueError(f"Elman's cell has the tanh, this module has {kind!r}")
         shape = (self.state_weight.shape[1], self.hidden_size)
         given = getattr(getattr(module, f"weight_hh{suffix}", None), "shape", None)
         columns = getattr(getattr(module, f"weight_ih{suffix}", None), "shape", (0, 0))[1]

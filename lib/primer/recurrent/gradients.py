@@ -2,6 +2,8 @@ r"""Backpropagation through time, and the products of Jacobians that it multipli
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +14,22 @@ from torch import Tensor
 from primer.inputs import Matrix, Seed, StepsOrNone, checked, finite
 from primer.recurrent.cells import Cell, ElmanCell, State
 from primer.recurrent.layers import check_sequences, run
+
+
+@contextmanager
+def differentiated() -> Iterator[None]:
+    """Let torch record what is computed, also for a caller who has told it not to.
+
+    What ``torch.inference_mode()`` has made before cannot be recorded; a clone of it can.
+
+    Examples
+    --------
+    >>> with torch.inference_mode(), differentiated():
+    ...     (2 * torch.ones(1, requires_grad=True)).requires_grad
+    True
+    """
+    with torch.inference_mode(False), torch.enable_grad():
+        yield
 
 
 class ThroughTime(NamedTuple):
@@ -158,9 +176,11 @@ def step_jacobian(
     cell.check_state(state, (size,))
 
     def step(whole: Tensor) -> Tensor:
-        return torch.cat(cell(x, whole.split(size)))
+        return torch.cat(cell(read, whole.split(size)))
 
-    return torch.autograd.functional.jacobian(step, torch.cat(state))
+    with differentiated():
+        read, before = x.clone(), torch.cat(state).clone()
+        return torch.autograd.functional.jacobian(step, before)
 
 
 @checked
@@ -287,11 +307,12 @@ def gradient_ratio(cell: Cell, x: Float[Tensor, "batch time input"], seed: Seed 
     >>> round(gradient_ratio(cell, torch.zeros(1, 4, 1)), 3)  # ½ · ½ · ½
     0.125
     """
-    given = x.detach().requires_grad_()
-    outputs, _ = run(cell, given)
     draw = torch.Generator().manual_seed(seed)
-    readout = torch.randn(cell.hidden_size, generator=draw, dtype=x.dtype)
-    [gradient] = torch.autograd.grad((outputs[:, -1] @ readout).sum(), given)
+    with differentiated():
+        given = x.detach().clone().requires_grad_()
+        outputs, _ = run(cell, given)
+        readout = torch.randn(cell.hidden_size, generator=draw, dtype=x.dtype)
+        [gradient] = torch.autograd.grad((outputs[:, -1] @ readout).sum(), given)
     first, last = gradient[:, 0].norm(), gradient[:, -1].norm()
     if last == 0:
         raise ValueError(

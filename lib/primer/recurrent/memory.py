@@ -29,6 +29,7 @@ from primer.inputs import (
 )
 from primer.inputs.magnitude import scaled
 from primer.recurrent.characters import RecurrentLanguageModel
+from primer.recurrent.gradients import differentiated
 
 
 @checked
@@ -74,11 +75,12 @@ def input_gradients(
             "a token to predict and at least one before it are needed, "
             f"got texts of length {tokens.shape[1]}"
         )
-    tokens = model.known(tokens)
-    embedded = model.embed(tokens[:, :-1]).detach().requires_grad_()
-    outputs, _ = model.layer(embedded)
-    loss = cross_entropy(model.head(outputs[:, -1]), tokens[:, -1], reduction="sum")
-    [gradient] = torch.autograd.grad(loss, embedded)
+    with differentiated():
+        tokens = model.known(tokens).clone()
+        embedded = model.embed(tokens[:, :-1]).detach().requires_grad_()
+        outputs, _ = model.layer(embedded)
+        loss = cross_entropy(model.head(outputs[:, -1]), tokens[:, -1], reduction="sum")
+        [gradient] = torch.autograd.grad(loss, embedded)
     return gradient.norm(dim=-1).flip(1)
 
 

@@ -241,7 +241,15 @@ class EncoderDecoder(nn.Module):
 
     @checked
     def scores(self, query: Float[Tensor, "... d"], keys: Float[Tensor, "... n d"]) -> Scores:
-        """Score the encoder's states."""
+        """Score the encoder's states.
+
+        Raises
+        ------
+        ValueError
+            When the model has no attention, or shapes do not fit.
+        """
+        if self.score is None:
+            raise ValueError("this model was made with score=None: it has no attention to score")
         if self.score == "dot":
             return dot_score(query, keys)
         if self.score == "bilinear":

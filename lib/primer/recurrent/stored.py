@@ -166,8 +166,8 @@ def load_models(path: str | Path | None = None) -> dict[str, RecurrentLanguageMo
             )
             for name in sorted(cells)
         }
-    except FileNotFoundError:
-        raise ValueError(f"there are no models at {path}") from None
+    except OSError as error:
+        raise ValueError(f"there are no models at {path}: {error.strerror}") from None
     except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
         raise ValueError(f"{path} holds no whole character models: {error}") from None
 
