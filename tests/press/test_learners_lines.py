@@ -29,7 +29,6 @@ UNHELD: dict[str, dict[str, str]] = {
     "13-scaling": {"twenty-ratios": TABLE},
     "15-alignment": {"stages-print": SAMPLE},
     "16-fourier": {"fold": TABLE},
-    "17-evaluation": {"leaks-read": TABLE},
     "18-reasoning": {"imitate-ways": STORED, "hole-two": SAMPLE, "groups-weights": TABLE},
 }
 """Cells of which no check uses a name, and why."""
@@ -46,7 +45,7 @@ OWED: dict[str, set[str]] = {
     "06-recurrent": {"jacobians-powers"},
     "07-attention": {"real-sink-run"},
     "15-alignment": {"compare-newton", "sample-advantages", "who-numbers"},
-    "17-evaluation": {"best-of", "calibration-noise", "leaks-numbers", "pairs-table"},
+    "17-evaluation": {"best-of", "calibration-noise", "pairs-table"},
     "19-inside": {
         "clock-waves",
         "dictionary-picked",
