@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -1007,3 +1009,23 @@ def test_every_field_for_text_looks_like_the_others() -> None:
         )
         for part in ("1px solid var(--primer-muted)", "6px", "var(--primer-paper)", "16px"):
             assert part in rule, (path.name, part)
+
+
+def sliders() -> list[Any]:
+    """Return all sliders of all widgets, [name, control]."""
+    kinds = ((name, getattr(widgets, name)) for name in widgets.__all__)
+    return [
+        pytest.param(getattr(kind, trait).control, id=f"{name}-{trait}")
+        for name, kind in kinds
+        for trait in kind.state_names()
+        if isinstance(getattr(kind, trait), Number | Whole)
+    ]
+
+
+@pytest.mark.parametrize("control", sliders())
+def test_the_last_step_of_a_slider_is_its_end(javascript, control):
+    """A browser counts steps in decimals: a hair too little, and the last one is not reached."""
+    ends = javascript("kit/bind.js", "ends", control)
+    low, high, step = (Decimal(repr(ends[name])) for name in ("min", "max", "step"))
+    last = javascript("kit/bind.js", "valueAt", control, float(low + (high - low) // step * step))
+    assert last == pytest.approx(control["low" if control["scale"] == "falling" else "high"])

@@ -88,7 +88,7 @@ class EigenvaluesInHand(Widget):
         "most": MOST,
     }
 
-    step = Number(0.2, low=0.02, high=1.0, step=0.01, scale="decades", label="Step Δ", digits=3)
+    step = Number(0.2, low=0.02, high=1.0, step=0.0125, scale="decades", label="Step Δ", digits=3)
     method = Choice("hold", METHODS, label="Steps by")
     signal = Choice("chirp", SIGNALS, label="Input", look="select")
     modes = traitlets.List(traitlets.List(traitlets.Float()), CASES["a resonance"]["modes"]).tag(
