@@ -80,7 +80,7 @@ def test_the_result_line_says_what_is_seen(javascript):
     line = javascript(
         "fold.js", "describe", 5, 2, 20, 32
     )  # the last layer's fault folds nothing away
-    assert line.startswith("5 layers of 2 units: 32 straight pieces, as many as with the right")
+    assert line.startswith("5 layers of 2 units: 32 straight pieces, no fewer")
 
 
 @pytest.mark.parametrize(

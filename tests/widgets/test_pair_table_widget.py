@@ -63,6 +63,8 @@ def test_the_same_letters_backward_cost_more_than_three_times_as_much():
 
 
 def test_the_result_line_says_what_is_seen(javascript):
+    rare = javascript(FILE, "describe", ["␣", "x"], 39, 845_867, 40 / 845_894, [14.4])
+    assert "39 times of 845,867: under 0.01%, 14.4 bits" in rare
     said = javascript(FILE, "describe", ["␣", "t"], 1, 4, 0.25, [2.0, 1.0])
     assert said == (
         "After a space came “t” 1 time of 4: 25.0%, 2.0 bits. "

@@ -97,11 +97,12 @@ export function missed(drawn, x) {
   return sum(x.map((value, t) => (value - drawn[t]) ** 2)) / spread;
 }
 
-/** What the result line says. */
-export function describe({ size, now }, error, best) {
+/** What the result line says; of the best fit only where it is asked for. */
+export function describe({ size, now, best: asked }, error, best) {
   const share = (x) => (x < 0.001 ? "less than 0.1%" : percent(x));
   const numbers = counted(size, "number");
-  return `After ${now} samples ${numbers} miss ${share(error)} of the variance of the past; the best fit of ${numbers} misses ${share(best)}.`;
+  const fit = asked ? `; the best fit of ${numbers} misses ${share(best)}` : "";
+  return `After ${now} samples ${numbers} ${size > 1 ? "miss" : "misses"} ${share(error)} of the variance of the past${fit}.`;
 }
 
 // ---------------------------------------------------------------- what the reader sees

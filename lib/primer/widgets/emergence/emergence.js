@@ -48,7 +48,7 @@ export function describe(metric, k, seen, sizes) {
       metric === "tokens right" ? [percent(seen[0]), percent(last)] : [format(seen[0], 2), format(last, 2)];
     const still = metric === "tokens right" ? seen.filter((x, i) => x <= seen[i - 1]).length : 0;
     const how = still
-      ? `without a rise at ${counted(still, "step")} in size, by the luck of the questions. What is expected, the line, rises with every step`
+      ? `without a rise at ${counted(still, "step")} in size, by luck; the line, what is expected, rises at each`
       : "a little with every step in size";
     return `${metric[0].toUpperCase()}${metric.slice(1)} ${metric === "tokens right" ? "go" : "goes"} from ${written.join(" to ")}, ${how}: nothing jumps.`;
   }

@@ -107,7 +107,7 @@ export function describe(depth, width, lacking, pieces) {
   const whole = width ** depth;
   if (lacking > 0)
     return pieces === whole
-      ? `${text}, as many as with the right weight: here it changes heights, and no count.`
+      ? `${text}, no fewer: what is wrong here are heights.`
       : `${text} instead of ${grouped(whole)}.`;
   return `${text}. One layer with the same ${units} units draws at most ${units + 1}.`;
 }

@@ -63,7 +63,8 @@ export function continued(table, text, letters, count, drawn) {
 export function describe([first, second], pair, of, p, bits) {
   const before = first === "␣" ? "a space" : `“${first}”`;
   const next = second === "␣" ? "a space" : `“${second}”`;
-  const cell = `After ${before} came ${next} ${counted(pair, "time")} of ${grouped(of)}: ${percent(p, p < 0.0995 ? 2 : 1)}, ${format(-Math.log2(p), 1)} bits.`;
+  const share = p < 0.00005 ? "under 0.01%" : percent(p, p < 0.0995 ? 2 : 1);
+  const cell = `After ${before} came ${next} ${counted(pair, "time")} of ${grouped(of)}: ${share}, ${format(-Math.log2(p), 1)} bits.`;
   if (!bits.length) return `${cell} There is no letter to walk with: type one.`;
   return `${cell} The ${counted(bits.length, "symbol")} of the text cost ${format(sum(bits), 1)} bits, ${format(sum(bits) / bits.length, 2)} each.`;
 }
