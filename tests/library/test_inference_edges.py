@@ -76,6 +76,14 @@ def test_the_hottest_temperatures_leave_what_is_possible(dtype, temperature) -> 
     assert found[0] == 0
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.array, torch.tensor])
+def test_a_setting_counts_whatever_number_it_is(kind) -> None:
+    logits = torch.tensor([0.0, 1.0, 2.0])
+    found = probabilities(logits, temperature=kind(0.5), top_p=kind(0.75))
+    torch.testing.assert_close(found, probabilities(logits, temperature=0.5, top_p=0.75))
+
+
 def test_equal_distributions_leave_a_residual_with_a_gradient() -> None:
     p = torch.tensor([0.5, 0.5], requires_grad=True)
     residual(p, torch.tensor([0.5, 0.5]))[0].backward()

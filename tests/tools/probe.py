@@ -3,7 +3,8 @@
 ``python tests/tools/probe.py networks scaling`` runs the doctests of these topics (without
 beartype, as a reader does), takes the arguments of each public function and class from there, makes
 one of them bad (NaN, a negative number, 1e200, a list for a tensor, half precision, too few
-entries, a masked array, a class, a seed for a generator, a function of the wrong shape, nothing …)
+entries, a masked array, a class, a seed for a generator, a function of the wrong shape, nothing …),
+or the same numbers held in another way (read-only, backwards in memory, bytes in another order),
 and calls again. What is neither refused in our words nor answered as before is printed:
 
 foreign   an exception that no ``raise`` of ``primer`` raised
@@ -156,6 +157,7 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
             yield "one row less", value[:-1]
     if not value.shape or 0 in value.shape:
         return
+    yield from same_numbers(value)
     if floating:
         for label, entry in (("a NaN", math.nan), ("an inf", math.inf), ("a negative", -3.0)):
             other = copy.deepcopy(value.detach() if torch_like else value)
@@ -185,6 +187,21 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
                 with contextlib.suppress(RuntimeError, OverflowError):  # 8 bits hold no million
                     other.reshape(-1)[0] = entry
                     yield label, other
+
+
+def same_numbers(value: Any) -> Iterator[tuple[str, Any]]:
+    """Give the same numbers as they may lie in memory, which no result may depend on."""
+    if isinstance(value, torch.Tensor):
+        yield "each second place", value.detach().repeat_interleave(2, dim=-1)[..., ::2]
+        yield "backwards axes", value.detach().mT.contiguous().mT if value.ndim > 1 else value
+        return
+    yield "backwards in memory", value[..., ::-1].copy()[..., ::-1]
+    yield "each second place", value.repeat(2, axis=-1)[..., ::2]
+    if value.dtype.kind in "iuf":
+        yield "the other order of bytes", value.astype(value.dtype.newbyteorder(">"))
+    locked = value.copy()
+    locked.setflags(write=False)
+    yield "read-only", locked
 
 
 def bad_collections(value: Any) -> Iterator[tuple[str, Any]]:

@@ -66,7 +66,8 @@ def warp_temperature(logits: Logits, temperature: float) -> Logits:
     >>> warp_temperature(torch.tensor([2.0, 1.0, 0.0]), 0.5).softmax(-1)
     tensor([0.8668, 0.1173, 0.0159])
     """
-    if not number("temperature", temperature) > 0:
+    tau = number("temperature", temperature)
+    if not tau > 0:
         raise ValueError(
             f"temperature must be a finite number above 0, got {temperature}; "
             "its limit 0 is `greedy`"
@@ -76,7 +77,8 @@ def warp_temperature(logits: Logits, temperature: float) -> Logits:
     below = logits - logits.amax(-1, keepdim=True)
     # In single precision a temperature below 1e-45 is 0, one above 3e38 ∞: no number is 0/0 or ∞/∞.
     most = torch.finfo(torch.promote_types(logits.dtype, torch.float32)).max
-    return torch.where(below == 0, below, below / (most if temperature > most else temperature))
+    divisor = temperature if isinstance(temperature, Tensor) and tau <= most else min(tau, most)
+    return torch.where(below == 0, below, below / divisor)
 
 
 def top_k_filter(logits: Logits, k: int) -> Logits:
@@ -152,8 +154,9 @@ def top_p_filter(logits: Logits, p: float) -> Logits:
     >>> top_p_filter(logits, p=0.7).softmax(-1)
     tensor([0.0000, 0.6250, 0.3750, 0.0000])
     """
-    if not 0 < number("p", p) <= 1:
-        raise ValueError(f"p must lie in (0, 1], got {p}; 1 keeps every token")
+    p = number("p", p)
+    if not 0 < p <= 1:
+        raise ValueError(f"p must lie in (0, 1], got {p:g}; 1 keeps every token")
     check_logits(logits)
     if p == 1:  # rounding must not cut a tail that the definition keeps
         return logits
