@@ -29,7 +29,7 @@ LENGTH, UNITS, BATCH = 24, 32, 32
 LOOKS = (150, 300, 600)
 """After how many steps of the adding problem the error is taken."""
 
-ADDING_RATES = (0.001, 0.003, 0.01)
+ADDING_RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 CELLS: dict[str, Callable[[], Cell]] = {
     "Elman": lambda: ElmanCell(2, UNITS),
     "Elman, orthogonal": lambda: _orthogonal(ElmanCell(2, UNITS)),
@@ -89,31 +89,29 @@ def adam_steps(parameters: Sequence[nn.Parameter], rates: Tensor) -> Callable[[i
     return step
 
 
-def adding_trials(variant: str) -> Iterator[Run]:
+def adding_trials(variant: str, rate: float) -> Iterator[Run]:
     """Train a cell and a linear map of its last state on the adding problem.
 
-    All rates and seeds are trained side by side.
+    All seeds are trained side by side.
 
     Yields
     ------
     Run
         The mean squared error after each of the numbers of steps in ``LOOKS``.
     """
-    settings = list(product(ADDING_RATES, range(SEEDS)))
     cells, heads = [], []
-    for _, seed in settings:
+    for seed in range(SEEDS):
         torch.manual_seed(seed)
         cells.append(CELLS[variant]())
         heads.append(nn.Linear(UNITS, 1))
     cell = stacked(cells)
     head = nn.Parameter(torch.stack([h.weight.detach().T for h in heads]))  # (networks, units, 1)
     constant = nn.Parameter(torch.stack([h.bias.detach() for h in heads])[:, None])
-    rates = torch.tensor([rate for rate, _ in settings])
     parameters = [*cell.parameters(), head, constant]
-    descend = adam_steps(parameters, rates)
+    descend = adam_steps(parameters, torch.full((SEEDS,), rate))
 
     def errors(numbers: Tensor, sums: Tensor) -> Tensor:  # (networks, batch, time, 2)
-        state = tuple(z.expand(len(settings), -1, -1) for z in cell.zero_state(numbers.shape[1]))
+        state = tuple(z.expand(SEEDS, -1, -1) for z in cell.zero_state(numbers.shape[1]))
         for projected in cell.project(numbers.permute(2, 0, 1, 3)).unbind():
             state = cell.step(projected, state)
         return ((state[0] @ head + constant)[..., 0] - sums).square().mean(dim=1)
@@ -123,14 +121,15 @@ def adding_trials(variant: str) -> Iterator[Run]:
     randoms = [torch.Generator().manual_seed(seed) for seed in range(SEEDS)]
     for t in range(1, LOOKS[-1] + 1):
         drawn = [adding_problem(BATCH, LENGTH, random) for random in randoms]
-        numbers, sums = (torch.stack(part * len(ADDING_RATES)) for part in zip(*drawn, strict=True))
+        numbers, sums = (torch.stack(part) for part in zip(*drawn, strict=True))
         errors(numbers, sums).sum().backward()
         descend(t)
         if t in LOOKS:
             with torch.no_grad():
-                found = [errors(x[None].expand(len(settings), -1, -1, -1), y) for x, y in kept]
-            for k, (rate, seed) in enumerate(settings):
-                yield Run(variant, f"{t} steps", rate, seed, found[0][k].item(), found[1][k].item())
+                found = [errors(x[None].expand(SEEDS, -1, -1, -1), y) for x, y in kept]
+            for seed in range(SEEDS):
+                ends = (both[seed].item() for both in found)
+                yield Run(variant, f"{t} steps", rate, seed, *ends)
 
 
 def learn_reversal(score: str | None, rate: float, seed: int, steps: int = STEPS) -> EncoderDecoder:
@@ -189,9 +188,9 @@ adding = Study(
     HERE / "trials-adding.csv",
     Run,
     adding_trials,
-    lambda _: list(product(CELLS)),
+    lambda _: list(product(CELLS, ADDING_RATES)),
     report,
-    setting=lambda run: (run.variant,),
+    setting=lambda run: (run.variant, run.rate),
 )
 reversals = Study(
     HERE / "trials-reversal.csv",
