@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import drawn
 import pytest
 import still
@@ -19,6 +21,26 @@ def test_a_still_picture_shows_what_it_showed(name: str) -> None:
     assert not found, "\n".join(
         [*found[:12], f"if it is meant: python tests/tools/still.py {name}"]
     )
+
+
+COUNTS = re.compile(
+    "(layer|step( t)?|tosses|presses|token|block|((seen|seeing) )?place( n)?|pairs.*|right.*)$"
+)
+PROGRAMS = re.compile(r"\d[eE][+-]?\d|(?<![\w–])-\d|\b(nan|inf|None)\b")
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_a_still_picture_is_written_as_people_write(name: str) -> None:
+    figure = getattr(widgets, name)().picture()
+    still.lay_out(figure)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [tick for tick in axis.get_ticklocs() if low <= tick <= high]
+            if COUNTS.match(axis.get_label_text()) and axis.get_scale() == "linear":
+                assert ticks == [round(tick) for tick in ticks], axis.get_label_text()
+        said = [piece for piece in still.words(axes) if "mathdefault" not in piece]
+        assert [piece for piece in said if PROGRAMS.search(piece)] == []
 
 
 @pytest.mark.parametrize("name", widgets.__all__)

@@ -28,6 +28,18 @@ def raised(exponent: int) -> str:
     return str(exponent).translate(_RAISED)
 
 
+def scientific(value: float, digits: int = 2) -> str:
+    """Write a number with a power of ten, and at most so many decimals before it.
+
+    Examples
+    --------
+    >>> scientific(5.76e23), scientific(-2e-5)
+    ('5.76·10²³', '−2·10⁻⁵')
+    """
+    mantissa, power = f"{value:.{digits}e}".split("e")
+    return f"{plain(float(mantissa))}·10{raised(int(power))}"
+
+
 def plain(value: float) -> str:
     """Write a number as prose does: with commas between thousands and a minus sign of its own.
 

@@ -24,7 +24,9 @@ from typing import Any, ClassVar
 import anywidget
 import matplotlib as mpl
 import traitlets
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 from primer import palette
@@ -55,6 +57,12 @@ def shared_sources() -> tuple[str, str]:
     script, style = ((STATIC / name).read_text("utf-8") for name in ("kit.js", "kit.css"))
     colors = palette.css(LIGHT_SELECTOR, DARK_SELECTOR) + SCHEMES
     return script + SHARED_ABOVE, colors + style + SHARED_ABOVE
+
+
+def whole_ticks(*axes: Axis) -> None:
+    """Let axes that count something have no ticks between whole numbers."""
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
 
 
 def sources(name: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from primer.networks import Activation, identity, relu, tanh
 from primer.palette import LIGHT
-from primer.widgets.base import Widget
+from primer.widgets.base import Widget, whole_ticks
 from primer.widgets.controls import Choice, Number, Switch, Whole
 from primer.widgets.shared.mulberry import mulberry
 
@@ -171,8 +171,10 @@ class LayerByLayer(Widget):
         ):
             axis.plot(layers, np.clip(spread, *SPREADS), "o-", color=LIGHT[color], label=label)
         if not self.residual:
-            for limit in self.expected():
-                axis.plot(layers, np.clip(np.sqrt(limit), *SPREADS), "--", color=LIGHT["muted"])
+            for limit, name in zip(self.expected(), ("very wide layers", ""), strict=True):
+                wide = np.clip(np.sqrt(limit), *SPREADS)
+                axis.plot(layers, wide, "--", color=LIGHT["muted"], label=name or None)
         axis.set(yscale="log", xlabel="layer", ylabel="spread", ylim=SPREADS)
+        whole_ticks(*(part.xaxis for part in parts.values()))
         axis.legend(fontsize=8)
         return figure

@@ -15,7 +15,7 @@ from torch import Tensor
 from primer import pretraining as pre
 from primer.language_models import BytePairEncoding
 from primer.palette import LIGHT
-from primer.widgets.base import Widget
+from primer.widgets.base import Widget, whole_ticks
 from primer.widgets.controls import Choice, Number, Whole
 from primer.widgets.shared.mulberry import mulberry
 from primer.widgets.shared.quantized import book_twin, unpacked_masked
@@ -180,7 +180,11 @@ class MaskingDesk(Widget):
         top.set_yticks([0, 1, 2, 3], ["twin", "counts", "target", "input"])
         top.grid(visible=False)
         top.set_title(f"{OBJECTIVES[self.objective]}: {sum(rows.counted)} places count")
-        bottom.imshow(rows.allowed.numpy(), cmap="Blues", vmin=0, vmax=1.4)
+        ends = (0.5, len(rows.inputs) + 0.5)  # places are counted from 1
+        bottom.imshow(
+            rows.allowed.numpy(), cmap="Blues", vmin=0, vmax=1.4, extent=(*ends, *ends[::-1])
+        )
+        whole_ticks(bottom.xaxis, bottom.yaxis)
         bottom.set(xlabel="seen place", ylabel="seeing place")
         bottom.grid(visible=False)
         return figure

@@ -283,6 +283,7 @@ class MovedVector(LanguageModelWidget):
             look: dict[str, Any] = {"color": LIGHT["muted"], "alpha": 0.6, **style}
             axes.quiver(*at, *(directions @ kept), label=f"“{whose}”", **look)
             corners.append(before + kept)
+        told = "before and after" if whole else f"{self.arrows} of {len(parts)} arrows"
         along = "the vector before" if kept is None else "the kept move"
         spots = torch.stack(corners) @ directions.T
         (low, high), pad = (spots.amin(dim=0), spots.amax(dim=0)), 0.3
@@ -290,7 +291,7 @@ class MovedVector(LanguageModelWidget):
             xlim=(low[0].item() - pad, high[0].item() + pad),
             ylim=(low[1].item() - pad, high[1].item() + pad),
             aspect="equal",
-            title=f"“{names[-1]}” in layer {self.layer}, before and after",
+            title=f"“{names[-1]}” in layer {self.layer}, {told}",
             xlabel=f"along {along}" if self.plane == "move" else "one guess over the other",
             ylabel="across it" if self.plane == "move" else "both guesses",
         )

@@ -10,6 +10,7 @@ import traitlets
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from primer.notebook.wording import scientific
 from primer.palette import LIGHT
 from primer.positions import apply_rope, rope_frequencies, rope_permutation
 from primer.widgets.base import Widget
@@ -189,7 +190,8 @@ class RopeRotation(Widget):
                 axes.annotate("", tip, (0, 0), arrowprops=style)
             axes.set(aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), xticks=[], yticks=[])
             axes.spines[:].set_visible(False)
-            name = f"pair {i}\nω = {frequencies[i]:.2g}"
+            speed = frequencies[i]
+            name = f"pair {i}\nω = {scientific(speed, 1) if speed < 1e-3 else f'{speed:.2g}'}"
             axes.set_title(name, fontsize=9, loc="center", fontweight="normal")
             if i == self.pair:
                 axes.title.set_color(LIGHT["green"])
@@ -207,10 +209,11 @@ class RopeRotation(Widget):
         axes.plot(distances.numpy(), total, color=LIGHT["ink"])
         axes.plot(self.n - self.m, self.score(), "o", color=LIGHT["ink"], markersize=7)
         axes.set(xlabel="distance n − m (tokens)", ylabel="score")
-        axes.set_title(
+        said = (
             f"The score depends on n − m = {self.n - self.m} only: it is {self.score():.3f}"
             f" (green: pair {self.pair} alone)"
         )
+        axes.set_title(said.replace("-", "−"))
 
     def _draw_conventions(self, figure: Any) -> None:
         """Draw the query before and after its rotation, paired in the two conventions."""

@@ -14,7 +14,7 @@ from scipy.special import expit
 from primer import networks
 from primer.networks import Layer
 from primer.palette import LIGHT
-from primer.widgets.base import Widget
+from primer.widgets.base import Widget, whole_ticks
 from primer.widgets.controls import Choice, Number, Whole
 
 WIDEST, DEEPEST, SEEDS, HALF = 8, 6, 4, 60
@@ -238,8 +238,11 @@ class SmallNetwork(Widget):
             parts["map"].plot(*X[y == label].T, "o", color=LIGHT[color], markersize=3)
         parts["map"].set(aspect="equal", title=f"Step {self.steps}", xlabel="$x_0$", ylabel="$x_1$")
         parts["loss"].plot(now.losses, color=LIGHT["blue"])
+        parts["loss"].plot(self.steps, now.losses[-1], "o", color=LIGHT["blue"])
         parts["loss"].set(yscale="log", ylabel="loss", xlabel="step", ylim=(1e-3, 10))
         shown = np.maximum(now.norms, 1e-8)
         parts["norms"].plot(np.arange(1, len(shown) + 1), shown, "o-", color=LIGHT["green"])
         parts["norms"].set(yscale="log", xlabel="layer", ylabel="gradient", ylim=(1e-8, 10))
+        parts["loss"].set_xlim(0, max(10, 1.05 * self.steps))
+        whole_ticks(parts["loss"].xaxis, parts["norms"].xaxis)
         return figure

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from primer import scaling
+from primer.notebook.wording import scientific
 from primer.palette import LIGHT
 from primer.widgets.base import Widget
 from primer.widgets.controls import Choice, Number
@@ -118,5 +119,5 @@ class SpendCompute(Widget):
         axes.plot(sizes[seen], losses[seen], color=LIGHT["blue"])
         axes.plot([self.parameters], [self.loss()], "o", color=LIGHT["orange"])
         axes.set(xscale="log", xlabel="parameters N", ylabel="loss in nats for a token")
-        axes.set_title(f"{self.budget:.3g} operations: {WORDS[self.law]}")
+        axes.set_title(f"{scientific(self.budget)} operations: {WORDS[self.law]}")
         return figure

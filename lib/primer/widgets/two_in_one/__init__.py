@@ -162,5 +162,5 @@ class TwoInOne(Widget):
         marks = {"o": "opposite signs", "a": "one alone", "s": "the same sign"}
         for name, words in marks.items():
             chart.plot([], [], "s", color=LIGHT[COLORS[name]], label=words)
-        chart.legend(fontsize=8, loc="lower left")
+        chart.legend(fontsize=8, loc="lower left", frameon=True, framealpha=1.0)
         return figure
