@@ -6,8 +6,10 @@ import contextlib
 import os
 from pathlib import Path
 
+from primer.inputs.given import given
 
-def write_whole(path: str | Path, content: bytes) -> None:
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Replace a file in one step that no crash, kill or full disk can leave half done.
 
     The content goes to a second file beside the first and from there to the disk; only then does it
@@ -25,6 +27,8 @@ def write_whole(path: str | Path, content: bytes) -> None:
     ------
     OSError
         When there is no room or no permission; what was there before is untouched.
+    ValueError
+        When the path names no file, or the content is no bytes.
 
     Examples
     --------
@@ -35,6 +39,10 @@ def write_whole(path: str | Path, content: bytes) -> None:
     ...     file.read_bytes(), os.listdir(folder)
     (b'1 2 3', ['numbers.txt'])
     """
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path) or not Path(path).name:
+        raise ValueError(f"path must be that of a file, got {path!r}")
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise ValueError(f"content must be bytes, got {given(content)}; write content.encode()")
     path = Path(path)
     beside = path.with_name(path.name + ".writing")
     try:
@@ -46,10 +54,18 @@ def write_whole(path: str | Path, content: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             beside.unlink()
-        kept = "the file that was there before is untouched" if path.exists() else "nothing is kept"
+        kept = "the file that was there before is untouched" if _there(path) else "nothing is kept"
         raise OSError(
             error.errno,
             f"cannot save {len(content):,} bytes ({error.strerror}); {kept}; "
             "free some room or choose another folder, then try again",
             str(path),
         ) from error
+
+
+def _there(path: Path) -> bool:
+    """Say whether there is a file; a name that is too long has none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False

@@ -251,6 +251,8 @@ def _read_cell(text: str, hint: Any) -> Any:
         return words[words.index(text)]
     if get_origin(hint) is tuple:
         return tuple(map(get_args(hint)[0], text.split()))
+    if hint is bool:  # of which every text but an empty one is true
+        return ("False", "True").index(text) == 1
     return hint(text)
 
 

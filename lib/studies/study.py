@@ -294,10 +294,14 @@ def followed(
     [0.1, 0.2, 0.4]
     """
     rates = list(first)
+    if not rates or not all(0 < rate < math.inf for rate in rates):
+        raise ValueError(f"first must be finite rates above 0, one or more, got {rates}")
     while all(rate in losses for rate in rates):
         best = min(rates, key=lambda rate: _or_last(losses[rate]))
         if best in limits or min(rates) < best < max(rates):
             break
+        if not math.ulp(0.0) < best < 1e300:
+            raise ValueError(f"the best rate runs away, to {best:g}: no loss is larger beyond it")
         rates.append(best * 2 if best == max(rates) else best / 2)
     return rates
 
@@ -357,6 +361,8 @@ def spread(values: Iterable[float], digits: int = 3) -> str:
     '1.50 ± 0.71'
     """
     values = list(values)
+    if not values:
+        raise ValueError("values is empty: nothing has a mean")
     deviation = statistics.stdev(values) if len(values) > 1 else math.nan
     return f"{statistics.fmean(values):.{digits}f} ± {deviation:.{digits}f}"
 

@@ -88,7 +88,7 @@ WRONG_ANSWERS = [
     ),
     (
         "train.learning_rate(0, peak=1.0, final=0.0, warmup_steps=9, total_steps=5)",
-        "less than steps = 5",
+        "at most total_steps = 5",
     ),
     ("train.learning_rate(0, peak=1.0, final=0.0, warmup_steps=-2, total_steps=5)", "at least 0"),
     ("train.Batches(torch.arange(12), 3, -1, 0)", "batch_size must be a whole number ≥ 1, got -1"),
@@ -1266,7 +1266,7 @@ NEW_TOPICS = [
     ),
     (
         "train.learning_rate(step=0, peak=1.0, final=0.0, warmup_steps=-1, total_steps=7)",
-        "warmup_steps must be at least 0 and less than steps = 7, got -1",
+        "warmup_steps must be at least 0 and at most total_steps = 7, got -1",
     ),
     (
         "train.make_optimizer(model=3, betas=(0.9, 0.95), weight_decay=0.1)",
@@ -1780,6 +1780,17 @@ EDGES_LAYERS = [
 
 # Language models, their training, tuning and use: what runs past an edge.
 EDGES_MODELS = [
+    (
+        "train.RepeatingBatches(train.Batches(torch.arange(99), 32, 1, 0), nan, 'text', 9)",
+        "share must be one finite number, got nan",
+    ),
+    ("train.make_optimizer(torch.nn.Linear(2, 2).requires_grad_(False))", "nothing may be trained"),
+    ("train.read_configuration('x' * 5000)", "cannot be read"),
+    ("inside.modular_pairs(2**61 - 1)", "p must be at most 10,000"),
+    ("inside.AdditionNetwork(eye, eye, 'no').logits(tensor([[0, 0]]))", "bend must be one of"),
+    ("scaling.training_flops(1e9, 1e9, 100)", "n_tokens goes with a configuration"),
+    ("language_models.skip_gram_pairs(np.array([2**63, 1], dtype=np.uint64), 1)", "below 2⁶³"),
+    ("language_models.nearest(np.zeros((3, 0)), 0, 1)", "vectors must hold numbers"),
     (
         "inference.beam_search(chain, [0], 2, 2, length_penalty=1e5)",
         "no floating-point number holds 2^100000",

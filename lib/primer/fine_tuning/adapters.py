@@ -12,6 +12,8 @@ from torch.nn.functional import relu
 from primer.fine_tuning.layers import (
     AroundLayer,
     freeze,
+    frozen_if_done,
+    linear_layers,
     matrix_of,
     put,
     refuse_tied,
@@ -94,8 +96,8 @@ def add_adapters(
     >>> trainable_numbers(add_adapters(FeedForward(8, 32), bottleneck=2, targets=("down",)))
     42
     """
-    freeze(model)
-    replace_layers(model, targets, lambda layer: AdapterLinear(layer, bottleneck))
+    with frozen_if_done(model):
+        replace_layers(model, targets, lambda layer: AdapterLinear(layer, bottleneck))
     return model
 
 
@@ -201,9 +203,10 @@ def add_ia3(
     >>> trainable_numbers(add_ia3(FeedForward(8, 32), outputs=(), inputs=("down",)))
     32
     """
-    freeze(model)
-    for names, side in ((outputs, "outputs"), (inputs, "inputs")):
-        replace_layers(model, names, partial(ScaledLinear, side=side))
+    linear_layers(model, [*outputs, *inputs])  # none is replaced where one is missing
+    with frozen_if_done(model):
+        for names, side in ((outputs, "outputs"), (inputs, "inputs")):
+            replace_layers(model, names, partial(ScaledLinear, side=side))
     return model
 
 

@@ -153,8 +153,7 @@ def quantize(x: Float[Tensor, "..."], codebook: Codebook, block_size: int | None
     Parameters
     ----------
     x : Tensor
-        The numbers; a block is a stretch of them in the order in which they are stored, and the
-        last one may be shorter.
+        The numbers; a block is a stretch of them row after row, and the last one may be shorter.
     codebook : Codebook
         The values :math:`q_k`.
     block_size : int, optional

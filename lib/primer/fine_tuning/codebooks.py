@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from jaxtyping import Float, UInt8
 from scipy.special import ndtri
@@ -207,9 +208,9 @@ def lloyd_codebook(samples: Float[Tensor, " n"], bits: int = 4, steps: Steps = 4
 
 def check_bits(bits: int) -> int:
     """Raise a ``ValueError`` unless ``bits`` is a whole number from 2 to 8."""
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 2 <= bits <= 8:
+    if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not 2 <= bits <= 8:
         raise ValueError(f"bits must be a whole number from 2 to 8, got {bits!r}")
-    return bits
+    return int(bits)
 
 
 def _float8_values() -> list[float]:

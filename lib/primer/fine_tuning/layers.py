@@ -6,7 +6,8 @@ stores :math:`W^\top`; GPT-2's ``Conv1D`` stores :math:`W`.  :func:`matrix_of` h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 import torch
 from jaxtyping import Float
@@ -248,6 +249,19 @@ def freeze(model: nn.Module) -> None:
     0
     """
     model.requires_grad_(False)
+
+
+@contextmanager
+def frozen_if_done(model: nn.Module) -> Iterator[None]:
+    """Freeze a model before what follows, and let it be as it was where that is refused."""
+    asked = [(weight, weight.requires_grad) for weight in model.parameters()]
+    freeze(model)
+    try:
+        yield
+    except Exception:
+        for weight, wanted in asked:
+            weight.requires_grad_(wanted)
+        raise
 
 
 @checked

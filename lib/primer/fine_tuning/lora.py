@@ -22,6 +22,7 @@ from primer.fine_tuning.layers import (
     EVERY_MATRIX,
     AroundLayer,
     freeze,
+    frozen_if_done,
     linear_layers,
     matrix_of,
     put,
@@ -279,8 +280,8 @@ def add_lora(
     """
     for name, layer in linear_layers(model, targets).items():
         refuse_tied(name, tied_to(model, layer) if start == "svd" else "")  # takes part of the base
-    freeze(model)
-    replace_layers(model, targets, lambda layer: LoRALinear(layer, rank, alpha, scaling, start))
+    with frozen_if_done(model):
+        replace_layers(model, targets, lambda layer: LoRALinear(layer, rank, alpha, scaling, start))
     _note_ties(model)
     return model
 

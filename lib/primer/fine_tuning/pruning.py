@@ -66,16 +66,24 @@ def magnitude_masks(
     Raises
     ------
     ValueError
-        When no layer is called so or the share is no share.
+        When no layer is called so or has a plain matrix, or the share is no share.
 
     References
     ----------
     Han et al. (2015).
     """
+    layers = _plain(linear_layers(model, targets))
     return {
         name: keep_largest(layer.weight.detach().abs(), sparsity)  # type: ignore[operator]
-        for name, layer in linear_layers(model, targets).items()
+        for name, layer in layers.items()
     }
+
+
+def _plain(layers: dict[str, nn.Module]) -> dict[str, nn.Module]:
+    """Return layers that have a matrix of their own, or say which one has none."""
+    for layer in layers.values():
+        matrix_of(layer)
+    return layers
 
 
 class MovementScores:
@@ -115,7 +123,7 @@ class MovementScores:
 
     @checked
     def __init__(self, model: nn.Module, targets: Collection[str] = EVERY_MATRIX) -> None:
-        self.layers = linear_layers(model, targets)
+        self.layers = _plain(linear_layers(model, targets))
         self.scores = {
             name: torch.zeros_like(layer.weight)  # type: ignore[arg-type]
             for name, layer in self.layers.items()

@@ -42,7 +42,8 @@ def rank_for(share: Probability, values: Float[Tensor, " n"]) -> int:
     if largest == 0:
         raise ValueError("all singular values are zero: nothing was changed")
     squares = (values.double() / largest) ** 2
-    return int((squares.cumsum(0) < share * squares.sum()).sum()) + 1
+    upto = squares.cumsum(0)  # of whose last the sum differs by its rounding
+    return int((upto < share * upto[-1]).sum()) + 1
 
 
 @checked
@@ -145,7 +146,7 @@ def between(before: nn.Module, after: nn.Module, strength: float) -> nn.Module:
     _check_same({n: w.shape for n, w in first.items()}, {n: w.shape for n, w in last.items()})
     with torch.no_grad():
         for name, weight in last.items():
-            weight.copy_(first[name] + strength * (weight - first[name]))
+            weight.copy_(torch.lerp(first[name], weight, strength))  # at 0 and 1 bit for bit
     return middle
 
 

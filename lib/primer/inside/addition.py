@@ -13,14 +13,28 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.fourier import dft
-from primer.inputs import Count, Dim, NotNegative, Positive, Steps, among, checked, count, tokens
+from primer.inputs import (
+    Count,
+    Dim,
+    NotNegative,
+    Positive,
+    Steps,
+    among,
+    checked,
+    count,
+    one_of,
+    tokens,
+)
+from primer.inputs.magnitude import scaled
 
+LARGEST = 10_000
+"""A table of all pairs is to be made of the numbers below p."""
 BENDS = {"relu": torch.relu, "square": torch.square}
 
 
 def prime(name: str, value: int) -> int:
     """Return an odd prime."""
-    p = count(name, value)
+    p = count(name, value, at_most=LARGEST)
     if p < 3 or any(p % d == 0 for d in range(2, math.isqrt(p) + 1)):
         raise ValueError(
             f"{name} must be an odd prime, such as 59, got {p}: only then every frequency goes "
@@ -62,7 +76,7 @@ class AdditionNetwork(NamedTuple):
         tensor([[4., 0., 0.]])
         """
         numbers = tokens("pairs", pairs, len(self.table))
-        return BENDS[self.bend](self.table[numbers].sum(1)) @ self.output
+        return BENDS[one_of("bend", self.bend, BENDS)](self.table[numbers].sum(1)) @ self.output
 
     @checked
     def accuracy(self, pairs: Int[Tensor, "n 2"]) -> float:
@@ -305,11 +319,13 @@ def neurons(weights: Float[Tensor, "p width"]) -> Neurons:
     p = len(weights)
     if p % 2 == 0 or p < 3:
         raise ValueError(f"the table needs an odd number of rows, 3 or more, got {p}")
-    half = dft(weights.detach().double().numpy().T)[:, 1 : (p + 1) // 2]  # (width, (p − 1)/2)
-    power = np.abs(half) ** 2
     same = (weights == weights[0]).all(0)
     if same.any():
         raise ValueError(f"column {int(same.int().argmax())} is constant: it has no frequency")
+    columns = weights.detach().double().numpy().T
+    columns, _ = scaled(columns / 2 - columns[:, :1] / 2, axis=1)  # in parts of a wave of any size
+    half = dft(columns)[:, 1 : (p + 1) // 2]  # (width, (p − 1)/2)
+    power = np.abs(half) ** 2
     best = power.argmax(1)
     rows = np.arange(len(best))
     share = power[rows, best] / power.sum(1)
@@ -383,9 +399,13 @@ def explained_by(logits: Float[Tensor, "pairs p"], a: int = 1, b: int = 1) -> fl
     p = logits.shape[1]
     if len(logits) != p * p:
         raise ValueError(f"{p} answers need {p * p} pairs, got {len(logits)}")
-    cube = (logits - logits.mean(1, keepdim=True)).double().reshape(p, p, p)
+    if p == 0:
+        raise ValueError("logits are empty: there is no answer")
+    wide = logits.detach().double()
+    wide = wide - wide[:, :1]  # a common offset would hide digits of the mean
+    cube = (wide - wide.mean(1, keepdim=True)).reshape(p, p, p)
     numbers = torch.arange(p)
-    kind = (a * numbers[:, None, None] + b * numbers[:, None] - numbers) % p
+    kind = (a % p * numbers[:, None, None] + b % p * numbers[:, None] - numbers) % p
     sums = torch.zeros(p, dtype=torch.float64).index_add(0, kind.flatten(), cube.flatten())
     total = float(cube.square().mean())
     if total == 0:

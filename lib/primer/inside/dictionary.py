@@ -131,7 +131,7 @@ def train_dictionary(
         raise ValueError(f"{latents} latents cannot be learned from {len(states)} states")
     center = states.mean(0)
     scale = float((states - center).norm(dim=1).mean())
-    if scale == 0:
+    if scale == 0 or bool((states == states[0]).all()):  # whose mean may be rounded
         raise ValueError("all states are equal: there is nothing to tell apart")
     rows = torch.randn(latents, states.shape[1], generator=generator)
     rows = torch.nn.functional.normalize(rows).to(states.dtype)
@@ -185,7 +185,11 @@ def unexplained(states: Float[Tensor, "n d"], found: Float[Tensor, "n d"]) -> fl
     >>> unexplained(states, torch.ones(2, 1)), unexplained(states, states)
     (1.0, 0.0)
     """
-    away, missed = (states - states.mean(0)).double(), (states - found).double()
+    if len(states) == 0 or bool((states == states[0]).all()):  # whose mean may be rounded
+        raise ValueError("all states are equal: there is no variance to explain")
+    wide = states.double()
+    away, missed = wide - wide[0], wide - found.double()
+    away = away - away.mean(0)
     largest = away.abs().max()
     if largest == 0:
         raise ValueError("all states are equal: there is no variance to explain")
@@ -302,4 +306,5 @@ def likeness(rows: Float[Tensor, "one d"], others: Float[Tensor, "two d"]) -> Fl
         lengths = directions.norm(dim=1)
         if not len(lengths) or bool((abs(lengths - 1) > 0.01).any()):
             raise ValueError(f"{name} must be directions of length 1, one or more")
-    return (rows @ others.T).amax(1)
+    rows, others = (d / d.norm(dim=1, keepdim=True) for d in (rows, others))  # 1 to the last digit
+    return (rows @ others.T).amax(1).clamp(-1, 1)

@@ -118,7 +118,7 @@ def share(
     """
     if len(clean) < 2:
         raise ValueError(f"an error over prompts needs two prompts, got {len(clean)}")
-    gained, whole = (patched - corrupted).double(), (clean - corrupted).double()
+    gained, whole = patched.double() - corrupted.double(), clean.double() - corrupted.double()
     if abs(float(whole.mean())) <= 1e-9 * float(clean.abs().mean() + corrupted.abs().mean()):
         raise ValueError("the corruption changes nothing on average: there is nothing to share")
     value = gained.mean() / whole.mean()

@@ -95,9 +95,11 @@ def fit_probe(
     """
     if targets.min() == targets.max():
         raise ValueError(f"all targets are {targets[0]:g}: a probe needs two values to tell apart")
+    first, other = states[0].copy(), float(targets[0])  # a common offset hides digits of a mean
+    states, targets = states - first, targets - other
     center, middle = states.mean(axis=0), targets.mean()
     weights = ridge(states - center, targets - middle, penalty)
-    return Probe(weights, float(middle - center @ weights))
+    return Probe(weights, float(middle - center @ weights + (other - first @ weights)))
 
 
 @checked

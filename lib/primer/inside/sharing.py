@@ -168,7 +168,7 @@ def cosines(vectors: Matrix) -> Float[np.ndarray, " pairs"]:
         place = int(np.argmin(parts.any(axis=1)))
         raise ValueError(f"vector {place} has length 0 and no direction")
     unit = parts / np.linalg.norm(parts, axis=1)[:, None]
-    return (unit @ unit.T)[np.triu_indices(len(unit), 1)]
+    return (unit @ unit.T).clip(-1, 1)[np.triu_indices(len(unit), 1)]
 
 
 @checked

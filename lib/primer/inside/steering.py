@@ -44,10 +44,12 @@ def difference_of_means(
     """
     if not len(with_it) or not len(without_it):
         raise ValueError(f"both kinds need a state, got {len(with_it)} and {len(without_it)}")
-    v = with_it.mean(0) - without_it.mean(0)
-    if not v.any():
+    one, two = with_it.double().mean(0), without_it.double().mean(0)
+    v, largest = (one - two), torch.maximum(with_it.abs().amax(0), without_it.abs().amax(0))
+    rounding = (len(with_it) + len(without_it)) * torch.finfo(torch.float64).eps  # of both means
+    if bool((v.abs() <= rounding * largest.double()).all()):
         raise ValueError("both kinds have the same mean: the direction has length 0")
-    return v
+    return v.to(torch.promote_types(with_it.dtype, without_it.dtype))
 
 
 @checked
@@ -119,4 +121,5 @@ def random_directions(
     if not vector.any():
         raise ValueError("a vector of length 0 has no other of its length")
     drawn = torch.randn(n, len(vector), generator=generator, dtype=vector.dtype)
-    return vector.norm() * torch.nn.functional.normalize(drawn)
+    largest = vector.abs().max()  # the squares of what is very small or large are no numbers
+    return largest * ((vector / largest).norm() * torch.nn.functional.normalize(drawn))

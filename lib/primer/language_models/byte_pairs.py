@@ -23,6 +23,8 @@ END = "<|end|>"
 """The special token that ends a document."""
 
 FORMAT = "primer byte-pair encoding, version 1"
+LONGEST = 1 << 20
+"""Bytes of a token: merges that double would fill the memory."""
 CACHED_WORDS = 1 << 16  # more different words than the plays have; then the cache starts anew
 
 
@@ -54,7 +56,7 @@ class BytePairEncoding:
     ------
     ValueError
         When a merge joins tokens that do not exist yet or makes one that exists already, or a
-        special token is empty or named twice.
+        special token is empty, named twice or no text; or when a token is longer than a megabyte.
 
     References
     ----------
@@ -80,6 +82,10 @@ class BytePairEncoding:
                     f"merge {number} joins tokens {first} and {second}, but only 0 to "
                     f"{len(self.tokens) - 1} exist before it"
                 )
+            if len(self.tokens[first]) + len(self.tokens[second]) > LONGEST:
+                raise ValueError(
+                    f"merge {number} makes a token of more than {LONGEST:,} bytes: no text has such"
+                )
             token = self.tokens[first] + self.tokens[second]
             if token in known:
                 raise ValueError(f"merge {number} makes {token!r}, which is a token already")
@@ -93,7 +99,7 @@ class BytePairEncoding:
         self.special_tokens = {
             name: len(self.tokens) + number for number, name in enumerate(special_tokens)
         }
-        self.tokens.extend(name.encode("utf-8") for name in special_tokens)
+        self.tokens.extend(map(utf8, special_tokens))
         self._cache: dict[str, list[int]] = {}
 
     @classmethod
@@ -253,7 +259,7 @@ class BytePairEncoding:
             "merges": self.merges,
         }
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        write_whole(Path(path), f"{text}\n".encode())
+        write_whole(path, f"{text}\n".encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BytePairEncoding:
@@ -274,10 +280,14 @@ class BytePairEncoding:
         ValueError
             When there is no such file, or it is not a whole encoding of this kind.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise ValueError(f"path must be that of a tokenizer file, got {path!r}")
         try:
             content = json.loads(Path(path).read_bytes())
         except FileNotFoundError:
             raise ValueError(f"there is no tokenizer file {path}") from None
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read as a tokenizer file: {error}") from None
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is no JSON or only a part of it: {error}") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:

@@ -171,6 +171,27 @@ class NGramModel(abc.ABC):
         return text[start:]
 
 
+def _check_counts(counts: Counts, below: int) -> None:
+    """Raise a ``ValueError`` unless these are counts of n-grams over this vocabulary."""
+    keys, values = counts
+    if len(keys) == 0 or keys.shape != values.shape:
+        raise ValueError("counts must be of one n-gram or more, each with its number")
+    if keys[0] < 0 or keys[-1] >= below or (keys[1:] <= keys[:-1]).any():
+        raise ValueError(
+            "counts must be of n-grams of this order over this vocabulary, in ascending order, as "
+            "count_ngrams gives them"
+        )
+    if values.min() < 0:
+        raise ValueError(f"counts must not be negative, got {values.min()}")
+
+
+def _check_keys(keys: Codes, below: int) -> None:
+    """Raise a ``ValueError`` unless these are numbers of n-grams."""
+    if keys.size and not 0 <= keys.min() <= keys.max() < below:
+        wrong = keys.min() if keys.min() < 0 else keys.max()
+        raise ValueError(f"keys are numbers of n-grams, 0 to {below - 1}, got {wrong}")
+
+
 class AddK(NGramModel):
     r"""Counts with :math:`k` added to each: maximum likelihood for 0, Laplace for 1.
 
@@ -206,6 +227,9 @@ class AddK(NGramModel):
     @checked
     def __init__(self, counts: Counts, vocab_size: int, order: int, k: NotNegative = 0.0) -> None:
         super().__init__(order, vocab_size)
+        _check_counts(counts, vocab_size**self.order)
+        if not np.isfinite(k * vocab_size):
+            raise ValueError(f"k = {k:g} for each of {vocab_size:,} symbols is no number together")
         self.counts, self.k = counts, k
         self.contexts = distinct(counts.keys // vocab_size, counts.values)
 
@@ -223,6 +247,7 @@ class AddK(NGramModel):
     @checked
     def probabilities(self, keys: Codes) -> Probabilities:
         """Compute (c + k) / (total + kV) for each n-gram."""
+        _check_keys(keys, self.vocab_size**self.order)
         total = lookup(self.contexts, keys // self.vocab_size) + self.k * self.vocab_size
         seen = total > 0
         share = (lookup(self.counts, keys) + self.k) / np.where(seen, total, 1)
@@ -338,6 +363,7 @@ class KneserNey(NGramModel):
         self, counts: Counts, vocab_size: int, order: int, discount: float | None = None
     ) -> None:
         super().__init__(order, vocab_size)
+        _check_counts(counts, vocab_size**self.order)
         if discount is not None and not 0 <= not_negative("discount", discount) < 1:
             raise ValueError(f"discount must be at least 0 and less than 1, got {discount}")
         self.levels: list[Level] = []  # the highest order first
@@ -367,6 +393,7 @@ class KneserNey(NGramModel):
 
         Many n-grams end in the same shorter one: of each order the different ones are looked up.
         """
+        _check_keys(keys, self.vocab_size**self.order)
         asked, places = keys, []
         for length in range(self.order, 0, -1):
             asked, place = np.unique(asked % self.vocab_size**length, return_inverse=True)
@@ -436,5 +463,7 @@ def shannon_bounds(ranks: Int[np.ndarray, " guesses"]) -> tuple[float, float]:
     rank, times = np.unique(found.astype(np.float64), return_counts=True)
     q = times / len(found)
     # Summed by parts, so that ranks that nobody needed take no time.
-    lower = (q * (rank * np.log2(rank) - (rank - 1) * np.log2(np.maximum(rank - 1, 1)))).sum()
+    # r log r − (r − 1) log (r − 1), of which the large parts cancel
+    before = np.log1p(-1 / np.maximum(rank, 2)) / np.log(2)
+    lower = (q * (np.log2(rank) - (rank - 1) * before)).sum()
     return float(lower), entropy(q, base=2)

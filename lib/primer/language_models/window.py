@@ -246,6 +246,7 @@ def train_window_model(
     return np.array(losses)
 
 
+@checked
 def save_window_model(
     path: str | Path, model: WindowModel, alphabet: Alphabet, corpus: str
 ) -> None:
@@ -255,8 +256,12 @@ def save_window_model(
     ------
     OSError
         When there is no room or no permission; what was there before is untouched.
+    ValueError
+        When a weight is no number in half precision.
     """
     weights = {name: weight.half().contiguous() for name, weight in model.state_dict().items()}
+    if not all(bool(weight.isfinite().all()) for weight in weights.values()):
+        raise ValueError("a weight is NaN, or beyond 65504, the largest number of float16")
     about = {"sizes": model.sizes, "characters": alphabet.characters, "corpus": corpus}
     write_whole(path, save(weights, {"format": FORMAT, "about": json.dumps(about)}))
 
@@ -291,12 +296,38 @@ def load_window_model(
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
-            weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+            stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged or no safetensors file ({error})") from None
+    if header.get("format") == FORMAT and not all(w.is_floating_point() for w in stored.values()):
+        raise ValueError(f"{path} holds weights that are no floating-point numbers")
+    weights = {name: weight.float() for name, weight in stored.items()}
     if header.get("format") != FORMAT:
         raise ValueError(f"{path} is no window model: its format is {header.get('format')!r}")
-    about = json.loads(header["about"])
-    model = WindowModel(**about["sizes"])
+    try:
+        about = json.loads(header.get("about", ""))
+        sizes, characters = about["sizes"], about["characters"]
+        model = _fitting(WindowModel, sizes, weights)
+        alphabet = Alphabet(characters)
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise ValueError(f"{path} holds no whole window model: {error}") from None
+    if alphabet.vocab_size != sizes["vocab_size"]:
+        raise ValueError(f"{path} holds an alphabet of {alphabet.vocab_size} symbols for another")
+    return model, alphabet, about
+
+
+def _fitting(
+    kind: type[WindowModel], sizes: Mapping[str, Any], weights: Mapping[str, Tensor]
+) -> WindowModel:
+    """Build a model once its weights are those of its sizes: nobody waits for large ones."""
+    with torch.device("meta"):
+        shapes = {name: weight.shape for name, weight in kind(**sizes).state_dict().items()}
+    if shapes != {name: weight.shape for name, weight in weights.items()}:
+        raise ValueError("its weights are not those of its sizes")
+    if not all(bool(weight.isfinite().all()) for weight in weights.values()):
+        raise ValueError("a weight is NaN or infinite")
+    model = kind(**sizes)
     model.load_state_dict(weights)
-    return model, Alphabet(about["characters"]), about
+    return model

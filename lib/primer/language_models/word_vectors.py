@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy.special import logsumexp
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import Count, Dim, Positive, as_array, checked, count
+from primer.inputs import Count, Dim, Positive, as_array, checked, count, room
 from primer.inputs import tokens as token_ids
 
 
@@ -24,6 +25,8 @@ def _words(words: Sequence[Any] | np.ndarray) -> Int[np.ndarray, " n"]:
         raise ValueError(
             "words must be at least two whole numbers, 0 or more: number the vocabulary first"
         )
+    if text.max() > np.iinfo(np.int64).max:
+        raise ValueError("words must be below 2⁶³: number the vocabulary first")
     return text.astype(np.int64)
 
 
@@ -58,6 +61,7 @@ def skip_gram_pairs(words: Sequence[Any] | np.ndarray, window: int) -> Int[np.nd
     [[7, 8], [8, 9], [8, 7], [9, 8]]
     """
     text = _words(words)
+    room(4, words=len(text), window=min(count("window", window), len(text) - 1))
     forward = [
         np.stack([text[:-distance], text[distance:]], axis=1)
         for distance in range(1, min(count("window", window), len(text) - 1) + 1)
@@ -194,7 +198,8 @@ def spectral_vectors(table: sparse.csr_array, dim: Count) -> Float[np.ndarray, "
     Raises
     ------
     ValueError
-        When ``dim`` is not between 1 and one less than the number of words.
+        When ``dim`` is not between 1 and one less than the number of words, or the table holds
+        nothing but 0, NaN or infinity.
 
     References
     ----------
@@ -202,10 +207,16 @@ def spectral_vectors(table: sparse.csr_array, dim: Count) -> Float[np.ndarray, "
     """
     if dim >= min(table.shape):
         raise ValueError(f"dim must be less than the {min(table.shape)} words, got {dim}")
+    if not np.isfinite(table.data).all():
+        raise ValueError("table must be finite: it holds NaN or infinity")
+    if not table.data.any():
+        raise ValueError("table holds nothing but 0: no two words meet, and no direction is theirs")
+    largest = float(np.abs(table.data).max())
+    unit = 1.0 if 1e-100 < largest < 1e100 else largest  # its squares are numbers
     start = np.random.default_rng(0).standard_normal(min(table.shape))  # the same every time
-    left, values, _ = svds(table.astype(float), k=dim, v0=start)
+    left, values, _ = svds(table.astype(float) / unit, k=dim, v0=start)
     order = np.argsort(-values)
-    return left[:, order] * np.sqrt(values[order])
+    return left[:, order] * (np.sqrt(values[order]) * math.sqrt(unit))
 
 
 @checked
@@ -240,6 +251,8 @@ def nearest(vectors: Float[np.ndarray, "vocab dim"], word: int, n: Count) -> Int
         raise ValueError(f"words are 0 to {len(vectors) - 1}, got {word}")
     if n >= len(vectors):
         raise ValueError(f"{len(vectors)} words have at most {len(vectors) - 1} others, got n={n}")
+    if vectors.shape[1] == 0:
+        raise ValueError("vectors must hold numbers, got rows of none")
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     scaled = vectors / np.where(
         largest > 0, largest, 1

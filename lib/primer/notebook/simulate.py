@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from primer.inputs import as_array
+from primer.inputs.magnitude import scaled, variance
 from primer.inputs.seeds import seed_number
 
 ALLOWED_ERRORS = 5.0
@@ -86,8 +87,9 @@ def monte_carlo(draws: ArrayLike) -> Estimate:
     >>> monte_carlo([1, 2, 3])
     Estimate(value=2.0, error=0.5773502691896258)
     """
-    array = _draws(draws)
-    return Estimate(float(array.mean()), float(array.std(ddof=1) / np.sqrt(array.size)))
+    array, unit = scaled(_draws(draws))
+    error = np.sqrt(variance(array)) / np.sqrt(array.size)
+    return Estimate(float(unit * array.mean()), float(unit * error))
 
 
 def monte_carlo_variance(draws: ArrayLike) -> Estimate:
@@ -136,7 +138,7 @@ def verify_simulated(name: str, estimate: Estimate, expected: float, *, digits: 
     Raises
     ------
     AssertionError
-        When the two differ by more, or the error is not a positive number.
+        When the two differ by more, the error is not a positive number, or the exact value is none.
 
     Examples
     --------
@@ -148,6 +150,8 @@ def verify_simulated(name: str, estimate: Estimate, expected: float, *, digits: 
         raise AssertionError(
             f"✗ {name}: no usable Monte Carlo error (value {value}, error {error})"
         )
+    if not np.isfinite(expected):
+        raise AssertionError(f"✗ {name}: what is expected is {expected}, which no value is near")
     away = abs(value - expected) / error
     detail = f"simulated {value:.{digits}g} ± {error:.2g}, expected {expected:.{digits}g}"
     if away > ALLOWED_ERRORS:

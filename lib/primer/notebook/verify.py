@@ -19,6 +19,10 @@ from primer.inputs import as_array
 def _array(name: str, value: ArrayLike) -> np.ndarray:
     """Turn numbers, arrays or torch tensors into a float or complex array without NaN."""
     array = as_array(name, value)
+    if array.dtype.kind == "O" and all(type(entry) is int for entry in array.ravel()):
+        array = array.astype(float)  # whole numbers of more than 64 bits
+    if array.dtype.kind not in "biufc":
+        raise ValueError(f"verify({name!r}): must be numbers, got type {array.dtype}")
     if array.dtype == bool:
         raise ValueError(f"verify({name!r}): got a truth value; use verify_that for conditions")
     if not np.iscomplexobj(array):
@@ -68,6 +72,14 @@ def _agreement(a: np.ndarray, b: np.ndarray, atol: float, digits: int, bound: st
     return f"{left} {'=' if left == right else '≈'} {right} (tolerance {bound})"
 
 
+def _differ(got: ArrayLike, expected: ArrayLike, atol: float, rtol: float) -> bool:
+    """Say whether whole numbers differ that are one where 53 bits hold them."""
+    two = as_array("got", got), as_array("expected", expected)
+    if atol or rtol or any(array.dtype.kind not in "iuO" for array in two):
+        return False
+    return bool((two[0].astype(object) != two[1].astype(object)).any())
+
+
 def _pass(name: str, detail: str) -> None:
     """Print one line for a check that held."""
     print(f"✓ {name}: {detail}")
@@ -100,9 +112,9 @@ def verify(
     Raises
     ------
     AssertionError
-        When the numbers differ by more than the tolerance, or one is NaN.
+        When the numbers differ by more than the tolerance, one is NaN, or infinity is expected.
     ValueError
-        When the shapes differ, or there is nothing to compare.
+        When the shapes differ, there is nothing to compare, or a tolerance is none.
 
     Examples
     --------
@@ -110,10 +122,14 @@ def verify(
     ✓ a half and a third: 0.833333 = 0.833333 (tolerance 1e-12)
     """
     a, b = _array(name, got), _array(name, expected)
+    if np.isinf(b).any():
+        raise AssertionError(f"✗ {name}: infinity is expected, which is within no tolerance")
+    if not (atol >= 0 and rtol >= 0):
+        raise ValueError(f"verify({name!r}): tolerances are 0 or larger, got {atol} and {rtol}")
     if b.ndim and a.shape != b.shape:
         raise ValueError(f"verify({name!r}): shape {a.shape} compared with shape {b.shape}")
     bound = f"{atol:g}" + (f" + {rtol:g}·|expected|" if rtol else "")
-    if not np.all(np.abs(a - b) <= atol + rtol * np.abs(b)):
+    if not np.all(np.abs(a - b) <= atol + rtol * np.abs(b)) or _differ(got, expected, atol, rtol):
         worst = float(np.abs(a - b).max())
         raise AssertionError(
             f"✗ {name}: got {_describe(a, 0, digits)}, expected {_describe(b, 0, digits)}; "
@@ -160,7 +176,10 @@ def verify_between(
     ~ a loss: 1.234
     ✓ a loss: between 0 and 2
     """
-    value = float(got)
+    array = as_array(name, got)
+    if array.size != 1 or array.dtype.kind not in "biufO":
+        raise ValueError(f"verify_between({name!r}): got must be one real number, got {got!r}")
+    value = float(array.item())
     if not low <= value <= high:
         raise AssertionError(f"✗ {name}: {value:.{digits}g} is not between {low:g} and {high:g}")
     if machine:

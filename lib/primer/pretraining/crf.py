@@ -81,7 +81,7 @@ def path_score(
         raise ValueError(f"{len(scores)} words need as many tags, got shape {tuple(tags.shape)}")
     path = token_ids("tags", tags, scores.shape[1])
     total = scores[torch.arange(len(path)), path].sum() + transitions[path[:-1], path[1:]].sum()
-    return total + first[path[0]] + last[path[-1]]
+    return _no_overflow(total + first[path[0]] + last[path[-1]])
 
 
 @checked(infinite="transitions first last return")
@@ -123,7 +123,14 @@ def log_partition(
     forward = first + scores[0]
     for score in scores[1:]:
         forward = score + _log_sum(forward[:, None] + transitions)
-    return _log_sum(forward + last)
+    return _no_overflow(_log_sum(forward + last))
+
+
+def _no_overflow(score: Float[Tensor, ""]) -> Float[Tensor, ""]:
+    """Return a score, which may be −∞ for what is forbidden, and is otherwise a number."""
+    if bool((score == torch.inf) | score.isnan()):
+        raise ValueError("the scores of a path add up to no floating-point number: make them less")
+    return score
 
 
 def _log_sum(logs: Float[Tensor, "tags *others"]) -> Float[Tensor, "*others"]:

@@ -148,7 +148,7 @@ def spearman(first: Vector, second: ArrayLike) -> float:
     lengths = np.linalg.norm(ranks, axis=1)
     if not lengths.all():
         raise ValueError("a row of equal numbers has no order to compare")
-    return float(ranks[0] @ ranks[1] / lengths.prod())
+    return float(np.clip(ranks[0] @ ranks[1] / lengths.prod(), -1, 1))
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

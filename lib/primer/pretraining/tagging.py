@@ -10,6 +10,9 @@ import numpy as np
 from primer.inputs import Steps, checked, whole
 from primer.inputs.values import MANY
 
+LONG = 100
+"""Letters of a word from which on it is long."""
+
 
 class Span(NamedTuple):
     """A stretch of words with a kind.
@@ -46,7 +49,7 @@ def encode_bio(spans: Sequence[Span], n_words: Steps) -> list[str]:
     Raises
     ------
     ValueError
-        When a span is empty, leaves the sentence or overlaps another.
+        When a span is empty, leaves the sentence, overlaps another or has no kind.
 
     References
     ----------
@@ -61,6 +64,8 @@ def encode_bio(spans: Sequence[Span], n_words: Steps) -> list[str]:
     for start, end, kind in spans:
         if not 0 <= whole("start", start) < whole("end", end) <= n_words:
             raise ValueError(f"a span from {start} to {end} does not fit into {n_words} words")
+        if not isinstance(kind, str) or not kind:
+            raise ValueError(f"kind must be a word such as 'LOC', got {kind!r}")
         if any(tag != "O" for tag in tags[start:end]):
             raise ValueError(f"the span from {start} to {end} overlaps another")
         tags[start:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - start - 1)
@@ -168,10 +173,12 @@ def longest_match(
         raise ValueError("there is no word to cut: give at least one letter")
     if isinstance(vocabulary, str):  # of which every part of a text would be a piece
         raise ValueError(f"vocabulary must be several pieces, got one text; write [{vocabulary!r}]")
-    pieces, start = [], 0
+    pieces, start, reach = [], 0, len(word)
+    if len(word) > LONG:  # no piece is longer than the longest, which is sought where it pays
+        reach = max(map(len, vocabulary), default=0)
     while start < len(word):
         mark = continuation if start else ""
-        for end in range(len(word), start, -1):
+        for end in range(min(len(word), start + reach), start, -1):
             if (piece := mark + word[start:end]) in vocabulary:
                 break
         else:

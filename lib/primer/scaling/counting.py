@@ -2,6 +2,9 @@ r"""What a training costs: operations from parameters and tokens, days from oper
 
 from __future__ import annotations
 
+import math
+import sys
+
 from primer.inputs import Count, Positive, checked, count
 from primer.transformers import TransformerConfig, flops_per_token
 
@@ -115,7 +118,7 @@ def training_flops(
     Raises
     ------
     ValueError
-        When a number is not positive.
+        When a number is not positive, or ``n_tokens`` is given without a configuration.
 
     References
     ----------
@@ -132,6 +135,8 @@ def training_flops(
     if isinstance(parameters, TransformerConfig):
         length = parameters.context_length if n_tokens is None else n_tokens
         return 3.0 * flops_per_token(parameters, length) * tokens
+    if n_tokens is not None:
+        raise ValueError("n_tokens goes with a configuration: a number of parameters has no length")
     return 6.0 * parameters * tokens
 
 
@@ -173,5 +178,8 @@ def training_days(flops: Positive, devices: Count, peak: Positive, utilization: 
     """
     if utilization > 1:
         raise ValueError(f"utilization is a part of the peak, at most 1, got {utilization}")
-    rate = devices * peak * utilization
-    return flops / rate / 86_400
+    rate = devices * (peak / 1e12) * utilization
+    days = flops / 1e12 / rate / 86_400
+    if not sys.float_info.min < days < math.inf:
+        raise ValueError("the days of this training are no floating-point number")
+    return days

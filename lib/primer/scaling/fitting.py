@@ -70,7 +70,13 @@ def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLa
     if np.ptp(sizes) == 0:
         raise ValueError("all runs have one size, which shows no slope: train several sizes")
     log_size, log_loss = np.log(sizes), np.log(losses)
-    slope, offset = np.polyfit(log_size, log_loss, 1)
+    # of sizes that hardly differ the logarithms have few digits, and their differences many
+    first = sizes[len(sizes) // 2]
+    apart = np.where(np.abs(sizes / first - 1) < 0.5, np.log1p((sizes - first) / first), 0.0)
+    apart = np.where(np.abs(sizes / first - 1) < 0.5, apart, log_size - np.log(first))
+    mean = apart.mean()
+    slope, level = np.polyfit(apart - mean, log_loss, 1)
+    offset = level - slope * (np.log(first) + mean)
     if not floor:
         if abs(slope) * 700 < abs(offset) or slope == 0:
             raise ValueError(
@@ -105,8 +111,10 @@ def fit_power_law(x: ArrayLike, loss: ArrayLike, floor: bool = False) -> PowerLa
             least_squares(residuals, first, derivatives, bounds=bounds, xtol=1e-12, ftol=1e-12)
         )
     level, height, exponent = min(fits, key=lambda fit: fit.cost).x
-    scale = np.exp(height / exponent + log_size.mean())
-    return PowerLaw(float(scale), float(exponent), float(level))
+    log_scale = height / exponent + log_size.mean()
+    if not abs(log_scale) < 700:
+        raise ValueError("beside their floor the loss of these runs hardly changes with size")
+    return PowerLaw(float(np.exp(log_scale)), float(exponent), float(level))
 
 
 def _huber(residual: np.ndarray, delta: float) -> tuple[float, np.ndarray]:

@@ -9,10 +9,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from primer.inputs import Like, NotNegative, Positive, checked, not_negative, positive, real
 from primer.inputs.fields import checked_fields
+from primer.inputs.magnitude import TINY
 
 
 class Split(NamedTuple):
@@ -113,7 +114,13 @@ class PowerLaw:
     @checked
     def loss(self, x: Amounts) -> Float[np.ndarray, "..."]:
         """Compute the loss for numbers ``x`` above 0."""
-        return np.asarray(self.floor + (self.scale / x) ** self.exponent)
+        with np.errstate(over="ignore", under="ignore"):
+            ratio = self.scale / x
+            # a ratio that is no number, of numbers that are, has a power that may be one
+            far = (ratio < TINY) | ~np.isfinite(ratio)
+            power = np.where(far, 1.0, ratio) ** self.exponent
+            logs = self.exponent * (math.log(self.scale) - np.log(x))
+            return np.asarray(self.floor + np.where(far, np.exp(logs), power))
 
     @checked
     def factor_to_multiply_loss(self, ratio: Positive) -> float:
@@ -258,22 +265,23 @@ class ChinchillaLaw:
         """
         if not loss > self.E:
             raise ValueError(f"loss must be above the floor E = {self.E}, got {loss}")
-        smallest = math.log((self.A / (loss - self.E)) ** (1 / self.alpha))
+        left, use = math.log(loss - self.E), inference_tokens / 3
 
-        def cost(log_size: float) -> float:
-            size = math.exp(log_size)
-            tokens = self.tokens_to_reach(loss, size)
-            return (
-                math.inf
-                if math.isinf(tokens)
-                else log_size + math.log(6 * tokens + 2 * inference_tokens)
-            )
+        def split(odds: float) -> tuple[float, float]:
+            """Return log N and log D where the size has so large a share t of what is left."""
+            shares = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)  # log t, log (1 - t)
+            size = (math.log(self.A) - left - shares[0]) / self.alpha
+            return float(size), float((math.log(self.B) - left - shares[1]) / self.beta)
 
-        found = minimize_scalar(
-            cost, bounds=(smallest + 1e-6, smallest + 20), method="bounded", options={"xatol": 1e-9}
-        )
-        size = math.exp(found.x)
-        return Split(size, self.tokens_to_reach(loss, size))
+        def slope(odds: float) -> float:
+            """Compare what a share more saves in tokens with what it saves in size: it rises."""
+            log_use = math.log(use) if use else -math.inf
+            tokens = split(odds)[1]
+            trained = tokens - np.logaddexp(tokens, log_use)  # log of D / (D + use)
+            return float(trained + math.log(self.alpha / self.beta) + odds)
+
+        log_size, log_tokens = split(brentq(slope, -1500, 1500, xtol=1e-13, rtol=1e-14))
+        return Split(math.exp(log_size), math.exp(log_tokens))
 
 
 @checked_fields

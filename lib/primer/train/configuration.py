@@ -216,7 +216,9 @@ def read_configuration(path: str | Path) -> Configuration:
         raise ValueError(
             f"there is no configuration file {path}; {PLAYS_2} is an example"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a TOML file: {error}") from error
     try:
         return parse_configuration(tables)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Int
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from primer.inputs import Count, checked, count
@@ -132,15 +134,25 @@ def cut_windows(
 @torch.no_grad()
 def _sum_of_losses(model: Transformer, rows: Int[Tensor, "windows length"]) -> float:
     """Add up the losses of all targets, 2048 at a time: caches hold what so few compute."""
-    was_training = model.training
-    model.eval()  # without dropout
     nats = 0.0
     together = max(1, 2048 // (rows.shape[1] - 1))
-    for part in rows.to(model.embed.weight.device).split(together):
-        logits = model(part[:, :-1])  # (windows, context, vocab)
-        nats += float(cross_entropy(logits.flatten(0, 1), part[:, 1:].flatten(), reduction="sum"))
-    model.train(was_training)
+    with without_dropout(model):
+        for part in rows.to(model.embed.weight.device).split(together):
+            logits = model(part[:, :-1]).flatten(0, 1)  # (windows · context, vocab)
+            nats += float(cross_entropy(logits, part[:, 1:].flatten(), reduction="sum"))
     return nats
+
+
+@contextmanager
+def without_dropout(model: nn.Module) -> Iterator[None]:
+    """Put a model into evaluation mode; then each layer is in the mode it was in, come what may."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, was_training in modes:
+            module.training = was_training
 
 
 @checked

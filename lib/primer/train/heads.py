@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from primer.attention import head_scores
 from primer.inputs import Count, checked
 from primer.language_models import entropy
+from primer.train.evaluation import without_dropout
 from primer.transformers import Transformer
 
 
@@ -36,11 +37,8 @@ def attention_of(
         if name.endswith("attention.weights"):
             seen.append(activation)
 
-    was_training = model.training
-    model.eval()
-    with torch.no_grad():
+    with torch.no_grad(), without_dropout(model):
         model(tokens.to(model.embed.weight.device), n_last=1, observe=keep)
-    model.train(was_training)
     return torch.stack(seen)
 
 
@@ -132,6 +130,7 @@ def copy_scores(
     Olsson et al. (2022), "In-context learning and induction heads": the prefix matching score,
     with text in place of random tokens.
     """
+    _check_passages(passages, 1)
     length = passages.shape[1]
     weights = attention_of(model, passages.repeat(1, 2))
     ahead = weights[..., length:-1, 1:].diagonal(dim1=-2, dim2=-1)
@@ -157,13 +156,26 @@ def repetition_gain(model: Transformer, passages: Int[Tensor, "passages length"]
     -------
     float
         Positive for a model that looks up what it has read.
+
+    Raises
+    ------
+    ValueError
+        When there is one passage, which has none before it, or they are shorter than two tokens.
     """
+    _check_passages(passages, 2)
     passages = passages.to(model.embed.weight.device)
-    was_training = model.training
-    model.eval()
     losses = []
-    for before in (passages.roll(1, dims=0), passages):
-        logits = model(torch.cat([before, passages], dim=1), n_last=passages.shape[1])[:, :-1]
-        losses.append(float(cross_entropy(logits.flatten(0, 1), passages[:, 1:].flatten())))
-    model.train(was_training)
+    with without_dropout(model):
+        for before in (passages.roll(1, dims=0), passages):
+            logits = model(torch.cat([before, passages], dim=1), n_last=passages.shape[1])[:, :-1]
+            losses.append(float(cross_entropy(logits.flatten(0, 1), passages[:, 1:].flatten())))
     return losses[0] - losses[1]
+
+
+def _check_passages(passages: Tensor, least: int) -> None:
+    """Raise a ``ValueError`` unless there are so many passages, of two tokens or more."""
+    if len(passages) < least or passages.shape[1] < 2:
+        raise ValueError(
+            f"passages must be {least} or more, of two tokens or more, got shape "
+            f"{tuple(passages.shape)}"
+        )

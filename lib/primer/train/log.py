@@ -92,7 +92,9 @@ def read_log(path: str | Path) -> list[LogLine]:
         return [LogLine(int(row[0]), int(row[1]), *map(float, row[2:])) for row in rows]
     except FileNotFoundError as error:
         raise ValueError(f"there is no training log {path}") from error
-    except (ValueError, TypeError, IndexError) as error:
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read as a training log: {error}") from error
+    except (ValueError, TypeError, IndexError, csv.Error) as error:
         raise ValueError(
             f"{path} is not a training log: its columns must be {', '.join(LogLine._fields)}"
         ) from error

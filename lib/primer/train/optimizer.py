@@ -22,7 +22,7 @@ def make_optimizer(
     Parameters
     ----------
     model : nn.Module
-        Whose parameters are to be trained; a shared one counts once.
+        Whose parameters are to be trained, one at least; a shared one counts once.
     betas : pair of float
         How much is remembered of the gradient and of its square.
     weight_decay : float
@@ -47,6 +47,8 @@ def make_optimizer(
     for beta in betas:
         fraction("each of betas", beta)
     parameters = [p for p in model.parameters() if p.requires_grad]
+    if not parameters:
+        raise ValueError("nothing may be trained: every parameter is frozen")
     return AdamW(
         [
             {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": weight_decay},

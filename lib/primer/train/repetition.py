@@ -52,7 +52,7 @@ class RepeatingBatches:
 
     @checked
     def __init__(self, batches: Batches, share: float, repeats: Repeats, vocab_size: Count) -> None:
-        check_repetition(share, batches.context_length)
+        check_repetition(share, batches.context_length, "share")
         self.batches, self.share, self.repeats = batches, share, repeats
         self.vocab_size = vocab_size
 
@@ -84,12 +84,12 @@ class RepeatingBatches:
         return text[start : start + length].long()
 
 
-def check_repetition(share: float, context_length: int) -> None:
+def check_repetition(share: float, context_length: int, name: str = "repeated") -> None:
     """Raise a ``ValueError`` unless this share of sequences can repeat within this context."""
-    if not 0 <= number("repeated", share) <= 1:
-        raise ValueError(f"repeated must be a share between 0 and 1, got {share}")
+    if not 0 <= number(name, share) <= 1:
+        raise ValueError(f"{name} must be a share between 0 and 1, got {share}")
     if share and context_length < SHORTEST_PART:
         raise ValueError(
             f"a sequence that repeats a segment needs a context of at least {SHORTEST_PART} "
-            f"tokens, got {context_length}: lengthen it or set repeated = 0"
+            f"tokens, got {context_length}: lengthen it or set {name} = 0"
         )

@@ -40,7 +40,7 @@ def learning_rate(
     Raises
     ------
     ValueError
-        When the step lies outside the run.
+        When the step lies outside the run, or the rates or steps make no schedule.
 
     References
     ----------
@@ -54,8 +54,14 @@ def learning_rate(
     [0.5, 1.0, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
     count("total_steps", total_steps), whole("warmup_steps", warmup_steps)
-    if not (0 < peak < math.inf and 0 <= final <= peak and 0 <= warmup_steps <= total_steps):
-        check_schedule(peak, final, warmup_steps, total_steps)
+    positive("peak", peak), number("final", final)
+    if not 0 <= final <= peak:
+        raise ValueError(f"final must lie between 0 and peak = {peak}, got {final}")
+    if not 0 <= warmup_steps <= total_steps:
+        raise ValueError(
+            f"warmup_steps must be at least 0 and at most total_steps = {total_steps}, "
+            f"got {warmup_steps}"
+        )
     if not 0 <= step < total_steps:
         raise ValueError(f"step must lie between 0 and {total_steps - 1}, got {step}")
     if step < warmup_steps:
