@@ -214,6 +214,9 @@ def test_a_head_that_looks_elsewhere_reads_what_stands_there(bias):
     terms = attention.head_outputs(layer, weights, x)
     value = layer.value(x)[:, :1, 4:] @ layer.output.weight.T[4:]
     expected = output - terms[:, 1] + value
+    for dtype in (torch.bool, torch.int64, torch.float32):  # zeros and ones, however they are held
+        with attention.change_weights(layer, 1, lambda w: first.to(dtype).expand_as(w)):  # noqa: B023
+            torch.testing.assert_close(layer(x, mask=mask), expected)
     with attention.change_weights(layer, 1, lambda w: first.expand_as(w)):
         torch.testing.assert_close(layer(x, mask=mask), expected)
         again, changed = layer(x, mask=mask, return_weights=True)

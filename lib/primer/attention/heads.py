@@ -189,8 +189,8 @@ def change_weights(
     head : int
         Which query head, counted from 0.
     change : callable
-        Gets the head's weights (\*batch, queries, keys) and returns others of that shape, whose
-        rows need not sum to 1.
+        Gets the head's weights (\*batch, queries, keys) and returns others of that shape, in any
+        precision, whose rows need not sum to 1.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def change_weights(
             if name == "weights":
                 activation = activation.clone()
                 own = activation[..., head, :, :].clone()
-                activation[..., head, :, :] = shown(lambda _, given: change(given), name, own)
+                activation[..., head, :, :] = shown(lambda _, w: _like(w, change(w)), name, own)
             return activation
 
         return inputs, {**options, "observe": look_elsewhere}
@@ -230,3 +230,9 @@ def change_weights(
         yield
     finally:
         hook.remove()
+
+
+def _like(weights: Tensor, changed: Tensor) -> Tensor:
+    """Give real numbers in the precision of the weights; what else was returned stays as it is."""
+    real = isinstance(changed, Tensor) and not changed.is_complex()
+    return changed.to(weights.dtype) if real else changed
