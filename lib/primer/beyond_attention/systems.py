@@ -400,7 +400,7 @@ def convolve(
 def _singular(a: np.ndarray) -> bool:
     """Say whether rows depend on each other, whatever their units."""
     largest = np.abs(a).max(axis=1, keepdims=True)
-    return not largest.all() or np.linalg.matrix_rank(a / largest) < len(a)
+    return not largest.all() or bool(np.linalg.matrix_rank(a / largest) < len(a))
 
 
 def square(name: str, values: ArrayLike) -> Float[np.ndarray, "n n"]:
