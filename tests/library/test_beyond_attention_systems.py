@@ -241,7 +241,7 @@ STATE = torch.ones(1, 1)
     [
         (lambda: matrix_exponential([[1.0, 2.0]]), "square"),
         (lambda: matrix_exponential([[1e4]]), "shorter step"),
-        (lambda: matrix_exponential([[0, -1e17], [1e17, 0]]), "A turns by 1e+17 rad"),
+        (lambda: matrix_exponential([[0, -1e17], [1e17, 0]]), r"A turns by 1e\+17 rad"),
         (lambda: zero_order_hold([[1.0]], [1.0], 0), "step"),
         (lambda: zero_order_hold([[1.0]], [1.0], -0.1), "step"),
         (lambda: zero_order_hold([[1.0]], [1.0, 2.0], 0.1), "B"),

@@ -321,7 +321,7 @@ WHOLE = {
         ({"special_tokens": {"<a>": 3}}, "list of names"),
         ({"special_tokens": [3]}, "list of names"),
         ({"special_tokens": ["<a>", "<a>"]}, "different names"),
-        ({"special_tokens": ["\ud800"]}, "surrogates not allowed"),
+        ({"special_tokens": ["\ud800"]}, "lone surrogate"),
     ],
 )
 def test_a_foreign_or_corrupt_file_is_refused(tmp_path, change, sentence):

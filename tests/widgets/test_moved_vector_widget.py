@@ -280,7 +280,7 @@ def test_the_arrows_come_one_by_one(widget_page):
     widget = MovedVector(text="I will leave", place=2, layer=0, kept_text="By your leave", arrows=1)
     (panel,) = widget.picture().axes
     assert len(panel.collections) == 2  # the vector before, and one arrow
-    assert panel.get_title(loc="left").endswith("1 of 3 arrows")
+    assert panel.get_title().endswith("1 of 3 arrows")
     page = widget_page(widget)
     rest(page)
     arrows, end = page.locator("svg.plane .step"), page.locator("svg.plane .after")

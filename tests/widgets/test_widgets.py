@@ -183,8 +183,9 @@ def test_rope_picture_draws_the_state(state):
     widget = RopeRotation(m=5, n=9, **state)
     figure = widget.picture()
     texts = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    signed = f"{widget.score():.3f}".replace("-", "−")  # a true minus, as people write
     assert "Query turned to m = 5 (blue), key turned to n = 9 (orange)" in texts
-    assert f"The score depends on n − m = 4 only: it is {widget.score():.3f}" in "".join(texts)
+    assert f"The score depends on n − m = 4 only: it is {signed}" in "".join(texts)
     assert sum(text.startswith("pair ") for text in texts) == widget.dim // 2
 
 

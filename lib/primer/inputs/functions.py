@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -103,10 +104,17 @@ def alike(name: str, function: Callable[..., Any], x: Any, *others: Any) -> Any:
         ) from None
     if is_trusted():
         return result
-    if not is_tensor(result) or (result.shape, result.dtype) != (x.shape, x.dtype):
+    same = is_tensor(result) and result.shape == x.shape
+    if not same or (result.dtype != x.dtype and not _mixed_precision()):
         kind = f"{result.dtype} of shape {tuple(result.shape)}" if is_tensor(result) else ""
         raise ValueError(
             f"{name} must return a tensor like its own, {x.dtype} of shape {tuple(x.shape)}, "
             f"got {kind or given(result)}"
         )
     return result
+
+
+def _mixed_precision() -> bool:
+    """Say whether torch chooses each operation's precision; where there is no torch it does not."""
+    asked = getattr(sys.modules.get("torch"), "is_autocast_enabled", None)
+    return asked is not None and asked("cpu")

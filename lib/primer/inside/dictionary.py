@@ -24,9 +24,9 @@ class Dictionary(NamedTuple):
     rows : Tensor of shape (latents, d)
         D, directions of length 1.
     encoder : Tensor of shape (d, latents)
-        E.
+        The matrix :math:`E`.
     offset : Tensor of shape (latents,)
-        c.
+        The row :math:`c`.
     center : Tensor of shape (d,)
         :math:`\mu`, the mean state.
     scale : float

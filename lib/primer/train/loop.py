@@ -188,7 +188,7 @@ class _Run:
                 try:
                     rate, loss = self.step(done, starts)
                 except ValueError as error:
-                    if any(word in str(error) for word in ("finite", "too large")):
+                    if any(word in str(error) for word in ("finite", "NaN", "too large")):
                         self.refuse_divergence(math.nan, done)  # a layer refuses what runs away
                     raise
                 losses.append(loss)
