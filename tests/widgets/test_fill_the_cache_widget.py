@@ -73,6 +73,9 @@ def test_the_lines_say_what_is_held_and_what_waits(javascript):
     cost = javascript(FILE, "costOf", short, constants)
     line = javascript(FILE, "describe", short, constants, cost)
     assert "128 rows share each weight that is fetched, so the arithmetic waits for mem" in line
+    tiny = short | {"shared": "one", "bits": 4, "texts": 1}
+    cost = javascript(FILE, "costOf", tiny, constants)
+    assert "and under 0.01 GB of caches" in javascript(FILE, "describe", tiny, constants, cost)
 
 
 @pytest.mark.parametrize(

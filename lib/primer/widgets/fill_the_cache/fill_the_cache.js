@@ -33,7 +33,7 @@ export function costOf({ shared, every, bits, prompt, written, texts }, constant
   return { each, positions, ...stepCost(parameters, positions, each, operations, texts) };
 }
 
-const gigabytes = (bytes) => `${format(bytes / 1e9, 2)} GB`;
+const gigabytes = (bytes) => (bytes < 5e6 ? "under 0.01 GB" : `${format(bytes / 1e9, 2)} GB`);
 
 /** The formula of the bytes with its numbers. */
 export function formula({ shared, bits, texts }, constants, { each, positions, cache }) {
