@@ -516,6 +516,29 @@ TAUGHT_TOO = {
     "CLT": "What means do",
     "batch size": "How the rate should end",
     "multiple choice": "How an option is scored",
+    "CNN": "Sharing weights over space",
+    "GNNs": "Sharing weights over a graph",
+    "MSE": "Estimators, and what",
+    "iid": "Independence: errors",
+    "LLN": "What means do",
+    "NLL": "Likelihood",
+    "IRT": "How hard is a question",
+    "CoT": "Why write steps",
+    "CV": "An honest comparison",
+    "epochs": "What if the text is read again",
+    "backoff": "Never say never",
+    "kaiming": "The right scale",
+    "xavier initialisation": "The right scale",
+    "regulariser": "Ridge: a penalty",
+    "skip connections": "The residual stream",
+    "activation function": "The kink",
+    "decoder-only": "Three families",
+    "false positive rate": "The two errors",
+    "length generalisation": "Longer than trained",
+    "polysemanticity": "More meanings than numbers",
+    "transformer from scratch": "The whole model",
+    "value function": "PPO whole",
+    "verifier": "A question with an answer",
 }
 """More of the same, asked without typing."""
 ABSENT = {
@@ -535,6 +558,11 @@ ABSENT = {
     "gradient accumulation": "how large a batch",
     "data parallelism": "how large a batch",
     "Lipschitz": "the step limit",
+    "MMLU": "How an option is scored",
+    "k-means": "Learning without labels",
+    "sycophancy": "A wish, granted",
+    "behaviour cloning": "A model that continues does not answer",
+    "tree of thoughts": "Choosing without learning",
 }
 """What the book does not teach, and where it comes closest."""
 
@@ -665,12 +693,14 @@ def test_search_shows_words_and_no_markup(site: Path) -> None:
 def test_search_says_what_it_cannot_answer(searching: Visit) -> None:
     told = {
         query: searching.page.evaluate("(query) => bookSearch.find(query)", query)["told"]
-        for query in ("", "the of", r"\frac{a}{b}", "xyzzy", "rope " * 1000)
+        for query in ("", "the of", r"\frac{a}{b}", "xyzzy", "SVM", "MAML", "rope " * 1000)
     }
     assert told[""] == ""
     assert "on every page" in told["the of"]
     assert "Formulas are not searched" in told[r"\frac{a}{b}"]
     assert "Nothing found" in told["xyzzy"]
+    assert "Nothing found" in told["SVM"]  # two letters of three are in many another word
+    assert "Nothing found" in told["MAML"]
     assert "first 200 characters" in told["rope " * 1000]
 
 

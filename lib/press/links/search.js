@@ -8,6 +8,8 @@
   const MOST_IN_A_ROW = 3; // words of one name
   const EXACT = 4; // times the weight, for what is called just as was asked
   const FEW = 3; // with fewer that hold all words, those that hold some are shown, too
+  /** How many letters may differ where nothing is found: of three any other word would be near. */
+  const FAR = (word) => (word.length < 4 ? false : word.length < 6 ? 1 : 0.3);
   const STOP = new Set(
     (
       "a an and are as at be by can do does for from has have how i if in into is it its me my not of on " +
@@ -156,7 +158,7 @@
     };
     const all = search("AND");
     const some = all.length < FEW ? search("OR").filter(({ id }) => !all.some((one) => one.id === id)) : [];
-    const like = all.length + some.length ? [] : search("OR", { fuzzy: 0.4, prefix: true });
+    const like = all.length + some.length ? [] : search("OR", { fuzzy: FAR, prefix: true });
     const results = [...all, ...some, ...like];
     const ranked = results.map(({ id, terms }) => ({ ...documents[id], matched: terms }));
     const hit = new Set(results.flatMap(({ queryTerms }) => queryTerms));
