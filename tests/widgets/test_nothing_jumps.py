@@ -13,6 +13,7 @@ from primer import widgets
 BELOW = [
     "Emergence",
     "Fold",
+    "FourMemories",
     "LeastSquaresByHand",
     "SmallNetwork",
     "StepSize",
