@@ -46,15 +46,6 @@ OWED: dict[str, set[str]] = {
     "07-attention": {"real-sink-run"},
     "15-alignment": {"compare-newton", "sample-advantages", "who-numbers"},
     "17-evaluation": {"best-of", "calibration-noise", "pairs-table"},
-    "19-inside": {
-        "clock-waves",
-        "dictionary-picked",
-        "dictionary-picked-2",
-        "dictionary-rivals",
-        "dictionary-rivals-2",
-        "dictionary-rivals-3",
-        "heads-step",
-    },
 }
 """Cells whose names are given anew before a check reads them: it computes them itself, as yet."""
 
