@@ -22,6 +22,7 @@ from primer.inference import (
     residual,
     sample,
 )
+from primer.transformers import Transformer, TransformerConfig
 
 CHAIN = MarkovModel(torch.tensor([[0.75, 0.25], [1.0, 0.0]]))
 
@@ -108,3 +109,29 @@ def test_a_strong_exponent_ranks_and_one_beyond_all_numbers_is_refused() -> None
         assert all(math.isfinite(one.score) for one in found)
     with pytest.raises(ValueError, match="no floating-point number"):
         beam_search(CHAIN, [0], 2, 2, length_penalty=-2000.0)
+
+
+@pytest.mark.parametrize("name", ["query", "key", "value", "output"])
+@pytest.mark.parametrize("prompt", [[0], [0, 1, 2]], ids=len)
+def test_a_model_whose_weights_are_no_numbers_writes_nothing(name: str, prompt: list[int]) -> None:
+    """A single query with NaN gets zeros of torch's kernel, and what is beside it goes on."""
+    torch.manual_seed(0)
+    config = TransformerConfig(vocab_size=5, n_layers=2, d_model=8, n_heads=2, context_length=9)
+    model = Transformer(config).eval()
+    with torch.no_grad():
+        getattr(model.blocks[-1].attention, name).weight[0, 0] = math.nan
+    for cache in (True, False):
+        with pytest.raises(ValueError, match=r"(?i)nan"):
+            generate(model, prompt, 3, cache=cache)
+        with pytest.raises(ValueError, match=r"(?i)nan"):
+            beam_search(model, prompt, 3, 2, cache=cache)
+
+
+def test_a_model_whose_logits_are_infinite_writes_nothing() -> None:
+    model = Transformer(
+        TransformerConfig(vocab_size=5, n_layers=1, d_model=8, n_heads=2, context_length=9)
+    ).eval()
+    with torch.no_grad():
+        model.embed.weight[-1, 0] = math.inf
+    with pytest.raises(ValueError, match="the model's logits are NaN or infinite"):
+        generate(model, [0, 1], 3)

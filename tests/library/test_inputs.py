@@ -238,6 +238,49 @@ def test_every_plain_hint_of_the_library_is_held():
     assert numbers > 500
 
 
+@pytest.mark.parametrize(
+    "value", [True, np.True_, np.array(True), torch.tensor(True), torch.ones(()) > 0]
+)
+def test_a_truth_value_is_one_in_whatever_it_comes(value):
+    assert inputs.truth("causal", value) is True
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["no", "True", 1, 0.0, None, math.nan, [], np.array([True]), np.ma.masked, torch.ones(())],
+)
+def test_what_only_counts_as_true_or_false_is_refused(value):
+    with pytest.raises(ValueError, match="causal must be True or False, got "):
+        inputs.truth("causal", value)
+
+
+ASKS_ITSELF = {  # the others' guard asks; rows of wrong calls hold these
+    "MultiHeadAttention.forward",
+    "TransformerConfig.__init__",
+    "shaw_attention",
+    "verify_between",
+}
+
+
+def test_every_truth_value_of_the_library_is_asked_for():
+    """Else "no" counts as true."""
+    left = set()
+    for topic in [*TOPICS, "notebook"]:
+        package = importlib.import_module(f"primer.{topic}")
+        for item in (getattr(package, name) for name in package.__all__):
+            own = vars(item) if inspect.isclass(item) else {}
+            for name, one in [("", item), *own.items()]:
+                one = getattr(one, "__func__", one)
+                while getattr(one, "__code__", CALL) is not CALL and hasattr(one, "__wrapped__"):
+                    one = one.__wrapped__  # such as torch.no_grad's
+                if not inspect.isfunction(one) or (name.startswith("_") and name != "__init__"):
+                    continue
+                kinds = [h for n, h in inspect.get_annotations(one).items() if n != "return"]
+                if {"bool", bool} & set(kinds) and one.__code__ is not CALL:
+                    left.add(one.__qualname__)
+    assert left == ASKS_ITSELF
+
+
 @pytest.mark.usefixtures("as_readers_run_it")
 @pytest.mark.parametrize(
     ("arguments", "words"),

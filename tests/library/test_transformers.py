@@ -349,7 +349,7 @@ def test_a_full_context_leaves_the_cache_as_it_was():
         ({"feed_forward": "tanh"}, "feed_forward must be one of"),
         ({"rope_layout": "thirds"}, "rope_layout must be one of"),
         ({"rope_base": "large"}, "rope_base must be one finite number, got 'large'"),
-        ({"bias": 1}, "bias must be true or false, got 1"),
+        ({"bias": 1}, "bias must be True or False, got 1"),
         ({"layers": 4}, "no entry 'layers'"),
         ({"d_model": "wide"}, "d_model must be a whole number ≥ 1, got 'wide'"),
     ],

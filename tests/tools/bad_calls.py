@@ -49,6 +49,19 @@ def names() -> dict[str, Any]:
 WRONG_ANSWERS = [
     ("optimization.clip_by_norm([1.0, 2.0], nan)", "limit must be one finite number, got nan"),
     ("optimization.clip_by_norm([nan, 2.0], 1.0)", "gradient must be finite, got nan at [0]"),
+    (
+        "attention.MultiHeadAttention(4, 2)(ones(1, 3, 4), return_weights='no')",
+        "return_weights must be True or False, got 'no'",
+    ),
+    (
+        "positions.shaw_attention(*[ones(3, 2)] * 5, causal='no')",
+        "causal must be True or False, got 'no'",
+    ),
+    (
+        "transformers.TransformerConfig(**small, tied_embeddings='no')",
+        "tied_embeddings must be True or False, got 'no'",
+    ),
+    ("regression.ols([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0], intercept='no')", "True or False"),
     ("attention.causal_mask(2.5)", "n_queries must be a whole number ≥ 1, got 2.5"),
     ("attention.causal_mask('3')", "n_queries must be a whole number ≥ 1, got '3'"),
     ("attention.sliding_window_mask(3, 3, 1.5)", "window must be a whole number ≥ 1, got 1.5"),

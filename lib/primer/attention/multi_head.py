@@ -18,8 +18,8 @@ from primer.attention.dot_product import (
     share_heads,
 )
 from primer.attention.observing import Observe, shown, within
-from primer.inputs import Side, checked, count, tensor
-from primer.inputs.functions import alike
+from primer.inputs import Side, checked, count, tensor, truth
+from primer.inputs.functions import alike, same_precision
 from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, check_finite, is_trusted
 
@@ -110,10 +110,11 @@ def check_heads(d_model: int, n_heads: int) -> None:
         )
 
 
-def check_helpers(rotate: Rotate | None, cache: Any) -> None:
+def check_helpers(rotate: Rotate | None, cache: Any, return_weights: bool = False) -> None:
     """Raise a ``ValueError`` unless what turns by positions and what keeps can do so."""
     if is_trusted():
         return
+    truth("return_weights", return_weights)
     if rotate is not None and (isinstance(rotate, type) or not callable(rotate)):
         raise ValueError(
             f"rotate must be a function of a tensor and its start, got {given(rotate)}"
@@ -236,7 +237,7 @@ class MultiHeadAttention(nn.Module):
         if memory is not None and (rotate is not None or cache is not None):
             raise ValueError("rotate and cache belong to self-attention: leave out memory or them")
         self._check(x, memory)
-        check_helpers(rotate, cache)
+        check_helpers(rotate, cache, return_weights)
         observe = within(observe)
         x = shown(observe, "input", x)
         query, key, value = self.project(x, x if memory is None else memory)
@@ -285,7 +286,8 @@ class MultiHeadAttention(nn.Module):
             return
         width = self.query.in_features
         weight: Any = getattr(self.query, "weight", None)  # none where fine-tuning wraps it
-        if tensor(name, tokens).dtype != (tokens.dtype if weight is None else weight.dtype):
+        tensor(name, tokens)
+        if weight is not None and not same_precision(tokens, weight.dtype):
             wanted = weight.dtype
             raise ValueError(f"{name} needs the layer's precision, {wanted}, got {tokens.dtype}")
         if tokens.ndim < 2 or tokens.shape[-1] != width or tokens.shape[-2] == 0:

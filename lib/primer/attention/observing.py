@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from primer.inputs import checked
+from primer.inputs.functions import same_precision
 from primer.inputs.given import given
 from primer.inputs.hints import is_function
 
@@ -112,7 +113,7 @@ def shown(observe: Observe | None, name: str, activation: Tensor) -> Tensor:
             f"the observer returned shape {tuple(changed.shape)} for {name}, which has shape "
             f"{tuple(activation.shape)}: return one of that shape, or None to change nothing"
         )
-    if changed.dtype != activation.dtype:
+    if not same_precision(activation, changed.dtype):
         raise ValueError(
             f"the observer returned {changed.dtype} for {name}, which is {activation.dtype}: "
             f"write .to(x.dtype), or return None to change nothing"

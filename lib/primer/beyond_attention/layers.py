@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.inputs import Count, Side, checked, tensor
-from primer.inputs.functions import alike
+from primer.inputs.functions import alike, same_precision
 from primer.inputs.given import given
 from primer.inputs.tensors import all_finite, check_finite
 
@@ -157,7 +157,7 @@ def check_text(x: Tensor, first: nn.Linear) -> None:
             f"x must have shape (batch, tokens, {width}), with at least one token, "
             f"got {tuple(x.shape)}"
         )
-    if x.dtype != weight.dtype:
+    if not same_precision(x, weight.dtype):
         raise ValueError(f"x needs the layer's precision, {weight.dtype}, got {x.dtype}")
     check_finite("x", x)
 
@@ -177,7 +177,7 @@ def check_state(x: Tensor, cache: LayerState | None, **shapes: tuple[int | None,
                 f"the state holds {len(part)} texts, got {len(x)}; begin with a new LayerState()"
             )
     if cache.held.keys() != shapes.keys() or any(
-        part.dtype != x.dtype
+        not same_precision(x, part.dtype)
         or part.ndim != len(shapes[name]) + 1
         or any(n not in (None, m) for n, m in zip(shapes[name], part.shape[1:], strict=True))
         for name, part in cache.held.items()

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from primer.inputs import tensor
+from primer.inputs.functions import mixed_precision
 from primer.inputs.tensors import all_finite, check_finite
 
 States = Float[Tensor, "batch time *state"]
@@ -95,6 +96,9 @@ def linear_recurrence(
             f"{tuple(keep.shape)} and {tuple(write.shape)}"
         )
     before = torch.zeros_like(write[:, 0]) if before is None else tensor("before", before)
+    if mixed_precision(keep):  # torch computes such steps in the widest precision that it is given
+        wide = torch.promote_types(torch.promote_types(keep.dtype, write.dtype), before.dtype)
+        keep, write, before = keep.to(wide), write.to(wide), before.to(wide)
     if before.shape != write[:, 0].shape or not keep.dtype == write.dtype == before.dtype:
         raise ValueError(
             f"before must have shape {tuple(write[:, 0].shape)} and all one precision, got "

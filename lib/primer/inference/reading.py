@@ -132,6 +132,7 @@ class Reader:
         self.cache = (
             KeyValueCache(model.config) if cache and isinstance(model, Transformer) else None
         )
+        self.asked = False
 
     def __call__(
         self, tokens: Int[Tensor, "batch seq"], n_last: int = 1
@@ -145,13 +146,25 @@ class Reader:
         return logits.clone()  # … so a copy leaves
 
     def _read(self, model: Transformer, tokens: Tensor, n_last: int) -> Tensor:
-        """Read what is new without asking in each layer; what fails is read again, and asked."""
+        """Ask in each layer at the first read, which meets all weights, and again where one fails.
+
+        A single query whose scores are NaN would get zeros of torch's kernel, as if it might look
+        at nothing, and the text would go on.
+        """
         known = 0 if self.cache is None else self.cache.length
-        with trusted():
-            logits = model(tokens[:, known:], cache=self.cache, n_last=n_last)
-        if not all_finite(logits):
+        if self.asked:
+            with trusted():
+                logits = model(tokens[:, known:], cache=self.cache, n_last=n_last)
+            if all_finite(logits):
+                return logits
             self.forget(known)
-            logits = model(tokens[:, known:], cache=self.cache, n_last=n_last)
+        logits = model(tokens[:, known:], cache=self.cache, n_last=n_last)
+        if not all_finite(logits):
+            raise ValueError(
+                f"the model's logits are NaN or infinite in {logits.dtype}: its weights are no "
+                "numbers, or too large"
+            )
+        self.asked = True
         return logits
 
     def forget(self, length: int) -> None:

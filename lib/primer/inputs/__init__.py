@@ -53,6 +53,7 @@ from primer.inputs.values import (
     positive,
     probability,
     random_generator,
+    truth,
     whole,
 )
 
@@ -98,6 +99,7 @@ __all__ = [
     "room",
     "tensor",
     "tokens",
+    "truth",
     "unmasked",
     "vector",
     "whole",

@@ -105,7 +105,7 @@ def alike(name: str, function: Callable[..., Any], x: Any, *others: Any) -> Any:
     if is_trusted():
         return result
     same = is_tensor(result) and result.shape == x.shape
-    if not same or (result.dtype != x.dtype and not _mixed_precision()):
+    if not same or not same_precision(x, result.dtype):
         kind = f"{result.dtype} of shape {tuple(result.shape)}" if is_tensor(result) else ""
         raise ValueError(
             f"{name} must return a tensor like its own, {x.dtype} of shape {tuple(x.shape)}, "
@@ -114,7 +114,33 @@ def alike(name: str, function: Callable[..., Any], x: Any, *others: Any) -> Any:
     return result
 
 
-def _mixed_precision() -> bool:
-    """Say whether torch chooses each operation's precision; where there is no torch it does not."""
-    asked = getattr(sys.modules.get("torch"), "is_autocast_enabled", None)
-    return asked is not None and asked("cpu")
+def mixed_precision(x: Any) -> bool:
+    """Say whether torch chooses each operation's precision, where a tensor lies.
+
+    Examples
+    --------
+    >>> import torch
+    >>> with torch.autocast("cpu"):
+    ...     mixed_precision(torch.ones(2)), mixed_precision(torch.ones(2, device="meta"))
+    (True, False)
+    """
+    try:
+        return bool(sys.modules["torch"].is_autocast_enabled(x.device.type))
+    except RuntimeError:  # on "meta" torch computes nothing
+        return False
+
+
+def same_precision(x: Any, dtype: Any) -> bool:
+    """Say whether a tensor has a precision, or torch will choose one for both.
+
+    Examples
+    --------
+    >>> import torch
+    >>> half = torch.ones(2, dtype=torch.bfloat16)
+    >>> with torch.autocast("cpu"):
+    ...     same_precision(half, torch.float32)
+    True
+    >>> same_precision(half, torch.float32)
+    False
+    """
+    return bool(x.dtype == dtype) or mixed_precision(x)

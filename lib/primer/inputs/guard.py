@@ -23,6 +23,7 @@ from primer.inputs.foreign import last_resort
 from primer.inputs.hints import is_open, not_finite, parts_of
 from primer.inputs.quick import Axes, finite, quick_test, shape_test
 from primer.inputs.sentences import problem, reason_of, shape_of
+from primer.inputs.values import truth
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Rule = Callable[[str, Any], Any]
@@ -145,7 +146,11 @@ def rule_of(hint: Any) -> Rule | None:
     >>> from primer.inputs import Positive
     >>> rule_of(Positive)("step", 2), rule_of(float)
     (2.0, None)
+    >>> rule_of(bool)("causal", np.bool_(False))  # also what NumPy and torch compare
+    False
     """
+    if hint is bool:
+        return truth
     for part in parts_of(hint):
         if get_origin(part) is Annotated:
             rules = [rule for rule in get_args(part)[1:] if callable(rule)]

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from primer.inputs.arrays import as_array
-from primer.inputs.given import given
+from primer.inputs.given import given, is_tensor
 
 Choice = TypeVar("Choice")
 
@@ -254,6 +254,44 @@ def whole(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ValueError(f"{name} must be a whole number, got {given(value)}")
     return int(value)
+
+
+def truth(name: str, value: object) -> bool:
+    """Return one truth value, as Python's.
+
+    Parameters
+    ----------
+    name, value
+        As in :func:`number`.
+
+    Returns
+    -------
+    bool
+        The truth value.
+
+    Raises
+    ------
+    ValueError
+        When it is another thing than True or False, NumPy's or torch's too: every text but an empty
+        one would count as true, also "no".
+
+    Examples
+    --------
+    >>> truth("cache", np.bool_(True))
+    True
+    >>> truth("cache", "no")
+    Traceback (most recent call last):
+        ...
+    ValueError: cache must be True or False, got 'no'
+    """
+    if isinstance(value, bool):
+        return value
+    single = isinstance(value, np.generic | np.ndarray) or is_tensor(value)
+    if single and not isinstance(value, np.ma.MaskedArray):
+        array = as_array(name, value)
+        if array.ndim == 0 and array.dtype.kind == "b":
+            return bool(array)
+    raise ValueError(f"{name} must be True or False, got {given(value)}")
 
 
 def one_of(name: str, value: Choice, choices: Collection[Choice]) -> Choice:

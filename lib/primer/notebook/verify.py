@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array
+from primer.inputs import as_array, truth
 
 
 def _array(name: str, value: ArrayLike) -> np.ndarray:
@@ -179,7 +179,7 @@ def verify_between(
     array = as_array(name, got)
     if array.size != 1 or array.dtype.kind not in "biufO":
         raise ValueError(f"verify_between({name!r}): got must be one real number, got {got!r}")
-    value = float(array.item())
+    value, machine = float(array.item()), truth("machine", machine)
     if not low <= value <= high:
         raise AssertionError(f"✗ {name}: {value:.{digits}g} is not between {low:g} and {high:g}")
     if machine:

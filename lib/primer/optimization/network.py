@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from primer.inputs import Positive, Seed, Side, StepsOrNone, checked, one_of, tensor
+from primer.inputs.functions import same_precision
 
 Parametrization = Literal["standard", "mup", "rates", "start", "root"]
 SMALL_START = ("mup", "start")
@@ -111,7 +112,7 @@ class Mlp(nn.Module):
     def features(self, x: Float[Tensor, "batch 64"]) -> Iterator[Tensor]:
         """Yield what each layer computes before its ReLU; the last are the logits."""
         x = tensor("x", x, axes=2)
-        if x.shape[-1] != PIXELS or x.dtype != self.layers[0].weight.dtype:
+        if x.shape[-1] != PIXELS or not same_precision(x, self.layers[0].weight.dtype):
             raise ValueError(
                 f"x must hold {PIXELS} pixels in {self.layers[0].weight.dtype}, got shape "
                 f"{tuple(x.shape)} of {x.dtype}"

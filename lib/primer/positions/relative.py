@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from primer.attention.dot_product import check_attention, dot_products
 from primer.attention.masks import query_offsets
 from primer.attention.multi_head import check_heads, merge_heads, split_heads
-from primer.inputs import Count, Dim, Side, checked, room, tensor
+from primer.inputs import Count, Dim, Side, checked, room, tensor, truth
+from primer.inputs.functions import same_precision
 from primer.inputs.tensors import check_finite
 
 
@@ -124,7 +125,7 @@ def shaw_attention(
     scale = 1 / math.sqrt(query.shape[-1])
     products = dot_products(query, key_offsets, scale)  # (..., queries, 2k + 1): q_i w_c for all c
     scores = dot_products(query, key, scale) + products.gather(-1, rows)
-    if causal:
+    if truth("causal", causal):
         future = torch.ones_like(offsets, dtype=torch.bool).triu(
             key.shape[-2] - query.shape[-2] + 1
         )
@@ -143,7 +144,7 @@ def _check_tables(
     for name, x in (("query", query), ("key", key), ("value", value)):
         tensor(name, x, axes=2)
     for name, table in (("key_offsets", key_offsets), ("value_offsets", value_offsets)):
-        if tensor(name, table).ndim != 2 or table.dtype != query.dtype:
+        if tensor(name, table).ndim != 2 or not same_precision(query, table.dtype):
             raise ValueError(
                 f"{name} must have shape (offsets, width) and the precision of the queries, "
                 f"{query.dtype}, got {tuple(table.shape)} of {table.dtype}"
@@ -229,7 +230,9 @@ class ShawRelativeAttention(nn.Module):
     ) -> Float[Tensor, "*batch seq d_model"]:
         """Let every token gather from the others."""
         width = self.to_qkv.in_features
-        if tensor("x", x, axes=2).shape[-1] != width or x.dtype != self.to_qkv.weight.dtype:
+        if tensor("x", x, axes=2).shape[-1] != width or not same_precision(
+            x, self.to_qkv.weight.dtype
+        ):
             raise ValueError(
                 f"x must hold tokens of width {width} in {self.to_qkv.weight.dtype}, got "
                 f"{x.dtype} of shape {tuple(x.shape)}"

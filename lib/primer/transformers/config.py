@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
-from primer.inputs import count, fraction, number, one_of
+from primer.inputs import count, fraction, number, one_of, truth
 
 Positions = Literal["rope", "learned", "sinusoidal", "alibi", "none"]
 RopeLayout = Literal["half", "interleaved"]
@@ -202,8 +202,7 @@ class TransformerConfig:
                 raise ValueError(f"{name} must lie between {low} and {high}, got {value}")
         fraction("dropout", self.dropout)
         for name in ("bias", "tied_embeddings"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be true or false, got {getattr(self, name)!r}")
+            object.__setattr__(self, name, truth(name, getattr(self, name)))
 
     def _check_heads(self) -> None:
         """Refuse heads that do not divide what they share, and odd widths where pairs are made."""

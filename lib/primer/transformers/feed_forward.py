@@ -11,12 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
 from primer.inputs import Dim, Side, among, checked, one_of, room, tensor
+from primer.inputs.functions import same_precision
 from primer.inputs.tensors import all_finite, check_finite, is_trusted
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -161,7 +161,7 @@ def _check_tokens(x: Tensor, up: nn.Linear) -> None:
         raise ValueError(
             f"x must hold tokens of width {up.in_features}, got shape {tuple(x.shape)}"
         )
-    if weight is not None and x.dtype != weight.dtype and not torch.is_autocast_enabled("cpu"):
+    if weight is not None and not same_precision(x, weight.dtype):
         raise ValueError(f"x needs the layer's precision, {weight.dtype}, got {x.dtype}")
     check_finite("x", x)
 

@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from primer.inputs import Many, Side, checked, room, tensor
+from primer.inputs.functions import same_precision
 from primer.inputs.given import given
 from primer.inputs.tensors import check_finite
 
@@ -211,7 +212,7 @@ class MixtureOfExperts(nn.Module):
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Send every token to its experts and add up what they return."""
         width, dtype = self.router.in_features, self.router.weight.dtype
-        if tensor("x", x, axes=1).shape[-1] != width or x.dtype != dtype:
+        if tensor("x", x, axes=1).shape[-1] != width or not same_precision(x, dtype):
             raise ValueError(
                 f"x must hold tokens of width {width} in {dtype}, got {x.dtype} of shape "
                 f"{tuple(x.shape)}"

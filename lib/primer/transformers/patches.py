@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.inputs import Dim, Side, checked, room, tensor
+from primer.inputs.functions import same_precision
 
 
 @checked
@@ -118,7 +119,7 @@ class PatchEmbedding(nn.Module):
                 f"images must have shape (batch, {channels}, {side}, {side}), "
                 f"got {tuple(images.shape)}"
             )
-        if images.dtype != self.project.weight.dtype:
+        if not same_precision(images, self.project.weight.dtype):
             raise ValueError(
                 f"images need the layer's precision, {self.project.weight.dtype}, "
                 f"got {images.dtype}"
