@@ -32,22 +32,6 @@ UNHELD: dict[str, dict[str, str]] = {
     "18-reasoning": {"imitate-ways": STORED, "hole-two": SAMPLE, "groups-weights": TABLE},
 }
 """Cells of which no check uses a name, and why."""
-OWED: dict[str, set[str]] = {
-    "04-networks": {
-        "batch-norm-lines",
-        "graphs-lines",
-        "implicit-lines",
-        "rms-lines",
-        "tape-train",
-        "tape-train-loop",
-    },
-    "05-language-models": {"limits-brackets"},
-    "06-recurrent": {"jacobians-powers"},
-    "07-attention": {"real-sink-run"},
-    "15-alignment": {"compare-newton", "sample-advantages", "who-numbers"},
-    "17-evaluation": {"best-of", "calibration-noise", "pairs-table"},
-}
-"""Cells whose names are given anew before a check reads them: it computes them itself, as yet."""
 
 
 class Typed(NamedTuple):
@@ -182,7 +166,7 @@ def unheld(section: list[Typed]) -> Iterator[str]:
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_check_uses_what_the_learner_typed(name: str) -> None:
     found = {cell for section in sections(name) for cell in unheld(section)}
-    assert found == set(UNHELD.get(name, {})) | OWED.get(name, set()), (
+    assert found == set(UNHELD.get(name, {})), (
         f"{name}: no check of its section uses a name of these cells, so their formula could be "
         "wrong beside a check that is right; or they are listed and one does"
     )
