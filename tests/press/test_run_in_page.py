@@ -152,6 +152,46 @@ def test_an_endless_loop_is_stopped_and_the_next_run_starts_anew(open_page: Any)
     assert run(page, cell)["printed"] == printed
 
 
+HOLD = """(() => {
+  window.deeds = []; // of each worker
+  window.held = [];
+  const workers = [];
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message) {
+    if (!workers.includes(this)) workers.push(this);
+    const number = workers.indexOf(this);
+    (deeds[number] ??= []).push(message.deed);
+    const act = () => post.call(this, message);
+    number && message.deed === "begin" ? held.push(act) : act();
+  };
+})()"""
+"""Hold the beginning of each worker but the first, as a slow machine does."""
+
+
+def test_a_loop_is_stopped_before_the_spare_worker_stands(open_page: Any) -> None:
+    page, errors = open_page("chapters/16-fourier"), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.evaluate(HOLD)
+    cell = places(page)[1]
+    run(page, cell)
+    page.wait_for_function("() => held.length === 1", timeout=PATIENCE)
+    place = f".run-place[data-cell='{cell}']"
+    page.locator(f"{place} button", has_text="Change").click()
+    page.locator(f"{place} .cm-content").fill("while True:\n    pass")
+    page.keyboard.press("Shift+Enter")
+    page.locator(f"{place} .run-stop").click()
+    page.wait_for_function("() => held.length === 2", timeout=PATIENCE)  # the next spare one
+    page.evaluate("held[0]()")
+    page.locator(f"{place} .run-printed").click()
+    assert not run(page, cell)["error"]
+    page.evaluate("held[1]()")
+    page.wait_for_function("() => deeds[2].includes('warm')", timeout=PATIENCE)
+    page.evaluate("runInPage.python.whenSpareIsReady()")
+    spare = page.evaluate("deeds[2]")
+    assert spare.index("begin") < spare.index("warm")
+    assert errors == []
+
+
 FAULTS = [
     ("x = (1,", "line 1: x = (1,\nSyntaxError: '(' was never closed"),
     ("1\n1 / 0", "line 2: 1 / 0\nZeroDivisionError: division by zero"),

@@ -104,14 +104,16 @@
   const startSpare = () => {
     const small = navigator.deviceMemory <= 2;
     if (spare || small || !current) return;
-    spare = start();
+    const one = start();
+    spare = one;
     const names = [...current.packs.keys()].filter((name) => name !== "python");
-    begin(spare, names, () => {}).then(
-      () => spare?.ask("warm"),
-      () => {
+    begin(one, names, () => {})
+      .then(() => one === spare && one.ask("warm")) // after a Stop it is the current one
+      .catch((error) => {
+        if (one !== spare) return;
         spare = undefined;
-      },
-    );
+        one.end(error);
+      });
   };
 
   let running = false;
