@@ -22,6 +22,7 @@ from written import CHAPTERS, NOTEBOOKS
 from press.registry import topic_of
 from primer import exercises
 from primer.notebook import Mistake, NumberExercise, varied
+from primer.notebook.page_answers import ROUNDED
 from primer.notebook.variants import VARIANTS
 from primer.scaling import CHINCHILLA_UNROUNDED
 
@@ -150,6 +151,31 @@ def test_a_variant_accepts_its_number_and_names_its_mistakes(
         for wrong, sentence in one.wrong.items():
             with pytest.raises(Mistake, match=re.escape(sentence)):
                 one(wrong)
+
+
+DECIMALS = {"one": 1, "two": 2, "three": 3}
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=lambda check: check.number)
+def test_who_asks_for_decimals_wants_them_all(
+    check: NumberExercise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = re.search(r"\b(one|two|three) decimals?\b", check.expects)
+    if not found:
+        return
+    digits = DECIMALS[found[1]]
+    for one in check.variants:
+        one(round(one.right, digits))
+        capsys.readouterr()
+        below = math.floor(one.right * 10**digits)
+        other = max(below, below + 1, key=lambda n: abs(n / 10**digits - one.right)) / 10**digits
+        if abs(abs(other - one.right) - 0.5 * 10**-digits) < 1e-9:
+            continue  # a half may be rounded to either side
+        with pytest.raises(Mistake) as refused:
+            one(other)
+        told = any(abs(other - wrong) <= one.within for wrong in one.wrong)
+        whole = abs(one.right - round(one.right)) < 1e-9
+        assert told or whole or str(refused.value).endswith(ROUNDED)
 
 
 @pytest.mark.parametrize("check", VARIED, ids=lambda check: check.number)

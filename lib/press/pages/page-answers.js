@@ -20,7 +20,10 @@
     if (!(low <= value && value <= high))
       return because(/\d,\d/.test(text) ? "a comma groups thousands, decimals follow a point" : "");
     if (near(right, value)) return exercise.solved;
-    return wrong.find(([number]) => near(number, value))?.[1] ?? exercise.otherwise;
+    const mistake = wrong.find(([number]) => near(number, value))?.[1];
+    const rounded =
+      Math.abs(value - right) <= exercise.reach * (1 + 1e-6) ? exercise.rounded : exercise.otherwise;
+    return mistake ?? rounded;
   };
 
   const replyToChoice = (exercise, letter) =>

@@ -29,6 +29,7 @@ from sphinx.util import logging
 
 from press.pages.folds import cells_of, closed
 from primer.notebook import ChoiceExercise, NumberExercise
+from primer.notebook.page_answers import ROUNDED
 
 logger = logging.getLogger(__name__)
 
@@ -122,6 +123,8 @@ def sentences(exercise: PageExercise) -> dict[str, Any]:
         "high": exercise.high,
         "solved": solved(exercise.because),
         "wrong": [[value, mistaken(sentence)] for value, sentence in exercise.wrong.items()],
+        "reach": exercise.reach,
+        "rounded": mistaken(ROUNDED),
         "otherwise": mistaken(exercise.otherwise),
         "expected": mistaken(exercise.expected),
         "shown": f"The answer is {right:,.{digits}f}. {exercise.because}",

@@ -61,7 +61,7 @@ def check_bits(code: int = 3, block: int = 32, group: int = 128) -> NumberExerci
         f"and those have a 32-bit constant for each {group} of them. How many bits does a weight "
         "cost? To three decimals.",
         right=right,
-        within=0.0006,
+        within=0.0005,
         low=0,
         high=64,
         expects="a number of bits, to three decimals",

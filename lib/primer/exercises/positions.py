@@ -27,7 +27,7 @@ def check_by_hand(query: int = 3, distance: int = 1) -> NumberExercise:
         question=f"Let d = 2, so that ω₀ = 1. The query q = (1, 0) stands at position {m}, the key "
         f"k = (0, 1) at position {n}. What is their RoPE score, to three decimals?",
         right=math.sin(distance),
-        within=0.002,
+        within=0.0005,
         low=-1,
         high=1,
         expects="a number to three decimals",

@@ -28,7 +28,7 @@ def check_doubt(selected: int = 15, shares: tuple[int, int] = (80, 10)) -> Numbe
         f"become a mask, {shares[1]} % a random word, and the others stay. Of the tokens that show "
         "a word, how many percent show a random one? To two decimals.",
         right=right,
-        within=0.006,
+        within=0.005,
         low=0,
         high=100,
         expects="a percentage, to two decimals",

@@ -28,7 +28,7 @@ def check_half_life(tenths: int = 20) -> NumberExercise:
         question=f"A forget gate sees nothing but its bias, {bias:g}. After how many steps is half "
         "of a stored number left? To one decimal.",
         right=right,
-        within=0.06,
+        within=0.05,
         low=0,
         high=1000,
         expects="a number of steps to one decimal",

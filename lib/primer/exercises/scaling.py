@@ -32,8 +32,8 @@ def check_days(
         question=f"{billions} billion parameters, {trillions:g} trillion tokens, {devices:,} "
         f"devices of 312·10¹² operations a second, of which {percent} % are reached. How many "
         "days, to one decimal?",
-        right=round(days, 2),
-        within=0.06,
+        right=days,
+        within=0.05,
         low=0,
         high=1e6,
         expects="a number of days to one decimal",
@@ -81,7 +81,7 @@ def check_rounding(budget: float = 5.76e23) -> NumberExercise:
         "operations change when the exponents .3392 and .2849 are rounded to two digits? Guess it, "
         "then compute it.",
         right=both / printed,
-        within=0.02,
+        within=0.005,
         low=0,
         high=1000,
         expects="a factor, to two decimals",

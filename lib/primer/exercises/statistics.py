@@ -171,7 +171,7 @@ def check_edge(sd: int = 1) -> NumberExercise:
         "μ ≥ 0. The maximum likelihood estimate is μ̂ = max(X̄, 0). The truth is μ = 0, where (R1) "
         f"fails, and 1/I₁ = {variance}. What is the variance of √n μ̂, to two decimals?",
         right=variance * unit,
-        within=0.006 * variance,
+        within=0.005,
         low=0,
         high=1000,
         expects="a variance, as a number with two decimals",

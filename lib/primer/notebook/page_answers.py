@@ -17,6 +17,8 @@ from primer.notebook.answers import as_number
 from primer.notebook.exercises import Mistake, exercise
 from primer.notebook.wording import plain
 
+ROUNDED = "that is near, but not near enough: keep the digits on the way and round once, at the end"
+
 
 class Indistinct(ValueError):
     """Two answers of an exercise are so near that its check cannot tell them apart."""
@@ -124,6 +126,22 @@ class NumberExercise:
         """What to say to an answer that makes no sense."""
         return f"{self.expects}, between {plain(self.low)} and {plain(self.high)}, is expected"
 
+    @property
+    def reach(self) -> float:
+        """How far off an answer may be to be told of rounding; 0 where the right one is whole.
+
+        Examples
+        --------
+        >>> check = NumberExercise(
+        ...     "0.3", right=1.7045, within=0.005, low=0, high=100, expects="two decimals",
+        ...     wrong={10: "of all"}, otherwise="divide by 88", because="It is 1.5 / 88.",
+        ... )
+        >>> check.reach
+        0.01
+        """
+        whole = abs(self.right - round(self.right)) <= 1e-9 * max(1, abs(self.right))
+        return 0.0 if whole else max(2 * self.within, abs(self.right) / 200)
+
     def _near(self, value: float, other: float) -> bool:
         """Say whether two answers count as the same: 0.38 is 0.005 from 0.375, in float32 too."""
         return abs(value - other) <= self.within * (1 + 1e-6)
@@ -143,6 +161,8 @@ class NumberExercise:
             for wrong, sentence in self.wrong.items():
                 if self._near(value, wrong):
                     raise Mistake(sentence)
+            if abs(value - self.right) <= self.reach * (1 + 1e-6):
+                raise Mistake(ROUNDED)
             power = _power_that_was_no_power(value, self.right)
             raise Mistake(power or self.otherwise)
 

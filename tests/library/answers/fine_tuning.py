@@ -123,6 +123,7 @@ RIGHT = [
     (checks.check_table, lambda: torch.tensor(lloyd(), requires_grad=True)),
 ]
 WRONG = [
+    (checks.check_bits, 3.257, "round once, at the end"),
     (checks.check_gradients, lambda G, A, B, s: (G @ B.T, A.T @ G), "scale s is missing"),
     (checks.check_gradients, lambda G, A, B, s: (0 * A, s * A.T @ G), "A stands still only"),
     (checks.check_gradients, lambda G, A, B, s: s * G @ B.T, "two arrays"),

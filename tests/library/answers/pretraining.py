@@ -115,6 +115,7 @@ RIGHT = [
 ]
 
 WRONG = [
+    (checks.check_doubt, 1.71, "round once, at the end"),
     (checks.check_mask, lambda *given: mask(*given, rate=0.8), "are of the 15 %"),
     (checks.check_mask, lambda *given: mask(*given, split=(1.0, 0.0)), "its own face"),
     (checks.check_mask, lambda *given: mask(*given, one=True), "the same random word"),

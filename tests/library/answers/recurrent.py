@@ -158,6 +158,7 @@ WRONG = [
     (checks.check_start, reflection, "one reflection"),
     (checks.check_start, lambda n, random: 0.99 * orthogonal(n, random), "all of them should"),
     (checks.check_half_life, 5.8, "an approximation"),
+    (checks.check_half_life, 5.4, "round once, at the end"),
     (checks.check_half_life, 7.9, "−1/ln σ steps 1/e is left"),
     (checks.check_half_life, 8.4, r"1/\(1 − σ\) steps about"),
     (checks.check_half_life, 14, "a bias of 3"),

@@ -77,7 +77,6 @@ def of_width(width):
 
 
 RIGHT = [
-    (checks.check_days, 44.6),
     (checks.check_split, split),
     (checks.check_rounding, 1.57),
     (checks.check_missing, "c"),
@@ -93,7 +92,10 @@ WRONG = [
     (checks.check_days, 44.6615 * 24, "those are hours"),
     (checks.check_days, 44.8, "rounded on the way"),
     (checks.check_days, 7.146, "takes longer than the peak"),
-    (checks.check_days, 44.5, "over 1,221 devices"),
+    (checks.check_days, 44.6, "round once, at the end"),
+    (checks.check_days, 44.5, "round once, at the end"),
+    (checks.check_days, 43, "over 1,221 devices"),
+    (checks.check_rounding, 1.56, "round once, at the end"),
     (checks.check_split, swapped, "belongs to the tokens"),
     (checks.check_split, without_six, "a 6 is missing"),
     (checks.check_split, without_factors, "stand in G as factors"),

@@ -34,6 +34,8 @@ RIGHT = [
 ]
 
 WRONG = [
+    (exercises.check_edge, 0.35, "round once, at the end"),
+    (exercises.check_edge, 0.32, "with σ = 1"),
     (exercises.check_best_shrinkage, lambda m, s, n: 1, "little bias"),
     (exercises.check_best_shrinkage, lambda m, s, n: m**2 / (m**2 + s**2), "mean of n"),
     (exercises.check_best_shrinkage, lambda m, s, n: s**2 / n / (m**2 + s**2 / n), "noise"),
