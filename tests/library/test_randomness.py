@@ -43,7 +43,7 @@ from primer import (
 )
 from primer.alignment.preferences import Rater
 from primer.attention import induction
-from primer.evaluation import leaks, questions, seeds
+from primer.evaluation import questions
 from primer.networks import random_features, vision
 from primer.optimization import network
 from primer.positions import experiment
@@ -56,6 +56,7 @@ from primer.widgets.rope import default_vectors
 from primer.widgets.shared.mulberry import mulberry
 from primer.widgets.small_network import normals
 from studies.attention import variants
+from studies.evaluation import leaks, seeds
 from studies.networks import trials
 from studies.optimization import race, sweep
 from studies.recurrent.trials import learn_reversal
@@ -206,14 +207,12 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "attention.induction.train": lambda s: induction.train(
         1, steps=2, batch_size=2, seed=s
     ).model,
-    "evaluation.leaks.leaking": leaks.leaking,
     "evaluation.pairs.sign_flip_test": lambda s: evaluation.sign_flip_test(
         np.arange(-15.0, 25.0), rng(s)
     ),
     "evaluation.questions.draw_questions": lambda s: questions.draw_questions(
         "speaker", 5, rng(s)
     ),
-    "evaluation.seeds.train": seeds.train,
     "fine_tuning.tuning.fine_tune": lambda s: fine_tuning.fine_tune(
         fresh(), TEXT, 0.01, s, 3, length=8
     ),
@@ -329,6 +328,8 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "studies.attention.variants.train_variant": lambda s: [
         run.copies for run in variants.train_variant("two layers", 0.005, s, (2, 3))
     ],
+    "studies.evaluation.leaks.leaking": leaks.leaking,
+    "studies.evaluation.seeds.train_one": seeds.train_one,
     "studies.networks.trials.random_features": lambda s: trials.random_features(
         torch.ones(2, 64), s
     ),
@@ -362,9 +363,9 @@ CALLS: dict[str, Callable[[int], Any]] = {
 SLOW = {
     "networks.random_features.double_descent",
     "positions.experiment.train",
-    "evaluation.seeds.train",
     "scaling.next_byte.train_next_byte",
     "studies.attention.variants.train_variant",
+    "studies.evaluation.seeds.train_one",
     "studies.optimization.race.compete",
     "studies.recurrent.trials.learn_reversal",
     "studies.train.experts.train_experts",
@@ -382,10 +383,15 @@ ELSEWHERE = {
     "studies.alignment.overoptimization.compare": (OVEROPTIMIZED, "its own draws"),
     "studies.alignment.overoptimization.judge": (OVEROPTIMIZED, "its own draws"),
     "studies.alignment.overoptimization.trained": (OVEROPTIMIZED, "its own draws"),
-    "evaluation.leaks.train": ("test_evaluation_studies.py", "trains for a minute and a half"),
     "networks.vision.train_on_line": ("test_networks_trials.py", "`seeds` is a number"),
     "statistics.families.Family.draw": ("test_randomness.py", "abstract; each family's is called"),
     "studies.alignment.overoptimization.train_run": ("test_randomness.py", "hands it to trained"),
+    "studies.evaluation.leaks.train": ("test_evaluation_studies.py", "hands it to train_on"),
+    "studies.evaluation.leaks.train_on": (
+        "test_evaluation_studies.py",
+        "trains for a minute and a half",
+    ),
+    "studies.evaluation.seeds.train": ("test_evaluation_studies.py", "hands it to train_one"),
     "studies.fine_tuning.race.judge": ("test_fine_tuning_race.py", "hands the seed on"),
     "studies.fine_tuning.race.train_way": ("test_fine_tuning_race.py", "from its seed"),
     "studies.inside.addition.train": ("test_inside_studies.py", "from its seed"),

@@ -180,3 +180,17 @@ def test_a_chapter_imports_only_what_it_builds_on() -> None:
                     "say so in chapters/book.toml"
                 )
     assert strangers == []
+
+
+def test_an_experiment_is_run_from_the_room_of_studies() -> None:
+    """``python -m studies`` would not list one that a topic ran by itself."""
+    programs = {
+        path.relative_to(LIBRARY).as_posix()
+        for path in LIBRARY.rglob("*.py")
+        if path.name == "__main__.py" or '__name__ == "__main__"' in path.read_text("utf-8")
+    }
+    trainer, lab = "train/__main__.py", "lab.py"
+    assert programs <= {trainer, lab}, (
+        f"{', '.join(sorted(programs - {trainer, lab}))}: what takes longer than a chapter may is "
+        "a file in lib/studies/TOPIC, as CONTRIBUTING says under 'A study'"
+    )

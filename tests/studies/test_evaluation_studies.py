@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from pathlib import Path
@@ -11,11 +12,11 @@ import pytest
 import torch
 
 from primer.datasets import split_plays
-from primer.evaluation import costs, leaks, seeds
 from primer.evaluation.questions import READ, SPEAKER, TASKS, draw_questions
 from primer.scoreboard.scenes import scene_starts
 from primer.scoreboard.table import corpus_name
 from primer.transformers import load_pretrained
+from studies.evaluation import costs, leaks, seeds
 
 STORED = costs.read_costs()
 
@@ -88,35 +89,40 @@ def test_counts_cost_what_is_stored():
 
 def test_the_tables_belong_to_texts_and_weights_of_today():
     assert costs.LOG.read_text("utf-8").splitlines()[0].endswith(costs.made_from())
-    assert {row.made_from for row in leaks.read_leaks()} == {leaks.made_from()}
-    assert seeds.LOG.read_text("utf-8").splitlines()[0] == f"texts {corpus_name()}"
-    assert len(leaks.read_leaks()) == len(leaks.SHARES) * len(leaks.SEEDS) * 71
-    log = seeds.LOG.read_text("utf-8").splitlines()[2:-1]
-    for line, bits in zip(log, seeds.read_seeds(), strict=True):
-        assert float(line.split()[2]) == pytest.approx(bits.sum(), abs=5)
+    assert {row.made_from for row in leaks.study.read()} == {leaks.made_from()}
+    assert {row.texts for row in seeds.study.read()} == {corpus_name()}
+    assert len(leaks.study.read()) == len(leaks.SHARES) * len(leaks.SEEDS) * 71
+
+
+@pytest.mark.parametrize("study", [leaks.study, seeds.study])
+def test_nothing_is_missing_and_the_log_is_the_report_of_the_table(study):
+    runs = study.read()
+    assert study.missing(runs) == []
+    assert study.log.read_text("utf-8").splitlines()[2:] == [*study.report(runs)]
 
 
 @pytest.mark.thorough
 def test_a_seed_gives_what_is_stored():
-    assert np.allclose(seeds.train(3), seeds.read_seeds()[3], rtol=2e-3)
+    assert np.allclose(seeds.train_one(3), seeds.read_seeds()[3], rtol=2e-3)
 
 
-@pytest.mark.parametrize(
-    ("read", "stored", "words"),
-    [
-        (costs.read_costs, costs.COSTS, "799 of 800 questions of the task 'word'"),
-        (seeds.read_seeds, seeds.RESULTS, "851 of 852 results"),
-    ],
-)
-def test_a_table_that_is_not_whole_is_refused(read, stored, words, tmp_path: Path):
-    header, _, *lines = stored.read_text("utf-8").splitlines()
-    path = tmp_path / "table.csv"
-    path.write_text("\n".join([header, *lines]) + "\n", "utf-8")
-    with pytest.raises(ValueError, match=words):
-        read(path)
+def test_a_table_that_is_not_whole_is_refused(monkeypatch, tmp_path: Path):
+    def without_a_line(stored: Path) -> Path:
+        header, _, *lines = stored.read_text("utf-8").splitlines()
+        path = tmp_path / stored.name
+        path.write_text("\n".join([header, *lines]) + "\n", "utf-8")
+        return path
+
+    path = without_a_line(costs.COSTS)
+    with pytest.raises(ValueError, match="799 of 800 questions of the task 'word'"):
+        costs.read_costs(path)
     path.write_text("task\n", "utf-8")
-    with pytest.raises(ValueError, match=r"table.csv is no table"):
-        read(path)
+    with pytest.raises(ValueError, match=r"costs.csv is no table"):
+        costs.read_costs(path)
+    study = dataclasses.replace(seeds.study, table=without_a_line(seeds.study.table))
+    monkeypatch.setattr(seeds, "study", study)
+    with pytest.raises(ValueError, match="851 of 852 results"):
+        seeds.read_seeds()
 
 
 def test_half_of_each_play_leaks():
@@ -146,7 +152,7 @@ def test_each_window_is_of_a_leaked_scene_with_the_probability_of_the_share(monk
     monkeypatch.setattr(leaks, "scene_streams", lambda leaked: scenes if leaked.any() else [])
     for share in (0.0, 0.3):
         read.clear()
-        leaks.train(share, 1)
+        leaks.train_on(share, 1)
         windows = torch.cat(read)
         assert windows.shape == (200 * 16, 128)
         assert (windows == windows[:, :1]).all()
@@ -156,26 +162,11 @@ def test_each_window_is_of_a_leaked_scene_with_the_probability_of_the_share(monk
         assert not seen[3:].any()
 
 
-def test_a_study_that_is_stopped_goes_on(monkeypatch, tmp_path: Path):
-    monkeypatch.setattr(leaks, "RESULTS", tmp_path / "leaks.csv")
-    monkeypatch.setattr(leaks, "LOG", tmp_path / "leaks-log.txt")
-    monkeypatch.setattr(leaks.read_leaks, "__defaults__", (tmp_path / "leaks.csv",))
-    monkeypatch.setattr(leaks, "costs", lambda model: np.arange(71.0))
-    trained = []
-
-    def train(share: float, seed: int) -> object:
-        if len(trained) == 4 and not (tmp_path / "killed").exists():
-            (tmp_path / "killed").touch()
-            raise KeyboardInterrupt
-        trained.append((share, seed))
-        return None
-
-    monkeypatch.setattr(leaks, "train", train)
-    with pytest.raises(KeyboardInterrupt):
-        leaks.main()
-    assert len(leaks.read_leaks()) == 4 * 71
-    leaks.main()
-    assert sorted(trained) == sorted({*trained})
-    assert len(trained) == 6
-    assert len(leaks.read_leaks()) == 6 * 71
-    assert len((tmp_path / "leaks-log.txt").read_text("utf-8").splitlines()) == 9
+def test_a_scene_is_measured_before_and_after(monkeypatch):
+    monkeypatch.setattr(leaks, "costs_before", lambda: np.arange(71.0))
+    monkeypatch.setattr(leaks, "train_on", lambda share, seed: None)
+    monkeypatch.setattr(leaks, "costs", lambda model: np.arange(71.0) / 2)
+    scenes = [*leaks.train("today", 0.3, 1)]
+    assert [scene[:4] for scene in scenes] == [("today", 0.3, 1, i) for i in range(71)]
+    assert [bool(scene.leaked) for scene in scenes] == leaks.leaking(1).tolist()
+    assert all(scene.after == scene.before / 2 for scene in scenes)

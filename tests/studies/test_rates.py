@@ -15,11 +15,11 @@ import torch
 from rates import watched_rates
 
 from primer import alignment, inside, language_models, pretraining
-from primer.evaluation import leaks
 from primer.reasoning.recorded import load_recorded
 from primer.transformers import Transformer, TransformerConfig
 from studies.alignment import judges
 from studies.alignment.overoptimization import World
+from studies.evaluation import leaks
 from studies.reasoning import climb, cups, teachers
 from studies.recurrent.backwards import RATE, train_writer
 from studies.recurrent.characters import NETS, train_net
@@ -197,7 +197,7 @@ def test_leaks_are_learned_with_twenty_steps_of_ramp(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(leaks, "scene_streams", lambda _: [tokens])
     before = small(9, 128).state_dict()
     with watched_rates() as rates:
-        trained = leaks.train(0.3, 0).state_dict()
+        trained = leaks.train_on(0.3, 0).state_dict()
     assert not any(torch.equal(trained[name], weight) for name, weight in before.items())
     wanted = [3e-4 * ramp_then_cosine(20, 0.1)(t, 200) for t in range(200)]
     assert rates == [pytest.approx([each, each]) for each in wanted]

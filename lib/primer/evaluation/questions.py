@@ -1,18 +1,24 @@
-r"""Questions with four options from the held-out plays: which word, line or speaker comes next."""
+r"""Questions with four options from the held-out plays, and what an option costs a model."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+import torch
+from jaxtyping import Float
+from torch.nn.functional import cross_entropy
 
 from primer.datasets import split_plays
 from primer.inputs import checked, count, one_of, random_generator
+from primer.language_models import BytePairEncoding
 from primer.scoreboard.scenes import scene_starts
+from primer.transformers import Transformer
 
 Task = Literal["word", "line", "speaker"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -168,3 +174,40 @@ class _Others:
         pool = self.lines[title] if self.task == "line" else self.names[title][scene]
         pool = [option for option in pool if option != right]
         return [pool[i] for i in rng.choice(len(pool), size=3, replace=False)]
+
+
+@torch.no_grad()
+def continuation_bits(
+    model: Transformer, encoding: BytePairEncoding, texts: list[tuple[str, str]]
+) -> Float[np.ndarray, " texts"]:
+    r"""Compute what a continuation costs after its prefix: bits of both, less those of the prefix.
+
+    Parameters
+    ----------
+    model : Transformer
+        What reads.
+    encoding : BytePairEncoding
+        The tokens that it was trained with.
+    texts : list of pairs of str
+        Prefix and continuation. The first token of the prefix is read and not charged.
+
+    Returns
+    -------
+    array of shape (texts,)
+        Bits. Continuations of one prefix can be compared with each other.
+    """
+    whole = sorted({prefix + text for prefix, text in texts} | {prefix for prefix, _ in texts})
+    encoded = sorted(((encoding.encode(text), text) for text in whole), key=lambda e: len(e[0]))
+    found = {}
+    for start in range(0, len(encoded), 32):
+        part = encoded[start : start + 32]
+        longest = max(len(ids) for ids, _ in part)
+        rows = torch.tensor([ids + [0] * (longest - len(ids)) for ids, _ in part])
+        if longest == 1:
+            nats = torch.zeros(len(part), 0)
+        else:
+            logits = model(rows[:, :-1]).transpose(1, 2)
+            nats = cross_entropy(logits, rows[:, 1:].long(), reduction="none")
+        for row, (ids, text) in zip(nats.double(), part, strict=True):
+            found[text] = float(row[: len(ids) - 1].sum()) / math.log(2)  # none is charged for 0s
+    return np.array([found[prefix + text] - found[prefix] for prefix, text in texts])

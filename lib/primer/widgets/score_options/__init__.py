@@ -10,7 +10,7 @@ import traitlets
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
-from primer.evaluation.costs import continuation_bits
+from primer.evaluation.questions import continuation_bits
 from primer.palette import LIGHT
 from primer.widgets.controls import Choice
 from primer.widgets.shared.language_model import LanguageModelWidget

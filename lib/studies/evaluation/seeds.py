@@ -1,15 +1,16 @@
-r"""Twelve networks that differ by their seed alone: ``python -m primer.evaluation.seeds``.
+"""Twelve networks that differ by their seed alone, and what each scene costs each of them.
 
-Each is the book's window model with five characters of context, trained for 400 batches.  The table
-beside this file holds what each scene of the held-out plays costs each of them.
+Each is the book's window model with five characters of context, trained for 400 batches, two
+seconds on one core.  The scenes are those of the held-out plays.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -18,18 +19,15 @@ from jaxtyping import Float
 from primer.datasets import split_plays
 from primer.language_models import WindowModel, train_window_model, window_log_probabilities
 from primer.language_models.window import window_rows
-from primer.saving import write_whole
 from primer.scoreboard.rules import encoded_plays
 from primer.scoreboard.scenes import by_scene
 from primer.scoreboard.table import characters_by_scene, corpus_name
-from primer.tables import read_records, write_table
+from studies.study import Setting, Study
 
 SEEDS = 12
 WINDOW, D_EMBED, D_HIDDEN = 5, 8, 48
 STEPS, BATCH_SIZE, LEARNING_RATE = 400, 256, 1e-2
 PLAYS_READ = 12
-RESULTS = Path(__file__).with_name("seeds.csv")
-LOG = Path(__file__).with_name("seeds-log.txt")
 
 
 class SceneCost(NamedTuple):
@@ -50,10 +48,10 @@ class SceneCost(NamedTuple):
     texts: str
     seed: int
     scene: int
-    bits: float
+    bits: Annotated[float, ".1f"]
 
 
-def train(seed: int) -> Float[np.ndarray, " scenes"]:
+def train_one(seed: int) -> Float[np.ndarray, " scenes"]:
     """Train one of the networks, and measure what each scene costs it, in bits."""
     training, held_out = split_plays()
     alphabet, texts = encoded_plays(training)
@@ -69,45 +67,45 @@ def train(seed: int) -> Float[np.ndarray, " scenes"]:
     return np.concatenate(bits)
 
 
-def read_seeds(path: Path = RESULTS) -> Float[np.ndarray, "seeds scenes"]:
+def train(texts: str, seed: int) -> Iterator[SceneCost]:
+    """Train one of the networks for the table."""
+    for scene, bits in enumerate(train_one(seed)):
+        yield SceneCost(texts, seed, scene, bits)
+
+
+def settings(runs: Sequence[SceneCost]) -> list[Setting]:
+    """List the networks, all of today's texts."""
+    texts = corpus_name()
+    return [(texts, seed) for seed in range(SEEDS)]
+
+
+def report(runs: Sequence[SceneCost]) -> Iterator[str]:
+    """Say what all scenes cost each network, and what one costs on average."""
+    for seed, scenes in itertools.groupby(runs, key=lambda run: run.seed):
+        yield f"seed {seed}: {sum(run.bits for run in scenes):.0f} bits"
+    yield f"a scene costs {np.mean([run.bits for run in runs]):.3f} bits on average"
+
+
+study = Study(Path(__file__).with_suffix(".csv"), SceneCost, train, settings, report)
+
+
+def read_seeds() -> Float[np.ndarray, "seeds scenes"]:
     """Read what the scenes cost the twelve networks.
 
     Raises
     ------
     ValueError
-        When the file is no such table, or not whole.
+        When the table is not whole.
 
     Examples
     --------
     >>> read_seeds().shape
     (12, 71)
     """
-    results = read_records(path, SceneCost)
-    scenes = len(characters_by_scene())
-    if len(results) != SEEDS * scenes:
+    runs, scenes = study.read(), len(characters_by_scene())
+    if len(runs) != SEEDS * scenes:
         raise ValueError(
-            f"{path} holds {len(results)} of {SEEDS * scenes} results; "
-            "python -m primer.evaluation.seeds makes it anew"
+            f"{study.table} holds {len(runs)} of {SEEDS * scenes} results; "
+            "python -m studies evaluation.seeds trains what is missing"
         )
-    return np.array([result.bits for result in results]).reshape(SEEDS, scenes)
-
-
-def main() -> None:
-    """Train all twelve and write the table whole."""
-    torch.set_num_threads(1)
-    started, texts = time.process_time(), corpus_name()
-    costs = [train(seed) for seed in range(SEEDS)]
-    rows = [
-        (texts, seed, scene, f"{bits:.1f}")
-        for seed, scenes in enumerate(costs)
-        for scene, bits in enumerate(scenes)
-    ]
-    write_table(RESULTS, SceneCost._fields, rows)
-    lines = [f"texts {texts}", f"{time.process_time() - started:.0f} s of one core"]
-    lines += [f"seed {seed}: {bits.sum():.0f} bits" for seed, bits in enumerate(costs)]
-    lines.append(f"a scene costs {read_seeds().mean():.3f} bits on average")
-    write_whole(LOG, ("\n".join(lines) + "\n").encode())
-
-
-if __name__ == "__main__":
-    main()
+    return np.array([run.bits for run in runs]).reshape(SEEDS, scenes)

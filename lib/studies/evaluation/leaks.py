@@ -1,19 +1,19 @@
-r"""Half of the test is trained on: ``python -m primer.evaluation.leaks``.
+r"""Half of the test is trained on: what that saves in the scenes that leak, and in the others.
 
 The book's model is trained on for 200 steps.  In half of the runs three windows of ten are cut from
 scenes of the held-out plays that leak, half of each play's; in the other half none is, and all else
-is alike.  Each seed leaks other scenes.  What every scene costs before and after is added to the
-table beside this file when a run is done, so that a study that is stopped goes on where it was.  A
-run takes about a minute of one core.
+is alike.  Each seed leaks other scenes.  The table holds what every scene costs before and after; a
+run takes about two minutes of one core.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
-import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -22,20 +22,17 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from primer.datasets import split_plays
-from primer.saving import write_whole
 from primer.scoreboard.scenes import scene_starts
 from primer.scoreboard.table import corpus_name, file_name
 from primer.scoreboard.transformer import score
-from primer.tables import read_records, write_table
 from primer.train import learning_rate, make_optimizer, token_stream
 from primer.transformers import Transformer, load_pretrained, pretrained_file
+from studies.study import Setting, Study
 
 EDITION = "plays-2"
 SHARES, SEEDS = (0.0, 0.3), (0, 1, 2)
 STEPS, BATCH, LENGTH = 200, 16, 129
 PEAK, WARMUP = 3e-4, 20
-RESULTS = Path(__file__).with_name("leaks.csv")
-LOG = Path(__file__).with_name("leaks-log.txt")
 
 
 class SceneGain(NamedTuple):
@@ -62,8 +59,8 @@ class SceneGain(NamedTuple):
     seed: int
     scene: int
     leaked: int
-    before: float
-    after: float
+    before: Annotated[float, ".1f"]
+    after: Annotated[float, ".1f"]
 
 
 def made_from() -> str:
@@ -98,8 +95,15 @@ def scene_streams(leaked: Bool[np.ndarray, " scenes"]) -> list[Int[Tensor, " tok
     return [token_stream({"scene": scene}, tokenizer) for scene in chosen]
 
 
-def train(share: float, seed: int) -> Transformer:
+@functools.cache
+def costs_before() -> Float[np.ndarray, " scenes"]:
+    """Measure what each scene costs the model that nobody has trained on."""
+    return costs(load_pretrained(EDITION)[0])
+
+
+def train_on(share: float, seed: int) -> Transformer:
     """Train the model on; in each batch every window is a leaked one with probability ``share``."""
+    torch.manual_seed(seed)
     model, tokenizer = load_pretrained(EDITION)
     rng = np.random.default_rng((seed, 1))
     sources = [token_stream(split_plays()[0], tokenizer)], scene_streams(leaking(seed))
@@ -125,59 +129,33 @@ def train(share: float, seed: int) -> Transformer:
     return model
 
 
-def read_leaks(path: Path = RESULTS) -> list[SceneGain]:
-    """Read the scenes of all runs.
-
-    Raises
-    ------
-    ValueError
-        When the file is no such table.
-
-    Examples
-    --------
-    >>> sorted({(gain.share, gain.seed) for gain in read_leaks()})[-1]
-    (0.3, 2)
-    """
-    return read_records(path, SceneGain) if path.exists() else []
+def train(edition: str, share: float, seed: int) -> Iterator[SceneGain]:
+    """Train once, and measure each scene before and after."""
+    scenes = zip(leaking(seed), costs_before(), costs(train_on(share, seed)), strict=True)
+    for scene, (leaked, before, after) in enumerate(scenes):
+        yield SceneGain(edition, share, seed, scene, int(leaked), before, after)
 
 
-def main() -> None:
-    """Do the runs that are missing for these texts and weights; say what each gave."""
-    torch.set_num_threads(1)
+def settings(runs: Sequence[SceneGain]) -> list[Setting]:
+    """List the runs, all of today's texts and weights."""
     edition = made_from()
-    done = [gain for gain in read_leaks() if gain.made_from == edition]
-    missing = {(share, seed) for seed in SEEDS for share in SHARES}
-    missing -= {(gain.share, gain.seed) for gain in done}
-    before = costs(load_pretrained(EDITION)[0]) if missing else np.zeros(0)
-    lines = LOG.read_text("utf-8").splitlines() if done and LOG.exists() else [edition]
-    for share, seed in sorted(missing, key=lambda run: run[::-1]):
-        started = time.process_time()
-        torch.manual_seed(seed)
-        after, leaked = costs(train(share, seed)), leaking(seed)
-        done += [
-            SceneGain(edition, share, seed, *scene)
-            for scene in zip(
-                range(len(leaked)),
-                leaked.astype(int).tolist(),
-                before.round(1).tolist(),
-                after.round(1).tolist(),
-                strict=True,
-            )
-        ]
-        write_table(RESULTS, SceneGain._fields, done)
-        rise = [float((before - after)[leaked == kind].sum()) for kind in (True, False)]
-        lines.append(
-            f"share {share}, seed {seed}: bits saved in scenes that leak {rise[0]:.0f}, in others "
-            f"{rise[1]:.0f} ({time.process_time() - started:.0f} s of one core)"
+    return [(edition, share, seed) for seed in SEEDS for share in SHARES]
+
+
+def report(runs: Sequence[SceneGain]) -> Iterator[str]:
+    """Say what each run saved, and what a scene costs afterwards."""
+    for (_, share, seed), of_run in itertools.groupby(runs, key=lambda run: run[:3]):
+        scenes = [*of_run]
+        leaked, others = (
+            sum(run.before - run.after for run in scenes if run.leaked == kind) for kind in (1, 0)
         )
-        write_whole(LOG, ("\n".join(lines) + "\n").encode())
-        print(lines[-1], flush=True)
-    lines = [line for line in lines if "on average" not in line]
+        yield (
+            f"share {share}, seed {seed}: bits saved in scenes that leak {leaked:.0f}, in others "
+            f"{others:.0f}"
+        )
     for share in SHARES:
-        bits = np.mean([gain.after for gain in done if gain.share == share])
-        lines.append(f"share {share}: a scene costs {bits:.3f} bits on average afterwards")
-    write_whole(LOG, ("\n".join(lines) + "\n").encode())
+        bits = np.mean([run.after for run in runs if run.share == share])
+        yield f"share {share}: a scene costs {bits:.3f} bits on average afterwards"
 
 
-if __name__ == "__main__":
-    main()
+study = Study(Path(__file__).with_suffix(".csv"), SceneGain, train, settings, report)
