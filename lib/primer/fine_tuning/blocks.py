@@ -10,8 +10,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from primer.fine_tuning.codebooks import FP8_E4M3, Codebook, check_bits
-from primer.inputs import Natural, checked, count
-from primer.inputs.fields import checked_fields
+from primer.inputs import Natural, checked, checked_fields, count
 
 
 @checked

@@ -15,9 +15,8 @@ from primer.inputs.arrays import (
     unmasked,
     vector,
 )
-from primer.inputs.fields import checked_fields
 from primer.inputs.functions import evaluated
-from primer.inputs.guard import checked
+from primer.inputs.guard import checked, checked_fields
 from primer.inputs.kinds import (
     Count,
     Dim,

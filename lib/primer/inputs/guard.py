@@ -26,6 +26,7 @@ from primer.inputs.sentences import problem, reason_of, shape_of
 from primer.inputs.values import truth
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
 Rule = Callable[[str, Any], Any]
 """Takes the name of an argument and what was given for it; returns it ready, or raises."""
 EXPLAINED = (
@@ -119,6 +120,35 @@ def checked(function: Any = None, *, infinite: str = "") -> Any:
         return plan.one_by_one(result, args, named) if plan.lazy else result
 
     return call
+
+
+def checked_fields(made: Class) -> Class:
+    """Let a dataclass refuse, in words, fields that differ from their hints.
+
+    Parameters
+    ----------
+    made : type
+        A dataclass; what else its fields must be stands in its ``__post_init__``.
+
+    Returns
+    -------
+    type
+        The same class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @checked_fields
+    ... @dataclass(frozen=True)
+    ... class Point:
+    ...     x: float
+    >>> Point("3")
+    Traceback (most recent call last):
+        ...
+    ValueError: x must be one finite number, got '3'
+    """
+    made.__init__ = checked(made.__init__)  # type: ignore[misc]
+    return made
 
 
 def unasked(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from primer.inputs.arrays import distribution, finite, matrix, real, vector
-from primer.inputs.seeds import seed_number
 from primer.inputs.values import (
     MANY,
     count,
@@ -60,7 +59,7 @@ Steps = Annotated[int, partial(count, at_most=MANY)]
 """How often something is done, one time after the other: 1 to a million."""
 StepsOrNone = Annotated[int, partial(count, at_least=0, at_most=MANY)]
 """How often something is done, one time after the other: 0 to a million."""
-Seed = Annotated[int, seed_number]
+Seed = Natural
 """A whole number from 0 to below 2⁶³."""
 Numbers = Annotated[Like, finite]
 """Finite numbers, real or complex, of any shape."""

@@ -13,8 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import expit, ndtr
 
-from primer.inputs import NotNegative, Reals, as_array, checked
-from primer.inputs.fields import checked_fields
+from primer.inputs import NotNegative, Reals, as_array, checked, checked_fields
 
 Curve = Callable[[np.ndarray], np.ndarray]
 

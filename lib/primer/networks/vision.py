@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from primer.inputs import count, one_of, positive
-from primer.inputs.seeds import seed_number
 
 Damage = Literal["plain", "noise", "mask"]
 DAMAGES: tuple[Damage, ...] = ("plain", "noise", "mask")
@@ -89,7 +88,7 @@ def seeded(build: Callable[[], nn.Sequential], seed: int) -> nn.Sequential:
     True
     """
     with torch.random.fork_rng():
-        torch.manual_seed(seed_number("seed", seed))
+        torch.manual_seed(count("seed", seed, at_least=0))
         return build()
 
 
@@ -313,7 +312,7 @@ def _descend(
 ) -> None:
     """Take steps of Adam, each on 64 of ``n`` examples."""
     optimizer = torch.optim.Adam(parameters, lr=positive("learning_rate", learning_rate))  # type: ignore[arg-type]
-    chance = torch.Generator().manual_seed(seed_number("seed", seed))
+    chance = torch.Generator().manual_seed(count("seed", seed, at_least=0))
     for _ in range(count("steps", steps, at_least=0)):
         batch = torch.randint(n, (64,), generator=chance)
         optimizer.zero_grad()

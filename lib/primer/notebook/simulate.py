@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from primer.inputs import as_array
+from primer.inputs import as_array, count
 from primer.inputs.magnitude import scaled, variance
-from primer.inputs.seeds import seed_number
 
 ALLOWED_ERRORS = 5.0
 """A simulated value may lie this many standard errors from the exact one.
@@ -45,7 +44,7 @@ def generator(seed: int) -> np.random.Generator:
     [47, 51, 75, 95]
     """
     moved = os.environ.get("PRIMER_SEED")
-    number = seed_number("seed", seed)
+    number = count("seed", seed, at_least=0)
     return np.random.default_rng(number if moved is None else [number, int(moved)])
 
 

@@ -16,8 +16,17 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs import Reals, StepsOrNone, checked, count, fraction, not_negative, positive, real
-from primer.inputs.fields import checked_fields
+from primer.inputs import (
+    Reals,
+    StepsOrNone,
+    checked,
+    checked_fields,
+    count,
+    fraction,
+    not_negative,
+    positive,
+    real,
+)
 from primer.inputs.given import given
 from primer.inputs.guard import unasked
 from primer.optimization.norms import Norm, steepest_step

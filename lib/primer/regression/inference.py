@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.linalg import solve_triangular
 
-from primer.inputs import Probability, checked, matrix, one_of
-from primer.inputs.fields import checked_fields
+from primer.inputs import Probability, checked, checked_fields, matrix, one_of
 from primer.inputs.magnitude import length, lengths, rescaled, scaled
 from primer.regression.inputs import Design, column, column_names, design, single_response
 from primer.regression.projection import add_intercept

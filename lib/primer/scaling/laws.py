@@ -11,8 +11,16 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from primer.inputs import Like, NotNegative, Positive, checked, not_negative, positive, real
-from primer.inputs.fields import checked_fields
+from primer.inputs import (
+    Like,
+    NotNegative,
+    Positive,
+    checked,
+    checked_fields,
+    not_negative,
+    positive,
+    real,
+)
 from primer.inputs.magnitude import TINY
 
 

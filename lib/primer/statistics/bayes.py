@@ -20,11 +20,11 @@ from primer.inputs import (
     Steps,
     as_array,
     checked,
+    checked_fields,
     evaluated,
     number,
     positive,
 )
-from primer.inputs.fields import checked_fields
 from primer.inputs.magnitude import scaled
 from primer.statistics.binomial import log_beta_binomial, log_beta_density
 from primer.statistics.inputs import Sample, sample

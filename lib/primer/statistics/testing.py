@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Num
 from numpy.typing import ArrayLike
 
-from primer.inputs import Number, Probability, checked, one_of
-from primer.inputs.fields import checked_fields
+from primer.inputs import Number, Probability, checked, checked_fields, one_of
 from primer.inputs.magnitude import scaled, variance
 from primer.statistics.inputs import sample
 from primer.statistics.student import t_cdf, t_quantile

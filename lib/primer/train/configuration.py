@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from primer.inputs import checked, count, fraction, not_negative, one_of, positive, whole
-from primer.inputs.fields import checked_fields
+from primer.inputs import (
+    checked,
+    checked_fields,
+    count,
+    fraction,
+    not_negative,
+    one_of,
+    positive,
+    whole,
+)
 from primer.train.initialization import Initialization
 from primer.train.phases import Phase
 from primer.train.repetition import Repeats

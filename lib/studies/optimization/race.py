@@ -20,8 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from primer.inputs import fraction, one_of, positive
-from primer.inputs.seeds import seed_number
+from primer.inputs import count, fraction, one_of, positive
 from primer.optimization.muon import Muon
 from primer.optimization.network import Mlp, digits, train
 from studies.study import Setting, Study
@@ -163,7 +162,7 @@ def compete(rule: str, memory: float, rate: float, seed: int) -> Iterator[Run]:
     """
     data = digits()
     with torch.random.fork_rng():
-        torch.manual_seed(seed_number("seed", seed))
+        torch.manual_seed(count("seed", seed, at_least=0))
         model = Mlp(WIDTH, "standard")
     losses = []
 

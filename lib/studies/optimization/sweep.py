@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from primer.inputs.seeds import seed_number
+from primer.inputs import count
 from primer.optimization.network import Mlp, Parametrization, digits, train
 from studies.study import Setting, Study
 
@@ -59,7 +59,7 @@ def train_width(
     """
     data = digits()
     with torch.random.fork_rng():
-        torch.manual_seed(seed_number("seed", seed))
+        torch.manual_seed(count("seed", seed, at_least=0))
         model = Mlp(width, parametrization)
     train(model, torch.optim.Adam(model.rates(rate)), data, steps, seed)
     with torch.no_grad():
