@@ -682,11 +682,34 @@ def test_search_shows_words_and_no_markup(site: Path) -> None:
         f"{one['page']}, {one['heading']}: {found[0]}"
         for one in documents
         for found in re.finditer(
-            r"\{\w+\}|\\[a-z]+|… …|\b(?:eq|thm|def|ex|fig)-[a-z]|[\ue000\ue001]",
+            r"\{\w+\}|\\[a-z]+|… …|\b(?:eq|thm|def|ex|fig)-[a-z]|[\ue000\ue001]|target name",
             f"{one['heading']} {one['text']}",
         )
     ]
     assert marked == []
+
+
+def test_search_has_every_word_of_the_glossary(site: Path) -> None:
+    script = (site / "_static/search-documents.js").read_text("utf-8")
+    documents = json.loads(script[script.index("[") : script.index(";\nwindow.searchWords")])
+    indexed = {one["id"]: one["text"] for one in documents if one["kind"] == "term"}
+    page = LexborHTMLParser((site / "chapters/appendix/glossary.html").read_text("utf-8"))
+    lost, compared = {}, 0
+    for term in page.css("dl.glossary dt"):
+        said = term.next
+        while said is not None and said.tag != "dd":
+            said = said.next
+        if said is None or said.css_first(".math, .katex"):
+            continue  # a formula is written otherwise
+        shown, found = (
+            " ".join(re.findall(r"\w+", text))
+            for text in (re.split(r"\s→", said.text())[0], indexed[term.attributes["id"]])
+        )
+        compared += 1
+        if shown != found:
+            lost[term.attributes["id"]] = (shown, found)
+    assert compared > 200
+    assert lost == {}
 
 
 @from_disk

@@ -53,6 +53,7 @@ _LEFT_OUT = (
     nodes.comment,
     nodes.image,
     nodes.target,
+    nodes.system_message,
     addnodes.desc,
     addnodes.glossary,
     addnodes.toctree,
@@ -128,6 +129,9 @@ def prose(node: nodes.Node) -> str:
     >>> unnamed = addnodes.pending_xref("", nodes.Text("stat-mle"), reftarget="stat-mle")
     >>> prose(nodes.paragraph("", "up to ", unnamed)) == f"up to {OPEN}stat-mle{CLOSE}"
     True
+    >>> term = addnodes.pending_xref("", nodes.Text("head"), reftype="term", reftarget="head")
+    >>> prose(nodes.paragraph("", "silencing a ", term))  # it is called as it is written
+    'silencing a head'
     """
     pieces: list[str] = []
 
@@ -140,7 +144,7 @@ def prose(node: nodes.Node) -> str:
         if isinstance(one, addnodes.pending_xref) and one.get("reftype") == "numref":
             pieces.append(one.astext().replace("{number}", "").strip())
             return
-        if isinstance(one, addnodes.pending_xref) and one.astext() == one.get("reftarget"):
+        if isinstance(one, addnodes.pending_xref) and _names_a_label(one):
             pieces.append(f"{OPEN}{one.astext()}{CLOSE}")  # its name is not known yet
             return
         if isinstance(one, nodes.Text):
@@ -153,6 +157,12 @@ def prose(node: nodes.Node) -> str:
     for child in node.children:
         collect(child)
     return re.sub("…(?: …)+", "…", " ".join("".join(pieces).split()))
+
+
+def _names_a_label(link: addnodes.pending_xref) -> bool:
+    """Whether a link has no words of its own; a term's and a function's are what it leads to."""
+    own = link.get("reftype") == "term" or link.get("refdomain") == "py"
+    return not own and link.astext() == link.get("reftarget")
 
 
 def _is_section(node: nodes.Node) -> bool:
@@ -265,8 +275,9 @@ def called(text: str, names: Mapping[str, str]) -> str:
 
 
 def names_of_labels(env: BuildEnvironment) -> dict[str, str]:
-    """Name each label: the number of an equation, a theorem, the title of what stands there."""
-    names = {label: title for label, (_, _, title) in env.domaindata["std"]["labels"].items()}
+    """Name each page and label: a title, the number of an equation, a theorem."""
+    names = {page: title.astext() for page, title in env.titles.items()}
+    names |= {label: title for label, (_, _, title) in env.domaindata["std"]["labels"].items()}
     for label, (page, own) in env.domaindata["math"]["objects"].items():
         of_book = env.toc_fignumbers.get(page, {}).get("displaymath", {})
         parts = of_book.get(f"equation-{label}", (own,))
@@ -363,7 +374,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_js_file("search.js", defer="defer")
     return {
         "version": "1",
-        "env_version": 1,
+        "env_version": 2,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }
