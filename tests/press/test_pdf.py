@@ -180,7 +180,7 @@ def test_the_words_stand_in_their_order_and_nothing_is_hidden(printed: Path) -> 
         "Before the formula stands alpha.",
         "exp",
         "Behind the formula stands omega.",
-        "A widget: on the page of this chapter it moves.",
+        "A widget: on its page it moves.",
         "summand_0 + summand_1",
         "summand_39",
         "Whether",
@@ -411,5 +411,5 @@ def test_a_real_chapter(chromium: Browser) -> None:
     assert before
     assert "softmax" in formula
     widgets = read_book(BOOK)["08-positions"].widgets
-    assert text.count("A widget: on the page of this chapter it moves.") == len(widgets)
+    assert text.count("A widget: on its page it moves.") == len(widgets)
     assert "Solutions Exercise 8.1" in text

@@ -26,7 +26,7 @@
         alt: written.alt,
         src: written.getAttribute("src"),
       });
-      const words = element("p", { textContent: "A widget: on the page of this chapter it moves." });
+      const words = element("p", { textContent: "A widget: on its page it moves." });
       const picture = element("div", { className: "print-picture on-paper-only" });
       picture.append(element("img", { alt, src, className: "figure" }), words);
       beside.previousElementSibling.after(picture);
