@@ -96,6 +96,7 @@ def check_block(answer: Answer) -> None:
     post = norm1(x + attention(x))
     on_path = norm1(x) + attention(norm1(x))
     alone, bare, behind = attention(norm1(x)), x + attention(x), x + norm1(attention(x))
+    other, fed = x + attention(norm2(x)), x + feed_forward(norm1(x))
     explain(
         got,
         heard + feed_forward(norm2(heard)),
@@ -114,6 +115,10 @@ def check_block(answer: Answer) -> None:
             + feed_forward(norm2(heard)),
             "norm1 was used twice": heard + feed_forward(norm1(heard)),
             "the norms are missing": x + attention(x) + feed_forward(x + attention(x)),
+            "the norms are exchanged: attention reads norm1, the network norm2": other
+            + feed_forward(norm1(other)),
+            "the network came first: attention is the first of the two": fed
+            + attention(norm2(fed)),
             "the first residual is forgotten: add x to what attention returns": alone
             + feed_forward(norm2(alone)),
             "the second residual is forgotten: add y to what the network returns": feed_forward(
@@ -248,10 +253,25 @@ def check_decoder(answer: Answer) -> None:
                 "these are log-probabilities: harmless to cross_entropy, but hand over logits": (
                     right.log_softmax(-1)
                 ),
+                "these are probabilities over the places: cross_entropy applies the softmax "
+                "itself, to each row, so hand over logits": right.softmax(0),
                 "the mask is turned around: row i may look at the columns up to i": head(
                     layer(placed, causal.T)
                 ),
+                "every place still sees the token just after it: the last place that row i may "
+                "look at is i": head(layer(placed, torch.ones(n, n).tril(1).bool())),
                 "the positions are lost": head(layer(x, causal)),
+                "the positions come too late: the layer needs them, so add them before it": head(
+                    layer(x, causal) + positions[:n]
+                ),
+                "the first token stands at place 0: add positions[:n]": head(
+                    layer(x + positions[1 : n + 1], causal)
+                ),
+                "these are the last rows of the table: add positions[:n]": head(
+                    layer(x + positions[-n:], causal)
+                ),
+                "every token gets one and the same position: add positions[:n], a row for "
+                "each": head(layer(x + positions[0], causal)),
             },
             "the rest of the decoder was right: positions, layer, head, in this order",
         )

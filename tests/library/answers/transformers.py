@@ -103,6 +103,21 @@ def decoder(in_place=False, mask="tril", softmax=False, placed=True):
     return decode
 
 
+def placed_at(rows):
+    """Take other rows of the table of positions."""
+
+    def decode(x, positions, layer, head):
+        n = len(x)
+        return head(layer(x + positions[rows(n)], torch.ones(n, n).tril()))
+
+    return decode
+
+
+def places_late(x, positions, layer, head):
+    n = len(x)
+    return head(layer(x, torch.ones(n, n).tril()) + positions[:n])
+
+
 def decode_with(mask):
     """Write the right decoder with another kind of mask."""
 
@@ -193,6 +208,14 @@ WRONG = [
     (checks.check_decoder, decode_with(lambda n: torch.ones(n, n).tril().log()), "what is added"),
     (checks.check_decoder, decode_with(lambda n: torch.ones(n)), r"the mask should .* \(5, 5\)"),
     (checks.check_decoder, decoder(placed=False), "positions are lost"),
+    (checks.check_decoder, lambda *a: decoder()(*a).softmax(0), "over the places"),
+    (checks.check_decoder, decode_with(lambda n: torch.ones(n, n).tril(1)), "just after it"),
+    (checks.check_decoder, placed_at(lambda n: slice(1, n + 1)), "stands at place 0"),
+    (checks.check_decoder, placed_at(lambda n: slice(-n, None)), "last rows of the table"),
+    (checks.check_decoder, placed_at(lambda n: 0), "one and the same position"),
+    (checks.check_decoder, places_late, "come too late"),
+    (checks.check_block, lambda x, n1, a, n2, f: block(x, n2, a, n1, f), "are exchanged"),
+    (checks.check_block, lambda x, n1, a, n2, f: block(x, n1, f, n2, a), "the network came first"),
     (checks.check_merge, lambda a, b: ((a[0] + b[0]) / 2, a[1]), "averaged"),
     (checks.check_merge, lambda a, b: (0.3 * a[0] + 0.7 * b[0], a[1]), "how many keys"),
     (checks.check_merge, lambda a, b: merge((a[0], b[1]), (b[0], a[1])), "swapped"),
