@@ -57,7 +57,6 @@ from primer.train import token_stream
 from primer.transformers import Transformer, TransformerConfig
 
 TINY = TransformerConfig(vocab_size=20, n_layers=2, d_model=16, n_heads=2, context_length=12)
-HF_LLAMA = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 seeds = st.integers(0, 2**31)
 ranks = st.integers(1, 4)
 TOKENS = torch.arange(12).reshape(1, 12) % 20

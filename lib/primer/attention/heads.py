@@ -14,8 +14,6 @@ from primer.attention.multi_head import MultiHeadAttention
 from primer.attention.observing import shown
 from primer.inputs import checked
 
-BEHAVIORS = ("previous token", "first token", "same token", "induction")
-
 
 @checked
 def head_targets(tokens: Int[Tensor, "*batch seq"]) -> dict[str, Bool[Tensor, "*batch seq seq"]]:
@@ -82,8 +80,8 @@ def head_scores(
     Returns
     -------
     dict of str to Tensor of shape (heads,)
-        For each of the :data:`BEHAVIORS` a mean weight between 0 and 1; 0 where no query has a key
-        of that kind, as for *induction* in a text that repeats nothing.
+        For each behavior of :func:`head_targets` a mean weight between 0 and 1; 0 where no query
+        has a key of that kind, as for *induction* in a text that repeats nothing.
 
     Raises
     ------

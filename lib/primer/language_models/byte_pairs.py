@@ -14,7 +14,6 @@ from primer.language_models.counting import one_row
 from primer.language_models.merges import (
     Pair,
     learn_merges,
-    learn_merges_by_rescan,
 )
 from primer.language_models.words import PATTERN, count_words, split_words, utf8
 from primer.saving import write_whole
@@ -134,15 +133,6 @@ class BytePairEncoding:
         """
         n_merges = _n_merges(vocab_size, special_tokens)
         merges = learn_merges(count_words(texts), n_merges)
-        return cls(merges, special_tokens)
-
-    @classmethod
-    @checked
-    def train_by_rescan(
-        cls, texts: Iterable[str], vocab_size: int, special_tokens: Sequence[str] = (END,)
-    ) -> BytePairEncoding:
-        """Do what :meth:`train` does as the textbook says it: slow, to compare with."""
-        merges = learn_merges_by_rescan(count_words(texts), _n_merges(vocab_size, special_tokens))
         return cls(merges, special_tokens)
 
     @property

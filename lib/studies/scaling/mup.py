@@ -167,9 +167,9 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     return tried + small + whole + [("mup", FORETOLD, longest, RATE, seed) for seed in range(3)]
 
 
-def losses_of(runs: Sequence[Run], size: str, way: str = "mup") -> list[float]:
+def losses_of(runs: Sequence[Run], size: str) -> list[float]:
     """Return the losses of a size on the whole text, one for each seed."""
-    return [run.nats for run in runs if run[:3] == (way, size, TOKENS[-1])]
+    return [run.nats for run in runs if run[:3] == ("mup", size, TOKENS[-1])]
 
 
 def report(runs: Sequence[Run]) -> Iterator[str]:

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from primer.attention import scaled_dot_product_attention
-from primer.notebook.names import name_tips
 from primer.palette import LIGHT
+from primer.widgets.attention_by_hand.arrow_names import name_tips
 from primer.widgets.base import Widget
 from primer.widgets.controls import Number, Switch
 

@@ -18,7 +18,6 @@ TURNS, CLEAR = 24, 3.0
 """Directions that are tried, and the points between a name and a line."""
 
 Point = Sequence[float]
-Line = tuple[Point, Point]
 
 
 def name_tips(
@@ -26,8 +25,6 @@ def name_tips(
     tips: Sequence[Point],
     names: Sequence[str],
     colors: Sequence[str],
-    lines: Sequence[Line] = (),
-    origin: Point = (0.0, 0.0),
 ) -> list[Annotation]:
     """Write the names of arrows at their tips, preferably outwards, on no arrow and no other name.
 
@@ -36,13 +33,9 @@ def name_tips(
     axes : Axes
         Where the arrows are drawn, with its limits.
     tips : sequence of points
-        Where the arrows end, in data; all begin at ``origin``.
+        Where the arrows end, in data; all begin at the origin.
     names, colors : sequences of str
         A name for each tip, and its color in the palette.
-    lines : sequence of pairs of points, optional
-        What else is drawn, from one point to another.
-    origin : point, optional
-        Where the arrows begin.
 
     Returns
     -------
@@ -86,14 +79,14 @@ def name_tips(
     figure.draw_without_rendering()  # lays the axes out; the names must not widen them
     unit = figure.dpi / 72  # pixels in a point
     seen = axes.transData.transform
-    drawn = [seen(np.array(line, float)) / unit for line in [*((origin, t) for t in tips), *lines]]
+    arrows = [seen(np.array([(0, 0), tip], float)) / unit for tip in tips]
     frame = Bbox(axes.get_window_extent().get_points() / unit)
     taken: list[Bbox] = []
-    for text, (start, tip) in zip(texts, drawn, strict=False):  # the arrows come first
+    for text, (start, tip) in zip(texts, arrows, strict=True):
         text.set_in_layout(False)
         extent = text.get_window_extent()
         width, height = extent.width / unit, extent.height / unit
-        box = _best(tip, start, (width, height), drawn, taken, frame)
+        box = _best(tip, start, (width, height), arrows, taken, frame)
         taken.append(box)
         middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
         text.set_position((float(middle[0] - tip[0]), float(middle[1] - tip[1])))

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from primer.notebook.names import name_tips, touches
 from primer.widgets import AttentionByHand
 from primer.widgets.attention_by_hand import worked_example
+from primer.widgets.attention_by_hand.arrow_names import name_tips, touches
 
 
 def struck(figure: Figure) -> list[str]:
