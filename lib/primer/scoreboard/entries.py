@@ -10,12 +10,11 @@ from typing import NamedTuple
 from primer.language_models.window import PRETRAINED as WINDOW
 from primer.recurrent.stored import MODELS as CHARACTERS
 from primer.scoreboard import compressors, counts
-from primer.scoreboard.recurrent import recurrent_model
+from primer.scoreboard.character_networks import recurrent_model, window_model
 from primer.scoreboard.rules import Measure
 from primer.scoreboard.stored_memories import WEIGHTS as MEMORIES
 from primer.scoreboard.stored_memories import memory_model
 from primer.scoreboard.transformer import plays_transformer
-from primer.scoreboard.window import window_model
 from primer.transformers import pretrained_file
 
 
