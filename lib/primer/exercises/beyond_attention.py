@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from numbers import Number
 from types import ModuleType
 from typing import Any
@@ -281,7 +284,28 @@ def _inside(part: Any) -> Iterator[Any]:
     if isinstance(part, Mapping):
         yield from part.values()
     yield from getattr(part, "__dict__", {}).values()
+    if isinstance(part, partial):
+        yield from (part.func, part.args, part.keywords)
+    elif not _of_a_library(part):
+        yield from _behind(part)
     for kind in type(part).__mro__:
         names = vars(kind).get("__slots__", ())
         for name in [names] if isinstance(names, str) else names:
             yield getattr(part, name, None)
+        if not _of_a_library(kind):  # what all objects of a class share, and its functions
+            yield from (value for name, value in vars(kind).items() if not name.startswith("__"))
+
+
+def _of_a_library(part: Any) -> bool:
+    """Say whether a function or class was not written by the reader."""
+    root = str(getattr(part, "__module__", "")).partition(".")[0]
+    return root in {"primer", "numpy", "torch", "scipy", "sklearn", *sys.stdlib_module_names}
+
+
+def _behind(part: Any) -> Iterator[Any]:
+    """Yield what a function remembers: names from around it, defaults, and whose method it is."""
+    for cell in getattr(part, "__closure__", None) or ():
+        with suppress(ValueError):  # a name that has no value yet
+            yield cell.cell_contents
+    for name in ("__defaults__", "__kwdefaults__", "__self__", "__func__"):
+        yield getattr(part, name, None)

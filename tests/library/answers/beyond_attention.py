@@ -1,5 +1,9 @@
 """Answers to the exercises on memories beside attention."""
 
+import functools
+from types import SimpleNamespace
+from typing import ClassVar
+
 import numpy as np
 import torch
 
@@ -130,6 +134,65 @@ def without_length(x, taps):
     return np.fft.irfft(np.fft.rfft(x, n) * np.fft.rfft(taps, n))[: len(x)]
 
 
+def newest(pairs, key):
+    return max(reversed(pairs), key=lambda pair: round(float(pair[0] @ key), 6))[1]
+
+
+def around_a_list(d):
+    """A list of pairs that two functions share."""
+    pairs = []
+    return SimpleNamespace(
+        write=lambda key, value: pairs.append((key, value)), read=lambda key: newest(pairs, key)
+    )
+
+
+def partly(memory):
+    return SimpleNamespace(write=functools.partial(memory.write), read=memory.read)
+
+
+def of_a_class(d):
+    """A list of pairs around the class whose methods use it."""
+    pairs = []
+
+    class Memory:
+        def write(self, key, value):
+            pairs.append((key, value))
+
+        def read(self, key):
+            return newest(pairs, key)
+
+    return Memory()
+
+
+class OfAll:
+    """A list of pairs that all memories of the class share."""
+
+    pairs: ClassVar = []
+
+    def __init__(self, d):
+        type(self).pairs = []
+
+    def write(self, key, value):
+        self.pairs.append((key, value))
+
+    def read(self, key):
+        return newest(self.pairs, key)
+
+
+def around_two_matrices(d):
+    """Least squares that forgets a little, in functions that share two matrices."""
+    memory, spread = np.zeros((d, d)), 1000 * np.eye(d)
+
+    def write(key, value):
+        nonlocal memory, spread
+        spread = spread / 0.95
+        gain = spread @ key / (1 + key @ spread @ key)
+        memory = memory + np.outer(value - memory @ key, gain)
+        spread = spread - np.outer(gain, key @ spread)
+
+    return SimpleNamespace(write=write, read=lambda key: memory @ key)
+
+
 RIGHT = [
     (checks.check_linear, attend),
     (checks.check_convolve, lambda x, taps: filtered(x, taps, lambda n: 2 * n)[: len(x)]),
@@ -137,6 +200,7 @@ RIGHT = [
     (checks.check_convolve, lambda x, taps: torch.tensor(np.convolve(x, taps)[: len(x)] + 0j)),
     (checks.check_memory, lambda d: RidgeMemory(d, d, penalty=1e-3, keep=0.95)),
     (checks.check_memory, OneByOne),
+    (checks.check_memory, around_two_matrices),
     (checks.check_memory, lambda d: Inside(OneByOne(d))),
 ]
 
@@ -194,6 +258,10 @@ WRONG = [
         "the memory grows",
     ),
     (checks.check_memory, Ring, "as they came: a list of pairs"),
+    (checks.check_memory, around_a_list, "holds 4096 numbers"),
+    (checks.check_memory, of_a_class, "holds 4096 numbers"),
+    (checks.check_memory, lambda d: partly(around_a_list(d)), "holds 4096 numbers"),
+    (checks.check_memory, OfAll, "holds 4096 numbers"),
     (checks.check_memory, Cut, "768 of the numbers that it holds are those of keys and values"),
     (checks.check_memory, lambda d: Cut(d, np.float32), "as they came: a list of pairs"),
     (checks.check_memory, Named, "write each pair into numbers that all pairs share"),
