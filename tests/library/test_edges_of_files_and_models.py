@@ -18,6 +18,7 @@ from scipy.optimize import minimize_scalar
 from torch import nn
 
 from primer import fine_tuning, inside, pretraining, scaling, train
+from primer.datasets import corpus_hash
 from primer.language_models import BytePairEncoding, Counts, count_ngrams
 from primer.language_models.byte_pairs import FORMAT
 from primer.language_models.counting import Alphabet
@@ -28,7 +29,9 @@ from primer.language_models.word_vectors import spectral_vectors
 from primer.language_models.words import PATTERN
 from primer.notebook import Estimate, monte_carlo, verify, verify_between, verify_simulated
 from primer.saving import write_whole
-from primer.tables import read_records, write_records
+from primer.scoreboard import read_readings, read_scenes, read_scoreboard
+from primer.scoreboard.table import SCENES
+from primer.tables import read_records, read_table, write_records
 from primer.transformers import Transformer, TransformerConfig
 from studies.study import followed, spread
 
@@ -292,3 +295,32 @@ def test_rates_that_cannot_be_followed() -> None:
             followed(first, dict.fromkeys(first, 1.0))
     with pytest.raises(ValueError, match="values is empty"):
         spread([])
+
+
+def test_tables_that_are_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"there is no table .*losses\.csv"):
+        read_table(tmp_path / "losses.csv", ["loss"], dict)
+    with pytest.raises(ValueError, match="cannot be read: Is a directory"):
+        read_table(tmp_path, ["loss"], dict)
+    with pytest.raises(ValueError, match=r"path must be a pathlib\.Path, got 'losses'"):
+        read_table("losses", ["loss"], dict)  # type: ignore[arg-type]
+    for read in (read_scenes, read_scoreboard, read_readings):
+        with pytest.raises(ValueError, match=r"there is no table .*\.csv"):
+            read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"play,scene\n", b"play,scene,characters,x\nA,1,two,3\n", b"\xff\xfe",
+     b"play,scene,characters,x\nA,1,2\n", b"play,scene,characters,x\n"],
+)  # fmt: skip
+def test_what_is_no_table_of_scenes_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / SCENES).write_bytes(content)
+    with pytest.raises(ValueError, match=r"scenes\.csv is no table of scenes"):
+        read_scenes(tmp_path)
+
+
+@pytest.mark.parametrize("texts", [{"A": "a\ud800"}, {"a\ud800": "A"}])
+def test_half_a_character_has_no_hash(texts: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"lone surrogate U\+D800 at index 1"):
+        corpus_hash(texts)

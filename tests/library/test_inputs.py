@@ -24,6 +24,8 @@ from primer import inputs
 from primer.inputs import foreign, guard, hints, quick
 from primer.inputs.given import is_tensor as given_tensor
 from primer.inputs.sizes import LARGEST
+from primer.recurrent import bilinear_score
+from primer.statistics import kolmogorov_distance
 
 
 @given(arrays(np.float32, array_shapes(), elements=st.floats(-1e3, 1e3, width=32)))
@@ -254,6 +256,7 @@ def test_what_only_counts_as_true_or_false_is_refused(value):
         inputs.truth("causal", value)
 
 
+ROUNDING = {torch.bfloat16: 0.05, torch.float32: 1e-3, torch.float64: 1e-6}
 ASKS_ITSELF = {  # the others' guard asks; rows of wrong calls hold these
     "MultiHeadAttention.forward",
     "TransformerConfig.__init__",
@@ -344,6 +347,65 @@ def test_errors_of_arithmetic_and_memory_are_said_in_words(error, words):
 
     with pytest.raises(ValueError, match=f"fails {words}"):
         fails(1)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (lambda x: 1 / 0, ZeroDivisionError),
+        (lambda x: [][0], IndexError),
+        (lambda x: math.exp(1e9), OverflowError),
+        (lambda x: torch.ones(2) @ torch.ones(3), RuntimeError),
+        (lambda x: np.ones((2, 2)) @ np.ones(3), ValueError),
+        (lambda x: bytearray(1 << 62), MemoryError),
+    ],
+)
+def test_what_a_function_of_the_readers_meets_is_told_by_itself(function, kind):
+    with pytest.raises(kind) as own:
+        function(0)
+
+    with pytest.raises(kind) as error:
+        kolmogorov_distance([0.5, 1.0], function)
+    assert type(error.value) is kind
+    assert str(error.value) == str(own.value)
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_a_tensor_without_a_record_is_told_how_it_gets_one():
+    query, weight = torch.ones(1, 2), torch.ones(2, 2, requires_grad=True)
+    with torch.inference_mode():
+        keys = torch.ones(1, 3, 2)
+    with pytest.raises(ValueError, match=r"made in torch\.inference_mode\(\), .* give its \.clone"):
+        bilinear_score(query, keys, weight)
+    assert bilinear_score(query, keys.clone(), weight).tolist() == [[4.0, 4.0, 4.0]]
+
+
+@pytest.mark.usefixtures("as_readers_run_it")
+def test_a_column_of_a_table_is_told_how_it_becomes_one():
+    pandas = pytest.importorskip("pandas")
+
+    @inputs.checked
+    def total(x: Float[np.ndarray, "n"], y: Float[Tensor, "n"]) -> float:
+        return float(x.sum())
+
+    column = pandas.Series([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"got a Series; write numpy\.array\(x\.to_numpy\(\)\)"):
+        total(column, torch.ones(2))
+    with pytest.raises(ValueError, match=r"got a Series; write torch\.tensor\(y\.to_numpy\(\)\)"):
+        total(np.ones(2), column)
+    with pytest.raises(ValueError, match=r"got a Series; write torch\.tensor\(y\.to_numpy\(\)\)"):
+        inputs.tensor("y", column)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_a_distribution_sums_to_one_as_far_as_its_precision_reaches(dtype):
+    p = torch.linspace(0, 3, 50_000, dtype=torch.float64).softmax(-1)
+    assert inputs.distribution("p", p.to(dtype)).dtype is dtype
+    with pytest.raises(ValueError, match=r"sum to 1, got the sum 1\."):
+        inputs.distribution("p", torch.tensor([0.5, 0.5 + 4 * ROUNDING[dtype]], dtype=dtype))
+    with pytest.raises(ValueError, match=r"got the sum 1\.00001"):
+        inputs.distribution("p", [0.5, 0.50001])
 
 
 @pytest.mark.usefixtures("as_readers_run_it")

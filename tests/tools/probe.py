@@ -35,6 +35,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any
@@ -132,7 +134,11 @@ def bad_numbers(value: float) -> Iterator[tuple[str, Any]]:
     yield from (("a list", [value, value]), ("−1", type(value)(-1)), ("zero", type(value)(0)))
     yield from (("large", 1e200), ("largest", 1e308), ("small", 1e-200), ("True", True))
     yield from (("half", value + 0.5), ("complex", value + 1j), ("a masked array", masked(value)))
+    yield from (("a huge integer", 10**400), ("no time", np.datetime64("NaT")), ("−0", -0.0))
+    yield from ((str(kind), kind(value)) for kind in (Fraction, Decimal, np.float16, np.float64))
     if isinstance(value, int):
+        if 0 <= value < 128:
+            yield from ((str(kind), kind(value)) for kind in (np.uint8, np.int8, np.int64))
         yield from (("float", float(value)), ("64 bits", 2**63), ("a billion", 10**9))
 
 
@@ -170,6 +176,12 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
             yield str(kind), torch.as_tensor(value).detach().to(kind)
         yield "with a gradient", torch.as_tensor(value).detach().clone().requires_grad_()
         yield "complex", value + 1j
+        if not torch_like:
+            yield "long", value.astype(np.longdouble)
+            yield "objects", value.astype(object)
+            yield "times", np.full(value.shape, np.datetime64("NaT"))
+            yield "a big integer", np.full(value.shape, 10**400, dtype=object)
+            yield "truth values", value > 0
         yield "integers", value.to(torch.int64) if torch_like else np.nan_to_num(value).astype(int)
         yield "the other array", value.detach().numpy() if torch_like else torch.as_tensor(value)
         if torch_like:
@@ -179,6 +191,8 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
             )
     else:
         yield "halves", value + 0.5
+        if not torch_like and value.dtype.kind in "iu":
+            yield from ((str(t), value.astype(t)) for t in (np.uint8, np.int8, object))
         if (value.dtype != torch.bool) if torch_like else value.dtype.kind in "iu":
             if torch_like:
                 yield from ((str(t), value.to(t)) for t in (torch.uint8, torch.int8, torch.int32))
@@ -240,11 +254,14 @@ def bad(value: Any) -> Iterator[tuple[str, Any]]:
             ("an array's", np.ndarray),
         )
     if isinstance(value, bool):
-        yield "text", "yes"
+        yield from (("text", "yes"), ("a number", int(value)), ("None", None), ("NaN", math.nan))
+        yield from (("NumPy's", np.bool_(value)), ("torch's", torch.tensor(value)))
     elif isinstance(value, int | float):
         yield from bad_numbers(value)
     elif isinstance(value, str):
         yield from (("another word", "no such"), ("a number", 3), ("None", None), ("empty", ""))
+        yield from (("half of a pair", value + "\ud800"), ("a zero", value + "\0"))
+        yield from (("a mark", value + "\u0301"), ("bytes", value.encode()))
     elif isinstance(value, torch.Tensor | np.ndarray):
         yield from bad_arrays(value)
     elif isinstance(value, np.random.Generator):

@@ -170,8 +170,7 @@ def speeches(
             reply = tokenizer.encode(speech[2])
             if not 3 <= len(reply) <= longest:
                 continue
-            before = text[max(0, speech.start(2) - 8 * prompt_length) : speech.start(2)]
-            said = tokenizer.encode(before)
+            said = _last_tokens(text[: speech.start(2)], tokenizer, prompt_length)
             if len(said) >= prompt_length:
                 prompts.append(said[-prompt_length:])
                 replies.append([*reply, *[end] * (longest + 1 - len(reply))])
@@ -182,6 +181,18 @@ def speeches(
         )
     tokens = torch.tensor(replies)
     return Replies(torch.tensor(prompts), tokens, reply_mask(tokens, end))
+
+
+def _last_tokens(text: str, tokenizer: BytePairEncoding, number: int) -> list[int]:
+    """Encode the end of a text from the end of a line on, so that no word is cut in two."""
+    start, letters = len(text), 8 * number
+    said: list[int] = []
+    while len(said) < number and start > 0:
+        start = max(0, text.rfind("\n", 0, max(0, len(text) - letters)))
+        while start > 0 and text[start - 1].isspace():
+            start -= 1
+        said, letters = tokenizer.encode(text[start:]), 2 * letters
+    return said
 
 
 @checked

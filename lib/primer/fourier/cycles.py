@@ -10,9 +10,10 @@ from jaxtyping import Complex, Float
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import fft, ifft, rfft
-from primer.fourier.inputs import signal
+from primer.fourier.inputs import powers, signal
 from primer.fourier.windows import hann
 from primer.inputs import Many, Positive, checked, vector
+from primer.inputs.magnitude import scaled
 
 
 def _series(x: ArrayLike) -> np.ndarray:
@@ -66,11 +67,12 @@ def periodogram(
     >>> float(frequencies[power.argmax()])
     0.25
     """
-    series = _series(x)
+    series, unit = scaled(_series(x))  # whose squares neither vanish nor overflow
     w = hann(len(series))
     padded = np.pad(w * series, (0, (oversampling - 1) * len(series)))
     frequencies = np.arange(len(padded) // 2 + 1) * sample_rate / len(padded)
-    return frequencies, np.abs(rfft(padded)) ** 2 / (sample_rate * (w**2).sum())
+    power = np.abs(rfft(padded)) ** 2 / (w**2).sum()
+    return frequencies, powers(power, unit, 1 / sample_rate, unit)
 
 
 @checked

@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from primer.inputs import Like, finite, real
+from primer.inputs.magnitude import rescaled
+
+FARTHEST = 1e9
+"""Angles up to here, in rad, keep seven digits or more of what they are beyond whole turns."""
 
 
 def signal(name: str, x: ArrayLike, *, complex_allowed: bool = True) -> np.ndarray:
@@ -37,6 +41,32 @@ def sequence(name: str, x: ArrayLike) -> np.ndarray:
     if array.ndim != 1:
         raise ValueError(f"{name} must be one sequence, got an array of shape {array.shape}")
     return array
+
+
+def powers(parts: np.ndarray, *scales: float) -> np.ndarray:
+    """Multiply powers by the scales that the signal was divided by.
+
+    Beside the largest the others may be as small as they like: what is lost of them is nothing.
+
+    Raises
+    ------
+    ValueError
+        When the largest is no floating-point number, or so small that its digits are lost.
+
+    Examples
+    --------
+    >>> powers(np.array([1.0, 4.0]), 0.5, 0.5)
+    array([0.25, 1.  ])
+    >>> powers(np.array([1.0, 4.0]), 1e-170, 1e-170)
+    Traceback (most recent call last):
+        ...
+    ValueError: the power is too small for a floating-point number; measure in a smaller unit
+    """
+    rescaled("the power", parts.max(), *scales)
+    with np.errstate(under="ignore"):
+        for scale in scales:
+            parts = parts * scale
+    return parts
 
 
 Signals = Annotated[Like, signal]

@@ -9,8 +9,9 @@ from jaxtyping import Complex, Float
 from numpy.typing import ArrayLike
 
 from primer.fourier.fast import ifft, rfft
-from primer.fourier.inputs import RealSignals, Signals
+from primer.fourier.inputs import RealSignals, Signals, powers, signal
 from primer.inputs import Count, Dim, Positive, checked, vector
+from primer.inputs.magnitude import scaled
 
 
 def _window(window: ArrayLike) -> np.ndarray:
@@ -201,8 +202,11 @@ def spectrogram(x: ArrayLike, sample_rate: Positive, window: ArrayLike, hop: int
     >>> float(frequencies[power[5].argmax()])
     250.0
     """
-    Z = stft(x, window, hop)
+    samples, unit = scaled(signal("x", x, complex_allowed=False))
+    weights, other = scaled(_window(window))  # squares then neither vanish nor overflow
+    Z = stft(samples, weights, hop)
     frames, bins = Z.shape[-2:]
     times = np.arange(frames) * hop / sample_rate
     frequencies = np.arange(bins) * sample_rate / len(_window(window))
-    return Spectrogram(times, frequencies, Z.real**2 + Z.imag**2)
+    power = powers(Z.real**2 + Z.imag**2, unit, other, unit, other)
+    return Spectrogram(times, frequencies, power)

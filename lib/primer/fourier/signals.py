@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.fourier.inputs import FARTHEST
 from primer.inputs import Natural, Positive, as_array, checked, matrix, vector
 
 LONGEST = 1 << 28
@@ -71,6 +72,12 @@ def chirp(
     array([ 1.,  0., -1.,  0.])
     """
     t = sample_times(sample_rate, duration)
+    turned = 2 * np.pi * duration * max(abs(start), abs(stop))
+    if not turned < FARTHEST:
+        raise ValueError(
+            f"from {start:g} to {stop:g} Hz the tone turns by {turned:.3g} rad, of whose last turn "
+            "floating-point numbers keep too few digits; take lower frequencies or less time"
+        )
     return np.cos(2 * np.pi * (start * t + 0.5 * (stop - start) / duration * t**2))
 
 
@@ -99,7 +106,8 @@ def two_tones(
     """
     t = sample_times(sample_rate, duration)
     both = vector("frequencies", frequencies, length=2)
-    return np.mean([np.cos(2 * np.pi * f * t) for f in both], axis=0)
+    # Whole turns between two samples are none, and a remainder has no rounding.
+    return np.mean([np.cos(2 * np.pi * np.fmod(f, sample_rate) * t) for f in both], axis=0)
 
 
 @checked
@@ -136,7 +144,7 @@ def click_and_tone(
     if not 0 <= at < 1:
         raise ValueError(f"at is a part of the duration, from 0 to below 1, got {at}")
     t = sample_times(sample_rate, duration)
-    x = 0.25 * np.cos(2 * np.pi * frequency * t)
+    x = 0.25 * np.cos(2 * np.pi * np.fmod(frequency, sample_rate) * t)  # see two_tones
     x[int(at * len(x))] += 0.75
     return x
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Complex
 from numpy.typing import ArrayLike
 
-from primer.fourier.inputs import Signal
+from primer.fourier.inputs import FARTHEST, Signal
 from primer.inputs import (
     Dim,
     Positive,
@@ -22,9 +22,6 @@ from primer.inputs import (
     real,
 )
 from primer.inputs.values import MANY
-
-FARTHEST = 1e9
-"""Angles up to here, in rad, keep seven digits or more of what they are beyond whole turns."""
 
 Function = Callable[[np.ndarray], np.ndarray]
 

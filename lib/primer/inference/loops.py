@@ -39,6 +39,24 @@ def _runs(same: Bool[np.ndarray, " n"], least: int) -> Iterator[tuple[int, int]]
     yield from zip(starts[long].tolist(), ends[long].tolist(), strict=True)
 
 
+def _may_repeat(text: Int[np.ndarray, " seq"], period: int, found: list[Loop]) -> bool:
+    """Say whether a text may have a new loop of a period, without comparing all of it.
+
+    A stretch of m equal tokens, as a loop has, holds one of the blocks of m/2 that follow each
+    other; of these one token after the other is compared, until none is left.  A block inside a
+    loop of a shorter period belongs to that loop (Fine and Wilf, 1965).
+    """
+    half = max(ROUNDS * period, SHORTEST) - period >> 1
+    blocks = np.arange(0, len(text) - period - half + 1, half)
+    for one in found:
+        blocks = blocks[(blocks < one.start) | (blocks + half + period > one.end)]
+    for place in range(half):
+        if not len(blocks):
+            return False
+        blocks = blocks[text[blocks + place] == text[blocks + place + period]]
+    return len(blocks) > 0
+
+
 @checked
 def loops(tokens: Int[Tensor, " seq"]) -> list[Loop]:
     r"""Find the loops of a text: stretches of at least three rounds and at least thirty tokens.
@@ -68,6 +86,8 @@ def loops(tokens: Int[Tensor, " seq"]) -> list[Loop]:
     text = tokens.numpy()
     found: list[Loop] = []
     for period in range(1, len(text) // ROUNDS + 1):
+        if not _may_repeat(text, period, found):
+            continue
         for first, end in _runs(
             text[period:] == text[:-period], max(ROUNDS * period, SHORTEST) - period
         ):

@@ -9,8 +9,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from primer.inputs.given import is_tensor
+from primer.inputs.given import given, is_tensor
 
+ROUNDING = {1: 0.05, 2: 0.05, 4: 1e-3}
+"""How far the sum of probabilities of so many bytes may be rounded; in double precision 1e-6, for
+they may have been computed in single."""
 Numbers = TypeVar("Numbers", bound=Any)  # a NumPy array or a tensor
 
 
@@ -281,10 +284,9 @@ def distribution(name: str, values: Numbers) -> Numbers:
     if not bool((values >= 0).all()):
         raise ValueError(f"{rule} {float(values[~(values >= 0)].ravel()[0]):g}")
     sums = values.sum(-1)
-    rounding = 1e-3 if values.dtype.itemsize > 2 else 0.05  # of half precision
-    wrong = ~(abs(sums - 1) < rounding)
+    wrong = ~(abs(sums - 1) < ROUNDING.get(values.dtype.itemsize, 1e-6))
     if bool(wrong.any()):
-        raise ValueError(f"{rule} the sum {float(sums[wrong].ravel()[0]):g}")
+        raise ValueError(f"{rule} the sum {float(sums[wrong].ravel()[0]):.9g}")
     return values
 
 
@@ -326,10 +328,12 @@ def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
     ValueError: x must be a tensor of floating-point numbers, got a list; write torch.tensor(x)
     """
     if not is_tensor(value):
-        advice = f"; write torch.tensor({name})" if isinstance(value, list | np.ndarray) else ""
+        own = f"{name}.to_numpy()" if hasattr(value, "to_numpy") else name  # a column of a table
+        rows = isinstance(value, list | np.ndarray) or own != name
+        advice = f"; write torch.tensor({own})" if rows else ""
         kind = type(value).__name__
-        given = f"a {kind}" if isinstance(value, list | tuple | np.ndarray) else repr(value)
-        raise ValueError(f"{name} must be a tensor of floating-point numbers, got {given}{advice}")
+        what = f"a {kind}" if isinstance(value, list | tuple | np.ndarray) else given(value)
+        raise ValueError(f"{name} must be a tensor of floating-point numbers, got {what}{advice}")
     if not value.is_floating_point():
         raise ValueError(
             f"{name} must hold floating-point numbers, got {value.dtype}; write {name}.float()"

@@ -42,13 +42,34 @@ def last_resort(error: Exception, name: str, arguments: Mapping[str, Any]) -> st
     return f"{name} {NOT_TAKEN}, {values}: {error}"
 
 
-def _met(error: Exception) -> bool:
-    """Say whether a line of the library met this error, and did not raise it itself."""
-    lines = [
+def is_own(error: Exception) -> bool:
+    """Say whether a function that the reader gave the library met an error: it tells by itself.
+
+    Examples
+    --------
+    >>> from primer.statistics import kolmogorov_distance
+    >>> kolmogorov_distance([0.5, 1.0], lambda x: 1 / 0)
+    Traceback (most recent call last):
+        ...
+    ZeroDivisionError: division by zero
+    """
+    files = [file for file, _ in _written(error)]
+    own = [not file.startswith(LIBRARY) for file in files]
+    return len(files) > 2 and own[-1] and not own[1]  # the first line is the guard's
+
+
+def _written(error: Exception) -> list[tuple[str, int]]:
+    """Give file and line of the calls in the library, and in what a reader wrote."""
+    return [
         line
         for line in _lines(error)
         if line[0].startswith(LIBRARY) or not line[0].startswith((*INSTALLED, "<frozen", "<string"))
     ]
+
+
+def _met(error: Exception) -> bool:
+    """Say whether a line of the library met this error, and did not raise it itself."""
+    lines = _written(error)
     return (
         len(lines) > 1  # the first is the guard's, which calls: Python says what is missing there
         and lines[-1][0].startswith(LIBRARY)

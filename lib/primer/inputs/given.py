@@ -37,4 +37,4 @@ def given(value: Any) -> str:
     if inspect.isfunction(value):
         return f"{value.__name__}{inspect.signature(value)}"
     text = repr(value)
-    return text if len(text) <= 60 else f"a {type(value).__name__}"
+    return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"

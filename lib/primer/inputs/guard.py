@@ -19,7 +19,7 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin, get_
 import numpy as np
 
 from primer.inputs.arrays import unmasked
-from primer.inputs.foreign import last_resort
+from primer.inputs.foreign import is_own, last_resort
 from primer.inputs.hints import is_open, not_finite, parts_of
 from primer.inputs.quick import Axes, finite, quick_test, shape_test
 from primer.inputs.sentences import problem, reason_of, shape_of
@@ -288,6 +288,8 @@ class _Plan:
 
     def explain(self, error: Exception, args: tuple[Any, ...], named: dict[str, Any]) -> NoReturn:
         """Raise an error again, in words where it is neither the library's nor the reader's."""
+        if is_own(error):
+            raise error
         values = self.given(args, named)
         reason = reason_of(error, self.called, values)
         if reason := reason or last_resort(error, self.called, values):

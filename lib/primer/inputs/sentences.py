@@ -102,7 +102,9 @@ def difference(
     if array is not None:
         words = _words(array)
         make = "numpy.array" if array.array_type is np.ndarray else "torch.tensor"
-        advice = f"; write {make}({name})" if isinstance(value, list | tuple | np.ndarray) else ""
+        own = f"{name}.to_numpy()" if hasattr(value, "to_numpy") else name  # a column of a table
+        rows = isinstance(value, list | tuple | np.ndarray) or own != name
+        advice = f"; write {make}({own})" if rows else ""
     else:
         words, advice = " or ".join(map(_words, parts)), _call(value, parts)
     return f"{name} must be {words}, got {given(value)}{advice}"
@@ -206,6 +208,11 @@ def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
         return (
             f"{name} meets a matrix that has no inverse: columns that depend on each other, or "
             f"numbers that are too large or too small for floating-point numbers"
+        )
+    if "Inference tensors cannot be saved" in str(error):
+        return (
+            f"{name} got a tensor made in torch.inference_mode(), of which no gradient is kept; "
+            "give its .clone(), or call within torch.no_grad()"
         )
     if "not implemented for" in str(error):
         return f"{name} cannot be computed in this precision, {error}; write .float()"

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 
+from primer.datasets import utf8
 from primer.inputs import checked, count
 from primer.language_models.counting import one_row
 from primer.language_models.merges import (
     Pair,
     learn_merges,
 )
-from primer.language_models.words import PATTERN, count_words, split_words, utf8
+from primer.language_models.words import PATTERN, count_words, split_words
 from primer.saving import write_whole
 
 END = "<|end|>"

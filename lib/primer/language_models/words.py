@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import regex
 
+from primer.datasets import utf8
 from primer.inputs import checked
 
 PATTERN = (
@@ -52,23 +53,6 @@ def split_words(text: str) -> list[str]:
     """
     utf8(text)
     return _find_words(text)
-
-
-def utf8(text: str) -> bytes:
-    """Return the bytes of a text, or raise a ``ValueError`` at its first lone surrogate.
-
-    Examples
-    --------
-    >>> list(utf8("é"))
-    [195, 169]
-    """
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the text has a lone surrogate U+{ord(text[error.start]):04X} at index "
-            f"{error.start}, which is half a character: repair the text where it is decoded"
-        ) from None
 
 
 @checked

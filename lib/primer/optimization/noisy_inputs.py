@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from primer.inputs import Number, Positive, StepsOrNone, checked
+from primer.inputs import Number, Positive, StepsOrNone, checked, positive
+from primer.inputs.magnitude import TINY, rescaled, scaled
 from primer.optimization.rules import Divergence
 
 
@@ -58,8 +59,21 @@ def input_moments(x: float, deviation: Positive) -> InputMoments:
     >>> input_moments(1.0, 1.0)
     InputMoments(first=1.0, second=2.0, third=4.0, fourth=10.0)
     """
+    (second, third, fourth), unit = _moments(x, deviation)
+    second = float(rescaled("the mean square", second, unit, unit))
+    if abs(x) >= TINY:  # a smaller one has no digits to lose
+        third = float(rescaled("the third moment", third, unit, unit, unit))
+    else:
+        third = 3 * x * second
+    fourth = float(rescaled("the fourth moment", fourth, unit, unit, unit, unit))
+    return InputMoments(x, second, third, fourth)
+
+
+def _moments(x: float, deviation: float) -> tuple[tuple[float, float, float], float]:
+    """Compute the second to the fourth moment in a unit in which none is too small or too large."""
+    (x, deviation), unit = scaled(np.array([x, deviation]))
     v = deviation**2
-    return InputMoments(x, x**2 + v, x**3 + 3 * x * v, x**4 + 6 * x**2 * v + 3 * v**2)
+    return (x**2 + v, x**3 + 3 * x * v, x**4 + 6 * x**2 * v + 3 * v**2), unit
 
 
 class StepLimits(NamedTuple):
@@ -96,8 +110,9 @@ def noisy_step_limits(x: float, deviation: float) -> StepLimits:
     >>> noisy_step_limits(1.0, 1.0)
     StepLimits(mean=1.0, mean_square=0.4)
     """
-    _, second, _, fourth = input_moments(x, deviation)
-    return StepLimits(mean=2 / second, mean_square=2 * second / fourth)
+    (second, _, fourth), unit = _moments(x, positive("deviation", deviation))
+    limits = (2 / second, 2 * second / fourth)
+    return StepLimits(*(float(rescaled("a limit", one, 1 / unit, 1 / unit)) for one in limits))
 
 
 @checked

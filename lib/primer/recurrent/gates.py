@@ -7,6 +7,7 @@ itself is the product of the forget gates, with nothing added.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -153,5 +154,10 @@ def carried_back(factors: Gate) -> Float[np.ndarray, " time"]:
     >>> carried_back([0.1, 0.5, 0.5])
     array([0.25, 0.5 , 1.  ])
     """
-    later = np.append(factors[1:], 1.0)
-    return later[::-1].cumprod()[::-1].copy()
+    carried, part, exponent = np.empty(len(factors)), 1.0, 0  # part · 2^exponent vanishes nowhere
+    for t in range(len(factors) - 1, -1, -1):
+        carried[t] = math.ldexp(part, exponent)
+        factor, more = math.frexp(factors[t])
+        part, shift = math.frexp(part * factor)
+        exponent += more + shift
+    return carried

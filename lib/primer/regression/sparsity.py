@@ -19,7 +19,7 @@ from primer.inputs import (
     checked,
     vector,
 )
-from primer.inputs.magnitude import TINY
+from primer.inputs.magnitude import TINY, rescaled, scaled
 from primer.regression.inputs import Column, Design, single_response
 
 MAX_SWEEPS = 10_000
@@ -87,7 +87,9 @@ def lasso_largest_penalty(X: Annotated[Design, "n p"], y: Annotated[Column, "n"]
     >>> lasso_largest_penalty([[1.0, 0.0], [0.0, 2.0]], [3.0, 5.0])
     5.0
     """
-    return float(np.abs(X.T @ y).max() / len(y))
+    (table, unit), (response, other) = scaled(X), scaled(y)
+    largest = np.abs(table.T @ response).max() / len(y)
+    return float(rescaled("the largest penalty", largest, unit, other))
 
 
 @checked
@@ -144,7 +146,7 @@ def lasso(
     >>> lasso([[1.0, 0.0], [0.0, 1.0]], [4.0, 1.0], penalty=1.0)
     array([2., 0.])
     """
-    table, response = single_response(X, y)
+    table, response = _squarable(X, y)
     lam = penalty
     n, p = table.shape
     w = np.zeros(p) if start is None else vector("start", start, p).copy()
@@ -167,6 +169,26 @@ def lasso(
         f"the lasso did not converge in {MAX_SWEEPS} sweeps: its columns are nearly collinear or "
         "of very different scale; standardize them"
     )
+
+
+def _squarable(X: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return features and response, unless a square or a product of them loses its digits."""
+    table, response = single_response(X, y)
+    columns, height = np.abs(table).max(axis=0), np.abs(response).max()
+    with np.errstate(under="ignore", over="ignore"):
+        sizes = np.concatenate([columns**2, columns * height])
+    there = np.concatenate([columns > 0, (columns > 0) & (height > 0)])
+    if (sizes[there] < TINY / np.finfo(float).eps).any():
+        raise ValueError(
+            "the squares of a column of X, or its products with y, are too small for "
+            "floating-point numbers; measure in a smaller unit"
+        )
+    if not np.isfinite(sizes * len(table)).all():
+        raise ValueError(
+            "the squares of a column of X, or its products with y, are too large for "
+            "floating-point numbers; measure in a larger unit"
+        )
+    return table, response
 
 
 @checked

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import functools
 import hashlib
+import io
 import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,9 +19,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from primer.datasets import VALIDATION_PLAYS, corpus_hash, split_plays
+from primer.inputs import checked
 from primer.scoreboard.errors import Mean, mean_by_scene
 from primer.scoreboard.scenes import scene_lengths, scene_names
-from primer.tables import read_table, write_table
+from primer.tables import content, read_table, write_table
 
 FOLDER = Path(__file__).parent
 ROWS, READINGS, SCENES = "scoreboard.csv", "readings.csv", "scenes.csv"
@@ -137,6 +139,7 @@ def column(model: str, reads: str = "") -> str:
 # ------------------------------------------------------------------------------------- reading
 
 
+@checked
 def read_scoreboard(folder: Path = FOLDER) -> dict[str, Row]:
     """Read the committed scoreboard.
 
@@ -177,6 +180,7 @@ def read_scoreboard(folder: Path = FOLDER) -> dict[str, Row]:
     return {row.model: row for row in read_table(folder / ROWS, COLUMNS, row)}
 
 
+@checked
 def read_readings(folder: Path = FOLDER) -> list[Reading]:
     """Read how the same models fare when they read the plays otherwise.
 
@@ -194,6 +198,7 @@ def read_readings(folder: Path = FOLDER) -> list[Reading]:
     )
 
 
+@checked
 def read_scenes(folder: Path = FOLDER) -> tuple[Int[np.ndarray, " scenes"], dict[str, Bits]]:
     """Read what each scene costs each model.
 
@@ -212,14 +217,15 @@ def read_scenes(folder: Path = FOLDER) -> tuple[Int[np.ndarray, " scenes"], dict
     >>> bool(np.allclose(bits["uniform"].sum() / characters.sum(), 6.3399, atol=1e-4))
     True
     """
-    with (folder / SCENES).open(encoding="utf-8", newline="") as file:
-        _, _, *names = next(csv.reader(file))  # play and scene
-        characters, *bits = zip(
-            *([*map(float, line[2:])] for line in csv.reader(file)), strict=True
-        )
-    return np.array(characters, dtype=int), {
-        name: np.array(costs) for name, costs in zip(names[1:], bits, strict=True)
-    }
+    written = content(folder / SCENES, "table of scenes")
+    try:
+        lines = csv.reader(io.StringIO(written.decode(), newline=""))
+        (_, _, *names), *rows = lines  # play and scene
+        characters, *bits = zip(*([*map(float, row[2:])] for row in rows), strict=True)
+        costs = dict(zip(names[1:], map(np.array, bits), strict=True))
+        return np.array(characters, dtype=int), costs
+    except (csv.Error, ValueError) as error:
+        raise ValueError(f"{folder / SCENES} is no table of scenes: {error}") from None
 
 
 def sorted_rows() -> list[Row]:
