@@ -2,8 +2,9 @@
 
 Rater and replies are those of :mod:`studies.alignment.overoptimization`.  All weights of a reward
 model are trained on some of its pairs, at the rate that was best for seed 0, and judged on pairs
-that another draw of replies gave.  ``python -m studies alignment.judges`` trains what is missing,
-all of it in ten minutes of one core.
+that another draw of replies gave.  For seed 0 these pairs choose the rate as well, so its loss is
+the least of several; seeds 1 and 2 choose nothing.  ``python -m studies alignment.judges`` trains
+what is missing, all of it in ten minutes of one core.
 """
 
 from __future__ import annotations
