@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Response
+from playwright.sync_api import Browser, Page, Response, Route
 from widget_page import PATIENCE
 
 from press.site import SITE, serve
@@ -105,6 +105,26 @@ def test_each_step_leads_to_a_section_of_the_site(chromium: Browser, home: str) 
         path, _, label = (link.get_attribute("href") or "").partition("#")
         assert f'id="{label}"' in (SITE / path).read_text("utf-8")
     page.context.close()
+
+
+def test_nothing_stands_for_the_picture_until_it_is_there(chromium: Browser, home: str) -> None:
+    context = chromium.new_context(color_scheme="dark", viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/_images/*", hold)
+    page.goto(home, wait_until="domcontentloaded")
+    picture = page.locator("[data-widget=waiting] img")
+    picture.wait_for(state="attached", timeout=PATIENCE)
+    assert picture.evaluate("(image) => getComputedStyle(image).visibility") == "hidden"
+    page.route("**/_images/*", lambda route: route.continue_())  # from now on
+    for route in held:
+        route.continue_()
+    picture.wait_for(state="visible", timeout=PATIENCE)
+    context.close()
 
 
 def test_without_scripts_the_picture_stands_there(chromium: Browser, home: str) -> None:

@@ -251,7 +251,12 @@
     const beside = element.nextElementSibling;
     if (!beside?.matches("noscript")) return [];
     const [image] = new DOMParser().parseFromString(beside.textContent, "text/html").images;
-    return image ? [image.closest("picture") ?? image] : [];
+    if (!image) return [];
+    // until it is there, what a theme puts around it would be a dot; what is white is seen in the dark
+    image.style.visibility = "hidden";
+    const show = () => image.style.removeProperty("visibility");
+    for (const end of ["load", "error"]) image.addEventListener(end, show, { once: true });
+    return [image.closest("picture") ?? image];
   }
 
   /** Show one view, or the apology. */
