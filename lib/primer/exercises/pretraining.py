@@ -287,6 +287,8 @@ def _tags(said: Any, count: int) -> list[int]:
     """Read what a tagger says of a direction: 1 where a word is part of a name, else 0."""
     if said is None:
         raise Mistake("your tagger returned nothing")
+    if isinstance(said, bool | int | float | np.bool_ | np.number):
+        raise Mistake(f"{count} words got one tag, {said}: each needs its own, so return a list")
     tags = [tag if isinstance(tag, str) else as_number(tag, "a tag") for tag in said]
     if len(tags) != count:
         raise Mistake(f"{count} words got {len(tags)} tags: each needs one")

@@ -152,6 +152,7 @@ WRONG = [
         lambda scores, T: best_path(scores * (np.arange(len(scores)) == 0)[:, None], T),
         "its row of scores is missing",
     ),
+    (checks.check_tagger, lambda directions: lambda words: True, "words got one tag, True"),
     (checks.check_tagger, word_list, "is 0.79; 0.85 is asked for"),
     (checks.check_tagger, lambda directions: lambda words: [True] * len(words), "the same tag"),
     (checks.check_tagger, lambda directions: lambda words: [0] * len(words), "none is a name"),
