@@ -170,9 +170,9 @@ class MaskingDesk(Widget):
         figure = Figure(figsize=(7.2, 4.6), layout="constrained")
         top, bottom = figure.subplots(2, 1, height_ratios=[1, 2])
         size = 8 if len(rows.inputs) < 16 else 5.5
-        for place, (read, said, counts) in enumerate(zip(*rows[:3], strict=True)):
+        columns = zip(*rows[:3], self.answers(), strict=True)
+        for place, (read, said, counts, answer) in enumerate(columns):
             color = LIGHT["orange"] if counts else LIGHT["ink"]
-            answer = self.answers()[place]
             fills = f"{answer.said}\n{answer.sure:.0%}" if answer else ""
             for height, text in enumerate((fills, str(int(counts)), said, read)):
                 top.text(place, height, text, ha="center", va="center", fontsize=size, color=color)
