@@ -261,7 +261,7 @@ def test_a_function_gets_its_new_code_without_a_new_process(monkeypatch) -> None
     gc.freeze()  # as conftest.py does
     path = Path("lib/primer/optimization/noisy_inputs.py")
     text = path.read_text("utf-8")
-    mutant = next(m for m in found_in(text) if (m.inside, m.new) == ("input_moments", "-"))
+    mutant = next(m for m in found_in(text) if (m.inside, m.new) == ("input_moments", "/"))
     trials = mutants_session.Trials(SimpleNamespace(items=[]))  # type: ignore[arg-type]
     monkeypatch.setattr(Path, "read_bytes", lambda _: mutant.applied(text.encode()))
     ((function, code),) = trials.changed(path, mutant, text.encode())

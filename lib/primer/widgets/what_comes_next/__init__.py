@@ -36,7 +36,7 @@ COLUMNS, LINES = 42, 10
 MODELS = {"plays": "trained on plays", "aligned": "then aligned: rewarded for “!”"}
 STEPS = {
     "pieces": "05-language-models.html#language-models-symbols",
-    "attention": "07-attention.html#attention-picture",
+    "attention": "07-attention.html#attention-by-hand",
     "layers": "09-transformers.html#transformers-real",
     "probabilities": "05-language-models.html#language-models-definition",
     "a draw": "11-inference.html#inference-decoding",
