@@ -174,15 +174,17 @@ const rounded = (text) =>
 const PLOTTED = ["d", "transform", "points", "viewBox"];
 const LEFT_OUT = /^(data-|aria-|on|tabindex|role|id$|for$|name$|list$|title$|value$|checked$|hidden$)/;
 
-const MADE_UP = /primer-[a-z0-9]+-(?=\d)/; // a name that is another each time
+// A name that is another each time.  It goes before numbers are rounded: "1e-6" may end it.
+const MADE_UP = /primer-[a-z0-9]+-(?=\d)/;
 
 function attributes(element) {
   const left = element.closest("defs") ? /^$/ : LEFT_OUT;
   const own = [...element.attributes].filter(({ name, value }) => value && !left.test(name));
-  const parts = own.map(({ name, value }) => {
+  const parts = own.map(({ name, value: given }) => {
+    const value = given.replace(MADE_UP, "primer-");
     const plotted = PLOTTED.includes(name) ? value.match(/[a-z]+|-?[\d.]+(e-?\d+)?/gi).join(" ") : value;
     const number = element instanceof SVGElement || name === "style";
-    return ` ${name}="${escaped(number ? rounded(plotted) : value).replace(MADE_UP, "primer-")}"`;
+    return ` ${name}="${escaped(number ? rounded(plotted) : value)}"`;
   });
   if (element.matches("input[type=checkbox], input[type=radio]") && element.checked)
     parts.push(' checked=""');

@@ -32,6 +32,22 @@ def test_a_widget_shows_what_it_showed(chromium: Browser, name: str) -> None:
     assert not idle, f"{name} draws and says nothing new when these are moved: {idle}"
 
 
+@pytest.mark.browser
+def test_a_made_up_name_is_no_part_of_a_picture(chromium: Browser) -> None:
+    """Names are drawn by chance for each page; some read like a number, as ``1e-6`` does."""
+    page = chromium.new_page(viewport={"width": drawn.WIDTH, "height": 900})
+    name = "SpectrogramExplorer"
+    try:
+        page.evaluate("Math.random = () => 10 / 36 + 1 / 36 ** 2 + 14 / 36 ** 3")
+        assert page.evaluate("Math.random().toString(36)") == "0.a1e"
+        drawn.open_widget(page, getattr(widgets, name)())
+        assert page.locator("[fill*='primer-a1e-']").count(), "the name is not drawn this way"
+        now = drawn.framed(name, page.evaluate("drawn.picture()"))
+    finally:
+        page.close()
+    assert not drawn.differences(now, drawn.kept(name)[0], drawn.same_line)
+
+
 def has_names(value: object) -> bool:
     """Say whether somewhere in a state a dictionary has two names or more."""
     if isinstance(value, dict):
