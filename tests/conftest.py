@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +121,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
+@cache
 def where(module: str | Path) -> Path:
     """Return where a module of the widgets is, by its name or by folder and name; or a path."""
     if isinstance(module, Path):

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -110,6 +111,7 @@ def alike(text: str) -> str:
     return re.sub(r"[\s“”\"]+", "", in_digits(text.lower()))
 
 
+@cache
 def asked_in_the_book() -> dict[str, str]:
     """Return the text of each exercise whose answer is a number, by the name of its check."""
     found = {}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -81,18 +82,18 @@ def ingredients(sources: Iterable[str], library: Path) -> set[Path]:
     library : Path
         The folder of the packages.
     """
+    shelf = _Shelf(library)
     found: set[Path] = set()
-    waiting = [
+    waiting = {
         module
         for number, source in enumerate(sources)
-        for module in _imported(_read(source, f"code cell {number}"), library)
-    ]
+        for module in shelf.imported(_read(source, f"code cell {number}"))
+    }
     while waiting:
         module = waiting.pop()
-        if module not in found:
-            mentions = _read(module.read_text("utf-8"), str(module))
-            found |= {module, *_data(module, mentions, library)}
-            waiting += _imported(mentions, library)
+        mentions = shelf.mentions(module)
+        found |= {module, *shelf.data(module, mentions)}
+        waiting |= shelf.imported(mentions) - found
     return found
 
 
@@ -136,43 +137,61 @@ def _mentions(source: str) -> Mentions:
     return Mentions(frozenset(names), passed_on, frozenset(words))
 
 
-def _imported(mentions: Mentions, library: Path) -> list[Path]:
-    """Return the modules of the library that are imported."""
-    return [
-        _origin(module, name, library)
-        for module, name in mentions.names
-        if module.split(".")[0] in PACKAGES
-    ]
+class _Shelf:
+    """The library as it lies there now; its folders are listed once, and each module read once."""
 
+    def __init__(self, library: Path) -> None:
+        self.library = library
+        self.names = {
+            Path(folder): frozenset(names)
+            for package in PACKAGES
+            for folder, _, names in os.walk(library / package)
+        }
+        self.mentions = cache(self._mentions)
+        self.origin = cache(self._origin)
 
-def _origin(module: str, name: str, library: Path) -> Path:
-    """Return the file in which what is imported from a module is defined."""
-    if name and (inner := _file(f"{module}.{name}", library)):
-        return inner
-    if not (file := _file(module, library)):
-        raise ValueError(f"{module} is imported, but there is no such module in {library}")
-    if file.name == "__init__.py":
-        passed_on = _read(file.read_text("utf-8"), str(file)).passed_on
-        if name in passed_on and passed_on[name][0].split(".")[0] in PACKAGES:
-            return _origin(*passed_on[name], library)
-    return file
+    def _mentions(self, module: Path) -> Mentions:
+        return _read(module.read_text("utf-8"), str(module))
 
+    def imported(self, mentions: Mentions) -> set[Path]:
+        """Return the modules of the library that are imported."""
+        return {
+            self.origin(module, name)
+            for module, name in mentions.names
+            if module.split(".")[0] in PACKAGES
+        }
 
-def _file(module: str, library: Path) -> Path | None:
-    """Return the file of a module of the library, if there is one."""
-    path = library.joinpath(*module.split("."))
-    files = (path.with_suffix(".py"), path / "__init__.py")
-    return next((file for file in files if file.is_file()), None)
+    def _origin(self, module: str, name: str) -> Path:
+        """Return the file in which what is imported from a module is defined."""
+        if name and (inner := self.file(f"{module}.{name}")):
+            return inner
+        if not (file := self.file(module)):
+            raise ValueError(f"{module} is imported, but there is no such module in {self.library}")
+        if file.name == "__init__.py":
+            passed_on = self.mentions(file).passed_on
+            if name in passed_on and passed_on[name][0].split(".")[0] in PACKAGES:
+                return self.origin(*passed_on[name])
+        return file
 
+    def file(self, module: str) -> Path | None:
+        """Return the file of a module, if there is one."""
+        path = self.library.joinpath(*module.split("."))
+        if f"{path.name}.py" in self.names.get(path.parent, ()):
+            return path.with_suffix(".py")
+        return path / "__init__.py" if "__init__.py" in self.names.get(path, ()) else None
 
-def _data(module: Path, mentions: Mentions, library: Path) -> set[Path]:
-    """Return the data of a module: what lies in its folder, and the data folders that it names."""
-    places = (*(library / package for package in PACKAGES), module.parent)
-    named = [place / word for word in mentions.words for place in places]
-    only_data = [folder for folder in named if folder.is_dir() and not any(folder.glob("*.py"))]
-    return {
-        path
-        for folder in [module.parent, *only_data]
-        for path in folder.iterdir()
-        if path.is_file() and path.suffix not in NOT_DATA
-    }
+    def data(self, module: Path, mentions: Mentions) -> set[Path]:
+        """Return the data of a module: what lies in its folder, and the data folders it names."""
+        places = (*(self.library / package for package in PACKAGES), module.parent)
+        named = [place / word for word in mentions.words for place in places]
+        only_data = [
+            folder
+            for folder in named
+            if folder in self.names and not any(name.endswith(".py") for name in self.names[folder])
+        ]
+        return {
+            folder / name
+            for folder in [module.parent, *only_data]
+            for name in self.names[folder]
+            if Path(name).suffix not in NOT_DATA
+        }
