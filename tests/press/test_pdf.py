@@ -10,10 +10,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from looks import PAGES
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from playwright.sync_api import Browser, Page
 from pypdf import PdfReader, PdfWriter
 from pypdf.annotations import Link
+from thorough import a_few
 from tiny_book import CHAPTER, READING, READING_GLOSSARY, READING_NOTATION, build_book, chapter_of
 from written import BOOK
 
@@ -57,6 +59,18 @@ Behind the formula stands omega.
 ```python
 {" + ".join(f"summand_{number}" for number in range(40))}
 ```
+
+::::{{grid}} 1 1 2 2
+:gutter: 3
+:class-container: promises
+
+:::{{grid-item-card}} One
+A card.
+:::
+:::{{grid-item-card}} Two
+Another card, whose text has more than one line, as those of the first page do.
+:::
+::::
 
 ```{{exercise}} Whether
 :label: ex-positions-whether
@@ -298,18 +312,40 @@ def on_paper(chromium: Browser, site: Path) -> Iterator[Page]:
     context.close()
 
 
+WIDER = """() => {
+  const article = document.querySelector(".bd-article") ?? document.body;
+  const right = article.getBoundingClientRect().right;
+  const edged = (node) => node.matches(".sd-row, .sd-col"); // by what is empty, and is cut
+  return [...document.querySelectorAll(".bd-article *")]
+    .filter((node) => !node.closest(".katex-mathml, svg") && !edged(node))
+    .filter((node) => node.getBoundingClientRect().right > right + 1 || (
+      node.matches("pre, .formula") && node.scrollWidth > node.clientWidth + 1))
+    .map((node) => `${node.tagName} ${node.className} ${node.textContent.slice(0, 40)}`);
+}"""
+
+
+def assert_fits_the_paper(page: Page) -> None:
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(WIDER) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 650
+
+
 def test_nothing_is_wider_than_the_paper(on_paper: Page) -> None:
-    on_paper.evaluate("dispatchEvent(new Event('beforeprint'))")
-    wide = on_paper.evaluate("""() => {
-      const right = document.querySelector(".bd-article").getBoundingClientRect().right;
-      return [...document.querySelectorAll(".bd-article *")]
-        .filter((node) => !node.closest(".katex-mathml, svg"))
-        .filter((node) => node.getBoundingClientRect().right > right + 1 || (
-          node.matches("pre, .formula") && node.scrollWidth > node.clientWidth + 1))
-        .map((node) => `${node.tagName} ${node.className} ${node.textContent.slice(0, 40)}`);
-    }""")
-    assert wide == []
-    assert on_paper.evaluate("document.documentElement.scrollWidth") == 650
+    assert on_paper.locator(".sd-card").count() > 2  # such as the first page of the book has
+    assert_fits_the_paper(on_paper)
+
+
+@pytest.mark.parametrize("name", a_few(PAGES, {"index.html"}))
+def test_no_page_of_the_book_is_wider_than_the_paper(chromium: Browser, name: str) -> None:
+    if not (SITE / name).exists():
+        pytest.fail("the site is not built: run `make book`, then these tests")
+    context = chromium.new_context(viewport={"width": 650, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto((SITE / name).as_uri())
+    page.wait_for_selector("html[data-marked-at]")
+    page.emulate_media(media="print")
+    assert_fits_the_paper(page)
+    context.close()
 
 
 def test_after_printing_the_page_is_as_before(on_paper: Page) -> None:

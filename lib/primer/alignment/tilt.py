@@ -178,8 +178,11 @@ def gaussian_tilt(distance: Reals, slope: float, curvature: float) -> Float[np.n
 
     .. math::
         \text{gold} = a z - c\,(z^2 - 1) + \text{noise}, \quad z \sim N(0, 1)
-        \qquad\Rightarrow\qquad
-        \mathbb E\,\text{gold} = d\,(\sqrt2\,a - 2c\,d), \quad d = \sqrt{\mathrm{KL}}
+
+    is on average, after the tilt,
+
+    .. math::
+        \mathbb E\,\text{gold} = d\,(\sqrt2\,a - 2c\,d), \quad d = \sqrt{\mathrm{KL}}.
 
     The tilt by :math:`e^{z/\beta}` moves the mean of the proxy z to :math:`1/\beta = \sqrt2\,d` and
     leaves its variance.
