@@ -61,6 +61,36 @@ def test_it_searches_for_the_words_of_the_address(chromium: Browser, mounted: st
     page.context.close()
 
 
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "8",
+        "chapters/8/",
+        "chapters/8-attention",
+        "08_positions.ipynb",
+        "chapter-8.html",
+        "ch%208/a",
+    ],
+)
+def test_it_leads_to_the_chapter_whose_number_the_address_has(
+    chromium: Browser, mounted: str, lost: str
+) -> None:
+    page = opened(chromium, f"{mounted}/{lost}")
+    way = page.locator(".ways-home li:visible").first
+    expect(way).to_have_text("Chapter 8: Positions")
+    way.get_by_role("link").click()
+    page.wait_for_url(f"{mounted}/chapters/08-positions.html")
+    page.context.close()
+
+
+@pytest.mark.parametrize("lost", ["chapters/80", "attention-8", "a.html"])
+def test_another_number_is_no_chapter(chromium: Browser, mounted: str, lost: str) -> None:
+    page = opened(chromium, f"{mounted}/{lost}")
+    expect(page.locator("#asked code")).to_contain_text(lost)
+    expect(page.locator(".ways-home li:visible").first).to_contain_text("To the first page")
+    page.context.close()
+
+
 def test_its_skip_link_stays_on_it(chromium: Browser, mounted: str) -> None:
     page = opened(chromium, f"{mounted}/a/b.html")
     page.keyboard.press("Tab")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,48 @@ def test_without_a_word_it_says_so(ask: Ask) -> None:
     for query in EVERYWHERE:
         assert ask(query)["told"].startswith("These words stand on every page."), query
     assert ask("") == ask("  \n") == {"found": [], "told": ""}
+
+
+def test_a_chapter_and_a_section_are_found_by_their_number(
+    reading_page: Callable[..., Page], ask: Ask
+) -> None:
+    assert ask("chapter 8")["found"][0]["heading"] == "8 Positions"
+    headings = reading_page().evaluate(
+        """bookSearch.find("softmax").then(() =>
+          searchDocuments.map(({ heading }) => heading).filter((name) => /^\\d/.test(name)))"""
+    )
+    assert len(headings) > 3
+    for heading in headings:
+        number = heading.partition(" ")[0]
+        for query in (number, f"Section {number}", f"§{number}", f"sec. {number}"):
+            assert ask(query)["found"][0]["heading"] == heading, query
+    assert ask("8 of a softmax")["told"] == ask("8 softmax")["told"]  # further words count
+
+
+def test_the_page_of_the_search_can_be_typed_into_at_once(
+    reading_page: Callable[..., Page], reading_home: str
+) -> None:
+    page = reading_page(home=reading_home)
+    page.goto(f"{reading_home}/search.html")
+    field = page.locator(".bd-search-container input")
+    expect(field).to_be_focused()
+    page.keyboard.type("softmax")
+    expect(page.locator("#search-results a").first).to_contain_text("softmax")
+
+
+def test_without_scripts_it_says_where_else_to_look(
+    reading_page: Callable[..., Page], reading_home: str
+) -> None:
+    page = reading_page(home=reading_home, java_script_enabled=False)
+    page.goto(f"{reading_home}/search.html")
+    body = page.locator(".bd-search-container")
+    expect(body.locator("p")).to_have_text(re.compile("The search is a script.*runs none"))
+    expect(body.locator(".admonition, input:visible")).to_have_count(0)
+    links = [link.get_attribute("href") for link in body.get_by_role("link").all()]
+    appendix = ["chapters/appendix/glossary.html", "chapters/appendix/notation.html"]
+    assert links == ["index.html", *appendix, "genindex.html"]
+    for link in links:
+        assert page.request.get(f"{reading_home}/{link}").ok
 
 
 def test_what_is_not_read_is_said(ask: Ask) -> None:

@@ -95,6 +95,8 @@
     return { documents, index, names, tables, known };
   };
   const nameOf = (text) => words(text).join(" ");
+  /** The number with which a heading begins, or with which a reader asks for it: 7 or 7.4. */
+  const numberOf = (text) => /^\d+(?:\.\d+)*(?=$|[\s:,])/.exec(text)?.[0];
 
   /** A word that headings do not have, in two that they have: layernorm, beamsearch. */
   const split = (word, known) =>
@@ -132,7 +134,9 @@
     const whole = query.trim();
     const read = whole.slice(0, LONGEST);
     const rest = whole.length > LONGEST ? ` Only the first ${LONGEST} characters were read.` : "";
-    const asked = [...new Set(words(read))];
+    const meant = read.replace(/^(?:ch(?:apter|\.)?|sec(?:tion|\.)?|§)\s*(?=\d)/i, ""); // chapter 7, § 7.4
+    const numbered = numberOf(meant);
+    const asked = [...new Set(words(meant))];
     if (!asked.length) {
       const told = /[\p{L}\p{N}]/u.test(read) ? EVERYWHERE : NO_WORD;
       return { found: [], told: whole && told + rest };
@@ -165,9 +169,11 @@
     const missing = parts.filter(
       ({ absent, ways }) => absent || (!like.length && !ways.flat().some((word) => hit.has(word))),
     );
-    // The library has hundreds of names; they come last, but for one that was asked for as code is written.
+    // What has the number that was asked for comes first. The library has hundreds of names; they come last, but
+    // for one that was asked for as code is written.
     const named = /\w_\w/.test(whole) && whole;
-    const place = ({ kind, heading }) => (kind !== "function" ? 1 : heading === named ? 0 : 2);
+    const place = ({ kind, heading }) =>
+      heading === named || (numbered && numberOf(heading) === numbered) ? 0 : kind === "function" ? 2 : 1;
     const found = ranked.sort((one, other) => place(one) - place(other));
     const places = `${found.length} ${found.length === 1 ? "place" : "places"}.`;
     const unknown = (like.length ? parts : missing)
@@ -269,6 +275,7 @@
     if (results) {
       const own = document.querySelector(".bd-search-container input[type=search]");
       own.value ||= new URLSearchParams(location.search).get("q") ?? "";
+      if (!own.value && !own.closest(".lost")) own.focus();
       results.classList.add("search-found");
       attach(own, results, 40)();
     }

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from sphinx.application import Sphinx
 
-PAGE = "404"
+PAGE, SEARCH = "404", "search"
 LOOK_UP = ("chapters/appendix/glossary", "chapters/appendix/notation")
 """Pages that a reader who lost one may want, where the book has them."""
 
@@ -42,13 +42,19 @@ def add_page(app: Sphinx) -> None:
 
 
 def tell(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
-    """Give the template the root of the site and the pages to offer."""
+    """Give the templates the root of the site and the pages to offer."""
+    titles = app.env.titles
+    if page in {PAGE, SEARCH}:
+        context["look_up"] = [(one, titles[one].astext()) for one in LOOK_UP if one in titles]
     if page == PAGE:
         context["title"] = "This page is not here"
         context["site_root"] = root_of(app.config.html_baseurl)
-        titles = app.env.titles
         app.add_js_file("not-found.js", priority=495, defer="defer")  # to this page alone
-        context["look_up"] = [(one, titles[one].astext()) for one in LOOK_UP if one in titles]
+        context["chapters"] = [
+            (chapter, numbers[""][0], titles[chapter].astext())
+            for chapter, numbers in app.env.toc_secnumbers.items()
+            if len(numbers.get("") or ()) == 1
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
