@@ -219,7 +219,7 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "fourier.signals.plucked_string": lambda s: fourier.plucked_string(
         800, 0.1, frequency=50, seed=s
     ),
-    "inference.choosing.sample": lambda s: inference.sample(
+    "inference.sampling.sample": lambda s: inference.sample(
         torch.zeros(40, 9), generator=chance(s)
     ),
     "inference.speculative.speculative_decode": lambda s: inference.speculative_decode(

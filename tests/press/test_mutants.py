@@ -90,7 +90,7 @@ def test_what_runs_at_import_is_told_from_what_runs_later() -> None:
 
 
 def test_every_mutant_of_a_module_is_python_with_lines_where_they_were() -> None:
-    text = (ROOT / "lib/primer/inference/choosing.py").read_text("utf-8")
+    text = (ROOT / "lib/primer/inference/sampling.py").read_text("utf-8")
     made = list(found_in(text))
     assert len(made) > 50
     for mutant in made:

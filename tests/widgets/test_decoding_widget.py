@@ -35,7 +35,7 @@ from primer.widgets.shared.changed_model import stored_changes
 from primer.widgets.shared.quantized import pack
 from sphinx_widget_host import HOST, move_large_buffers, share_sources
 
-CHOOSING, GENERATION = "choosing.js", "generation.js"
+NEXT_TOKEN, GENERATION = "next_token.js", "generation.js"
 
 
 seeds = st.integers(0, 2**32 - 1)
@@ -56,7 +56,7 @@ def draw_logits(seed, n=50):
 def test_the_distribution_is_the_librarys(javascript, seed, temperature, top_k, top_p):
     logits = draw_logits(seed)
     options = {"temperature": temperature, "topK": top_k, "topP": top_p}
-    got = np.array(javascript(CHOOSING, "distribution", logits, options))
+    got = np.array(javascript(NEXT_TOKEN, "distribution", logits, options))
     expected = probabilities(torch.from_numpy(logits), temperature, top_k, top_p).numpy()
     np.testing.assert_allclose(got, expected, atol=1e-6)
     np.testing.assert_array_equal(got > 0, expected > 0)  # the same tokens are cut
@@ -67,7 +67,7 @@ def test_the_nucleus_is_no_larger_than_it_must_be(javascript):
     options = {"temperature": 1, "topK": None, "topP": 0.5}
     expected = probabilities(torch.from_numpy(logits), top_p=0.5)
     assert expected.tolist() == pytest.approx([0, 1, 0])
-    assert javascript(CHOOSING, "distribution", logits, options) == pytest.approx([0, 1, 0])
+    assert javascript(NEXT_TOKEN, "distribution", logits, options) == pytest.approx([0, 1, 0])
 
 
 @given(seeds)
@@ -75,16 +75,16 @@ def test_entropy_choices_and_argmax_are_the_librarys(javascript, seed):
     logits = draw_logits(seed)
     tensor = torch.from_numpy(logits)
     p = tensor.softmax(-1).tolist()
-    assert javascript(CHOOSING, "entropy", p) == pytest.approx(float(entropy(tensor)), abs=1e-6)
-    choices = javascript(CHOOSING, "effectiveChoices", p)
+    assert javascript(NEXT_TOKEN, "entropy", p) == pytest.approx(float(entropy(tensor)), abs=1e-6)
+    choices = javascript(NEXT_TOKEN, "effectiveChoices", p)
     assert choices == pytest.approx(float(effective_choices(tensor)), abs=1e-6)
-    assert javascript(CHOOSING, "greedy", logits) == int(greedy(tensor))
-    got = javascript(CHOOSING, "logSoftmax", logits)
+    assert javascript(NEXT_TOKEN, "greedy", logits) == int(greedy(tensor))
+    got = javascript(NEXT_TOKEN, "logSoftmax", logits)
     np.testing.assert_allclose(got, tensor.log_softmax(-1), atol=1e-9)
     order = tensor.argsort(descending=True, stable=True)
-    assert javascript(CHOOSING, "ranked", logits) == order.tolist()
+    assert javascript(NEXT_TOKEN, "ranked", logits) == order.tolist()
     for n in (1, 12, len(logits) + 1):
-        assert javascript(CHOOSING, "leading", logits, n) == order[:n].tolist()
+        assert javascript(NEXT_TOKEN, "leading", logits, n) == order[:n].tolist()
 
 
 @given(seeds, st.floats(0, 1, exclude_max=True))
@@ -93,7 +93,7 @@ def test_a_token_is_drawn_by_its_part_of_the_unit_interval(javascript, seed, uni
     p = probabilities(logits, top_k=7).numpy()
     expected = np.searchsorted(np.cumsum(p), uniform, side="right")
     if min(abs(np.cumsum(p) - uniform)) > 1e-12:  # on an edge either side is right
-        assert javascript(CHOOSING, "draw", p, uniform) == expected
+        assert javascript(NEXT_TOKEN, "draw", p, uniform) == expected
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_a_token_is_drawn_by_its_part_of_the_unit_interval(javascript, seed, uni
 )
 def test_settings_out_of_range_are_refused(javascript, options, complaint):
     with pytest.raises(RuntimeError, match=complaint):
-        javascript(CHOOSING, "distribution", [1.0, 2.0, 3.0], options)
+        javascript(NEXT_TOKEN, "distribution", [1.0, 2.0, 3.0], options)
 
 
 def test_where_rounding_leaves_a_rest_of_the_unit_interval_the_last_token_takes_it(javascript):
-    assert javascript(CHOOSING, "draw", [0.25, 0, 0.5, 0], 0.75) == 2
-    assert javascript(CHOOSING, "draw", [0.25, 0, 0.5, 0], 0.25) == 2
-    assert javascript(CHOOSING, "draw", [0.25, 0.5, 0.25], 0.25) == 1
+    assert javascript(NEXT_TOKEN, "draw", [0.25, 0, 0.5, 0], 0.75) == 2
+    assert javascript(NEXT_TOKEN, "draw", [0.25, 0, 0.5, 0], 0.25) == 2
+    assert javascript(NEXT_TOKEN, "draw", [0.25, 0.5, 0.25], 0.25) == 1
 
 
 @given(seeds, st.integers(1, 4), st.booleans())

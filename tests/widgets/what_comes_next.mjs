@@ -1,6 +1,6 @@
 // Functions for the tests: the pieces that the page's language model writes, read from files.
 import { readFileSync } from "node:fs";
-import { distribution } from "../../lib/primer/widgets/shared/choosing.js";
+import { distribution } from "../../lib/primer/widgets/shared/next_token.js";
 import { newCache, readModel } from "../../lib/primer/widgets/shared/language_model.js";
 import { turn } from "../../lib/primer/widgets/shared/lora.js";
 import { finish } from "../../lib/primer/widgets/shared/workshop.js";

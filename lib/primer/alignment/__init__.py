@@ -10,6 +10,13 @@ from primer.alignment.divergence import (
     kl_loss,
     penalized_reward,
 )
+from primer.alignment.optimal_policy import (
+    best_of_n,
+    best_of_n_kl_bound,
+    gaussian_tilt,
+    log_partition,
+    tilted,
+)
 from primer.alignment.policy_gradient import (
     GradientSamples,
     centered,
@@ -38,13 +45,6 @@ from primer.alignment.replies import (
 )
 from primer.alignment.reward_model import RewardModel
 from primer.alignment.supervised import train_on_pairs, tune
-from primer.alignment.tilt import (
-    best_of_n,
-    best_of_n_kl_bound,
-    gaussian_tilt,
-    log_partition,
-    tilted,
-)
 from primer.alignment.training import PolicyReport, train_policy
 from primer.language_models import kl_divergence
 

@@ -4,16 +4,6 @@ The chapter *Inference* teaches this module; each function stands there beside i
 """
 
 from primer.inference.beam import Frontier, Hypothesis, beam_search, beam_steps
-from primer.inference.choosing import (
-    effective_choices,
-    entropy,
-    greedy,
-    probabilities,
-    sample,
-    top_k_filter,
-    top_p_filter,
-    warp_temperature,
-)
 from primer.inference.cost import (
     StepCost,
     generation_flops,
@@ -26,6 +16,16 @@ from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.markov import MarkovModel
 from primer.inference.quality import distinct_ngrams, log_likelihoods
 from primer.inference.reading import LanguageModel, Reader
+from primer.inference.sampling import (
+    effective_choices,
+    entropy,
+    greedy,
+    probabilities,
+    sample,
+    top_k_filter,
+    top_p_filter,
+    warp_temperature,
+)
 from primer.inference.speculative import (
     Speculation,
     acceptance_rate,

@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inference.choosing import check_logits
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
+from primer.inference.sampling import check_logits
 from primer.inputs import Count, Number, checked
 
 

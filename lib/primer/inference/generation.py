@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inference.choosing import greedy
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
+from primer.inference.sampling import greedy
 from primer.inputs import checked
 from primer.inputs.tensors import holds_whole
 

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.inference.choosing import probabilities
 from primer.inference.reading import LanguageModel, Prompt, Reader, check_end, read_prompt
+from primer.inference.sampling import probabilities
 from primer.inputs import Count, checked, distribution, tensor
 
 Distribution = Float[Tensor, "*batch vocab"]

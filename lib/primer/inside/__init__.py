@@ -3,6 +3,7 @@
 The chapter *Inside a model* teaches this module; each function stands there beside its formula.
 """
 
+from primer.inside.activation_patching import Patch, patched, patching, record, swap
 from primer.inside.addition import (
     AdditionNetwork,
     Neurons,
@@ -31,7 +32,6 @@ from primer.inside.effects import (
     logit_difference,
     share,
 )
-from primer.inside.looking import Patch, patched, patching, record, swap
 from primer.inside.probes import Probe, fit_probe, pattern, shortest_push
 from primer.inside.sharing import (
     cosines,

@@ -14,7 +14,7 @@ from primer.attention import Only
 from primer.inputs import checked
 from primer.inputs import tokens as token_ids
 from primer.inputs.given import given
-from primer.inside.looking import check_names, patched, record, swap
+from primer.inside.activation_patching import check_names, patched, record, swap
 from primer.transformers import RMSNorm, Transformer
 
 

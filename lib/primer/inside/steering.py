@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from primer.inputs import Dim, Number, checked
-from primer.inside.looking import Patch
+from primer.inside.activation_patching import Patch
 
 
 @checked

@@ -19,6 +19,7 @@ from primer.optimization.noisy_inputs import (
     noisy_moments,
     noisy_step_limits,
 )
+from primer.optimization.noisy_quadratic import Expected, expected_losses, loss_floor
 from primer.optimization.norms import (
     NORMS,
     dual_norm,
@@ -44,7 +45,6 @@ from primer.optimization.rules import (
     SteepestDescent,
     descend,
 )
-from primer.optimization.schedules import Expected, expected_losses, loss_floor
 from primer.optimization.stochastic import (
     Contraction,
     Coordinates,

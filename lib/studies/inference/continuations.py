@@ -23,10 +23,10 @@ from torch import Tensor
 from primer.attention import ablate_heads
 from primer.datasets import split_plays
 from primer.inference.beam import beam_search
-from primer.inference.choosing import greedy, sample
 from primer.inference.generation import generate
 from primer.inference.loops import Loop, final_loop, loops
 from primer.inference.quality import distinct_ngrams
+from primer.inference.sampling import greedy, sample
 from primer.transformers import Block, Transformer, load_pretrained
 from studies.study import Study
 

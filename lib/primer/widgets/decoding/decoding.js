@@ -1,7 +1,14 @@
 // Decoding: from the next-token distribution of the book's language model to text, in several ways at once.
 
 import { button, counted, div, format, heading, memory, resultLine, set, widget } from "../kit/kit.js";
-import { distribution, draw as pick, effectiveChoices, entropy, greedy, ranked } from "../shared/choosing.js";
+import {
+  distribution,
+  draw as pick,
+  effectiveChoices,
+  entropy,
+  greedy,
+  ranked,
+} from "../shared/next_token.js";
 import { bars, cards, tree } from "./decoding_panels.js";
 import { beamText, continueText, readPrompt } from "../shared/generation.js";
 import { inTurns, news } from "../shared/in_turns.js";

@@ -6,7 +6,7 @@ import { button, columns, div, format, heading, html, key, mean, memory, panel }
 import { paragraph, paths, resultLine, set, span, widget, write } from "../kit/kit.js";
 import { table } from "../shared/table.js";
 import { details } from "../shared/folded.js";
-import { distribution, draw as pick, logSoftmax } from "../shared/choosing.js";
+import { distribution, draw as pick, logSoftmax } from "../shared/next_token.js";
 import { continueText, readPrompt } from "../shared/generation.js";
 import { forwardSteps, logitsAt, newCache, readModel } from "../shared/language_model.js";
 import { rankOf, turn } from "../shared/lora.js";

@@ -2,7 +2,7 @@
 //
 // The tests compare all of it with primer.reasoning.
 
-import { draw } from "../shared/choosing.js";
+import { draw } from "../shared/next_token.js";
 import { readPrompt } from "../shared/generation.js";
 import { newCache } from "../shared/language_model.js";
 import { softmax } from "../shared/probability.js";

@@ -14,7 +14,7 @@ import {
   write,
 } from "../kit/kit.js";
 import { table } from "../shared/table.js";
-import { logSoftmax } from "../shared/choosing.js";
+import { logSoftmax } from "../shared/next_token.js";
 import { forwardSteps, logitsAt, newCache, readModel } from "../shared/language_model.js";
 import { textInput } from "../shared/text_input.js";
 import { encode } from "../shared/tokenizer.js";

@@ -7,7 +7,7 @@
 //   beamText(model, prompt, nTokens, nBeams, end)           yields { steps, best } as it grows
 // where prompt is { cache, logits }, choose(logits) gives a token id, and end is the token that ends a text.
 
-import { leading, logSoftmax } from "./choosing.js";
+import { leading, logSoftmax } from "./next_token.js";
 import { copyCache, nextSteps } from "./language_model.js";
 
 const CHUNK = 4; // tokens of a prompt read at once

@@ -3,7 +3,7 @@
 import { button, counted, div, format, heading, html, memory, percent, resultLine } from "../kit/kit.js";
 import { set, span, widen, widget, write } from "../kit/kit.js";
 import { play } from "../shared/play.js";
-import { distribution, effectiveChoices, leading, draw as pick } from "../shared/choosing.js";
+import { distribution, effectiveChoices, leading, draw as pick } from "../shared/next_token.js";
 import { readPrompt } from "../shared/generation.js";
 import { newCache, readModel } from "../shared/language_model.js";
 import { turn } from "../shared/lora.js";

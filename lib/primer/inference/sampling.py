@@ -1,4 +1,4 @@
-"""The choice of one token: the logits reshaped or cut, then a draw."""
+"""Sampling a token: the logits reshaped or cut, then a draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look into a run and carry parts of another one over: patches for an observer of the model."""
+"""Activation patching: look into a run of a model, and carry parts of another run over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""A bowl under noise: what is expected of a schedule of rates, without drawing anything.
+r"""The noisy quadratic: what is expected of a schedule of rates, without drawing anything.
 
 The loss is :math:`\frac12\sum_i h_iw_i^2`, and the gradient of each direction comes with noise of
 variance :math:`s^2h_i`, as where the noise is that of the labels.  Then the mean and the variance

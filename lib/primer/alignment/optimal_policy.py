@@ -1,4 +1,4 @@
-"""What the leashed goal asks for, in closed form, and its neighbor: the best of n."""
+"""The optimal policy of a reward less divergence, in closed form, and its neighbor: best of n."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The choice of one token, as primer.inference.choosing has it: logits reshaped or cut, then a draw.
+// Sampling a token, as primer.inference.sampling has it: logits reshaped or cut, then a draw.
 //
 //   const p = distribution(logits, { temperature, topK, topP });   // 0 for what is cut; topK null keeps all
 //   const token = draw(p, uniform);                                // uniform in [0, 1)
