@@ -342,6 +342,13 @@ def test_without_scripts_and_on_paper_the_folds_say_it(
         if options:
             page.locator(f"{TURNS} summary").click()
         expect(page.locator(f"{TURNS} .fold-answer > .reply")).to_be_visible()
+        offered = [button for button in page.locator("button").all() if button.is_visible()]
+        for button in offered:  # a download, which opens by its focus
+            assert options
+            assert "dropdown-toggle" in (button.get_attribute("class") or "")
+            button.click()
+        if offered:
+            expect(page.locator(".dropdown-menu a").first).to_be_visible()
 
 
 @pytest.mark.browser
