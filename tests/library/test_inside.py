@@ -157,6 +157,29 @@ def test_what_is_recorded_is_what_the_model_went_on_with(small: Transformer) -> 
     torch.testing.assert_close(seen["blocks.0.after"], 2 * plain["blocks.0.after"])
 
 
+def test_a_run_that_goes_on_from_a_record_is_the_whole_run(small: Transformer) -> None:
+    seen = inside.record(small, HERE)
+    names = [[], *([name] for name in seen), ["blocks.1.between", "blocks.2.attention.keys"]]
+    for some in names:
+        patches = {name: lambda x: x.roll(1, -1) for name in some}
+        for n_last in (None, 1):
+            whole = inside.patched(small, HERE, patches, n_last)
+            again = inside.patched(small, HERE, patches, n_last, seen)
+            torch.testing.assert_close(again, whole, atol=1e-5, rtol=1e-4)
+
+
+def test_blocks_below_a_patch_are_not_computed_anew(small: Transformer) -> None:
+    seen, read = inside.record(small, HERE), []
+    hooks = [block.register_forward_hook(lambda b, *_: read.append(b)) for block in small.blocks]
+    inside.patched(small, HERE, {"blocks.1.after": lambda x: 2 * x}, seen=seen)
+    assert read == [*small.blocks][1:]
+    read.clear()
+    inside.record(small, HERE, ["blocks.1.attention.heads", "embedding"])
+    assert read == [*small.blocks][:1]  # the second one ends where nothing more is asked of it
+    for hook in hooks:
+        hook.remove()
+
+
 def test_parts_add_up_to_the_difference_of_logits(small: Transformer) -> None:
     right, wrong = torch.tensor([3, 4]), torch.tensor([5, 6])
     parts = inside.direct_logits(small, HERE, right, wrong)
@@ -434,6 +457,20 @@ REFUSED = [
     (lambda m, x: inside.record(None, x), "model must be a Transformer"),
     (lambda m, x: inside.patched(m, x, {"norm": 3}), "'norm' of patches must be a function"),
     (lambda m, x: inside.patched(m, x, {"norm": lambda z: z * math.nan}), "NaN|nan"),
+    (lambda m, x: inside.patched(m, x, {}, seen=3), "what record returned, got 3"),
+    (lambda m, x: inside.patched(m, x, {}, seen={}), "seen lacks 'embedding'"),
+    (
+        lambda m, x: inside.patched(m, x, {}, seen=inside.record(m, x, ["embedding"])),
+        "seen lacks 'blocks.2.after'",
+    ),
+    (lambda m, x: inside.patched(m, x, {}, seen=inside.record(m, 1 + x)), "of other tokens"),
+    (lambda m, x: inside.patched(m, x, {}, 9, inside.record(m, x)), "n_last must lie between 1"),
+    (
+        lambda m, x: inside.patched(
+            m, x, {}, seen={n: v[:1, :2] if "." in n else v for n, v in inside.record(m, x).items()}
+        ),
+        "finite numbers of shape",
+    ),
     (lambda m, x: inside.shuffled_weights(m, 0), "torch's random generator"),
     (lambda m, x: inside.swap(torch.ones(1, 3, 2), place=1.5), "place must be a whole number"),
     (lambda m, x: inside.direct_path(m, x, x, (0, 1), [1]), "entry 0 of receivers"),

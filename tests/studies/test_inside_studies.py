@@ -300,8 +300,9 @@ def test_rarer_features_are_kept_in_greater_number() -> None:
         kept = {r.chance: r.kept for r in runs if (*r[:2], r.seed) == ("equal", "relu", seed)}
         in_order = [kept[chance] for chance in toys.CHANCES]
         assert in_order == sorted(in_order)
-        straight = next(r for r in runs if (r.bend, r.seed) == ("none", seed))
-        assert straight.squares == pytest.approx(toys.DIMS, abs=0.1)
+        straight = [r for r in runs if (r.bend, r.seed) == ("none", seed)]
+        assert [r.chance for r in straight] == [*toys.STRAIGHT]
+        assert [r.squares for r in straight] == pytest.approx([toys.DIMS] * 2, abs=0.1)
 
 
 # Addition -----------------------------------------------------------------------------------------
@@ -322,3 +323,6 @@ def test_with_decay_a_neurons_own_frequency_is_enough_and_needed() -> None:
         assert decayed.own > 0.95
         assert decayed.without < 0.1
         assert decayed.resultant > 0.95
+        decayed, plain = runs["short, decay 1", seed], runs["short, decay 0", seed]
+        assert decayed.test > plain.test + 0.8
+        assert min(decayed.own, plain.own) > 0.95

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Annotated
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from primer.attention import Observe, Only
+from primer.attention import Observe, Only, shown, within
 from primer.inputs import checked, whole
+from primer.inputs.given import given
+from primer.inputs.tensors import holds_finite
 from primer.transformers import ACTIVATIONS, Transformer
+from primer.transformers.model import add_positions, check_tokens, look_up
+
+
+class _Enough(Exception):
+    """Nothing is asked of the rest of a run."""
+
 
 Patch = Callable[[Tensor], Tensor]
 """Takes an activation, returns the one to compute with in its place."""
+
+
+def recorded(name: str, value: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """Return a record as it is; of its many numbers those are looked at that are used."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be what record returned, got {given(value)}")
+    return value
+
+
+Recorded = Annotated[Mapping[str, Tensor], recorded]
 
 
 def activation_names(model: Transformer) -> list[str]:
@@ -110,16 +130,22 @@ def record(
     torch.Size([1, 3, 128])
     """
     check_names(model, [*(names or ()), *(patches or ())])
-    kept = activation_names(model) if names is None else names
+    known = activation_names(model)
+    kept = known if names is None else names
     replace, seen = patching(patches or {}), dict[str, Tensor]()
+    wanted = [*kept, *(patches or ())]
+    last = max(wanted, key=known.index, default=known[-1])
 
     def observe(name: str, x: Tensor) -> Tensor | None:
         changed = replace(name, x)
         if name in kept:
             seen[name] = x if changed is None else changed
+        if name == last and changed is None:
+            raise _Enough
         return changed
 
-    model(tokens, observe=Only([*kept, *(patches or ())], observe))
+    with suppress(_Enough):
+        model(tokens, observe=Only(wanted, observe))
     return seen
 
 
@@ -129,8 +155,12 @@ def patched(
     tokens: Int[Tensor, "batch seq"],
     patches: Mapping[str, Patch],
     n_last: int | None = None,
+    seen: Recorded | None = None,
 ) -> Float[Tensor, "batch last vocab"]:
     """Run a model with some of its activations replaced.
+
+    What comes before the first of them does not change.  Who has it from :func:`record` may hand
+    it over: the blocks below are not computed anew.
 
     Parameters
     ----------
@@ -142,6 +172,9 @@ def patched(
         Names of activations, each with a function of what was computed, such as :func:`swap` gives.
     n_last : int, optional
         Only the last so many positions get logits.
+    seen : mapping of str to Tensor, optional
+        What :func:`record` kept of this model's run on these tokens, with the embedding: the run
+        goes on from there, and with patches in that record, from what they left.
 
     Returns
     -------
@@ -151,7 +184,8 @@ def patched(
     Raises
     ------
     ValueError
-        When a name is none of this model's, or a patch returns another shape.
+        When a name is none of this model's, a patch returns another shape, or ``seen`` is of other
+        tokens or lacks the states from which the run would go on.
 
     References
     ----------
@@ -166,9 +200,22 @@ def patched(
     >>> whole = patched(model, here, {"blocks.1.after": swap(other["blocks.1.after"])})
     >>> torch.allclose(whole, model(there), atol=1e-4)  # all places of a layer are the run
     True
+    >>> patch = {"blocks.2.attention.heads": lambda x: 0 * x}
+    >>> above = patched(model, here, patch, seen=record(model, here))  # blocks 0 and 1 are known
+    >>> torch.allclose(above, patched(model, here, patch), atol=1e-4)
+    True
     """
     check_names(model, [*patches])
-    return model(tokens, n_last=n_last, observe=patching(patches))
+    if seen is None or "embedding" in patches:
+        return model(tokens, n_last=n_last, observe=patching(patches))
+    first, x = _reached(model, tokens, [*patches], seen)
+    if n_last is not None and not 1 <= whole("n_last", n_last) <= tokens.shape[1]:
+        raise ValueError(f"n_last must lie between 1 and {tokens.shape[1]}, got {n_last}")
+    observe, context = within(patching(patches)), model._context(x, 0)
+    for layer, block in list(enumerate(model.blocks))[first:]:
+        x = block(x, observe=within(observe, f"blocks.{layer}"), **context)
+    x = shown(observe, "norm", model.norm(x if n_last is None else x[:, -n_last:]))
+    return shown(observe, "logits", model.head(x))
 
 
 @checked(infinite="source")
@@ -234,6 +281,30 @@ def swap(
         return x
 
     return replace
+
+
+def _reached(
+    model: Transformer, tokens: Tensor, names: Sequence[str], seen: Mapping[str, Tensor]
+) -> tuple[int, Tensor]:
+    """Return the lowest block in which something is replaced, and the states before it."""
+    n = model.config.n_layers
+    blocks = [int(name.split(".")[1]) for name in names if name.startswith("blocks.")]
+    first = min(blocks, default=n)  # the last norm and the logits come after all blocks
+    place = f"blocks.{first}.before" if first < n else f"blocks.{n - 1}.after"
+    for name in ("embedding", place):
+        if not isinstance(seen.get(name), Tensor):
+            raise ValueError(f"seen lacks {name!r}: record the run of these tokens with it")
+    check_tokens(tokens, model.config)
+    read = add_positions(look_up(model.embed, tokens), model.positions, 0)
+    if not torch.equal(seen["embedding"], read):
+        raise ValueError("seen is a record of other tokens: hand over that of the same ones")
+    x = seen[place]
+    if x.shape != read.shape or x.dtype != read.dtype or not holds_finite(x):
+        raise ValueError(
+            f"{place!r} of seen must be finite numbers of shape {tuple(read.shape)} in "
+            f"{read.dtype}, got {given(x)}"
+        )
+    return first, x
 
 
 def _listed(chosen: int | Sequence[int]) -> list[int]:

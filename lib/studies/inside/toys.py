@@ -20,7 +20,7 @@ SEEDS = (0, 1, 2)
 KEPT = 0.5
 """The length from which a feature counts as kept."""
 IMPORTANCE = {"equal": torch.ones(FEATURES), "falling": 0.9 ** torch.arange(FEATURES)}
-STRAIGHT = 0.1
+STRAIGHT = (0.1, 0.05)
 """How often features are active where the network has no ReLU."""
 Four = Annotated[float, ".4f"]
 
@@ -73,11 +73,11 @@ def train(importance: str, bend: str, chance: float, seed: int) -> Iterator[Run]
 
 
 def settings(_: Sequence[Run]) -> list[Setting]:
-    """Want every chance, and the network without a bend at one."""
+    """Want every chance, and the network without a bend at two."""
     wanted: list[Setting] = [
         (name, "relu", chance, seed) for name in IMPORTANCE for chance in CHANCES for seed in SEEDS
     ]
-    return wanted + [("equal", "none", STRAIGHT, seed) for seed in SEEDS]
+    return wanted + [("equal", "none", chance, seed) for chance in STRAIGHT for seed in SEEDS]
 
 
 def report(runs: Sequence[Run]) -> Iterator[str]:
