@@ -46,8 +46,6 @@ class QuantizedLinear(nn.Module):
         NF4 by default.
     block_size : int, optional
         Numbers of a block, along the input of the layer for ``nn.Linear``.
-    double : bool
-        Whether the constants are quantized, too.
 
     Raises
     ------
@@ -67,18 +65,14 @@ class QuantizedLinear(nn.Module):
 
     @checked
     def __init__(
-        self,
-        base: nn.Module,
-        codebook: Codebook = NF4,
-        block_size: int | None = 64,
-        double: bool = True,
+        self, base: nn.Module, codebook: Codebook = NF4, block_size: int | None = 64
     ) -> None:
         super().__init__()
         matrix = matrix_of(base)
         self.in_features, self.out_features = matrix.shape
         self.turned = not matrix.is_contiguous()  # blocks follow the numbers as they lie in memory
-        stored = quantize(matrix.T if self.turned else matrix, codebook, block_size)
-        self.stored = double_quantize(stored) if double else stored
+        once = quantize(matrix.T if self.turned else matrix, codebook, block_size)
+        self.stored = double_quantize(once)
         bias = getattr(base, "bias", None)
         self.bias = None if bias is None else nn.Parameter(bias.detach().clone(), False)
 
@@ -108,7 +102,6 @@ def quantize_layers(
     targets: Collection[str] = EVERY_MATRIX,
     codebook: Codebook = NF4,
     block_size: int | None = 64,
-    double: bool = True,
 ) -> nn.Module:
     """Store the matrices of a model's linear layers as codes, in place.
 
@@ -117,9 +110,7 @@ def quantize_layers(
     ValueError
         When no layer is called so, or its numbers are not finite.
     """
-    replace_layers(
-        model, targets, lambda layer: QuantizedLinear(layer, codebook, block_size, double)
-    )
+    replace_layers(model, targets, lambda layer: QuantizedLinear(layer, codebook, block_size))
     return model
 
 

@@ -23,14 +23,13 @@ def fine_tune(
     seed: int = 0,
     steps: Steps = 60,
     *,
-    batch_size: int = 4,
     length: int = 64,
     after_step: Callable[[int, float], None] | None = None,
 ) -> nn.Module:
     r"""Train what may be trained of a model on a row of tokens.
 
-    AdamW with β = (0.9, 0.98) and no decay, gradients cut at norm 1; the learning rate rises over
-    the first eighth of the steps and falls to zero along a line.
+    Four windows a step, AdamW with β = (0.9, 0.98) and no decay, gradients cut at norm 1; the
+    learning rate rises over the first eighth of the steps and falls to zero along a line.
 
     Parameters
     ----------
@@ -42,8 +41,8 @@ def fine_tune(
         The highest learning rate.
     seed : int
         Which windows are read.
-    steps, batch_size, length : int
-        Steps, windows in each, and tokens of a window.
+    steps, length : int
+        Steps, and tokens of a window.
     after_step : callable, optional
         Is told the step and its loss before the optimizer moves.
 
@@ -63,7 +62,7 @@ def fine_tune(
         raise ValueError("nothing may be trained: every parameter is frozen")
     if (config := getattr(model, "config", None)) is not None:
         token_ids("tokens", tokens, config.vocab_size)
-    batches = Batches(tokens, length, batch_size, seed)
+    batches = Batches(tokens, length, batch_size=4, seed=seed)
     optimizer = torch.optim.AdamW(trained, lr=learning_rate, betas=(0.9, 0.98), weight_decay=0.0)
     warm = max(steps // 8, 1)
     for step in range(steps):

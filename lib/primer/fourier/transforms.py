@@ -14,7 +14,6 @@ from primer.inputs import (
     Dim,
     Positive,
     Reals,
-    Steps,
     Whole,
     checked,
     count,
@@ -269,14 +268,16 @@ def inverse_dtft(spectrum: Function, n: Reals, *, points: Dim = 4096) -> Complex
 
 @checked
 def sampled_spectrum(
-    spectrum: Function, frequency: Reals, sample_rate: Positive, *, copies: Steps = 50
+    spectrum: Function, frequency: Reals, sample_rate: Positive
 ) -> Complex[np.ndarray, "..."]:
     r"""Compute the DTFT of samples from the Fourier transform of the sampled function.
 
     With :math:`x[n] = x(nT)` and :math:`T = 1/f_s` (Poisson's summation formula),
 
     .. math:: X_{1/T}(f) = \sum_n x(nT)\, e^{-2\pi i f nT}
-              = \frac{1}{T} \sum_{k=-\infty}^{\infty} X\!\left(f - \frac{k}{T}\right)
+              = \frac{1}{T} \sum_{k=-\infty}^{\infty} X\!\left(f - \frac{k}{T}\right),
+
+    of which the copies with :math:`|k| \le 50` are added.
 
     Parameters
     ----------
@@ -286,8 +287,6 @@ def sampled_spectrum(
         Frequencies, Hz, any shape.
     sample_rate : float
         The sampling rate :math:`f_s = 1/T`, Hz.
-    copies : int
-        Copies to add on each side, :math:`|k| \le` ``copies``.
 
     Returns
     -------
@@ -312,6 +311,6 @@ def sampled_spectrum(
     array([2., 0., 2.])
     """
     f = frequency
-    k = np.arange(-copies, copies + 1)
+    k = np.arange(-50, 51)
     values = _values("spectrum", spectrum, f[..., None] - k * sample_rate)
     return np.asarray(sample_rate * values.sum(axis=-1), dtype=complex)

@@ -12,7 +12,10 @@ import numpy as np
 from jaxtyping import Float
 
 from primer.fourier.fast import rfft
-from primer.inputs import Dim, Many, Vector, checked, positive
+from primer.inputs import Dim, Vector, checked, positive
+
+POINTS = 64
+"""Points per bin at which the spectrum of a window is computed."""
 
 
 @checked
@@ -98,7 +101,7 @@ class Leakage(NamedTuple):
 
 
 @checked
-def leakage(window: Vector, *, oversampling: Many = 64) -> Leakage:
+def leakage(window: Vector) -> Leakage:
     r"""Measure the main lobe and the highest sidelobe of a window's spectrum.
 
     .. math:: 20 \log_{10} \frac{\max_{\text{sidelobes}} |W(f)|}{\max_{\text{main lobe}} |W(f)|}
@@ -110,8 +113,6 @@ def leakage(window: Vector, *, oversampling: Many = 64) -> Leakage:
     ----------
     window : array_like, shape (N,)
         A window whose spectrum is highest around frequency 0.
-    oversampling : int
-        Points per bin at which the spectrum is computed.
 
     Returns
     -------
@@ -138,12 +139,12 @@ def leakage(window: Vector, *, oversampling: Many = 64) -> Leakage:
     w = w / (np.abs(w).max() or 1.0)
     if abs(w.sum()) <= 1e-12 * np.abs(w).sum():
         raise ValueError("the window sums to 0: its spectrum has no peak at frequency 0")
-    magnitude = np.abs(rfft(np.pad(w, (0, (oversampling - 1) * len(w)))))
+    magnitude = np.abs(rfft(np.pad(w, (0, (POINTS - 1) * len(w)))))
     top = int(magnitude.argmax())
     low = np.flatnonzero(magnitude < magnitude[top] / 2)
     if len(low) and low[0] < top:
         raise ValueError(
-            f"the window's spectrum is highest {top / oversampling:g} bins from frequency 0, "
+            f"the window's spectrum is highest {top / POINTS:g} bins from frequency 0, "
             "with a gap between: there is no main lobe around 0 to measure"
         )
     rising = np.flatnonzero(np.diff(magnitude) > 0)
@@ -151,4 +152,4 @@ def leakage(window: Vector, *, oversampling: Many = 64) -> Leakage:
     if len(minima) == 0:
         raise ValueError("the window's spectrum falls to its end: there is no sidelobe to measure")
     level = 20 * np.log10(magnitude[minima[0] :].max() / magnitude[top])
-    return Leakage(2 * float(minima[0]) / oversampling, float(level))
+    return Leakage(2 * float(minima[0]) / POINTS, float(level))

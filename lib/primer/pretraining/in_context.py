@@ -235,10 +235,8 @@ def linear_tasks(
 
 
 @checked
-def train_layer(
-    d: int, n: int, *, seed: Natural, steps: Steps, batch_size: int = 512
-) -> LinearAttentionLayer:
-    """Train one layer of linear attention on random regressions with Adam.
+def train_layer(d: int, n: int, *, seed: Natural, steps: Steps) -> LinearAttentionLayer:
+    """Train one layer of linear attention with Adam, on 512 random regressions a step.
 
     Parameters
     ----------
@@ -246,8 +244,8 @@ def train_layer(
         Numbers in an input, examples in a text.
     seed : int
         Decides first weights and tasks.
-    steps, batch_size : int
-        Updates, and tasks in each.
+    steps : int
+        Updates.
 
     Returns
     -------
@@ -268,7 +266,7 @@ def train_layer(
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
-        examples, query, answer = linear_tasks(batch_size, n, d, draw)
+        examples, query, answer = linear_tasks(512, n, d, draw)
         loss = (layer(examples, query) - answer).square().mean()
         optimizer.zero_grad()
         loss.backward()

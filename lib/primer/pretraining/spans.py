@@ -99,7 +99,6 @@ def mask_spans(
     vocab_size: Count,
     rate: Probability = 0.15,
     split: Sequence[float] = BERT_SPLIT,
-    p: float = 0.2,
     longest: int = 10,
 ) -> Corruption:
     r"""Select spans until a share of the text is selected; hide each span in one way.
@@ -115,7 +114,7 @@ def mask_spans(
         Decides.
     mask_id, vocab_size, rate, split
         As in :func:`~primer.pretraining.mask_tokens`.
-    p, longest
+    longest
         As in :func:`span_length_probabilities`.
 
     Returns
@@ -141,7 +140,7 @@ def mask_spans(
     """
     masked, random, _ = shares(split)
     text = whole_tokens(tokens)
-    chances = torch.tensor(span_length_probabilities(p, longest))
+    chances = torch.tensor(span_length_probabilities(longest=longest))
     n = len(text)
     if longest > n:
         raise ValueError(

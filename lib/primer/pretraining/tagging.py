@@ -141,9 +141,7 @@ def _kind(tag: str) -> str:
 
 
 @checked
-def longest_match(
-    word: str, vocabulary: Collection[str], continuation: str = "##", unknown: str = "[UNK]"
-) -> list[str]:
+def longest_match(word: str, vocabulary: Collection[str]) -> list[str]:
     """Cut a word into pieces, always taking the longest that the vocabulary has.
 
     Parameters
@@ -151,14 +149,12 @@ def longest_match(
     word : str
         One word.
     vocabulary : collection of str
-        Pieces; those inside a word begin with ``continuation``.
-    continuation, unknown : str
-        The mark of pieces inside a word, and what stands for a word that cannot be cut.
+        Pieces; those inside a word begin with ``##``.
 
     Returns
     -------
     list of str
-        Pieces.
+        Pieces, or ``[UNK]`` alone for a word that cannot be cut.
 
     References
     ----------
@@ -177,12 +173,12 @@ def longest_match(
     if len(word) > LONG:  # no piece is longer than the longest, which is sought where it pays
         reach = max(map(len, vocabulary), default=0)
     while start < len(word):
-        mark = continuation if start else ""
+        mark = "##" if start else ""
         for end in range(min(len(word), start + reach), start, -1):
             if (piece := mark + word[start:end]) in vocabulary:
                 break
         else:
-            return [unknown]
+            return ["[UNK]"]
         pieces.append(piece)
         start = end
     return pieces

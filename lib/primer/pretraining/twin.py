@@ -50,8 +50,7 @@ class MaskedModel(Encoder):
         return nn.functional.linear(self(tokens), self.embed.weight)
 
 
-@checked
-def load_twin(path: Path = TWIN) -> tuple[MaskedModel, BytePairEncoding]:
+def load_twin() -> tuple[MaskedModel, BytePairEncoding]:
     """Load the masked twin of the book's model, and its tokenizer, which has a mask.
 
     Returns
@@ -70,7 +69,7 @@ def load_twin(path: Path = TWIN) -> tuple[MaskedModel, BytePairEncoding]:
     >>> twin.config.vocab_size == tokenizer.vocab_size
     True
     """
-    stored = load_checkpoint(path)
+    stored = load_checkpoint(TWIN)
     twin = MaskedModel(stored.config)
     weights = {name: w for name, w in stored.state_dict().items() if name != "head.weight"}
     twin.load_state_dict(weights)

@@ -21,7 +21,6 @@ from primer.inputs import (
     Dim,
     Matrix,
     Natural,
-    Probability,
     Seed,
     checked,
     count,
@@ -167,15 +166,14 @@ def memory_capacity(
     states: Matrix,
     inputs: Float[np.ndarray, " time"],
     delays: Sequence[int],
-    split: Probability = 0.75,
 ) -> Float[np.ndarray, " delays"]:
     r"""Say how well earlier inputs can be read out of the state by a linear map.
 
     .. math:: R^2_k = 1 - \frac{\sum_t (u_{t-k} - h_ta_k - b_k)^2}{\sum_t (u_{t-k} - \bar u)^2}
 
-    :math:`a_k, b_k` are fitted by least squares on the first part of the sequence, :math:`R^2_k`
-    is measured on the rest.  Jaeger calls the sum over all :math:`k` the memory capacity; for
-    inputs without correlation it cannot exceed the number of units.
+    :math:`a_k, b_k` are fitted by least squares on the first three quarters of the sequence,
+    :math:`R^2_k` is measured on the rest.  Jaeger calls the sum over all :math:`k` the memory
+    capacity; for inputs without correlation it cannot exceed the number of units.
 
     Parameters
     ----------
@@ -185,8 +183,6 @@ def memory_capacity(
         :math:`u_t`, one number for each step.
     delays : sequence of int
         The :math:`k \ge 0` to try.
-    split : float
-        The share of the sequence to fit on.
 
     Returns
     -------
@@ -216,7 +212,7 @@ def memory_capacity(
     if not len(delays):
         raise ValueError("delays is empty: give at least one number of steps to look back")
     start = max(count("a delay", delay, at_least=0) for delay in delays)
-    middle = int(split * len(states))
+    middle = 3 * len(states) // 4
     if middle - start <= states.shape[1] + 1 or len(states) - middle < 2:
         raise ValueError(
             f"{len(states)} steps are too few for {states.shape[1]} units and a delay of {start}; "

@@ -82,9 +82,7 @@ def mean_squared_error_gradient(
 
 
 @checked
-def normal_equations(
-    X: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None
-) -> Float[np.ndarray, "p *responses"]:
+def normal_equations(X: Design, y: ArrayLike) -> Float[np.ndarray, "p *responses"]:
     r"""Solve the normal equations, as the formula is written.
 
     .. math:: X^\top X\,\hat\beta = X^\top y, \qquad \hat\beta = (X^\top X)^{-1}X^\top y
@@ -98,8 +96,6 @@ def normal_equations(
         The design matrix, with independent columns.
     y : array_like, shape (n,) or (n, m)
         The response, or ``m`` of them at once.
-    names : sequence of str, optional
-        Names of the columns, for errors.
 
     Returns
     -------
@@ -122,7 +118,7 @@ def normal_equations(
     array([0.5, 2.5])
     """
     table, response = observations(X, y)
-    independent_qr(table, names)
+    independent_qr(table)
     return solve(table.T @ table, table.T @ response)
 
 

@@ -88,9 +88,7 @@ def attention_share(n_tokens: Count, d_model: Count) -> float:
 
 
 @checked
-def training_flops(
-    parameters: Positive | TransformerConfig, tokens: Positive, n_tokens: int | None = None
-) -> float:
+def training_flops(parameters: Positive | TransformerConfig, tokens: Positive) -> float:
     r"""Count the operations of a training.
 
     From a number of parameters the rule of thumb
@@ -98,8 +96,8 @@ def training_flops(
     .. math:: C \approx 6ND,
 
     two operations for each weight forward and, because each matrix product has two products in its
-    gradient, four backward.  From a configuration the exact count: three times the forward pass,
-    with the scores of attention and the head.
+    gradient, four backward.  From a configuration the exact count for texts as long as its context:
+    three times the forward pass, with the scores of attention and the head.
 
     Parameters
     ----------
@@ -107,8 +105,6 @@ def training_flops(
         :math:`N`, or the model itself.
     tokens : float
         :math:`D`, how many tokens are read in all.
-    n_tokens : int, optional
-        How long the texts are; left out, as long as the context.  Only with a configuration.
 
     Returns
     -------
@@ -118,7 +114,7 @@ def training_flops(
     Raises
     ------
     ValueError
-        When a number is not positive, or ``n_tokens`` is given without a configuration.
+        When a number is not positive.
 
     References
     ----------
@@ -133,10 +129,7 @@ def training_flops(
     '3.23e+23'
     """
     if isinstance(parameters, TransformerConfig):
-        length = parameters.context_length if n_tokens is None else n_tokens
-        return 3.0 * flops_per_token(parameters, length) * tokens
-    if n_tokens is not None:
-        raise ValueError("n_tokens goes with a configuration: a number of parameters has no length")
+        return 3.0 * flops_per_token(parameters, parameters.context_length) * tokens
     return 6.0 * parameters * tokens
 
 

@@ -142,11 +142,11 @@ def continued(path: Path, saved: dict[str, Any]) -> tuple[int, list[tuple[str, s
     return first, lines
 
 
-def publish(model: MaskedModel, corpus: str, loss: float, path: Path = TWIN) -> None:
+def publish(model: MaskedModel, corpus: str, loss: float) -> None:
     """Save the twin in eight bits, with where it comes from."""
     stored = Transformer.from_weights(model.config, model.state_dict())
     about = {"corpus": corpus, "steps": STEPS, "batch": BATCH, "rate": RATE, "held_out": loss}
-    save_checkpoint(path, stored, about, dtype=torch.int8)
+    save_checkpoint(TWIN, stored, about, dtype=torch.int8)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

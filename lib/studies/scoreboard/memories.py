@@ -115,9 +115,7 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     return [*short, *sorted(long, key=lambda setting: setting[-1])]
 
 
-def train_model(
-    model: str, steps: int, rate: float, seed: int, folder: Path = FOLDER
-) -> Iterator[Run]:
+def train_model(model: str, steps: int, rate: float, seed: int) -> Iterator[Run]:
     """Train one model with the book's trainer, or go on with its training; keep seed 0's.
 
     Yields
@@ -132,10 +130,10 @@ def train_model(
     """
     one_of("model", model, MODELS)
     name = f"{model}-{steps}-{rate:g}-{seed}"
-    path = folder / f"{name}.safetensors"
+    path = FOLDER / f"{name}.safetensors"
     if not path.exists() or path.with_name(f"{name}-state.pt").exists():
-        train(configuration(steps, rate, seed), folder, name, build(model))
-    last = read_log(folder / f"{name}-log.csv")[-1]
+        train(configuration(steps, rate, seed), FOLDER, name, build(model))
+    last = read_log(FOLDER / f"{name}-log.csv")[-1]
     if (steps, seed) == (LONG, 0):
         add_model(model, load_file(path))
     yield Run(model, steps, rate, seed, last.bits_per_character, last.seconds)
