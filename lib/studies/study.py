@@ -68,10 +68,7 @@ class Study(Generic[Run]):
     >>> def train(rate, seed):
     ...     return [Loss(rate, seed, (rate - 0.3) ** 2)]
     >>> def settings(runs):
-    ...     losses = {run.rate: run.loss for run in runs if run.seed == 0}
-    ...     rates = followed([0.1, 0.2], losses)
-    ...     seeds = [1, 2] if losses.keys() >= {*rates} else []
-    ...     return [(r, 0) for r in rates] + [(tuned(runs, "loss").rate, seed) for seed in seeds]
+    ...     return tuned_alike(runs, "loss", [0.1, 0.2], seeds=[0, 1, 2])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     runs = Study(Path(folder) / "losses.csv", Loss, train, settings).go()
     >>> [run[:2] for run in runs]
@@ -304,6 +301,38 @@ def followed(
             raise ValueError(f"the best rate runs away, to {best:g}: no loss is larger beyond it")
         rates.append(best * 2 if best == max(rates) else best / 2)
     return rates
+
+
+def tuned_alike(
+    runs: Sequence[Run],
+    loss: str,
+    first: Sequence[float],
+    seeds: Sequence[int],
+    limits: tuple[float, float] = (0.0, math.inf),
+    **where: object,
+) -> list[tuple[float, int]]:
+    """List rates with their seeds: all that are :func:`followed`, then the best with other seeds.
+
+    Parameters
+    ----------
+    runs, loss, **where
+        As in :func:`tuned`; runs have a ``rate``.
+    first, limits
+        As in :func:`followed`.
+    seeds : sequence of int
+        The first one decides; the others are wanted at the best rate, when that is known.
+    """
+    own: list[Any] = _those(runs, {**where, "seed": seeds[0]})
+    losses = {
+        rate: statistics.fmean(getattr(run, loss) for run in own if run.rate == rate)
+        for rate in {run.rate for run in own}
+    }
+    rates = followed(first, losses, limits)
+    wanted = [(rate, seeds[0]) for rate in rates]
+    if losses.keys() >= {*rates}:
+        best: Any = tuned(runs, loss, seeds[:1], **where)
+        wanted += [(best.rate, seed) for seed in seeds[1:]]
+    return wanted
 
 
 def tuned(runs: Iterable[Run], loss: str, seeds: Sequence[int] = (0,), **where: object) -> Run:

@@ -434,6 +434,7 @@ ELSEWHERE = {
     "studies.scoreboard.memories.train_model": ("test_randomness.py", "trains for minutes"),
     "studies.study.ends": ("test_study.py", "`seeds` are those that decide"),
     "studies.study.tuned": ("test_study.py", "`seeds` are those that decide"),
+    "studies.study.tuned_alike": ("test_study.py", "`seeds` are those that are wanted"),
     "studies.train.ablations.train_variant": ("test_train_ablations.py", "a plain loop"),
     "studies.train.recipes.run_recipe": ("test_train_recipes.py", "trains for hours"),
     "train.configuration.TrainingSettings": ("test_train_loop.py", "holds the seed, draws nothing"),

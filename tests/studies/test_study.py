@@ -26,7 +26,7 @@ from joblib.externals.loky.backend import context
 from primer import saving
 from primer.tables import Quoted, as_stored, read_records, write_records, write_table
 from studies.__main__ import main, names
-from studies.study import Setting, Study, ends, followed, spread, tuned, workers
+from studies.study import Setting, Study, ends, followed, spread, tuned, tuned_alike, workers
 
 
 class Run(NamedTuple):
@@ -50,12 +50,8 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     """Want three rates of each way, one further at an edge, and two more seeds of the best."""
     wanted: list[Setting] = []
     for way in ("fast", "slow"):
-        losses = {run.rate: run.loss for run in runs if run[:3:2] == (way, 0) and run.step == 2}
-        rates = followed((0.1, 0.2, 0.4), losses)
-        wanted += [(way, rate, 0) for rate in rates]
-        if losses.keys() >= {*rates}:
-            best = tuned(runs, "loss", way=way, step=2).rate
-            wanted += [(way, best, seed) for seed in (1, 2)]
+        tries = tuned_alike(runs, "loss", (0.1, 0.2, 0.4), (0, 1, 2), way=way, step=2)
+        wanted += [(way, *one) for one in tries]
     return wanted
 
 
@@ -338,6 +334,8 @@ def test_rates_are_followed_until_the_best_lies_inside_or_at_a_limit(
 def test_a_loss_that_is_no_number_counts_as_last() -> None:
     runs = [Run("a", rate, 0, 1, loss) for rate, loss in ((0.1, math.nan), (0.2, 9.0))]
     assert tuned(runs, "loss").rate == 0.2
+    tries = tuned_alike(runs, "loss", (0.1, 0.2), (0, 5), (0.1, 0.2), way="a")
+    assert tries == [(0.1, 0), (0.2, 0), (0.2, 5)]
     with pytest.raises(ValueError, match=r"no run with way = 'b' and a seed of \[0\] is stored"):
         tuned(runs, "loss", way="b")
 

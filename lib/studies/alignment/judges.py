@@ -32,7 +32,7 @@ from studies.alignment.overoptimization import (
     own_world,
     told_apart,
 )
-from studies.study import Setting, Study, ends, followed, spread, tuned
+from studies.study import Setting, Study, ends, spread, tuned_alike
 
 LINEAR, NETWORK = "linear", "network"
 PAIRS = (250, 1000)
@@ -185,12 +185,8 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     """Want the linear judges, rates by seed 0, and two more seeds of the best."""
     wanted: list[Setting] = [(LINEAR, n, 0.0, seed) for n in PAIRS for seed in range(SEEDS)]
     for n in PAIRS:
-        losses = {r.rate: r.loss for r in runs if (r.kind, r.pairs, r.seed) == (NETWORK, n, 0)}
-        rates = followed((2.5e-4, 5e-4), losses)
-        wanted += [(NETWORK, n, rate, 0) for rate in rates]
-        if losses.keys() >= {*rates}:
-            best = tuned(runs, "loss", kind=NETWORK, pairs=n).rate
-            wanted += [(NETWORK, n, best, seed) for seed in range(1, SEEDS)]
+        tries = tuned_alike(runs, "loss", (2.5e-4, 5e-4), range(SEEDS), kind=NETWORK, pairs=n)
+        wanted += [(NETWORK, n, *one) for one in tries]
     return wanted
 
 

@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 
 from primer.reasoning import Cups
 from primer.transformers import Transformer, TransformerConfig
-from studies.study import Setting, Study, ends, followed, spread, tuned
+from studies.study import Setting, Study, ends, spread, tuned_alike
 
 CUPS = Cups()
 STEPS, BATCH, ASKED = 800, 64, 256
@@ -133,15 +133,8 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     """Want rates by seed 0, followed while the best is at the edge, and two more seeds."""
     wanted: list[Setting] = []
     for way, layers in WAYS:
-        losses: dict[float, float] = {}
-        for run in runs:
-            if run[:2] == (way, layers) and run.seed == 0:
-                losses[run.rate] = losses.get(run.rate, 0.0) + run.missed
-        rates = followed((1.5e-3, 3e-3), losses)
-        wanted += [(way, layers, rate, 0) for rate in rates]
-        if losses.keys() >= {*rates}:
-            best = tuned(runs, "missed", way=way, layers=layers).rate
-            wanted += [(way, layers, best, seed) for seed in SEEDS[1:]]
+        tries = tuned_alike(runs, "missed", (1.5e-3, 3e-3), SEEDS, way=way, layers=layers)
+        wanted += [(way, layers, *one) for one in tries]
     return wanted
 
 

@@ -25,7 +25,7 @@ from primer.reasoning import attempts, teacher_loss
 from primer.reasoning.recorded import load_recorded
 from primer.transformers import Transformer
 from studies.reasoning import climb
-from studies.study import Setting, Study, ends, followed, spread, tuned
+from studies.study import Setting, Study, ends, spread, tuned_alike
 
 STEPS, BATCH, QUESTIONS = 60, 256, 512
 """Batches, replies of each, and the questions that the teacher answers 16 times each."""
@@ -180,12 +180,8 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     wanted: list[Setting] = [(TEACHER, 0.0, 0)]
     wanted += [(BEFORE, 0.0, seed) for seed in STUDENTS]
     for way in WAYS:
-        losses = {r.rate: r.missed for r in runs if (r.way, r.seed) == (way, STUDENTS[0])}
-        rates = followed((1e-3, 2e-3), losses)
-        wanted += [(way, rate, STUDENTS[0]) for rate in rates]
-        if losses.keys() >= {*rates}:
-            best = tuned(runs, "missed", STUDENTS[:1], way=way).rate
-            wanted += [(way, best, seed) for seed in STUDENTS[1:]]
+        tries = tuned_alike(runs, "missed", (1e-3, 2e-3), STUDENTS, way=way)
+        wanted += [(way, *one) for one in tries]
     return wanted
 
 

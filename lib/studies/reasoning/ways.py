@@ -21,7 +21,7 @@ from primer.alignment import tune
 from primer.reasoning import attempts, group_advantages, train_on_verdicts
 from primer.transformers import Transformer
 from studies.reasoning import climb
-from studies.study import Setting, Study, ends, followed, spread, tuned
+from studies.study import Setting, Study, ends, spread, tuned_alike
 
 STEPS, BATCH = 100, 256
 """Of the policy gradient; imitation draws as many replies in rounds."""
@@ -165,12 +165,9 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     """Want rates by seed 0, two more seeds of the best, and rates that are too large."""
     wanted: list[Setting] = [(BASE, 0.0, seed) for seed in climb.SEEDS]
     for way in (*WAYS, IMITATION, ONCE):
-        losses = {r.rate: r.missed for r in runs if (r.way, r.seed, r.step) == (way, 0, STEPS)}
-        rates = followed((1.5e-4, 3e-4) if way in WAYS else (5e-4, 1e-3), losses)
-        wanted += [(way, rate, 0) for rate in rates]
-        if losses.keys() >= {*rates}:
-            best = tuned(runs, "missed", way=way, step=STEPS).rate
-            wanted += [(way, best, seed) for seed in climb.SEEDS[1:]]
+        first = (1.5e-4, 3e-4) if way in WAYS else (5e-4, 1e-3)
+        tries = tuned_alike(runs, "missed", first, climb.SEEDS, way=way, step=STEPS)
+        wanted += [(way, *one) for one in tries]
     return wanted + [("leave one out", rate, seed) for rate in LARGE for seed in climb.SEEDS]
 
 

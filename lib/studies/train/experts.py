@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 import torch
 
 from primer.inputs import one_of
-from studies.study import Setting, Study, ends, followed, spread, tuned
+from studies.study import Setting, Study, ends, spread, tuned_alike
 from studies.train import typed
 
 VARIANTS = ("nothing", "a penalty", "prices")
@@ -116,15 +116,11 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     >>> [one[1:] for one in settings(runs) if one[0] == "prices"]
     [(0.012, 0), (0.024, 0), (0.048, 0), (0.024, 1), (0.024, 2)]
     """
-    wanted: list[Setting] = []
-    for variant in VARIANTS:
-        losses = {run.rate: run.bits for run in runs if run.variant == variant and run.seed == 0}
-        rates = followed(RATES, losses, LIMITS)
-        wanted += [(variant, rate, 0) for rate in rates]
-        if losses.keys() >= {*rates}:
-            best = tuned(runs, "bits", variant=variant)
-            wanted += [(variant, best.rate, seed) for seed in range(1, SEEDS)]
-    return wanted
+    return [
+        (variant, *one)
+        for variant in VARIANTS
+        for one in tuned_alike(runs, "bits", RATES, range(SEEDS), LIMITS, variant=variant)
+    ]
 
 
 def report(runs: Sequence[Run]) -> Iterator[str]:

@@ -19,7 +19,7 @@ import torch
 
 from primer.datasets import split_plays
 from primer.inputs import one_of
-from studies.study import Setting, Study, ends, followed, spread, tuned
+from studies.study import Setting, Study, ends, spread, tuned_alike
 
 CHAPTER = Path("chapters/09-transformers.ipynb")
 CELLS = ("whole-model", "whole-loss", "whole-train", "whole-tools")
@@ -142,15 +142,11 @@ def settings(runs: Sequence[Run]) -> list[Setting]:
     >>> [rate for variant, rate, _ in settings(runs) if variant == "one layer"]
     [0.006, 0.012, 0.024, 0.048, 0.003]
     """
-    wanted: list[Setting] = []
-    for variant in EDITS:
-        losses = {run.rate: run.bits for run in runs if run.variant == variant and run.seed == 0}
-        rates = followed(RATES, losses, LIMITS)
-        wanted += [(variant, rate, 0) for rate in rates]
-        if losses.keys() >= {*rates}:
-            best = tuned(runs, "bits", variant=variant)
-            wanted += [(variant, best.rate, seed) for seed in range(1, SEEDS)]
-    return wanted
+    return [
+        (variant, *one)
+        for variant in EDITS
+        for one in tuned_alike(runs, "bits", RATES, range(SEEDS), LIMITS, variant=variant)
+    ]
 
 
 def report(runs: Sequence[Run]) -> Iterator[str]:
