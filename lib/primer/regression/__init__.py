@@ -24,15 +24,13 @@ from primer.regression.gaussian import (
 )
 from primer.regression.inference import (
     Coefficients,
-    Fit,
     FTest,
     Prediction,
     coefficient_tests,
     f_test,
-    ols,
-    partial_out,
     predict,
 )
+from primer.regression.least_squares_fit import Fit, ols, partial_out
 from primer.regression.noise import (
     dropout_matrix,
     dropout_regression,

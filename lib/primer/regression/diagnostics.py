@@ -11,8 +11,8 @@ from scipy.linalg import solve_triangular
 
 from primer.inputs import checked
 from primer.inputs.magnitude import lengths, scaled
-from primer.regression.inference import Fit, ols
 from primer.regression.inputs import Design
+from primer.regression.least_squares_fit import Fit, ols
 
 
 @checked

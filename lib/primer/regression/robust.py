@@ -15,8 +15,8 @@ from scipy.linalg import solve_triangular
 from primer.inputs import Natural, Reals, among, checked
 from primer.inputs.magnitude import rescaled, scaled
 from primer.regression.diagnostics import residual_share
-from primer.regression.inference import Fit
 from primer.regression.inputs import Design
+from primer.regression.least_squares_fit import Fit
 
 KINDS = ("HC0", "HC1", "HC2", "HC3")
 
