@@ -90,6 +90,7 @@ const lane = (name, label, steps, { drag, step }) =>
     layers: paths("ground", "bars", "cursor"),
     drag,
     step,
+    touch: "none",
     draw({ ground, bars, cursor }, plot, state) {
       const [floor, wide] = [plot.y(0), plot.x(2) - plot.x(1)];
       ground(`M${plot.x(0.5)} ${plot.y(1)}H${plot.x(steps + 0.5)}V${floor}H${plot.x(0.5)}Z`);

@@ -54,7 +54,7 @@ const view = (base, { drag, step }) =>
     },
   });
 
-const spectrum = (base, { drag, release, step }) =>
+const spectrum = (base, { drag, step }) =>
   panel({
     label:
       "The waves of the sound as bars; press or pull one down, or choose it with the arrow keys and press Enter",
@@ -70,7 +70,6 @@ const spectrum = (base, { drag, release, step }) =>
     y: ({ top }) => ({ domain: [0, top], label: "", ticks: [0, top / 2, top], text: (a) => `${a}` }),
     layers: paths("band", "whole", "kept", "chosen"),
     drag,
-    release,
     step,
     touch: "none",
     draw({ band, whole, kept, chosen }, { x, y }, { waves, gains, at }) {
@@ -137,14 +136,15 @@ export default widget("erase-a-tone", ({ controls, constants, read, write }) => 
       write({ at: now[0], gains: cut(state.gains, waves, hold.from, now, top) });
       hold.from = now;
     },
-    release() {
-      if (!hold.pulled) press(hold.k);
-    },
     step(dx, dy) {
       const { at, gains } = read();
       if (dx) return write({ at: clamp(at + dx, 0, BARS - 1) });
       set(at, clamp(Number((gains[at] + 0.1 * dy).toFixed(2)), 0, 1));
     },
+  });
+  bars.element.addEventListener("pointerup", () => {
+    if (hold && !hold.pulled) press(hold.k);
+    hold = null;
   });
   bars.element.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;

@@ -20,30 +20,40 @@ const within = (element, event) => {
 export const hover = (element, move) =>
   set(element, {
     onpointermove: (event) => {
-      if (event.pointerType === "mouse" && !event.buttons) move(...within(element, event));
+      if (!event.buttons) move(...within(element, event)); // a finger counts as one
     },
   });
 
 /**
  * Let an element be dragged.  move(x, y, begins): the pointer in fractions (0…1) of the element, from its top left
- * corner, and whether it has just taken hold; release(): it was let go; step(dx, dy): arrow keys (±1) and Page keys
- * (±10), if given; touch: what the browser may still do with a finger, CSS touch-action.
+ * corner, and whether it has just taken hold; step(dx, dy): arrow keys (±1) and Page keys (±10), if given; touch: what
+ * the browser may still do with a finger, CSS touch-action.
  *
  * @param {any} element
- * @param {{ move: Function, release?: Function, step?: Function | null, touch?: string }} options
+ * @param {{ move: Function, step?: Function | null, touch?: string }} options
  */
-export function draggable(element, { move, release = () => {}, step = null, touch = "pan-y" }) {
-  const report = (event, begins = false) => move(...within(element, event), begins);
+export function draggable(element, { move, step = null, touch = "pan-y" }) {
+  let begins = false; // of a finger that may yet scroll past: until it is lifted or goes across, nothing moves
+  const report = (event) => {
+    move(...within(element, event), begins);
+    begins = false;
+  };
   element.style.touchAction = touch;
   // Browsers ignore touch-action on the shapes of a drawing, and would scroll away with the mark.
   if (touch === "none") set(element, { ontouchstart: (event) => event.preventDefault() });
   set(element, {
     onpointerdown: (event) => {
       element.setPointerCapture(event.pointerId);
-      report(event, true);
+      begins = true;
+      if (touch === "none" || event.pointerType === "mouse") report(event);
     },
-    onpointermove: (event) => element.hasPointerCapture(event.pointerId) && report(event),
-    onpointerup: () => release(),
+    onpointermove: (event) => {
+      if (!element.hasPointerCapture(event.pointerId)) return;
+      if (!begins || event.movementX ** 2 >= event.movementY ** 2) report(event);
+    },
+    onpointerup: (event) => {
+      if (begins) report(event);
+    },
   });
   if (!step) return;
   set(element, {
@@ -78,7 +88,7 @@ export function grip({ moveTo, step, take = () => {}, attributes = {} }) {
   set(mark, { onpointerdown: begin, onfocus: () => take() });
   const move = (fx, fy) => {
     const box = mark.getBoundingClientRect();
-    const [cx, cy] = ["cx", "cy"].map((name) => Number(mark.getAttribute(name)));
+    const [cx, cy] = ["cx", "cy"].map((name) => +mark.getAttribute(name));
     const [x, y] = [cx + (fx - 0.5) * box.width, cy + (fy - 0.5) * box.height];
     hold ??= [x - cx, y - cy];
     moveTo(x - hold[0], y - hold[1]);

@@ -138,8 +138,8 @@ function makeMarks(declared, scales) {
  *   marks          [{ at(state, i) → [x, y] or null, label(state, i), move([x, y], i), step, count(state),
  *                  take(i), press: { Delete(i) }, attributes, live(state, i) }]: what can be taken hold of;
  *                  step is a length, [dx, dy] or a function (state) of them, keys(dx, dy, i, state) replaces it
- *   drag, step     drag([x, y], begins) takes hold of the whole drawing, step(dx, dy) moves it by keys; release() when
- *                  it is let go, touch: "none" where a finger draws and does not scroll
+ *   drag, step     drag([x, y], begins) takes hold of the whole drawing, step(dx, dy) moves it by keys;
+ *                  touch: "none" where a finger draws and does not scroll
  *   draw           (layers, plot, state): `plot` has the scales x and y, width, height and
  *                  at([x, y]), spot(x, y), the middle of a circle, line(points), curve(f, low, high, count),
  *                  arrow(from, to), all from data to pixels
@@ -159,7 +159,6 @@ export function panel({
   over: declaredOver = {},
   marks: declaredMarks = [],
   drag = null,
-  release = undefined,
   step = null,
   touch = undefined,
   draw: drawLayers,
@@ -179,7 +178,7 @@ export function panel({
   );
   if (drag) {
     const invert = (fx, fy) => [plot.x.invert(fx * plot.width), plot.y.invert(fy * plot.height)];
-    draggable(drawing, { move: (fx, fy, begins) => drag(invert(fx, fy), begins), release, step, touch });
+    draggable(drawing, { move: (fx, fy, begins) => drag(invert(fx, fy), begins), step, touch });
   }
 
   let [available, written, last] = [0, "", null];
