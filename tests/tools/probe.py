@@ -12,6 +12,9 @@ NaN       a result with NaN or infinity that the good call had not
 too long  no answer within some seconds
 memory    said only when the memory was full: a size needs a largest one
 silent    a result, where a person should say whether it may be one
+
+Of each good call it says, too, whether it changes what it is given, gives another result the second
+time, or fails where new tensors are in double precision.
 """
 
 from __future__ import annotations
@@ -43,6 +46,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from good_calls import GOOD_CALLS, NAMES
+from torch import nn
 
 import primer
 from primer.inputs.foreign import NOT_TAKEN
@@ -86,8 +91,11 @@ def public(topic: str) -> dict[Any, tuple[str, Callable[..., Any]]]:
     return found
 
 
-def examples(topic: str) -> dict[str, Example]:
-    """Run the doctests of a topic and keep one call of everything public."""
+def examples(topic: str, folder: Path | None = None) -> dict[str, Example]:
+    """Run the doctests and good calls of a topic, and keep one call of everything public.
+
+    What they write lies in a folder that is empty; left out, nobody finds it again.
+    """
     package = importlib.import_module(f"primer.{topic}")
     wanted, kept, nested = public(topic), {}, {}
 
@@ -121,6 +129,19 @@ def examples(topic: str) -> dict[str, Example]:
                         runner.run(test, clear_globs=False)  # its functions are called again
                 finally:
                     sys.setprofile(None)
+    names: dict[str, Any] = {}
+    exec(f"from primer.{topic} import *\n{NAMES}", names)
+    made = compile(GOOD_CALLS.get(topic, ""), "<doctest good calls>", "exec")
+    sys.setprofile(watch)
+    try:
+        with (
+            redirect_stdout(io.StringIO()),
+            tempfile.TemporaryDirectory() as other,
+            contextlib.chdir(folder or other),
+        ):
+            exec(made, names)
+    finally:
+        sys.setprofile(None)
     missing = {name for name, _ in wanted.values()} - kept.keys() - nested.keys()
     print(
         f"{topic}: {len(kept | nested)} good calls; none for {', '.join(sorted(missing)) or 'none'}"
@@ -134,7 +155,12 @@ def bad_numbers(value: float) -> Iterator[tuple[str, Any]]:
     yield from (("a list", [value, value]), ("−1", type(value)(-1)), ("zero", type(value)(0)))
     yield from (("large", 1e200), ("largest", 1e308), ("small", 1e-200), ("True", True))
     yield from (("half", value + 0.5), ("complex", value + 1j), ("a masked array", masked(value)))
-    yield from (("a huge integer", 10**400), ("no time", np.datetime64("NaT")), ("−0", -0.0))
+    yield from (
+        ("a huge integer", 10**400),
+        ("longer than Python writes", 10**5000),
+        ("no time", np.datetime64("NaT")),
+        ("−0", -0.0),
+    )
     yield from ((str(kind), kind(value)) for kind in (Fraction, Decimal, np.float16, np.float64))
     if isinstance(value, int):
         if 0 <= value < 128:
@@ -155,6 +181,8 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
     torch_like = isinstance(value, torch.Tensor)
     floating = value.is_floating_point() if torch_like else value.dtype.kind == "f"
     yield "one axis more", value[None]
+    yield "a column", value[..., None]
+    yield "an iterator", iter(value.tolist() if value.ndim else [value])
     yield "a masked array", masked(value.detach().cpu().double() if torch_like else value)
     if value.ndim and value.shape[0]:
         yield from (("one axis less", value[0]), ("empty", value[:0]))
@@ -206,10 +234,18 @@ def bad_arrays(value: Any) -> Iterator[tuple[str, Any]]:
 def same_numbers(value: Any) -> Iterator[tuple[str, Any]]:
     """Give the same numbers as they may lie in memory, which no result may depend on."""
     if isinstance(value, torch.Tensor):
+        with torch.inference_mode():
+            yield "made in inference mode", value.detach().clone()
+        yield "on meta", value.detach().to("meta")
+        yield "sparse", value.detach().to_sparse()
+        yield "a parameter", nn.Parameter(value.detach().clone(), requires_grad=False)
         yield "each second place", value.detach().repeat_interleave(2, dim=-1)[..., ::2]
         yield "backwards axes", value.detach().mT.contiguous().mT if value.ndim > 1 else value
         return
     yield "backwards in memory", value[..., ::-1].copy()[..., ::-1]
+    yield "by columns", np.asfortranarray(value)
+    if 0 < value.ndim < 3:
+        yield "a matrix", np.asmatrix(value)
     yield "each second place", value.repeat(2, axis=-1)[..., ::2]
     if value.dtype.kind in "iuf":
         yield "the other order of bytes", value.astype(value.dtype.newbyteorder(">"))
@@ -221,6 +257,8 @@ def same_numbers(value: Any) -> Iterator[tuple[str, Any]]:
 def bad_collections(value: Any) -> Iterator[tuple[str, Any]]:
     """Give what should not stand where a list, tuple or dict stands."""
     yield from (("None", None), ("a number", 1.5), ("empty", type(value)()))
+    yield "an iterator", iter(value)
+    yield from ((str(kind), kind(value)) for kind in (list, tuple) if kind is not type(value))
     if not value:
         return
     if isinstance(value, dict):
@@ -239,7 +277,8 @@ def bad_functions() -> Iterator[tuple[str, Any]]:
     yield from (("None", None), ("a number", 3), ("text", "ab"))
     for label, result in (
         ("NaN", math.nan), ("None", None), ("text", "ab"), ("five numbers", np.ones(5)),
-        ("a tensor", torch.ones(5)), ("infinity", math.inf), ("−1", -1),
+        ("a tensor", torch.ones(5)), ("infinity", math.inf), ("−1", -1), ("a list", [1.0, 2.0]),
+        ("a huge integer", 10**400), ("a complex number", 1j), ("True", True), ("itself", len),
     ):  # fmt: skip
         yield f"a function of {label}", lambda *_, given=result, **__: given
     yield "a function of nothing", lambda: 1.0
@@ -291,6 +330,8 @@ def bad_missing(hint: str) -> Iterator[tuple[str, Any]]:
 def not_finite(result: Any) -> bool:
     """Say whether NaN or infinity stands in what printing shows, or in an array."""
     if isinstance(result, torch.Tensor):
+        result = result.cpu() if not result.is_meta else torch.zeros(0)
+        result = result if result.layout == torch.strided else result.to_dense()
         return result.is_floating_point() and not bool(result.isfinite().all())
     if isinstance(result, np.ndarray):
         return result.dtype.kind in "fc" and not bool(np.isfinite(result).all())
@@ -346,6 +387,38 @@ def replay(example: Example, **changed: Any) -> Any:
     return list(result) if inspect.isgenerator(result) else result
 
 
+def held_otherwise(example: Example, good: Any) -> Iterator[str]:
+    """Say what a good call changes, and whether it depends on the precision of new tensors."""
+    given = copy.deepcopy(example.arguments)
+    try:
+        again = replay(Example(example.name, example.call, _Same(given)))
+    except Exception:
+        return
+    if " at 0x" not in repr(good) and repr(again) != repr(good):
+        yield "is not the same twice"
+    for name, value in given.items():
+        if (
+            name != "self"
+            and repr(value) != repr(example.arguments[name])
+            and not isinstance(value, np.random.Generator | torch.Generator)
+        ):
+            yield f"changes {name}"
+    torch.set_default_dtype(torch.float64)
+    try:
+        replay(example)
+    except Exception as error:
+        yield f"in double precision: {type(error).__name__}: {error}"
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+class _Same(dict):  # type: ignore[type-arg]
+    """Arguments that are not copied."""
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
 def outcome(example: Example, **changed: Any) -> tuple[str, Any]:
     """Call, and say what came of it."""
     signal.setitimer(signal.ITIMER_REAL, PATIENCE)
@@ -373,16 +446,26 @@ def shorten(text: str, width: int = 110) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+def told(result: Any) -> str:
+    """Write a result, also where a whole number in it has more digits than Python writes."""
+    try:
+        return repr(result)
+    except ValueError as error:
+        return f"a {type(result).__name__}: {error}"
+
+
 def probe(topic: str) -> collections.Counter[str]:
     """Print what the public names of a topic answer to bad calls, as far as it is not in words."""
     counts: collections.Counter[str] = collections.Counter()
-    for name, example in sorted(examples(topic).items()):
+    for name, example in sorted(examples(topic, Path.cwd()).items()):
         kind, good = outcome(example)
+        for label in held_otherwise(example, good):
+            print(f"  {name}: {label}")
         if kind in ("words", "foreign", "too long"):
             print(f"  {name}: its own example fails again: {kind} {good!r}"[:150])
             continue
         for argument, value in example.arguments.items():
-            if argument == "self":
+            if argument in ("self", "__class__"):
                 continue
             parameter = inspect.signature(example.call).parameters.get(argument)
             hint = str(parameter.annotation) if parameter else ""
@@ -391,7 +474,7 @@ def probe(topic: str) -> collections.Counter[str]:
                 if rest and not isinstance(other, rest):
                     continue  # Python lets nobody give that
                 answer, result = outcome(example, **{argument: other})
-                if answer == "silent" and repr(result) == repr(good):
+                if answer == "silent" and told(result) == told(good):
                     answer = "as before"
                 if answer == kind == "NaN":
                     answer = "silent"
@@ -400,7 +483,7 @@ def probe(topic: str) -> collections.Counter[str]:
                     text = (
                         f"{type(result).__name__}: {result}"
                         if answer in ("foreign", "memory")
-                        else repr(result)
+                        else told(result)
                     )
                     print(f"  {answer:8} {name}({argument} = {label}): {shorten(text)}")
     return counts

@@ -174,7 +174,8 @@ def share_heads(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     >>> share_heads(torch.zeros(4, 1, 1), key, key)[0].flatten()
     tensor([0., 0., 1., 1.])
     """
-    tensor("query", query), tensor("key", key, axes=2), tensor("value", value, axes=2)
+    tensor("query", query)
+    tensor("key", key, axes=2, beside=query), tensor("value", value, axes=2, beside=key)
     if not query.ndim == key.ndim or key.shape[:-1] != value.shape[:-1]:
         raise ValueError(
             f"query, key and value need the same number of axes, and every key its value: query "
@@ -221,7 +222,7 @@ def check_fits(name: str, addend: Tensor | None, scores: torch.Size) -> None:
 def check_attention(query: Tensor, key: Tensor, value: Tensor) -> None:
     """Raise a ``ValueError`` unless queries, keys and values belong together and are finite."""
     for name, x in (("query", query), ("key", key), ("value", value)):
-        if tensor(name, x).dtype != query.dtype:
+        if tensor(name, x, beside=key if x is query else query).dtype != query.dtype:
             raise ValueError(f"all need one precision: query {query.dtype}, {name} {x.dtype}")
         if x.is_nested or x.dtype.itemsize < 2:
             given = "a nested one" if x.is_nested else f"{x.dtype}; write {name}.bfloat16()"

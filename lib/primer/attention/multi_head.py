@@ -286,7 +286,7 @@ class MultiHeadAttention(nn.Module):
             return
         width = self.query.in_features
         weight: Any = getattr(self.query, "weight", None)  # none where fine-tuning wraps it
-        tensor(name, tokens)
+        tensor(name, tokens, beside=weight)
         if weight is not None and not same_precision(tokens, weight.dtype):
             wanted = weight.dtype
             raise ValueError(f"{name} needs the layer's precision, {wanted}, got {tokens.dtype}")

@@ -9,10 +9,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from primer.inputs import Count, Side, checked, tensor
+from primer.inputs import Count, Side, checked, count, tensor
 from primer.inputs.functions import alike, same_precision
 from primer.inputs.given import given
-from primer.inputs.tensors import all_finite, check_finite
+from primer.inputs.tensors import all_finite, check_finite, is_trusted
 
 Rotate = Callable[[Tensor, int], Tensor]
 
@@ -39,6 +39,9 @@ class LayerState:
 
     def keep(self, tokens: int, **parts: Tensor) -> None:
         """Replace the state by the one after so many tokens more; no gradient flows into it."""
+        if not is_trusted():
+            count("tokens", tokens, at_least=0)
+            parts = {name: tensor(name, part) for name, part in parts.items()}
         self.length += tokens
         self.held = {name: part.detach() for name, part in parts.items()}
 
@@ -152,7 +155,7 @@ def _features(x: Tensor) -> Tensor:
 def check_text(x: Tensor, first: nn.Linear) -> None:
     """Raise a ``ValueError`` unless these are texts that a layer's first matrix can read."""
     width, weight = first.in_features, first.weight
-    if tensor("x", x).ndim != 3 or x.shape[-1] != width or x.shape[1] == 0:
+    if tensor("x", x, beside=weight).ndim != 3 or x.shape[-1] != width or x.shape[1] == 0:
         raise ValueError(
             f"x must have shape (batch, tokens, {width}), with at least one token, "
             f"got {tuple(x.shape)}"

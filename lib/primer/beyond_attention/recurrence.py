@@ -89,7 +89,7 @@ def linear_recurrence(
     >>> linear_recurrence(half, jump)
     tensor([[8., 4., 3.]])
     """
-    tensor("keep", keep), tensor("write", write)
+    tensor("keep", keep), tensor("write", write, beside=keep), tensor("keep", keep, beside=write)
     if keep.shape != write.shape or keep.ndim < 2 or keep.shape[1] == 0:
         raise ValueError(
             "keep and write need one shape (batch, time, …) with at least one step, got "

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from primer.inputs import checked, not_negative, number, probability, vector
@@ -119,7 +120,7 @@ def clustered_mean(
     0.2887
     """
     x, unit = scaled(vector("values", values))
-    common = x[0]  # which would hide digits of the differences
+    common = np.sort(x)[len(x) // 2]  # which would hide digits of the differences
     w = np.ones(len(x)) if weights is None else vector("weights", weights, len(x))
     if not (w > 0).all():
         place = int(np.argmin(w > 0))
@@ -127,7 +128,8 @@ def clustered_mean(
     if w.min() / w.max() < TINY:
         raise ValueError(f"weights must not differ so much, got {w.min():g} … {w.max():g}")
     places, (w, _) = _places(clusters, len(x)), scaled(w)
-    sums, totals = np.bincount(places, w * (x - common)), np.bincount(places, w)
+    totals = np.bincount(places, w)
+    sums = _sums_of_differences(places, w, x, common)
     # mean and error do not change when both are divided by the same number
     mean, error = mean_by_scene(sums / totals.min(), totals / totals.min())
     return ClusteredMean(float(unit * (common + mean)), unit * error, len(sums))
@@ -230,6 +232,23 @@ def design_effect(sizes: Sequence[int] | Int[np.ndarray, " clusters"], correlati
             f"got {rho:g}"
         )
     return float(1 + rho * (n @ n / n.sum() - 1))
+
+
+def _sums_of_differences(
+    places: Int[np.ndarray, " n"],
+    w: Float[np.ndarray, " n"],
+    x: Float[np.ndarray, " n"],
+    common: float,
+) -> Float[np.ndarray, " clusters"]:
+    """Add up w (x − common) in each cluster, also where large values cancel and small ones stay."""
+    left = x - common
+    back = x - left
+    lost = (x - (left + back)) + (back - common)  # by the rounding of the difference
+    order = np.argsort(places, kind="stable")
+    ends = np.cumsum(np.bincount(places)).tolist()
+    main, rest = (w * left)[order].tolist(), (w * lost)[order].tolist()
+    pieces = pairwise([0, *ends])
+    return np.array([math.fsum(main[a:b] + rest[a:b]) for a, b in pieces])
 
 
 def _places(clusters: Clusters, n: int) -> Int[np.ndarray, " n"]:

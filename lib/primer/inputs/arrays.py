@@ -48,8 +48,55 @@ def as_array(name: str, values: object) -> np.ndarray:
     unmasked(name, values)
     try:
         return np.asarray(_plain(values))
-    except (ValueError, TypeError, RuntimeError):
+    except (ValueError, TypeError, RuntimeError, NotImplementedError):
+        if is_tensor(values):
+            laid_out(name, values)
         raise ValueError(f"{name} must be a table whose rows are equally long") from None
+
+
+def laid_out(name: str, value: Any, beside: Any = None) -> None:
+    """Refuse a tensor without numbers, or with numbers that do not lie one after the other.
+
+    Torch adds up what lies in the memory there, or computes something else, without a word.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    value : Tensor
+        The tensor.
+    beside : Tensor, optional
+        What it is to be computed with; beside a tensor on "meta" another may be there.
+
+    Raises
+    ------
+    ValueError
+        When the tensor is on "meta", sparse or quantized.
+
+    Examples
+    --------
+    >>> import torch
+    >>> laid_out("x", torch.eye(2).to_sparse())
+    Traceback (most recent call last):
+        ...
+    ValueError: x must be a dense tensor, got one of layout torch.sparse_coo; write x.to_dense()
+    >>> laid_out("x", torch.ones(2, device="meta"))
+    Traceback (most recent call last):
+        ...
+    ValueError: x lies on "meta", where tensors have no numbers; give one that lies on cpu
+    """
+    if str(value.layout) != "torch.strided":
+        raise ValueError(
+            f"{name} must be a dense tensor, got one of layout {value.layout}; "
+            f"write {name}.to_dense()"
+        )
+    if value.is_quantized:
+        raise ValueError(f"{name} must not be quantized; write {name}.dequantize()")
+    if value.is_meta and not (beside is not None and beside.is_meta):
+        where = "cpu" if beside is None else beside.device
+        raise ValueError(
+            f'{name} lies on "meta", where tensors have no numbers; give one that lies on {where}'
+        )
 
 
 def unmasked(name: str, values: object) -> None:
@@ -295,7 +342,7 @@ def _shape(array: np.ndarray) -> str:
     return f"shape {array.shape}" if array.ndim else f"the number {array}"
 
 
-def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
+def tensor(name: str, value: Any, *, axes: int = 0, beside: Any = None) -> Any:
     """Return a tensor of floating-point numbers, where looking at each number would take too long.
 
     What runs at each step of a training or for each token asks no more than this;
@@ -309,6 +356,8 @@ def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
         What was given for it.
     axes : int
         How many axes there must be at least.
+    beside : Tensor, optional
+        What it is to be computed with, as a layer's weights: both must have numbers.
 
     Returns
     -------
@@ -318,7 +367,7 @@ def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
     Raises
     ------
     ValueError
-        When it is no tensor, holds other numbers, or has fewer axes.
+        When it is no tensor, sparse, holds other numbers, or has fewer axes.
 
     Examples
     --------
@@ -338,6 +387,8 @@ def tensor(name: str, value: Any, *, axes: int = 0) -> Any:
         raise ValueError(
             f"{name} must hold floating-point numbers, got {value.dtype}; write {name}.float()"
         )
+    if value.is_sparse or (beside is not None and value.is_meta):
+        laid_out(name, value, beside)
     if value.ndim < axes:
         plural = "axis" if axes == 1 else "axes"
         raise ValueError(f"{name} needs at least {axes} {plural}, got shape {tuple(value.shape)}")

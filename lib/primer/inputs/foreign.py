@@ -12,6 +12,8 @@ from primer.inputs.given import given
 
 LIBRARY = str(Path(__file__).parents[1])
 INSTALLED = tuple({sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")})
+CYTHON = (".pyx", ".pxd")
+"""Files of packages, numpy.random's among them, whose errors give no folder."""
 THEIRS = ("builtins", "numpy", "torch", "scipy")
 NOT_TAKEN = "cannot work with what it was given"
 """What is said where no better sentence is known; the probe counts it as none."""
@@ -63,7 +65,8 @@ def _written(error: Exception) -> list[tuple[str, int]]:
     return [
         line
         for line in _lines(error)
-        if line[0].startswith(LIBRARY) or not line[0].startswith((*INSTALLED, "<frozen", "<string"))
+        if line[0].startswith(LIBRARY)
+        or not (line[0].startswith((*INSTALLED, "<frozen", "<string")) or line[0].endswith(CYTHON))
     ]
 
 

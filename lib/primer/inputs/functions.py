@@ -52,7 +52,7 @@ def evaluated(name: str, function: Callable[..., Any], x: Any) -> Float[np.ndarr
     ValueError: density must return a number for each point, shape (2,), got shape (3,)
     """
     if not callable(function) or isinstance(function, type):
-        raise ValueError(f"{name} must be a function of x, got {function!r}")
+        raise ValueError(f"{name} must be a function of x, got {given(function)}")
     shape = np.shape(x)
     values = as_array(f"the result of {name}", function(x))
     if values.shape not in ((), shape):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice, repeat
@@ -24,6 +25,7 @@ from numpy.typing import ArrayLike
 from primer.inputs.given import is_tensor
 
 LOOKED_AT = 100_000  # entries of a list or tuple
+LARGEST = sys.float_info.max
 CONTAINERS = (Sequence, Mapping, Collection, Iterable, list, tuple, dict)
 
 
@@ -54,8 +56,9 @@ def fits(value: Any, hint: Any) -> bool:
         if is_tensor(value) or isinstance(value, np.ndarray):
             kinds = {"int", "uint", "float", "bfloat"}
             return value.ndim == 0 and str(value.dtype).split(".")[-1].rstrip("0123456789") in kinds
-        numbers = int | float | np.integer | np.floating
-        return isinstance(value, numbers) and not isinstance(value, bool)
+        if isinstance(value, int):
+            return not isinstance(value, bool) and is_float(value)
+        return isinstance(value, float | np.integer | np.floating)
     if origin is Literal:
         return any(value is part or (type(value) is type(part) and value == part) for part in parts)
     if origin is Callable:
@@ -80,6 +83,17 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, hint) and not (isinstance(value, type) and is_protocol(hint))
     except TypeError:  # a protocol that cannot be asked: the function finds out
         return True
+
+
+def is_float(whole: int) -> bool:
+    """Say whether a whole number is small enough for a floating-point number.
+
+    Examples
+    --------
+    >>> is_float(10**308), is_float(-(10**309))
+    (True, False)
+    """
+    return -LARGEST <= whole <= LARGEST
 
 
 def _by_itself(entry: Any, hint: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from primer.inputs.given import is_tensor
-from primer.inputs.hints import is_array, is_open, is_protocol, parts_of
+from primer.inputs.hints import is_array, is_float, is_open, is_protocol, parts_of
 from primer.inputs.tensors import holds_finite
 
 Axes = dict[str, Any]
@@ -102,7 +102,13 @@ def _holds_numbers(hint: type) -> bool:
 
 
 def _is_number(value: Any, axes: Axes) -> bool:
-    return math.isfinite(value) if type(value) is float else type(value) is int
+    kind = type(value)
+    return math.isfinite(value) if kind is float else kind is int and is_float(value)
+
+
+def _finite_number(value: float) -> bool:
+    """Say whether a number, also a whole one, is a finite floating-point number."""
+    return is_float(value) if type(value) is int else math.isfinite(value)
 
 
 def _row(kinds: tuple[type, ...], entry: Any, *, infinite: bool) -> Test:
@@ -112,7 +118,7 @@ def _row(kinds: tuple[type, ...], entry: Any, *, infinite: bool) -> Test:
         return lambda value, axes: (
             type(value) in kinds
             and set(map(type, value)) <= allowed
-            and (entry is not float or all(map(math.isfinite, value)))
+            and (entry is not float or all(map(_finite_number, value)))
         )
     test = quick_test(entry, infinite=infinite)
     return lambda value, axes: type(value) in kinds and all(test(one, axes) for one in value)
@@ -144,6 +150,7 @@ def _array(hint: Any) -> Test:
     look = _finite_array if kind is np.ndarray else _finite_tensor
     allowed = hint.dtypes if isinstance(hint.dtypes, tuple) else None
     known: dict[Any, bool] = {}  # whether a dtype is allowed
+    tensors = kind is not np.ndarray
 
     def test(value: Any, axes: Axes) -> bool:
         if not isinstance(value, kind) or isinstance(value, np.ma.MaskedArray):
@@ -151,6 +158,8 @@ def _array(hint: Any) -> Test:
         if (right := known.get(value.dtype)) is None:
             name = str(value.dtype).removeprefix("torch.")
             right = known[value.dtype] = allowed is None or name in allowed
+        if tensors and (value.is_sparse or axes.setdefault("", value.is_meta) != value.is_meta):
+            return False
         return right and fits(value.shape, axes) and look(value)
 
     return test
@@ -228,7 +237,7 @@ def finite(value: Any) -> bool:
         kinds = set(map(type, value))
         if kinds <= {int, str, bytes, bool}:
             return True
-        return (kinds <= {int, float} and all(map(math.isfinite, value))) or all(map(finite, value))
+        return all(map(_finite_number if kinds <= {int, float} else finite, value))
     if kind is dict:
         return all(map(finite, value.values()))
     return not isinstance(value, float | np.floating)

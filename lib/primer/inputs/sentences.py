@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import numpy as np
 from jaxtyping import jaxtyped
 
-from primer.inputs.given import given, is_tensor
+from primer.inputs.arrays import laid_out
+from primer.inputs.given import LONG, given, is_tensor
 from primer.inputs.hints import (
     CONTAINERS,
     container,
@@ -56,6 +57,8 @@ APART = (
     *("inconsistent tensor size", "shape mismatch:", "does not have enough dimensions"),
 )
 """What torch and NumPy say of shapes that do not go together."""
+WITHOUT_NUMBERS = ("meta tensor", "device meta", "Tensor on device", "register_meta")
+"""What torch says of a tensor on "meta"."""
 LARGE = 1000
 """A whole number from which on it may be the one that was mistyped."""
 NOT_THERE = ("out of bounds", "index out of range in self", "selected index k out of range")
@@ -64,6 +67,10 @@ NOT_THERE = ("out of bounds", "index out of range in self", "selected index k ou
 
 def problem(arguments: Mapping[str, tuple[Any, Any]], unbounded: Collection[str]) -> str:
     """Say what is wrong with the first argument that differs from its hint."""
+    tensors = [(name, value) for name, (value, _) in arguments.items() if is_tensor(value)]
+    real = next((value for _, value in tensors if not value.is_meta), None)
+    for name, value in tensors:
+        laid_out(name, value, value if real is None else real)
     with jaxtyped("context"):  # axes of one name are equally long
         for name, (value, hint) in arguments.items():
             if not fits(value, hint):
@@ -209,11 +216,15 @@ def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
             f"{name} meets a matrix that has no inverse: columns that depend on each other, or "
             f"numbers that are too large or too small for floating-point numbers"
         )
+    if str(error).startswith("Exceeds the limit"):  # of digits that Python writes
+        return f"{name} got a whole number of more than 4,300 digits; make it smaller"
     if "Inference tensors cannot be saved" in str(error):
         return (
             f"{name} got a tensor made in torch.inference_mode(), of which no gradient is kept; "
             "give its .clone(), or call within torch.no_grad()"
         )
+    if any(words in str(error) for words in WITHOUT_NUMBERS):
+        return f'{name} needs numbers, which a tensor on "meta" does not have'
     if "not implemented for" in str(error):
         return f"{name} cannot be computed in this precision, {error}; write .float()"
     domain = any(words in str(error) for words in NO_SUCH_NUMBER)
@@ -238,7 +249,7 @@ def reason_of(error: Exception, name: str, arguments: Mapping[str, Any]) -> str:
 def _sizes(arguments: Mapping[str, Any]) -> str:
     """Name the arguments that memory may be needed for: large whole numbers, and arrays."""
     numbers = [
-        f"{argument} = {one:,}"
+        f"{argument} = {one:,}" if one.bit_length() <= LONG else f"{argument} = {given(one)}"
         for argument, one in arguments.items()
         if isinstance(one, int) and one >= LARGE
     ]

@@ -358,6 +358,6 @@ def random_generator(name: str, value: object) -> np.random.Generator:
     if not isinstance(value, np.random.Generator):
         raise ValueError(
             f"{name} must be a generator of random numbers, numpy.random.default_rng(seed), "
-            f"got {value!r}"
+            f"got {given(value)}"
         )
     return value

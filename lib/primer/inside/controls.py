@@ -110,7 +110,7 @@ def turned(model: Transformer, rotation: Float[Tensor, "d d"]) -> Transformer:
             "only a pre-norm model with RMSNorm, SwiGLU, no biases and rotary positions, ALiBi or "
             "none can be turned"
         )
-    eye = torch.eye(config.d_model)
+    eye = torch.eye(config.d_model, dtype=rotation.dtype)
     if rotation.shape != eye.shape or not torch.allclose(rotation.T @ rotation, eye, atol=1e-4):
         raise ValueError(f"rotation must be an orthogonal matrix of {config.d_model} rows")
     own, weights = model.state_dict(), {}

@@ -6,8 +6,10 @@ its slope; where there is a corner, the slope is the one from the left, as in to
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -63,6 +65,11 @@ class Activation:
     def __repr__(self) -> str:
         """Name it."""
         return f"Activation({self.name!r})"
+
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        """Store the activations of this module by name, as functions are; so they are copied."""
+        name = self.name.lower()
+        return name if globals().get(name) is self else super().__reduce_ex__(protocol)
 
 
 def _each(name: str, function: Curve, z: np.ndarray) -> np.ndarray:
@@ -135,6 +142,14 @@ def leaky_relu(slope: NotNegative = 0.01) -> Activation:
         raise ValueError(f"slope must be less than 1, got {slope}; 1 is the identity")
     return Activation(
         f"leaky ReLU {alpha:g}",
-        lambda z: np.maximum(alpha * z, z),
-        lambda z: np.where(z > 0, 1.0, alpha),
+        functools.partial(_leaking, alpha),
+        functools.partial(_slope_of_leaking, alpha),
     )
+
+
+def _leaking(alpha: float, z: np.ndarray) -> np.ndarray:
+    return np.maximum(alpha * z, z)
+
+
+def _slope_of_leaking(alpha: float, z: np.ndarray) -> np.ndarray:
+    return np.where(z > 0, 1.0, alpha)

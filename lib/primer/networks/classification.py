@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, logsumexp, softmax
 
 from primer.inputs import (
     Dim,
@@ -26,6 +26,8 @@ from primer.inputs import (
     vector,
 )
 
+MAX_STEPS = 1000
+"""Of Newton's method: where a plane separates the classes, each step adds about 1 to the scores."""
 Loss = Callable[[np.ndarray], float]
 Slope = Callable[[np.ndarray], np.ndarray]
 
@@ -86,8 +88,8 @@ def logistic_loss(
     """
     table, y = _binary(X, labels)
     w = vector("weights", weights, table.shape[1])
-    s = table @ w
-    return float((np.logaddexp(0, s) - y * s).sum() + penalty / 2 * w @ w)
+    away = (1 - 2 * y) * (table @ w)  # where it is far below 0, 1 + e^s would lose the loss
+    return float(np.logaddexp(0, away).sum() + penalty / 2 * w @ w)
 
 
 @checked
@@ -111,7 +113,8 @@ def logistic_gradient(
     """
     table, y = _binary(X, labels)
     w = vector("weights", weights, table.shape[1])
-    return table.T @ (expit(table @ w) - y) + penalty * w
+    sign = 1 - 2 * y
+    return table.T @ (sign * expit(sign * (table @ w))) + penalty * w  # σ(s) − y, near 1 as well
 
 
 @checked
@@ -173,6 +176,7 @@ def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: Positive) -> L
     lam = penalty
     if y.min() == y.max():
         raise ValueError(f"only the label {y[0]:g} occurs; two are needed to tell them apart")
+    table, middle = _centered(table)
     wide = np.column_stack([table, np.ones(len(table))])
     free = np.append(np.full(table.shape[1], lam), 0.0)  # the bias is not penalized
     w = _newton(
@@ -181,7 +185,7 @@ def logistic_regression(X: ArrayLike, labels: ArrayLike, penalty: Positive) -> L
         lambda w: logistic_hessian(w, wide) + np.diag(free),
         np.zeros(wide.shape[1]),
     )
-    return LinearClassifier(w[:-1], np.asarray(w[-1]))
+    return LinearClassifier(w[:-1], np.asarray(w[-1] - middle @ w[:-1]))
 
 
 @checked
@@ -224,32 +228,37 @@ def softmax_regression(X: ArrayLike, classes: ArrayLike, penalty: Positive) -> L
     table, y, k = _classes(X, classes)
     lam = penalty
     n, p = table.shape
+    table, middle = _centered(table)
     wide = np.column_stack([table, np.ones(n)])
-    truth = np.eye(k)[y]
+    truth = np.eye(k, dtype=bool)[y]
     free = np.repeat(np.append(np.full(p, lam), 0.0), k)
-    shift = np.zeros((p + 1, k))
-    shift[-1] = 1.0  # all biases alike: no probability sees it, so the Hessian is flat there
+    # What all classes get alike no probability sees, so that the Hessian is flat there.
+    alike = np.kron(np.eye(p + 1), np.ones((k, k)))
 
     def loss(w: np.ndarray) -> float:
-        logs = log_softmax(wide @ w.reshape(p + 1, k), axis=1)
-        return float(-(logs * truth).sum() + free @ w**2 / 2)
+        s = wide @ w.reshape(p + 1, k)
+        above = np.where(truth, -np.inf, s - s[truth][:, None])  # the others over the right one
+        return float(np.logaddexp(0, logsumexp(above, axis=1)).sum() + free @ w**2 / 2)
 
     def gradient(w: np.ndarray) -> np.ndarray:
         P = softmax(wide @ w.reshape(p + 1, k), axis=1)
-        return (wide.T @ (P - truth)).ravel() + free * w
+        others = P * ~truth
+        errors = np.where(truth, -others.sum(axis=1, keepdims=True), others)
+        return (wide.T @ errors).ravel() + free * w
 
     def hessian(w: np.ndarray) -> np.ndarray:
         P = softmax(wide @ w.reshape(p + 1, k), axis=1)
         H = np.empty((p + 1, k, p + 1, k))
         for a in range(k):
             for b in range(a, k):
-                curved = P[:, a] * ((a == b) - P[:, b])
+                curved = P[:, a] * (np.delete(P, a, axis=1).sum(axis=1) if a == b else -P[:, b])
                 H[:, a, :, b] = H[:, b, :, a] = (wide.T * curved) @ wide
         flat = H.reshape(len(w), len(w))
-        return flat + np.diag(free) + np.outer(shift, shift)
+        return flat + np.diag(free) + alike * flat.diagonal().max()
 
     W = _newton(loss, gradient, hessian, np.zeros((p + 1) * k)).reshape(p + 1, k)
-    return LinearClassifier(W[:-1], W[-1])
+    bias = W[-1] - middle @ W[:-1]
+    return LinearClassifier(W[:-1], bias - bias.mean())
 
 
 class Reliability(NamedTuple):
@@ -318,22 +327,35 @@ def reliability(confidence: Vector, correct: Bool[np.ndarray, " n"], bins: Dim =
     return Reliability(means[0], means[1], n, float(gap @ n / len(p)))
 
 
+def _centered(
+    table: Float[np.ndarray, "n p"],
+) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " p"]]:
+    """Take off what each column has in common: the free bias takes it up, no weight does."""
+    middle = table.mean(axis=0)
+    left = table - middle
+    more = left.mean(axis=0)  # for a mean is rounded to the digits of a common offset
+    return left - more, middle + more
+
+
 def _newton(
     loss: Loss, gradient: Slope, hessian: Slope, start: np.ndarray
 ) -> Float[np.ndarray, " p"]:
     """Minimize a strictly convex function: Newton's steps, halved until they help enough."""
     w = start
-    for _ in range(100):
+    for _ in range(MAX_STEPS):
         g = gradient(w)
         step = np.linalg.solve(hessian(w), g)
         decrease = g @ step
-        if decrease <= 1e-16 * (1 + abs(loss(w))):
+        if decrease <= 1e-16 * loss(w):
             return w - step
         size, here = 1.0, loss(w)
         while loss(w - size * step) > here - 0.25 * size * decrease and size > 1e-10:
             size /= 2
         w = w - size * step
-    raise ValueError("no minimum within 100 steps of Newton: a larger penalty makes one")
+    raise ValueError(
+        f"{MAX_STEPS} steps of Newton do not reach the minimum: make the penalty larger, or the "
+        "numbers of X"
+    )
 
 
 def _binary(X: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -52,10 +52,14 @@ class Divergence(ArithmeticError):
 
     @checked(infinite="size")
     def __init__(self, steps: int, size: float, reason: str) -> None:
-        self.steps, self.size = steps, size
+        self.steps, self.size, self.reason = steps, size, reason
         super().__init__(
             f"diverged after {steps} steps: the largest weight is {size:.2g}; {reason}"
         )
+
+    def __reduce__(self) -> tuple[type[Divergence], tuple[int, float, str]]:
+        """Say how to make it again: another process sends it so."""
+        return type(self), (self.steps, self.size, self.reason)
 
 
 @runtime_checkable

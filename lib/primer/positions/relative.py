@@ -144,7 +144,7 @@ def _check_tables(
     for name, x in (("query", query), ("key", key), ("value", value)):
         tensor(name, x, axes=2)
     for name, table in (("key_offsets", key_offsets), ("value_offsets", value_offsets)):
-        if tensor(name, table).ndim != 2 or not same_precision(query, table.dtype):
+        if tensor(name, table, beside=query).ndim != 2 or not same_precision(query, table.dtype):
             raise ValueError(
                 f"{name} must have shape (offsets, width) and the precision of the queries, "
                 f"{query.dtype}, got {tuple(table.shape)} of {table.dtype}"

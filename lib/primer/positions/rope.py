@@ -96,8 +96,8 @@ def rotation_matrix(angle: Tensor | float) -> Float[Tensor, "*angle 2 2"]:
 def _check_pairs_and_angles(x: Tensor, angles: Tensor, layout: str) -> None:
     """Raise a ``ValueError`` unless there is one finite angle for each pair of coordinates."""
     one_of("layout", layout, LAYOUTS)
-    tensor("angles", angles, axes=1)
-    check_pairs(tensor("x", x, axes=1).shape[-1], "rotate_pairs")
+    tensor("angles", angles, axes=1, beside=x if isinstance(x, Tensor) else None)
+    check_pairs(tensor("x", x, axes=1, beside=angles).shape[-1], "rotate_pairs")
     check_finite("x", x)
     _check_room(x)
     if angles.shape[-1] != x.shape[-1] // 2:

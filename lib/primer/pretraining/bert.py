@@ -78,6 +78,7 @@ class Bert(Stack):
     109482240
     """
 
+    @checked
     def __init__(self, config: TransformerConfig) -> None:
         if config.positions != "learned" or config.norm_position != "post":
             raise ValueError(

@@ -261,6 +261,7 @@ def corrupt_spans(
     True
     """
     text = whole_tokens(tokens)
+    count("first_sentinel", first_sentinel, at_most=1 << 62)  # the others come after it
     if int(text.max()) >= first_sentinel:
         raise ValueError(
             f"token {int(text.max())} of the text is a sentinel: they begin at {first_sentinel}"

@@ -20,6 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from primer.inputs import Dim, Number, Side, checked, room, tensor
+from primer.inputs.functions import same_precision
 from primer.inputs.guard import unasked
 
 State = tuple[Tensor, ...]
@@ -112,6 +113,7 @@ class Cell(nn.Module, ABC):
         if state is None:
             zero = x.new_zeros(*x.shape[:-1], self.hidden_size)
             state = (zero,) * self.n_states
+        self._check_precision("x", x)
         self.check_state(state, (*x.shape[:-1], self.hidden_size))
         return unasked(self.step)(self.project(x), state)
 
@@ -126,6 +128,17 @@ class Cell(nn.Module, ABC):
                 f"the state of this cell has {self.n_states} part(s) of length {self.hidden_size}, "
                 f"here of shape {shape}, got shapes {shapes}"
             )
+        self._check_precision("state", *state)
+
+    def _check_precision(self, name: str, *parts: Tensor) -> None:
+        """Raise a ``ValueError`` unless tensors have the precision of the weights, and numbers."""
+        for part in parts:
+            tensor(name, part, beside=self.bias)
+            if not same_precision(part, self.bias.dtype):
+                raise ValueError(
+                    f"all tensors need one precision, the cell's {self.bias.dtype}, got {name} in "
+                    f"{part.dtype}"
+                )
 
     def load_torch(self, module: nn.Module, suffix: str = "") -> None:
         """Copy the weights of a cell of torch, whose gates stand in another order.
@@ -187,6 +200,7 @@ def asked(step: Step) -> Step:
                 f"projected must have {width} numbers along its last axis, as project(x) gives "
                 f"them, got shape {tuple(projected.shape)}"
             )
+        self._check_precision("projected", projected)
         self.check_state(state, (*projected.shape[:-1], self.hidden_size))
         return guarded(self, projected, state)
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from primer.inputs import Dim, Many, Side, among, checked, tensor
+from primer.inputs.arrays import laid_out
 from primer.inputs.guard import unasked
 from primer.inputs.tensors import holds_whole
 from primer.recurrent.cells import CELLS, Cell, State
@@ -115,6 +116,7 @@ def check_sequences(
             f"there is nothing to read: {batch} sequences of length {time}; "
             "leave empty sequences out of the batch"
         )
+    laid_out("x", x)
     if not x.isfinite().all():
         raise ValueError(f"the sequences contain {'NaN' if x.isnan().any() else 'infinity'}")
     if lengths is None:

@@ -25,6 +25,7 @@ from primer.inputs import (
     number,
     positive,
 )
+from primer.inputs.given import given, is_tensor
 from primer.inputs.magnitude import scaled
 from primer.statistics.binomial import log_beta_binomial, log_beta_density
 from primer.statistics.inputs import Sample, sample
@@ -336,10 +337,12 @@ def metropolis(
 def _height(log_density: Callable[..., float], state: np.ndarray | float) -> float:
     """Ask for the height at one place, which must be one number, or -inf."""
     value = log_density(state)
-    if np.ndim(value) or isinstance(value, str | None) or not value < np.inf:
+    kinds = bool | int | float | np.generic | np.ndarray
+    one = np.ndim(value) == 0 and (isinstance(value, kinds) or is_tensor(value))
+    if not one or np.iscomplexobj(value) or not value < np.inf:
         raise ValueError(
-            f"log_density must return one number for a state, got {value!r} at {state}; outside "
-            "the support use -inf"
+            f"log_density must return one number for a state, got {given(value)} at {state}; "
+            "outside the support use -inf"
         )
     return float(value)
 

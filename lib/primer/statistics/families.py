@@ -23,6 +23,8 @@ from primer.statistics.inputs import Sample
 from primer.statistics.likelihood import maximize_likelihood
 
 Size = int | tuple[int, ...]
+MANY = 1e4
+"""Counts from which on a Poisson density is computed by Stirling's formula."""
 
 
 class Family(ABC):
@@ -90,8 +92,9 @@ def _of_tensors(log_density: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     @functools.wraps(log_density)
     def call(self: Family, x: Tensor, theta: Tensor) -> Tensor:
-        check_finite("x", tensor("x", x))
-        return log_density(self, x, tensor("theta", theta))
+        tensor("theta", theta)
+        check_finite("x", tensor("x", x, beside=theta))
+        return log_density(self, x, tensor("theta", theta, beside=x))
 
     return call
 
@@ -159,7 +162,14 @@ class Poisson(Family):
 
     def log_density(self, x: Tensor, theta: Tensor) -> Tensor:
         """Return x log θ − θ − log x! for counts."""
-        count = torch.xlogy(x, theta) - theta - torch.lgamma(x + 1)
+        few = torch.xlogy(x, theta) - theta - torch.lgamma(x + 1)
+        n = x.clamp(
+            min=MANY
+        )  # where the three terms cancel: their difference by Stirling's formula
+        away = (theta - n) / n
+        ratio = torch.where(away.abs() < 0.5, torch.log1p(away), torch.log(theta) - torch.log(n))
+        stirling = torch.log(2 * np.pi * n) / 2 + 1 / (12 * n) - 1 / (360 * n**3)
+        count = torch.where(x < MANY, few, -n * (away - ratio) - stirling)
         return torch.where((x >= 0) & (x == x.round()), count, -torch.inf)
 
     def parameter(self, theta: float) -> float:

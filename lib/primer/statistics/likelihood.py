@@ -168,7 +168,17 @@ def score_contributions(
     [0.5, 1.5]
     """
     observations, at = _tensors(log_density, x, theta)
-    slope = torch.func.grad(lambda parameter, one: log_density(one, parameter))
+
+    def of_one(parameter: Tensor, one: Tensor) -> Tensor:
+        height = log_density(one, parameter)
+        if height.ndim:
+            raise ValueError(
+                f"log_density must return one number for one observation, got shape "
+                f"{tuple(height.shape)} for theta of shape {tuple(parameter.shape)}"
+            )
+        return height
+
+    slope = torch.func.grad(of_one)
     return torch.func.vmap(slope, in_dims=(None, 0))(at, observations).numpy()
 
 

@@ -157,7 +157,7 @@ def _check_tokens(x: Tensor, up: nn.Linear) -> None:
     if is_trusted():
         return
     weight = getattr(up, "weight", None)  # none where fine-tuning wraps it
-    if tensor("x", x, axes=1).shape[-1] != up.in_features:
+    if tensor("x", x, axes=1, beside=weight).shape[-1] != up.in_features:
         raise ValueError(
             f"x must hold tokens of width {up.in_features}, got shape {tuple(x.shape)}"
         )

@@ -212,7 +212,9 @@ class MixtureOfExperts(nn.Module):
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Send every token to its experts and add up what they return."""
         width, dtype = self.router.in_features, self.router.weight.dtype
-        if tensor("x", x, axes=1).shape[-1] != width or not same_precision(x, dtype):
+        if tensor("x", x, axes=1, beside=self.router.weight).shape[
+            -1
+        ] != width or not same_precision(x, dtype):
             raise ValueError(
                 f"x must hold tokens of width {width} in {dtype}, got {x.dtype} of shape "
                 f"{tuple(x.shape)}"

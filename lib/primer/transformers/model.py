@@ -19,6 +19,7 @@ from primer.attention import (
     within,
 )
 from primer.inputs import checked, whole
+from primer.inputs.arrays import laid_out
 from primer.inputs.tensors import holds_finite, holds_whole
 from primer.positions import LearnedPositions, alibi_bias, sinusoidal_positions
 from primer.transformers.cache import KeyValueCache, all_or_none
@@ -335,6 +336,7 @@ def look_up(
     embed: nn.Embedding, tokens: Int[Tensor, "batch seq"]
 ) -> Float[Tensor, "batch seq d_model"]:
     """Embed the tokens, or raise a ``ValueError`` when one is not in the vocabulary."""
+    laid_out("tokens", tokens, embed.weight)
     try:
         return embed(tokens.long())
     except IndexError:

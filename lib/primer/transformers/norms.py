@@ -195,7 +195,7 @@ class RMSNorm(nn.Module):
     def forward(self, x: Float[Tensor, "... dim"]) -> Float[Tensor, "... dim"]:
         """Normalize the vectors in the last axis of ``x``."""
         weight = self.weight
-        if tensor("x", x, axes=1).shape[-1:] != weight.shape:
+        if tensor("x", x, axes=1, beside=weight).shape[-1:] != weight.shape:
             raise ValueError(f"x has {x.shape[-1]} features, the norm {len(weight)}")
         if self.eps == 0 or not holds_finite(torch.linalg.vector_norm(x.detach())):
             return rms_norm(x, weight.to(x.dtype), self.eps)

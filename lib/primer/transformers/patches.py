@@ -114,7 +114,7 @@ class PatchEmbedding(nn.Module):
         """Return the class token and all squares of each image, with their positions added."""
         side = math.isqrt(len(self.positions) - 1) * self.patch
         channels = self.project.in_features // self.patch**2
-        if tensor("images", images).shape[1:] != (channels, side, side):
+        if tensor("images", images, beside=self.project.weight).shape[1:] != (channels, side, side):
             raise ValueError(
                 f"images must have shape (batch, {channels}, {side}, {side}), "
                 f"got {tuple(images.shape)}"
