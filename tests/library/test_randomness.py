@@ -410,6 +410,8 @@ ELSEWHERE = {
     "studies.networks.trials.kink_trial": ("test_networks_trials.py", "finds it stored"),
     "studies.networks.trials.label_trial": ("test_networks_trials.py", "hands it on"),
     "studies.networks.trials.pixel_trial": ("test_networks_trials.py", "hands it on"),
+    "studies.pretraining.nudged.train": ("test_pretraining_nudged.py", "hands it on"),
+    "studies.pretraining.nudged.tune": ("test_pretraining_nudged.py", "finds what is stored"),
     "studies.pretraining.probes.train": ("test_pretraining_probes.py", "finds it stored"),
     "studies.reasoning.climb.measure": ("test_reasoning_climb.py", "twice"),
     "studies.reasoning.climb.rewarded": ("test_reasoning_climb.py", "from its seed"),

@@ -124,23 +124,34 @@ class Material(NamedTuple):
 
 
 @cache
-def material() -> Material:
-    """Draw the directions and compute the vectors of their words."""
+def directions() -> tuple[list[Direction], list[Direction]]:
+    """Draw directions to learn from, and others to judge on."""
     markdown = plays_in_markdown()
     random = np.random.default_rng(0)
 
-    def directions(titles: Sequence[str], n: int) -> list[Direction]:
+    def drawn(titles: Sequence[str], n: int) -> list[Direction]:
         found = [d for title in titles for d in stage_directions(markdown[title])]
         found = [d for d in found if SHORTEST <= len(d.words) <= LONGEST]
         return [found[i] for i in random.permutation(len(found))[:n]]
 
-    learn = directions([title for title in markdown if title not in VALIDATION_PLAYS], LEARN)
-    judge = directions(VALIDATION_PLAYS, JUDGE)
+    learn = drawn([title for title in markdown if title not in VALIDATION_PLAYS], LEARN)
+    return learn, drawn(VALIDATION_PLAYS, JUDGE)
+
+
+def random_weights() -> Transformer:
+    """Make a model of the same form that has learned nothing."""
     model, _ = load_pretrained(EDITION)
     torch.manual_seed(0)
-    untrained = Transformer(model.config).eval()
+    return Transformer(model.config).eval()
+
+
+@cache
+def material() -> Material:
+    """Compute the vectors of the directions' words."""
+    learn, judge = directions()
+    model, _ = load_pretrained(EDITION)
     features = {}
-    for name, which in (("trained", model), ("untrained", untrained)):
+    for name, which in (("trained", model), ("untrained", random_weights())):
         parts = [vectors(which, found) for found in (learn, judge)]
         features[name] = tuple(np.hstack(part) for part in parts)
         if name == "trained":
