@@ -13,11 +13,12 @@ from bs4 import BeautifulSoup
 from by_keyboard import tab_to
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from tiny_book import CHAPTER, NOTHING_KEPT
 
 from press.audit.asking import boxes, faults_of_box
 from press.audit.form import faults, names_used_twice
+from press.site import serve
 
 Open = Callable[..., Page]
 SHIFT, TURNS, LOOK, STEP = (
@@ -349,6 +350,26 @@ def test_without_scripts_and_on_paper_the_folds_say_it(
             button.click()
         if offered:
             expect(page.locator(".dropdown-menu a").first).to_be_visible()
+
+
+@pytest.mark.browser
+def test_an_answer_waits_for_scripts_that_are_still_to_come(
+    chromium: Browser, asking_site: Path
+) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.route("**/*.js", lambda route: route.abort())
+    with serve(asking_site) as home:
+        page.goto(address := f"{home}/{CHAPTER}.html")
+        fields = page.locator("article form input[type=text]")
+        kinds = {field.evaluate("(one) => one.form.className") for field in fields.all()}
+        assert kinds == {"prediction", "page-answer"}
+        for field in fields.all():
+            field.fill("0.4")
+            field.press("Enter")
+        expect(page).to_have_url(address)
+        assert {field.input_value() for field in fields.all()} == {"0.4"}
+    context.close()
 
 
 @pytest.mark.browser

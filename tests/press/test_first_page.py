@@ -79,6 +79,14 @@ def test_on_a_telephone_the_picture_fills_the_place_of_the_widget(
     page.context.close()
 
 
+def test_no_button_is_there_for_contents_that_are_not(chromium: Browser, home: str) -> None:
+    page, _ = opened(chromium, home, SIZES[1])
+    assert page.locator(".bd-sidebar-secondary").count() == 0
+    assert page.locator(".primary-toggle").is_visible()
+    assert not page.locator(".secondary-toggle").is_visible()
+    page.context.close()
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("way", ["http", "disk"])
 def test_one_touch_leads_to_the_first_letters_and_moves_nothing(

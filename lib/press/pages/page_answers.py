@@ -171,8 +171,9 @@ def form(exercise: PageExercise, page: str) -> str:
         )
     varied = isinstance(exercise, NumberExercise) and exercise.others
     beside = f' data-variants="{html.escape(page)}"' if varied else ""
+    # outside a dialog this method sends nothing: an answer waits for the scripts of a slow line
     return (
-        f'<form class="page-answer" data-exercise="{data}"{beside}>{field}'
+        f'<form class="page-answer" data-exercise="{data}"{beside} method="dialog">{field}'
         '<button type="submit">Check</button><p class="reply" role="status"></p></form>'
     )
 

@@ -58,8 +58,10 @@ def field(name: str, number: Number) -> str:
     written = " ".join(f'data-{key}="{html.escape(value)}"' for key, value in data.items())
     how = f", in {number.unit}" if number.unit in MEASURES else f": how many {number.unit}?"
     label = f"Your prediction{how if number.unit else ''}"
+    # outside a dialog this method sends nothing: an answer waits for the scripts of a slow line
     return (
-        f'<form class="prediction" {written}><label for="{name}-said">{html.escape(label)}</label>'
+        f'<form class="prediction" {written} method="dialog">'
+        f'<label for="{name}-said">{html.escape(label)}</label>'
         f'<input id="{name}-said" type="text" autocomplete="off" spellcheck="false">'
         '<button type="submit">Check</button><p class="reply" role="status"></p></form>'
     )
