@@ -24,7 +24,7 @@ from primer.beyond_attention.memories import (
 from primer.beyond_attention.powers import power_block, rank_one_power
 from primer.beyond_attention.ridge import ridge_attention, sherman_morrison
 from primer.beyond_attention.scan import scan, scan_by_loop
-from primer.beyond_attention.systems import (
+from primer.beyond_attention.state_space import (
     bilinear,
     convolve,
     diagonal_kernel,

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from primer.beyond_attention.kernels import quiet
-from primer.beyond_attention.systems import square
+from primer.beyond_attention.state_space import square
 from primer.inputs import Natural, Steps, Vector, checked, room
 
 
