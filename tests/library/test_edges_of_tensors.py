@@ -17,11 +17,13 @@ from primer import inputs
 from primer.attention import MultiHeadAttention, scaled_dot_product_attention
 from primer.beyond_attention import LayerState
 from primer.evaluation import clustered_mean
+from primer.inference import top_k_filter
 from primer.inputs.given import LONG
 from primer.inside import turned
 from primer.pretraining import Bert, corrupt_spans
 from primer.recurrent import ElmanCell, GRUCell, LSTMCell, Recurrent, RecurrentLanguageModel
 from primer.regression import lasso
+from primer.scaling import next_byte_model
 from primer.statistics import Bernoulli, Cauchy, Poisson, metropolis, score_contributions
 from primer.transformers import (
     Block,
@@ -168,6 +170,8 @@ def test_a_model_reads_no_tokens_without_numbers(model):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: next_byte_model(10**9), "hidden must be at most 32,768, got 1000000000"),
+        (lambda: top_k_filter(torch.ones(3), LONGEST), "k must be a whole number.*16,610 bits"),
         (lambda: Bert(None), "config must be a TransformerConfig, got None"),
         (
             lambda: corrupt_spans(torch.arange(9), torch.Generator(), first_sentinel=2**63),

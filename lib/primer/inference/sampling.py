@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from primer.inputs import checked, number, tensor
+from primer.inputs.given import given
 
 Logits = Float[Tensor, "*batch vocab"]
 Tokens = Int[Tensor, "*batch"]
@@ -29,7 +30,7 @@ def _check_kept(k: int, vocabulary: int) -> None:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= vocabulary:
         raise ValueError(
             f"k must be a whole number between 1 and the {vocabulary} tokens of the vocabulary, "
-            f"got {k!r}; leave it out to keep all"
+            f"got {given(k)}; leave it out to keep all"
         )
 
 
@@ -275,7 +276,7 @@ def sample(
     if not isinstance(generator, torch.Generator | None):
         raise ValueError(
             "generator must be torch's random generator, torch.Generator().manual_seed(seed), "
-            f"got {generator!r}"
+            f"got {given(generator)}"
         )
     weights = probabilities(logits, temperature, top_k, top_p)
     rows = weights.reshape(-1, weights.shape[-1])

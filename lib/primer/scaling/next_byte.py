@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 from primer.datasets import split_plays
 from primer.inputs import (
     Seed,
+    Side,
     checked,
     count,
     positive,
@@ -46,13 +47,14 @@ def plays_as_symbols() -> tuple[Int[Tensor, " training"], Int[Tensor, " held_out
     return numbers, held_out_numbers, len(alphabet)
 
 
-def next_byte_model(hidden: int) -> nn.Sequential:
+@checked
+def next_byte_model(hidden: Side) -> nn.Sequential:
     """Build the model: four embeddings side by side, one layer, the scores of the next character.
 
     Parameters
     ----------
     hidden : int
-        Units of the layer.
+        Units of the layer, 1 to 2¹⁵.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def next_byte_model(hidden: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Embedding(symbols, EMBEDDING),
         nn.Flatten(),
-        nn.Linear(CONTEXT * EMBEDDING, count("hidden", hidden), bias=False),
+        nn.Linear(CONTEXT * EMBEDDING, hidden, bias=False),
         nn.ReLU(),
         nn.Linear(hidden, symbols, bias=False),
     )
