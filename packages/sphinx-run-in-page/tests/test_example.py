@@ -59,21 +59,47 @@ def test_a_function_of_a_library_says_where_it_comes_from(page: Page) -> None:
     )
 
 
+CHANGED = r"""# four of them, 'halved'
+def f1(x_2, share=.5e-1, name="it's"):
+    return None if x_2 is not None and not 3 else x_2 * share  # "and"
+class Four: pass
+numbers = np.arange(4.0) if r'\d"' < '''for
+in''' else np.eye(0x4)[2:, 1] @ 1"""
+COLORS = """(box) => {
+  const letters = [];
+  const code = box.querySelector(".cm-content, pre");
+  const walk = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const { color } = getComputedStyle(walk.currentNode.parentElement);
+    for (const letter of walk.currentNode.data.replace(/\\s/g, "")) letters.push(letter + color);
+  }
+  return letters;
+}"""
+"""The letters of a listing, each with its color."""
+
+
 def test_a_cell_is_changed_kept_and_brought_back(page: Page) -> None:
     place = page.locator("#run-1")
     place.get_by_role("button", name="Change").click()
     field = place.locator(".cm-content, textarea").first
-    field.fill("numbers = np.arange(4.0)")
+    field.fill(CHANGED)
     field.press("Shift+Enter")
     expect(place.get_by_role("status")).to_contain_text("Your change.", timeout=PATIENCE)
     later = page.locator(f"#run-{SUM}")
     later.get_by_role("button", name="Run").click()
     expect(later.locator(".run-out")).to_have_text(re.compile(r"^the sum is 13\.000"))
     page.reload()
-    expect(place.locator("pre.run-changed")).to_have_text("numbers = np.arange(4.0)")
+    changed = place.locator(".run-changed pre")
+    expect(changed).to_have_text(CHANGED)
+    assert place.locator("button").first.is_enabled()  # and no field was asked for
+    colors = place.locator(".run-changed").evaluate(COLORS)
+    place.get_by_role("button", name="Change").click()
+    expect(place.locator(".cm-content")).to_be_visible()
+    expect(changed).to_have_count(0)
+    assert place.locator(".run-field").evaluate(COLORS) == colors  # those of the field
     place.get_by_role("button", name="Run").click()
     place.get_by_role("button", name="As printed: cell 1").click(timeout=PATIENCE)
-    expect(place.locator("pre.run-changed")).to_have_count(0)
+    expect(place.locator(".run-field")).to_have_count(0)
     assert page.evaluate("localStorage.getItem('run-in-page')") == "{}"
 
 

@@ -85,6 +85,46 @@ window.runInPage = (() => {
     made.addEventListener("click", act);
     return made;
   };
+  // What a reader changed has the colors of a listing before the field with its parser has come. The groups and
+  // kinds are named as Pygments names what it finds, and as editor.js does.
+  const PIECES = new RegExp(
+    [
+      /(?<c1>#.*)/,
+      /(?<s2>(?:[rbf]{1,2}|u)?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))/,
+      /(?<word>[\p{L}_]\w*)/u,
+      /(?<mi>0[xob][\da-f_]+|\.?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?j?)/,
+      /(?<nd>^ *@[\w.]+)/,
+      /(?<o>[-+*/%=<>!&|^~@]+|\.)/,
+    ]
+      .map(({ source }) => source)
+      .join("|"),
+    "gimu",
+  );
+  const KINDS = {
+    k:
+      "as assert async await break class continue def del elif else except finally for from global if import " +
+      "lambda nonlocal pass raise return try while with yield",
+    kc: "False None True",
+    ow: "and in is not or",
+  };
+  const kindOf = new Map(
+    Object.entries(KINDS).flatMap(([kind, words]) => words.split(" ").map((word) => [word, kind])),
+  );
+  const AFTER = { def: "nf", class: "nc" };
+  const colored = (code) => {
+    const pre = Object.assign(document.createElement("pre"), { tabIndex: 0 });
+    let [end, before] = [0, ""];
+    for (const { 0: text, index, groups } of code.matchAll(PIECES)) {
+      const [kind] = Object.entries(groups).find(([, found]) => found !== undefined);
+      const className = kind === "word" ? (kindOf.get(text) ?? AFTER[before] ?? "n") : kind;
+      const piece = Object.assign(document.createElement("span"), { className, textContent: text });
+      pre.append(code.slice(end, index), piece);
+      end = index + text.length;
+      before = text;
+    }
+    pre.append(code.slice(end));
+    return pre;
+  };
   const changes = kept();
   for (const [number, place] of places.entries()) {
     const bar = document.createElement("div");
@@ -101,8 +141,8 @@ window.runInPage = (() => {
     place.id = `run-${place.dataset.cell}`;
     const change = changes[`${page}:${place.dataset.cell}`];
     if (typeof change !== "string" || change === printed(place)) continue;
-    const shown = Object.assign(document.createElement("pre"), { textContent: change, tabIndex: 0 });
-    shown.className = "run-changed";
+    const shown = Object.assign(document.createElement("div"), { className: "run-changed highlight" });
+    shown.append(colored(change));
     codeOf(place).hidden = true;
     place.prepend(shown);
     place.dataset.changed = change;
