@@ -22,7 +22,8 @@ from primer.datasets import corpus_hash
 from primer.language_models import BytePairEncoding, Counts, count_ngrams
 from primer.language_models.byte_pairs import FORMAT
 from primer.language_models.counting import Alphabet
-from primer.language_models.ngrams import AddK, KneserNey
+from primer.language_models.kneser_ney import KneserNey
+from primer.language_models.ngrams import AddK
 from primer.language_models.window import FORMAT as WINDOW_FORMAT
 from primer.language_models.window import WindowModel, load_window_model, save_window_model
 from primer.language_models.word_vectors import spectral_vectors

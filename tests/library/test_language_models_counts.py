@@ -14,7 +14,7 @@ from nltk.lm.smoothing import KneserNey as NltkKneserNey
 
 from primer import language_models as lm
 from primer.datasets import split_plays
-from primer.language_models import counting, ngrams
+from primer.language_models import counting
 
 V = 4  # the boundary and three symbols
 texts_of_three = st.lists(
@@ -363,6 +363,6 @@ def test_bad_input_is_refused_with_a_sentence(call, message):
 
 def test_discounts_fall_back_where_they_cannot_be_estimated():
     fallback = [0, 0.5, 1, 1.5]
-    assert ngrams.kneser_ney_discounts(np.array([1, 1, 2])).tolist() == fallback
+    assert lm.kneser_ney_discounts(np.array([1, 1, 2])).tolist() == fallback
     strange = np.repeat([1, 2, 3, 4], [1, 1, 1, 50])  # would give a negative discount
-    assert ngrams.kneser_ney_discounts(strange).tolist() == fallback
+    assert lm.kneser_ney_discounts(strange).tolist() == fallback

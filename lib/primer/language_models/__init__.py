@@ -15,14 +15,12 @@ from primer.language_models.counting import (
     largest_order,
     ngram_keys,
 )
+from primer.language_models.kneser_ney import KneserNey, kneser_ney_discounts
 from primer.language_models.losses import (
-    bits_per_character,
     cross_entropy,
     entropy,
     kl_divergence,
     log_softmax,
-    perplexity,
-    perplexity_per,
     softmax,
 )
 from primer.language_models.merges import (
@@ -31,11 +29,11 @@ from primer.language_models.merges import (
     merge_pair,
     merges_by_rescan,
 )
-from primer.language_models.ngrams import (
-    AddK,
-    KneserNey,
-    NGramModel,
-    kneser_ney_discounts,
+from primer.language_models.ngrams import AddK, NGramModel
+from primer.language_models.perplexities import (
+    bits_per_character,
+    perplexity,
+    perplexity_per,
     shannon_bounds,
 )
 from primer.language_models.spelling import next_characters

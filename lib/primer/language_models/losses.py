@@ -1,4 +1,4 @@
-"""Surprise and its averages: softmax, cross-entropy, entropy, KL divergence and perplexity.
+"""Surprise and its averages: softmax, cross-entropy, entropy and KL divergence.
 
 Everything is computed in nats, as training does; ``base=2`` gives bits.  Entropies take arrays and
 give a number, or take tensors, which keep their gradients, and give one for each distribution of
@@ -17,10 +17,7 @@ from numpy.typing import ArrayLike
 
 from primer import inputs
 from primer.inputs import (
-    Count,
-    NotNegative,
     Reals,
-    Vector,
     checked,
     number,
     vector,
@@ -188,8 +185,12 @@ def _in_base(nats: Any, base: float) -> Any:
 
 @overload
 def entropy(p: Tensor, base: float = math.e) -> Tensor: ...
+
+
 @overload
 def entropy(p: ArrayLike, base: float = math.e) -> float: ...
+
+
 @checked
 def entropy(p: Any, base: float = math.e) -> Any:
     r"""Compute the mean surprise of somebody who knows the true probabilities.
@@ -228,8 +229,12 @@ def entropy(p: Any, base: float = math.e) -> Any:
 
 @overload
 def cross_entropy(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
+
+
 @overload
 def cross_entropy(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
+
+
 @checked(infinite="return")
 def cross_entropy(p: Any, q: Any, base: float = math.e) -> Any:
     r"""Compute the mean surprise of a model ``q`` about what really comes from ``p``.
@@ -270,8 +275,12 @@ def cross_entropy(p: Any, q: Any, base: float = math.e) -> Any:
 
 @overload
 def kl_divergence(p: Tensor, q: Tensor, base: float = math.e) -> Tensor: ...
+
+
 @overload
 def kl_divergence(p: ArrayLike, q: ArrayLike, base: float = math.e) -> float: ...
+
+
 @checked(infinite="return")
 def kl_divergence(p: Any, q: Any, base: float = math.e) -> Any:
     r"""Compute what is paid for believing ``q`` while ``p`` is true.
@@ -340,107 +349,3 @@ def _with_value(nats: Tensor, value: Tensor) -> Tensor:
 def _not_below_0(nats: Any) -> Any:
     """Return an entropy of probabilities that sum to a little more than 1, too."""
     return _with_value(nats, nats.clamp(min=0)) if is_tensor(nats) else max(0.0, float(nats))
-
-
-@checked(infinite="return")
-def perplexity(probabilities: Vector) -> float:
-    r"""Compute among how many equally likely tokens the model seemed to choose.
-
-    .. math:: \mathrm{PP} = \Big(\prod_{t=1}^{T} q_t\Big)^{-1/T}
-                          = e^{-\frac1T\sum_t\log q_t} = 2^{-\frac1T\sum_t\log_2 q_t}
-
-    Parameters
-    ----------
-    probabilities : array_like of shape (tokens,)
-        What the model gave to each token that came.
-
-    Returns
-    -------
-    float
-        1 or more; infinite when one of them was 0.
-
-    Raises
-    ------
-    ValueError
-        When there is none, one is not between 0 and 1, or the result is no floating-point number.
-
-    References
-    ----------
-    Jelinek, Mercer, Bahl and Baker (1977).
-
-    Examples
-    --------
-    >>> round(perplexity([0.7, 0.5, 0.6]), 4)
-    1.6824
-    """
-    q = probabilities
-    if q.min() < 0 or q.max() > 1:
-        wrong = q.min() if q.min() < 0 else q.max()
-        raise ValueError(f"probabilities lie between 0 and 1, got {wrong:g}")
-    with np.errstate(divide="ignore", over="raise"):
-        return float(np.exp(-np.log(q).mean()))
-
-
-@checked
-def bits_per_character(nats_per_token: NotNegative, tokens: Count, characters: Count) -> float:
-    r"""Spread a loss over the characters of the text: then any two tokenizers can be compared.
-
-    .. math:: \mathrm{bpc} = \frac{N\,\mathcal L}{C\log 2}
-
-    Parameters
-    ----------
-    nats_per_token : float
-        The mean loss :math:`\mathcal L`.
-    tokens, characters : int
-        How many tokens :math:`N` and characters :math:`C` the same text has.
-
-    Returns
-    -------
-    float
-        Bits per character.
-
-    Raises
-    ------
-    ValueError
-        When the loss is negative, or there are no tokens or no characters.
-
-    Examples
-    --------
-    >>> bits_per_character(math.log(4), tokens=10, characters=20)  # 2 bits for two characters
-    1.0
-    """
-    return nats_per_token * tokens / (math.log(2) * characters)
-
-
-@checked
-def perplexity_per(unit: Count, characters: Count, bits: NotNegative) -> float:
-    r"""Convert bits per character to a perplexity per token, word or any other unit.
-
-    .. math:: \mathrm{PP} = 2^{\,\mathrm{bpc}\cdot C/N}
-
-    Parameters
-    ----------
-    unit : int
-        How many units :math:`N`, for example words, the text has.
-    characters : int
-        How many characters :math:`C` it has.
-    bits : float
-        Bits per character.
-
-    Returns
-    -------
-    float
-        The same model's perplexity per unit.
-
-    Raises
-    ------
-    ValueError
-        When there is no unit or no character, or the bits are negative.
-
-    Examples
-    --------
-    >>> perplexity_per(unit=10, characters=50, bits=2.0)  # five characters a word: 10 bits
-    1024.0
-    """
-    per_unit = bits * characters / unit
-    return 2.0**per_unit
