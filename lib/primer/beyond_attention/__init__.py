@@ -5,6 +5,12 @@ The chapter *Beyond attention* teaches this module; each function stands there b
 
 from typing import TYPE_CHECKING
 
+from primer.beyond_attention.discretization import (
+    bilinear,
+    hold_by_formula,
+    matrix_exponential,
+    zero_order_hold,
+)
 from primer.beyond_attention.history import best_state, legs_matrices, reconstruct, remember
 from primer.beyond_attention.kernels import (
     elu_features,
@@ -24,16 +30,7 @@ from primer.beyond_attention.memories import (
 from primer.beyond_attention.powers import power_block, rank_one_power
 from primer.beyond_attention.ridge import ridge_attention, sherman_morrison
 from primer.beyond_attention.scan import scan, scan_by_loop
-from primer.beyond_attention.state_space import (
-    bilinear,
-    convolve,
-    diagonal_kernel,
-    hold_by_formula,
-    kernel,
-    matrix_exponential,
-    run_system,
-    zero_order_hold,
-)
+from primer.beyond_attention.state_space import convolve, diagonal_kernel, kernel, run_system
 from primer.lazy import lazily
 
 if TYPE_CHECKING:

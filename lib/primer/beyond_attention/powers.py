@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from primer.beyond_attention.discretization import square
 from primer.beyond_attention.kernels import quiet
-from primer.beyond_attention.state_space import square
 from primer.inputs import Natural, Steps, Vector, checked, room
 
 
