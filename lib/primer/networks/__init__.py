@@ -44,13 +44,7 @@ from primer.networks.convolution import (
     max_pool_gradient,
     receptive_field,
 )
-from primer.networks.folding import (
-    corners,
-    count_pieces,
-    tent,
-    tent_network,
-    zigzag_network,
-)
+from primer.networks.folding import corners, count_pieces, tent, tent_network, zigzag_network
 from primer.networks.graphs import (
     binary_cross_entropy,
     count_walks,
@@ -58,6 +52,7 @@ from primer.networks.graphs import (
     residual_layer,
 )
 from primer.networks.layers import Layer, Pass, backward, count_parameters, forward, initialize
+from primer.networks.minimum_norm import Fit, descend_from, minimum_norm_fit
 from primer.networks.normalization import (
     BatchNormGradients,
     batch_norm,
@@ -66,14 +61,11 @@ from primer.networks.normalization import (
 )
 from primer.networks.random_features import (
     FewDigits,
-    Fit,
     Width,
     cosine_features,
-    descend_from,
     double_descent,
     few_digits,
     legendre_features,
-    minimum_norm_fit,
     relu_features,
 )
 from primer.networks.tape import Cost, Variable, cost, cross_entropy, history
