@@ -6,15 +6,12 @@ The chapter *Inside a model* teaches this module; each function stands there bes
 from primer.inside.activation_patching import Patch, patched, patching, record, swap
 from primer.inside.addition import (
     AdditionNetwork,
-    Neurons,
     Report,
-    explained_by,
     handmade_addition,
     modular_pairs,
-    neurons,
-    own_waves,
     train_addition,
 )
+from primer.inside.addition_neurons import Neurons, explained_by, neurons, own_waves
 from primer.inside.controls import shuffled_weights, turned
 from primer.inside.dictionary import (
     Dictionary,
