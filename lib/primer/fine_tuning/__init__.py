@@ -34,15 +34,14 @@ from primer.fine_tuning.layers import (
     matrix_of,
     trainable_numbers,
 )
-from primer.fine_tuning.lora import (
-    LoRALinear,
+from primer.fine_tuning.lora import LoRALinear, principal_factors
+from primer.fine_tuning.lora_models import (
     add_lora,
     load_lora_state,
     lora_layers,
     lora_parameters,
     lora_state,
     merge_lora,
-    principal_factors,
 )
 from primer.fine_tuning.pruning import MovementScores, keep_largest, magnitude_masks, prune
 from primer.fine_tuning.qlora import QuantizedLinear, dequantize_layers, quantize_layers

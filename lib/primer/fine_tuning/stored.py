@@ -22,7 +22,8 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from primer.fine_tuning.layers import linear_layers, matrix_of, refuse_tied, tied_to
-from primer.fine_tuning.lora import lora_layers, principal_factors
+from primer.fine_tuning.lora import principal_factors
+from primer.fine_tuning.lora_models import lora_layers
 from primer.inputs import checked, count
 from primer.transformers import quantize
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 
 from primer.fine_tuning.docstrings import docstring_tokens
-from primer.fine_tuning.lora import add_lora
+from primer.fine_tuning.lora_models import add_lora
 from primer.fine_tuning.stored import DOCSTRINGS, pack_lora
 from primer.fine_tuning.tuning import fine_tune
 from primer.saving import write_whole

@@ -33,7 +33,7 @@ from primer.fine_tuning.layers import (
     freeze,
     trainable_numbers,
 )
-from primer.fine_tuning.lora import add_lora
+from primer.fine_tuning.lora_models import add_lora
 from primer.fine_tuning.spectrum import between, truncated_update
 from primer.fine_tuning.tuning import fine_tune, loss_on, windows_of
 from primer.inputs import one_of
