@@ -16,7 +16,7 @@ from primer.inputs import checked, whole
 from primer.inputs.given import given
 from primer.inputs.tensors import holds_finite
 from primer.transformers import ACTIVATIONS, Transformer
-from primer.transformers.model import add_positions, check_tokens, look_up
+from primer.transformers.embedding import add_positions, check_tokens, look_up
 
 
 class _Enough(Exception):

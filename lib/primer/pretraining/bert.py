@@ -14,7 +14,8 @@ from torch.nn.functional import gelu, linear
 from primer.attention import padding_mask
 from primer.inputs import checked
 from primer.transformers import Block, TransformerConfig, count_parameters
-from primer.transformers.model import Stack, add_positions, check_tokens, initialize, look_up
+from primer.transformers.embedding import add_positions, check_tokens, look_up
+from primer.transformers.model import Stack, initialize
 
 BERT_BASE = TransformerConfig(
     vocab_size=30_522,

@@ -8,16 +8,8 @@ from torch import Tensor, nn
 from primer.attention import MultiHeadAttention, causal_mask, padding_mask
 from primer.inputs import checked, tensor
 from primer.transformers.config import TransformerConfig
-from primer.transformers.model import (
-    Block,
-    Stack,
-    add_positions,
-    check_tokens,
-    initialize,
-    look_up,
-    make_norm,
-    make_sublayer,
-)
+from primer.transformers.embedding import add_positions, check_tokens, look_up
+from primer.transformers.model import Block, Stack, initialize, make_norm, make_sublayer
 
 Tokens = Int[Tensor, "batch seq"]
 Hidden = Float[Tensor, "batch seq d_model"]
