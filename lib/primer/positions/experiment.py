@@ -399,9 +399,7 @@ class _Looking(nn.Module):
         return self.model.weights(query, key)[..., -1, :]
 
 
-def weight_by_offset(
-    trained: Trained, position: int, frequencies: Float[Tensor, " pairs"] | None = None
-) -> Float[Tensor, "seeds heads offsets"]:
+def weight_by_offset(trained: Trained, position: int) -> Float[Tensor, "seeds heads offsets"]:
     """Measure how much attention the query at one position pays to each offset into the past.
 
     Parameters
@@ -410,8 +408,6 @@ def weight_by_offset(
         From :func:`train`; not Shaw's.
     position : int
         Where the query stands, 0 to ``LONGEST - 1``.
-    frequencies : Tensor of shape (D_HEAD / 2,), optional
-        Frequencies for RoPE in the place of those it was trained with.
 
     Returns
     -------
@@ -432,7 +428,7 @@ def weight_by_offset(
         raise ValueError(f"position must be 0 to {LONGEST - 1}, got {position}")
     if trained.encoding == "Shaw":
         raise ValueError("the weights of Shaw's attention are not computed here")
-    looking = _Looking(_changed(trained, (), frequencies, 1.0))
+    looking = _Looking(_shapes(trained.encoding, trained.base))
     named = {f"model.{name}": weight for name, weight in trained.weights.items()}
     digits = trained.digits[..., : position + 1]
 
