@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, poisson
 
 from primer import pretraining as pre
-from primer.pretraining import spans as module
+from primer.pretraining import span_corruption, span_masking
 
 seeds = st.integers(0, 2**31)
 
@@ -91,7 +91,7 @@ def test_free_starts_are_those_of_a_plain_loop(length, places):
         for at in range(len(places) - length + 1)
         if not any(places[max(0, at - 1) : at + length + 1])
     ]
-    assert module._free_starts(torch.tensor(places), length).tolist() == free
+    assert span_masking._free_starts(torch.tensor(places), length).tolist() == free
 
 
 @given(
@@ -168,12 +168,12 @@ def test_halves_are_those_of_a_plain_loop(seed, n, rate):
 
 def test_all_ways_to_cut_a_number_are_equally_likely():
     random = draw(5)
-    found = Counter(tuple(module._pieces(5, 3, random)) for _ in range(1200))
+    found = Counter(tuple(span_corruption._pieces(5, 3, random)) for _ in range(1200))
     ways = {w for w in itertools.product(range(1, 6), repeat=3) if sum(w) == 5}
     assert set(found) == ways
     assert chisquare(list(found.values())).pvalue > 1e-3
-    assert module._pieces(4, 4, random) == [1, 1, 1, 1]
-    assert module._pieces(3, 1, random) == [3]
+    assert span_corruption._pieces(4, 4, random) == [1, 1, 1, 1]
+    assert span_corruption._pieces(3, 1, random) == [3]
 
 
 @given(seed=seeds, n=st.integers(4, 80), rate=st.floats(0.01, 0.95), mean=st.floats(0.95, 4))

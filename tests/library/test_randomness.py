@@ -275,11 +275,11 @@ CALLS: dict[str, Callable[[int], Any]] = {
     "pretraining.sentence_pairs.next_sentence_pairs": lambda s: pretraining.next_sentence_pairs(
         [[[1], [2]], [[3], [4]]], 40, rng(s)
     ),
-    "pretraining.spans.corrupt_spans": lambda s: pretraining.corrupt_spans(
+    "pretraining.span_corruption.corrupt_spans": lambda s: pretraining.corrupt_spans(
         TEXT, chance(s), first_sentinel=100
     ),
-    "pretraining.spans.infill": lambda s: pretraining.infill(TEXT, chance(s), mask_id=11),
-    "pretraining.spans.mask_spans": lambda s: pretraining.mask_spans(
+    "pretraining.span_corruption.infill": lambda s: pretraining.infill(TEXT, chance(s), mask_id=11),
+    "pretraining.span_masking.mask_spans": lambda s: pretraining.mask_spans(
         TEXT, chance(s), mask_id=11, vocab_size=12
     ),
     "reasoning.attempts.attempts": lambda s: reasoning.attempts(

@@ -35,16 +35,15 @@ from primer.pretraining.objectives import (
     prefix,
 )
 from primer.pretraining.sentence_pairs import Pair, next_sentence_pairs
-from primer.pretraining.spans import (
+from primer.pretraining.span_corruption import (
     SpanCorruption,
     SpanSizes,
     corrupt_spans,
     infill,
-    mask_spans,
     restore,
-    span_length_probabilities,
     span_sizes,
 )
+from primer.pretraining.span_masking import mask_spans, span_length_probabilities
 from primer.pretraining.tagging import (
     Span,
     collect_tags,
