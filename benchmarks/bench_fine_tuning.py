@@ -13,8 +13,9 @@ from torch.nn.functional import cross_entropy
 
 from benchmarks.bench_transformers import VOCAB_SIZE, llama_pair
 from benchmarks.table import Row, alternating_seconds
+from primer import eight_bits
 from primer.fine_tuning import NF4, add_lora, integer_codebook, quantize, trainable_numbers
-from primer.transformers import eight_bits, load_pretrained
+from primer.transformers import load_pretrained
 
 BATCH, CONTEXT, RANK = 8, 128, 8
 SIDE, BLOCK = 2048, 64

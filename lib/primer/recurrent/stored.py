@@ -12,45 +12,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from jaxtyping import Float, Int8
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from primer.eight_bits import quantize
 from primer.inputs import checked
 from primer.recurrent.characters import RecurrentLanguageModel
 from primer.saving import write_whole
 
-LARGEST = 127
 LINEAR = ("head.weight", "combine.weight")
 """Weights of torch's ``Linear``, which holds an output in a row."""
 
 MODELS = Path(__file__).with_name("characters.safetensors")
-
-
-def whole_numbers(
-    weight: Float[Tensor, "rows columns"],
-) -> tuple[Int8[Tensor, "rows columns"], Float[Tensor, " columns"]]:
-    r"""Round a matrix to whole multiples of one unit for each column.
-
-    .. math:: u_j = \tfrac1{127}\max_i|W_{ij}|, \qquad k_{ij} = \operatorname{round}(W_{ij}/u_j)
-
-    Raises
-    ------
-    ValueError
-        When a weight is NaN or infinite.
-
-    Examples
-    --------
-    >>> whole_numbers(torch.tensor([[0.5, 0.0], [-1.27, 0.0]]))
-    (tensor([[  50,    0],
-            [-127,    0]], dtype=torch.int8), tensor([0.0100, 0.0000]))
-    """
-    if not weight.isfinite().all():
-        raise ValueError("weights must be finite to be rounded, got NaN or infinity")
-    unit = weight.abs().amax(dim=0) / LARGEST
-    whole = (weight / unit.clamp(min=torch.finfo(weight.dtype).tiny)).round()
-    return whole.to(torch.int8), unit
 
 
 def pack_weights(weights: Mapping[str, Tensor], prefix: str = "") -> dict[str, Tensor]:
@@ -80,9 +54,9 @@ def pack_weights(weights: Mapping[str, Tensor], prefix: str = "") -> dict[str, T
         if weight.ndim == 1:
             tensors[prefix + key] = weight.float().contiguous()
             continue
-        whole, unit = whole_numbers(weight.T if key in LINEAR else weight)
-        tensors[prefix + key] = whole.contiguous()
-        tensors[f"{prefix}{key}/unit"] = unit.float()
+        whole, unit = quantize(weight if key in LINEAR else weight.T)
+        tensors[prefix + key] = whole.T.contiguous()
+        tensors[f"{prefix}{key}/unit"] = unit
     return tensors
 
 

@@ -3,6 +3,7 @@
 The chapter *Transformers* teaches this module; each function stands there beside its formula.
 """
 
+from primer.eight_bits import dequantize, quantize
 from primer.transformers.cache import KeyValueCache
 from primer.transformers.checkpoint import (
     load_checkpoint,
@@ -24,7 +25,6 @@ from primer.transformers.counting import (
     flops_by_part,
     flops_per_token,
 )
-from primer.transformers.eight_bits import dequantize, quantize
 from primer.transformers.encoder_decoder import Encoder, EncoderDecoder
 from primer.transformers.feed_forward import FeedForward, SwiGLU
 from primer.transformers.hugging_face import load_gpt2, load_llama

@@ -13,12 +13,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from primer.eight_bits import dequantize, quantize
 from primer.inputs import checked
 from primer.inputs.tensors import holds_finite
 from primer.language_models import BytePairEncoding
 from primer.saving import write_whole
 from primer.transformers.config import TransformerConfig
-from primer.transformers.eight_bits import dequantize, quantize
 from primer.transformers.model import Transformer
 
 FORMAT = "primer transformer, version 1"
