@@ -23,7 +23,7 @@ from torch import Tensor
 from primer import inputs
 from primer.inputs import foreign, guard, hints, quick
 from primer.inputs.given import is_tensor as given_tensor
-from primer.inputs.sizes import LARGEST
+from primer.inputs.sizes import LARGEST_TABLE
 from primer.recurrent import bilinear_score
 from primer.statistics import kolmogorov_distance
 
@@ -840,7 +840,7 @@ def test_one_masked_entry_of_a_row_among_others_is_seen():
 @given(st.lists(st.integers(1, 1 << 24), min_size=1, max_size=3), st.integers(1, 1 << 10))
 def test_a_table_has_room_up_to_a_size_and_the_sentence_says_which(lengths, times):
     axes = {f"axis_{n}": length for n, length in enumerate(lengths)}
-    if times * math.prod(lengths) <= LARGEST:
+    if times * math.prod(lengths) <= LARGEST_TABLE:
         inputs.room(times, **axes)
         return
     longest = max(axes, key=lambda name: axes[name])
@@ -848,7 +848,7 @@ def test_a_table_has_room_up_to_a_size_and_the_sentence_says_which(lengths, time
         inputs.room(times, **axes)
     most = re.search(r"take at most ([\d,]+)$", str(error.value))
     if most is None:  # the others alone are too many
-        assert times * math.prod(lengths) // axes[longest] > LARGEST
+        assert times * math.prod(lengths) // axes[longest] > LARGEST_TABLE
         return
     allowed = int(most[1].replace(",", ""))
     inputs.room(times, **axes | {longest: allowed})

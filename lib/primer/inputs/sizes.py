@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-LARGEST = 1 << 30
+LARGEST_TABLE = 1 << 30
 """How many numbers a table may hold: 4 GiB in single precision."""
 
 
 def room(times: int = 1, /, **sizes: int) -> None:
-    """Refuse sizes that make a table of more numbers than :data:`LARGEST`.
+    """Refuse sizes that make a table of more numbers than :data:`LARGEST_TABLE`.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def room(times: int = 1, /, **sizes: int) -> None:
     ValueError: d_ff = 8,000,000 beside d_model = 8,192 makes a table of 65,536,000,000 numbers; ...
     """
     numbers = times * math.prod(sizes.values())
-    if numbers > LARGEST:
+    if numbers > LARGEST_TABLE:
         name = max(sizes, key=lambda one: sizes[one])
         beside = " and ".join(f"{n} = {size:,}" for n, size in sizes.items() if n != name)
-        most = LARGEST // (numbers // sizes[name])
-        advice = f"take at most {most:,}" if most else f"it may hold {LARGEST:,}"
+        most = LARGEST_TABLE // (numbers // sizes[name])
+        advice = f"take at most {most:,}" if most else f"it may hold {LARGEST_TABLE:,}"
         raise ValueError(
             f"{name} = {sizes[name]:,}{f' beside {beside}' if beside else ''} makes a table of "
             f"{numbers:,} numbers; {advice}"

@@ -181,13 +181,13 @@ def fraction(name: str, value: object) -> float:
     return x
 
 
-LARGEST = 2**63 - 1
+LARGEST_WHOLE = 2**63 - 1
 """The largest whole number that arrays and tensors count with."""
 MANY = 1_000_000
 """What is done one after the other so often takes minutes."""
 
 
-def count(name: str, value: object, *, at_least: int = 1, at_most: int = LARGEST) -> int:
+def count(name: str, value: object, *, at_least: int = 1, at_most: int = LARGEST_WHOLE) -> int:
     """Return one whole number.
 
     Parameters
@@ -221,7 +221,7 @@ def count(name: str, value: object, *, at_least: int = 1, at_most: int = LARGEST
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ValueError(f"{name} must be a whole number ≥ {at_least}, got {given(value)}")
     if value > at_most:
-        most = "below 2⁶³" if at_most == LARGEST else f"at most {at_most:,}"
+        most = "below 2⁶³" if at_most == LARGEST_WHOLE else f"at most {at_most:,}"
         raise ValueError(f"{name} must be {most}, got {given(value)}")
     return int(value)
 

@@ -3,6 +3,9 @@
 800 questions are drawn for *word*, 400 each for *line* and *speaker*, with one seed.  The table
 holds what each option costs after its context, in bits; of the book's model it holds, too, what it
 costs after nothing but a line break.
+
+It is no :class:`~studies.study.Study`: nothing is trained or tuned, and a line of the table is a
+question, which five models have answered, and not a run of one setting.
 """
 
 from __future__ import annotations
