@@ -3,13 +3,13 @@
 The chapter *Alignment* teaches this module; each function stands there beside its formula.
 """
 
-from primer.alignment.direct import dpo_loss, implicit_reward
 from primer.alignment.divergence import (
     KLEstimates,
     kl_estimates,
     kl_loss,
     penalized_reward,
 )
+from primer.alignment.dpo import dpo_loss, implicit_reward
 from primer.alignment.optimal_policy import (
     best_of_n,
     best_of_n_kl_bound,

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from primer.alignment.direct import dpo_loss
+from primer.alignment.dpo import dpo_loss
 from primer.alignment.replies import Replies, reply_log_probs, reply_loss
 from primer.inputs import Positive, Steps, checked, count
 from primer.transformers import Transformer

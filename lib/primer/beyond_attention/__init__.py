@@ -11,7 +11,7 @@ from primer.beyond_attention.discretization import (
     matrix_exponential,
     zero_order_hold,
 )
-from primer.beyond_attention.history import best_state, legs_matrices, reconstruct, remember
+from primer.beyond_attention.hippo import best_state, legs_matrices, reconstruct, remember
 from primer.beyond_attention.kernels import (
     elu_features,
     linear_attention,

@@ -1,5 +1,11 @@
 """Evaluation: how sure a benchmark is, what belongs to a score, and what a score does not say."""
 
+from primer.evaluation.calibration import (
+    BrierParts,
+    best_temperature,
+    brier_parts,
+    calibration_noise,
+)
 from primer.evaluation.clusters import (
     ClusteredMean,
     clustered_mean,
@@ -7,18 +13,12 @@ from primer.evaluation.clusters import (
     intraclass_correlation,
 )
 from primer.evaluation.conformal import conformal_quantile, next_level
-from primer.evaluation.forecasts import (
-    BrierParts,
-    best_temperature,
-    brier_parts,
-    calibration_noise,
-)
 from primer.evaluation.items import ItemFit, fit_items
 from primer.evaluation.judges import Agreement, agreement, duels
 from primer.evaluation.many import expected_best, pass_at_k
 from primer.evaluation.options import credits
 from primer.evaluation.pairs import mcnemar, questions_needed, sign_flip_test
-from primer.evaluation.shares import Interval, clopper_pearson, coverage, wald, wilson
+from primer.evaluation.proportions import Interval, clopper_pearson, coverage, wald, wilson
 
 __all__ = [
     "Agreement",

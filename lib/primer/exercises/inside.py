@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from primer.inside.sharing import directions_within, sharing_border
+from primer.inside.superposition import directions_within, sharing_border
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise, exercise, varied
 from primer.notebook.answers import Answer, as_array, as_number, explain
 from primer.notebook.wording import short

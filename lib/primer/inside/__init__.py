@@ -30,7 +30,8 @@ from primer.inside.effects import (
     share,
 )
 from primer.inside.probes import Probe, fit_probe, pattern, shortest_push
-from primer.inside.sharing import (
+from primer.inside.steering import difference_of_means, random_directions, steered
+from primer.inside.superposition import (
     cosines,
     directions_within,
     illusion,
@@ -38,7 +39,6 @@ from primer.inside.sharing import (
     sharing_border,
     welch_bound,
 )
-from primer.inside.steering import difference_of_means, random_directions, steered
 from primer.inside.toy import Toy, sparse_examples, train_toy
 
 __all__ = [

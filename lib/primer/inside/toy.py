@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from primer.inputs import Count, Dim, Positive, Steps, checked
-from primer.inside.sharing import Chance
+from primer.inside.superposition import Chance
 
 
 class Toy(NamedTuple):

@@ -1,4 +1,4 @@
-r"""Intervals for a share of right answers, and how often each holds the truth."""
+r"""Intervals for a proportion, the share of right answers, and how often each holds the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""A curve's whole past in N numbers: HiPPO's scaled Legendre memory."""
+r"""HiPPO: a curve's whole past in N numbers, its scaled Legendre memory."""
 
 from __future__ import annotations
 

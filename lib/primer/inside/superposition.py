@@ -1,4 +1,4 @@
-r"""Two meanings, one number: what sharing costs, exactly, and how much room directions have."""
+r"""Superposition: what two meanings in one number cost, exactly, and how much room there is."""
 
 from __future__ import annotations
 

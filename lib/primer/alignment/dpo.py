@@ -1,4 +1,4 @@
-"""Preferences without a reward model: the policy's own log ratios are the reward."""
+"""DPO, preferences without a reward model: the policy's own log ratios are the reward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Does a model know what it knows? Parts of a proper score, noise of a measure, a temperature."""
+r"""Calibration: the parts of a proper score, the noise of a measure, a temperature."""
 
 from __future__ import annotations
 
