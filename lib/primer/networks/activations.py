@@ -6,7 +6,9 @@ its slope; where there is a corner, the slope is the one from the left, as in to
 
 from __future__ import annotations
 
+import copyreg
 import functools
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -66,10 +68,14 @@ class Activation:
         """Name it."""
         return f"Activation({self.name!r})"
 
-    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
-        """Store the activations of this module by name, as functions are; so they are copied."""
-        name = self.name.lower()
-        return name if globals().get(name) is self else super().__reduce_ex__(protocol)
+
+def _stored(one: Activation) -> str | tuple[Any, ...]:
+    """Store the activations of this module by name, as functions are; so they are copied, too."""
+    name = one.name.lower()
+    return name if globals().get(name) is one else one.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+
+
+copyreg.pickle(Activation, _stored)
 
 
 def _each(name: str, function: Curve, z: np.ndarray) -> np.ndarray:
