@@ -225,30 +225,45 @@ check_absorption = ChoiceExercise(
 def check_extreme(answer: Answer) -> None:
     """Check ``answer(shift, others)``: how extreme a push is among random ones."""
     random = np.random.default_rng(8)
+    got, right, shown = [], [], []
+    mistakes: dict[str, list[float]] = {}
     for n in (8, 19, 40):
         others = random.normal(size=n)
         for shift in (1.1, -0.9, 4.0, -float(others[0])):
-            beyond = int((abs(others) >= abs(shift)).sum())
-            explain(
-                np.array(as_number(answer(shift, others.copy()))),
-                np.array((1 + beyond) / (1 + n)),
-                {
-                    "your own push counts as one of them: with eight controls nothing can be "
-                    "rarer than one in nine": beyond / n,
-                    "a random push may move the odds either way: compare sizes": (
-                        1 + int((others >= shift).sum())
-                    )
-                    / (1 + n),
-                    "that is the share of those that move less": 1 - (1 + beyond) / (1 + n),
-                    "the push belongs below the line as well: 1 + n of them": (1 + beyond) / n,
-                    "a push that goes just as far counts, too: at least as far": (
-                        (1 + int((abs(others) > abs(shift)).sum())) / (1 + n)
-                    ),
-                    "compare sizes, and count your own push above and below the line": (
-                        int((others >= shift).sum()) / n
-                    ),
-                    "that is how many spreads away it is; asked is a share of all pushes": (
-                        (shift - others.mean()) / others.std()
-                    ),
-                },
-            )
+            got.append(as_number(answer(shift, others.copy())))
+            sizes, own = abs(others), abs(shift)
+            beyond, above = int((sizes >= own).sum()), int((others >= shift).sum())
+            center = others.mean()
+            right.append((1 + beyond) / (1 + n))
+            shown.append((shift, n))
+            for sentence, wrong in {
+                "your own push counts as one of them: with eight controls nothing can be "
+                "rarer than one in nine": beyond / n,
+                "a random push may move the odds either way: compare sizes": (1 + above) / (1 + n),
+                "that is the share of those that move less": 1 - right[-1],
+                "that counts those that go no farther; asked are those that go at least as far": (
+                    (1 + int((sizes <= own).sum())) / (1 + n)
+                ),
+                "the push belongs below the line as well: 1 + n of them": (1 + beyond) / n,
+                "a push that goes just as far counts, too: at least as far": (
+                    (1 + int((sizes > own).sum())) / (1 + n)
+                ),
+                "compare sizes, and count your own push above and below the line": above / n,
+                "asked is how far from 0, not from the mean of the random ones": (
+                    (1 + int((abs(others - center) >= abs(shift - center)).sum())) / (1 + n)
+                ),
+                "that is how many go as far; asked is their share": 1.0 + beyond,
+                "that is how many spreads away it is; asked is a share of all pushes": (
+                    (shift - center) / others.std()
+                ),
+            }.items():
+                mistakes.setdefault(sentence, []).append(wrong)
+    worst = int(np.abs(np.subtract(got, right)).argmax())
+    explain(
+        np.array(got),
+        np.array(right),
+        {sentence: np.array(wrong) for sentence, wrong in mistakes.items()},
+        "a push by {:.2g} beside {} random ones: the share is {:.4g}, yours is {:.4g}".format(
+            *shown[worst], right[worst], got[worst]
+        ),
+    )

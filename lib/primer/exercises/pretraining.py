@@ -210,7 +210,7 @@ def check_rate(answer: Answer) -> None:
 @exercise("12.5")
 def check_path(answer: Answer) -> None:
     """Check ``answer(scores, transitions)``: the best path of tags."""
-    for seed, (n, k) in enumerate([(5, 3), (8, 4), (12, 3), (2, 2), (1, 3)]):
+    for seed, (n, k) in enumerate([(5, 3), (8, 4), (12, 3), (2, 2), (1, 3), (7, 4)]):
         random = np.random.default_rng(seed)
         scores, T = random.normal(size=(n, k)), 2 * random.normal(size=(k, k))
         best = viterbi(torch.tensor(scores), torch.tensor(T)).tags.numpy()
@@ -222,12 +222,19 @@ def check_path(answer: Answer) -> None:
             ahead = z + (ahead[:, None] + T).max(axis=0)
             greedy.append((z + T[greedy[-1]]).argmax())
             so_far.append(ahead.argmax())
+        from_behind = [scores[-1].argmax()]
+        for z in scores[-2::-1]:
+            from_behind.append((z + T[:, from_behind[-1]]).argmax())
         explain(
             as_array(answer(scores.copy(), T.copy()), (n,), "the path"),
             best,
             {
                 "each word got its own favorite: the transitions are not used": scores.argmax(1),
                 "step by step the best next tag is greedy; keep the best path to every tag": greedy,
+                "from the last word back the best tag before is greedy, too; keep the best path "
+                "to every tag": from_behind[::-1],
+                "these are the tags that most paths by weight have at each word; together they "
+                "need not be one good path": _likeliest(scores, T),
                 "these are the best tags so far, word by word; walk back from the last one through "
                 "the tags they came from": so_far,
                 "the path runs backwards: it was read off from the end": best[::-1],
@@ -236,6 +243,16 @@ def check_path(answer: Answer) -> None:
                 "first": by_steps,
             },
         )
+
+
+def _likeliest(scores: np.ndarray, transitions: np.ndarray) -> np.ndarray:
+    """Return each word's most probable tag, whatever the others are: forward and backward sums."""
+    ahead, behind = [scores[0]], [np.zeros(scores.shape[1])]
+    for z in scores[1:]:
+        ahead.append(z + np.logaddexp.reduce(ahead[-1][:, None] + transitions, axis=0))
+    for z in scores[:0:-1]:
+        behind.append(np.logaddexp.reduce(transitions + z + behind[-1], axis=1))
+    return np.argmax(np.array(ahead) + np.array(behind[::-1]), axis=1)
 
 
 TUNED_ON = ["Twelfth Night", "Macbeth"]  # each try is graded on these two …

@@ -86,6 +86,7 @@ RIGHT = [
     (checks.check_carried, lambda h, t, p: np.where(np.arange(h.shape[1])[:, None] == p, t, h)),
     (checks.check_share, share),
     (checks.check_extreme, extreme),
+    (checks.check_extreme, lambda s, o: np.mean(abs(np.append(o, s)) >= abs(s))),
 ]
 
 WRONG = [
@@ -121,6 +122,14 @@ WRONG = [
     (checks.check_extreme, lambda s, o: 1 - extreme(s, o), "that move less"),
     (checks.check_extreme, lambda s, o: extreme(s, o, below=0), "below the line"),
     (checks.check_extreme, beyond, "just as far"),
+    (checks.check_extreme, lambda s, o: extreme(-s, o, size=lambda x: -abs(x)), "no farther"),
+    (checks.check_extreme, lambda s, o: extreme(s - o.mean(), o - o.mean()), "how far from 0"),
+    (checks.check_extreme, lambda s, o: extreme(s, o) * (1 + len(o)), "asked is their share"),
+    (
+        checks.check_extreme,
+        lambda s, o: 2 * min((o >= s).mean(), (o <= s).mean()),
+        "the share is",
+    ),
     (checks.check_extreme, lambda s, o: (o >= s).mean(), "count your own push"),
     (checks.check_extreme, lambda s, o: (s - o.mean()) / o.std(), "how many spreads"),
 ]

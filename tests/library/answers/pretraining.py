@@ -1,5 +1,7 @@
 """Answers to the exercises of the chapter *Pretraining*."""
 
+import itertools
+
 import numpy as np
 import torch
 
@@ -71,6 +73,32 @@ def best_so_far(scores, transitions):
     return path
 
 
+def greedy_from_behind(scores, transitions):
+    return greedy(scores[::-1], transitions.T)[::-1]
+
+
+def likeliest(scores, transitions):
+    """Each word's most probable tag, by all paths."""
+    paths = np.array([*itertools.product(range(scores.shape[1]), repeat=len(scores))])
+    worth = scores[np.arange(len(scores)), paths].sum(axis=1)
+    worth = np.exp(worth + transitions[paths[:, :-1], paths[:, 1:]].sum(axis=1))
+    of_tag = [
+        [worth[paths[:, i] == k].sum() for k in range(scores.shape[1])] for i in range(len(scores))
+    ]
+    return np.argmax(of_tag, axis=1)
+
+
+def by_stored_paths(scores, transitions):
+    """Keep the whole best path into every tag, in place of pointers."""
+    best = [(z, [k]) for k, z in enumerate(scores[0])]
+    for row in scores[1:]:
+        best = [
+            max((worth + transitions[path[-1], k] + z, [*path, k]) for worth, path in best)
+            for k, z in enumerate(row)
+        ]
+    return max(best)[1]
+
+
 def word_list(directions):
     ordinary = {
         w for words, names in directions for w, n in zip(words, names, strict=True) if not n
@@ -107,6 +135,7 @@ RIGHT = [
     (checks.check_mask, lambda *given: np.array(mask(*given))),
     (checks.check_rate, lambda n, d, noise: n / (n + d + 1 + noise**2)),
     (checks.check_path, best_path),
+    (checks.check_path, by_stored_paths),
     (checks.check_tagger, word_list_with_neighbors),
     (
         checks.check_tagger,
@@ -145,6 +174,8 @@ WRONG = [
     (checks.check_path, lambda scores, transitions: scores.argmax(1), "transitions are not used"),
     (checks.check_path, greedy, "greedy"),
     (checks.check_path, best_so_far, "walk back"),
+    (checks.check_path, greedy_from_behind, "greedy, too"),
+    (checks.check_path, likeliest, "need not be one good path"),
     (checks.check_path, lambda scores, T: best_path(scores, T).flip(0), "backwards"),
     (checks.check_path, lambda scores, T: best_path(scores, T.T.copy()), "turned around"),
     (
