@@ -135,10 +135,12 @@
     const poseAnother = begin(form, before, (said, right, isAnswer) => isAnswer && told(said, right), true);
     if (!form.dataset.variants) return;
     form.inert = true; // until they are there
-    poseAnother().finally(() => {
-      form.inert = false;
-      form.querySelector("input").focus({ preventScroll: true });
-    });
+    poseAnother()
+      .then((posed) => form.previousElementSibling?.classList.toggle("other-numbers", posed)) // its exercise
+      .finally(() => {
+        form.inert = false;
+        form.querySelector("input").focus({ preventScroll: true });
+      });
   });
   const kept = memory.recall();
   const firsts = window.memoryOf("firsts"); // of each exercise, whether the first answer was right: 1 or 0
