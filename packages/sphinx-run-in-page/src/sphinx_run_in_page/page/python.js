@@ -9,11 +9,13 @@
   let spare;
   let hear = () => {};
 
+  const known = () =>
+    Promise.all([load("manifest"), load("cells", `cells/${page()}.js`)]).then(([manifest, cells]) => ({
+      ...manifest,
+      ...cells,
+    }));
   const prepare = async () => {
-    data ??= await Promise.all([load("manifest"), load("cells", `cells/${page()}.js`)]).then(
-      ([manifest, cells]) => ({ ...manifest, ...cells }),
-    );
-    source ??= await load("worker-source");
+    [data, source] = await Promise.all([data ?? known(), source ?? load("worker-source")]);
     return data;
   };
   const page = () => window.runInPage.page.replaceAll("/", "-");

@@ -188,12 +188,14 @@
   const run = async (place) => {
     if (busy) return;
     busy = true;
+    python.prepare().catch(() => {}); // it loads while the page is drawn; who runs tells what failed
+    const pressed = document.activeElement === place.querySelector("button"); // which loses the focus now
     buttons(false);
     const stop = element("button", { type: "button", className: "run-stop", textContent: "Stop" });
     stop.setAttribute("aria-label", `Stop ${label(place)}`);
     stop.addEventListener("click", startAnew);
     statusOf(place).before(stop);
-    if (document.activeElement === place.querySelector("button")) stop.focus();
+    if (pressed) stop.focus();
     clear(place);
     place.dataset.state = "running";
     let answer;
