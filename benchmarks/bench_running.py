@@ -43,6 +43,7 @@ PACKS = {"python": 5.4, "numpy": 3.2, "primer": 0.8}
 PACKS |= {"scipy": 13.7, "matplotlib": 7.1, "scikit-learn": 6.8}
 """The budgets of packs, in megabytes on the wire."""
 
+
 def numpy_cell() -> str:
     """Name the cell that is timed.
 
