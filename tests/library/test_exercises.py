@@ -6,11 +6,14 @@ The answers stand in ``answers``, in a module with the topic's name.
 import functools
 import importlib
 import pkgutil
+import re
 
 import numpy as np
 import pytest
 import torch
+from written import CHAPTER_NOTEBOOKS
 
+from press.notebook import read_notebook
 from primer import exercises
 from primer.notebook import ChoiceExercise, Mistake, NumberExercise
 
@@ -137,3 +140,24 @@ def test_an_answer_on_the_page_is_told_the_same_in_jupyter(check, capsys):
             with pytest.raises(Mistake) as mistake:
                 check(answer)
             assert reply in str(mistake.value)
+
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+@pytest.mark.parametrize("path", CHAPTER_NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_chapter_says_which_exercises_are_answered_on_the_page(path):
+    chapter = str(int(path.stem[:2]))
+    sources = [cell.source for cell in read_notebook(path).cells if cell.cell_type == "markdown"]
+    said = next(text for text in sources if "\n## Exercises\n" in text).split("## Exercises")[1]
+    assert "here" in said or "on the page" in said, (
+        f"{path.stem} says of none that the page takes it"
+    )
+    named = {int(number) for number in re.findall(rf"\b{chapter}\.(\d+)", said)}
+    named |= {place for place, word in enumerate(ORDINALS, 1) if re.search(rf"\b{word}\b", said)}
+    if "the first three" in said:
+        named |= {2, 3}
+    on_page = {
+        int(one.number.split(".")[1]) for one in ON_PAGE if one.number.startswith(f"{chapter}.")
+    }
+    assert named in (set(), on_page), f"{path.stem} names {sorted(named)}, of {sorted(on_page)}"

@@ -204,18 +204,18 @@ check_absorption = ChoiceExercise(
     "19.7",
     choices={
         "a": "The model does not know that a whale is an animal.",
-        "b": "The latent for animals is a wrong one; training longer will mend it.",
-        "c": "The latent for whales carries the direction of animals, too, which saves a latent.",
-        "d": "The dictionary is too small: more latents will mend it.",
+        "b": "The row for animals is a wrong one; training longer will mend it.",
+        "c": "The row for whales carries the direction of animals, too, which saves an active row.",
+        "d": "The dictionary is too small: more rows will mend it.",
     },
     right="c",
     replies={
-        "a": "the states may hold both; the dictionary gives back what is there with one latent "
-        "instead of two",
-        "b": "training did what it was paid for: one active latent is cheaper than two",
-        "c": "For each whale one latent is active instead of two, and nothing is lost. So “animal” "
+        "a": "the states may hold both; the dictionary gives back what is there with one active "
+        "row instead of two",
+        "b": "training did what it was paid for: one active row is cheaper than two",
+        "c": "For each whale one row is active instead of two, and nothing is lost. So “animal” "
         "is silent exactly there.",
-        "d": "with more latents there is more room for special cases, and each may take over from "
+        "d": "with more rows there is more room for special cases, and each may take over from "
         "a general one",
     },
 )

@@ -14,7 +14,7 @@ from primer.notebook.wording import short, word
 
 @varied(percent=(2, 4, 5, 8, 10), passing=(80, 85, 90, 95), leak=(1, 2, 3))
 def check_ceiling(percent: int = 5, passing: int = 90, leak: int = 2) -> NumberExercise:
-    """Ask how often the first accepted reply is right, for a checker that errs; in percent."""
+    """Ask how often the first accepted reply is right, for a checker that errs."""
     p, t, f = percent / 100, passing / 100, leak / 100
     good, bad = p * t, (1 - p) * f
     right = good / (good + bad)
@@ -119,6 +119,7 @@ CASES: list[tuple[int, int, list[int], bool, str]] = [
     (7, 20, [50, 10, 52, 20, END], True, "keys that lead to the target are right"),
     (7, 20, [50, 11, 52, 20, END], True, "the keys decide; the numbers are not read"),
     (7, 20, [50, 10, 52, 20, END, 50, 23], True, "what stands behind the end does not count"),
+    (7, 20, [50, 10, 52, 20, END, END], True, "the first end counts, not what is behind it"),
     (7, 20, [50, 20, END], False, "7 + 3 is not 20: press the key, do not read the number"),
     (7, 20, [50, 10, 52, 20], False, "a reply without an end is not right"),
     (7, 3, [53, 3, END], False, "half of an odd number is an illegal press"),

@@ -183,6 +183,11 @@ WRONG = [
     (checks.check_checker, honest, "the numbers are not read"),
     (checks.check_checker, whole, "behind the end"),
     (checks.check_checker, lambda *a: checker(*a, need_end=False), "without an end"),
+    (
+        checks.check_checker,
+        lambda s, t, y: y.count(54) < 2 and checker(s, t, y),
+        "first end counts",
+    ),
     (checks.check_checker, lambda *a: checker(*a, odd=False), "half of an odd"),
     (checks.check_checker, lambda *a: checker(*a, room=False), "does not fit on the display"),
     (checks.check_checker, lambda s, t, y: y[9] == t, "it fails: list index out of range"),
