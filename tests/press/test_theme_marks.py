@@ -46,6 +46,14 @@ def test_pieces_of_templates_lie_among_the_static_files(name: str) -> None:
     assert any(list(theme.rglob(f"static/**/{name}")) for theme in THEMES)
 
 
+@pytest.mark.parametrize("selector", theme_marks.COSTLY)
+def test_a_sheet_has_the_rules_that_are_taken_out_of_it(selector: str) -> None:
+    notebooks = Path(str(importlib.import_module("myst_nb").__file__)).parent / "static"
+    sheets = [*files("*.css"), *(path.read_text("utf-8") for path in notebooks.glob("*.css"))]
+    begin = selector.removeprefix("^").replace("> ", "> ?")
+    assert any(re.search(rf"(?:^|[}},\n])\s*{begin}", text) for text in sheets)
+
+
 def strings(path: Path) -> list[str]:
     """Return the strings of a module that are no docstrings."""
     tree = ast.parse(path.read_text("utf-8"))

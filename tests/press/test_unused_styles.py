@@ -14,7 +14,9 @@ PACKAGE = Path(__file__).parents[2] / "node_modules" / "purgecss"
 def test_rules_stay_that_a_page_or_a_script_uses(tmp_path: Path) -> None:
     (tmp_path / "_static").mkdir()
     (tmp_path / "chapters").mkdir()
-    (tmp_path / "index.html").write_text('<html data-theme="dark"><p class="told">A</p></html>')
+    (tmp_path / "index.html").write_text(
+        '<html data-theme="dark"><div class="cell"><p class="told">A</p></div></html>'
+    )
     (tmp_path / "chapters" / "one.html").write_text('<details class="fold">B</details>')
     (tmp_path / "_static" / "play.js").write_text(
         'node.classList.add("playing"); node.dataset.state = "held"'
@@ -26,6 +28,7 @@ def test_rules_stay_that_a_page_or_a_script_uses(tmp_path: Path) -> None:
         ":focus-visible{outline:0}.told:is(:hover,:focus-visible){top:1px}.untold:hover{top:2px}"
         '.told[data-state="held"]{top:3px}'
         ".told > :is(:first-child,:last-child){top:5px}.told > :is(.gone,.lost){top:6px}"
+        ".cell{top:8px}div.cell:has(> *:nth-child(2)) .told,.told p{top:7px}"
     )
     drop_unused(tmp_path, PACKAGE)
     left = style.read_text()
@@ -33,6 +36,7 @@ def test_rules_stay_that_a_page_or_a_script_uses(tmp_path: Path) -> None:
         assert kept in left
     for kept in ("top:1px", "top:3px", "top:5px"):
         assert kept in left
+    assert "div.cell" not in left and "}.told p{top:7px}" in left and ".cell{" in left
     for dropped in (".untold", ".gone"):
         assert dropped not in left
 

@@ -20,3 +20,11 @@ PRESSED = {"window.print()": "print", "toggleFullScreen()": "full-screen"}
 
 NOT_PUBLISHED = ("webpack-macros.html", "sbt-webpack-macros.html")
 """Pieces of templates that the theme lays among its static files: pages without a policy."""
+
+COSTLY = (
+    r"^div\.cell:has\(> \*:nth-child\(2\)\)",
+    r"^\.bd-content \.dropdown\.admonition\.toggle:has\(:focus-visible\)",
+)
+"""Selectors of rules that leave the theme's sheets: for each element that comes or goes anywhere, a
+browser styles all cells, or all folds, of a page anew.  The corners that the first rounds are not
+seen; :file:`book.css` has the ring of the second."""

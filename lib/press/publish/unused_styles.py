@@ -2,7 +2,8 @@
 
 The theme carries all of Bootstrap and the rules of two thousand icons: half of what a first visit
 loads.  PurgeCSS keeps a rule when each word of its selector occurs in a page or in a script, or is
-something that a reader does (``:hover``).
+something that a reader does (``:hover``).  What it finds used may still be unwanted:
+:data:`~press.publish.theme_marks.COSTLY`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from press.publish import theme_marks
 from press.site import page_names
 from press.workshop.node import find_node
 
@@ -60,6 +62,7 @@ def drop_unused(site: Path, package: Path) -> None:
     wanted = {
         "content": [*pages, *map(str, scripts)],
         "styles": [str(path) for path in styles],
+        "unwanted": theme_marks.COSTLY,
         "attributes": set_by_scripts("\n".join(path.read_text("utf-8") for path in scripts)),
     }
     reply = subprocess.run(
