@@ -6,7 +6,7 @@ import torch
 
 from primer.pretraining import Direction, f1
 from primer.transformers import load_pretrained
-from studies.pretraining import probes
+from studies.pretraining import nudged, probes
 
 RUNS = probes.study.read()
 
@@ -67,3 +67,15 @@ def test_words_of_the_two_parts_are_of_different_plays() -> None:
     for learned, judged in features.values():
         assert (len(learned), len(judged)) == (len(learn.words), len(judge.words))
         np.testing.assert_allclose(learned.mean(0), 0, atol=1e-4)
+
+
+def test_who_asks_direction_by_direction_loads_the_model_no_second_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, _ = load_pretrained(probes.EDITION)
+    direction, head = Direction(["enter", "hamlet"], [False, True]), torch.nn.Linear(128, 2)
+    before = probes.vectors(model, [direction])[1]
+    monkeypatch.setattr(probes, "load_pretrained", lambda name: pytest.fail(f"{name} again"))
+    monkeypatch.setattr(nudged, "load_pretrained", lambda name: pytest.fail(f"{name} again"))
+    assert (probes.vectors(model, [direction])[1] == before).all()
+    assert nudged.outputs_of(model, head, [direction]).shape == (2, 2)

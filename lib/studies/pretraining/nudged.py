@@ -21,7 +21,7 @@ from torch.nn.functional import cross_entropy
 from primer.attention import Only
 from primer.pretraining import Direction, f1
 from primer.transformers import Transformer, load_pretrained
-from studies.pretraining.probes import EDITION, directions, flat, random_weights
+from studies.pretraining.probes import EDITION, directions, flat, random_weights, tokenizer
 from studies.study import Setting, Study, spread
 
 SEEDS = (0, 1, 2, 3)
@@ -75,10 +75,8 @@ def outputs_of(
     model: Transformer, head: nn.Linear, found: Sequence[Direction]
 ) -> Float[Tensor, "words 2"]:
     """Let a head read the vector of each word's last token, after the last norm."""
-    _, tokenizer = load_pretrained(EDITION)
-    texts = [
-        [tokenizer.encode((" " if i else "") + w) for i, w in enumerate(d.words)] for d in found
-    ]
+    encode = tokenizer().encode
+    texts = [[encode((" " if i else "") + w) for i, w in enumerate(d.words)] for d in found]
     ids = [[*chain(*words)] for words in texts]
     longest = max(map(len, ids))
     batch = torch.tensor([row + [0] * (longest - len(row)) for row in ids])

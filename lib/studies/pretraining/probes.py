@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from primer.attention import Only
 from primer.datasets import VALIDATION_PLAYS, plays_in_markdown
+from primer.language_models import BytePairEncoding
 from primer.pretraining import Direction, f1, stage_directions
 from primer.transformers import Transformer, load_pretrained
 from studies.study import Setting, Study
@@ -88,12 +89,11 @@ def vectors(
     A word's embedding is the mean of its tokens', its vector of the last layer that of its last
     token, which has read the others.  Where there is no neighbor stand zeros.
     """
-    _, tokenizer = load_pretrained(EDITION)
-    texts, spans = [], []
+    encode, texts, spans = tokenizer().encode, [], []
     for direction in found:
         ids, places = list[int](), []
         for number, word in enumerate(direction.words):
-            piece = tokenizer.encode((" " if number else "") + word)
+            piece = encode((" " if number else "") + word)
             places.append((len(ids), len(ids) + len(piece)))
             ids += piece
         texts.append(ids)
@@ -113,6 +113,12 @@ def vectors(
             rows.append(torch.cat(sides, dim=1))
         kinds.append(torch.cat(rows).numpy())
     return kinds[0], kinds[1]
+
+
+@cache
+def tokenizer() -> BytePairEncoding:
+    """Load the edition's encoding once: a tagger asks for vectors direction by direction."""
+    return load_pretrained(EDITION)[1]
 
 
 class Material(NamedTuple):
