@@ -398,6 +398,18 @@ TAUGHT = {
 }
 """What readers type, and the section that teaches it."""
 TAUGHT_TOO = {
+    "test-time compute": "Choosing without learning",
+    "test time scaling": "Choosing without learning",
+    "diffusion language models": "The twin learns to write",
+    "text diffusion": "The twin learns to write",
+    "µP": "Maximal update",
+    "μP": "Maximal update",
+    "dedup": "From a crawl to a corpus",
+    "data mixing": "What to mix",
+    "fp8": "Unit scale",
+    "paged attention": "Pages, prefixes",
+    "prompt caching": "Pages, prefixes",
+    "continuous batching": "Pages, prefixes",
     "softmax": "A network instead of a table",
     "attention mask": "Masks done right",
     "layer norm": "Norms",
