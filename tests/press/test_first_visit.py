@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise, product
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from axe import WIDTHS
 from heights import FILE, heights_on
 from looks import OF_ALL_KINDS, OF_EACH_TEMPLATE, PAGES
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from selectolax.lexbor import LexborHTMLParser
 from thorough import a_few
 
@@ -135,6 +135,34 @@ def rgb(color: str) -> str:
     'rgb(20, 24, 31)'
     """
     return f"rgb({', '.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+
+BUTTONS = """() => [...document.querySelectorAll(".bd-header-article :is(button, a)")]
+  .filter((one) => one.checkVisibility())
+  .map((one) => [one.className, Math.round(one.getBoundingClientRect().x)])"""
+
+
+def replying(text: str) -> Callable[[Route], None]:
+    """Reply with a page of one's own."""
+    return lambda route: route.fulfill(body=text, content_type="text/html")
+
+
+@pytest.mark.parametrize("name", ["index.html", "chapters/01-statistics.html"])
+def test_buttons_above_the_text_stand_where_they_stay(
+    chromium: Browser, address: str, name: str
+) -> None:
+    whole = (SITE / name).read_text("utf-8")
+    seen = []
+    for text in (whole[: whole.index("</h1>")], whole):  # its beginning alone has come; all has
+        context = chromium.new_context(viewport=WIDTHS["telephone"])
+        page = context.new_page()
+        page.route(f"**/{name}", replying(text))
+        page.goto(f"{address}/{name}", wait_until="load")
+        page.evaluate("document.fonts.ready")
+        seen.append(page.evaluate(BUTTONS))
+        context.close()
+    assert len(seen[0]) > 3
+    assert seen[0] == seen[1]
 
 
 VISITS = [(name, *look) for name in PAGES for look in product(WIDTHS, ("light", "dark"))]

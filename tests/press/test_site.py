@@ -283,6 +283,11 @@ def test_page_without_javascript(chromium: Browser, address: str, name: str) -> 
     assert page.locator("nav.bd-links a").first.is_visible()
     for picture in page.locator("noscript img").all():
         assert picture.is_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    beside = page.locator("nav.bd-links a").first.bounding_box()
+    assert beside is not None
+    assert 0 <= beside["x"] < 390, "on a telephone the list of chapters cannot be reached"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
 
 
