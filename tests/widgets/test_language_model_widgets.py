@@ -170,6 +170,11 @@ def test_labels_show_bytes_that_are_no_character(javascript, book):
     assert javascript(HARNESS, "labels", tokenizer_of(book[2]), ids) == ["a", "‹E2›", " the"]
 
 
+def test_no_space_of_the_text_is_shown_between_bytes(javascript):
+    label = javascript("shared/tokenizer.js", "tokenText", {"tokens": [[0x6E, 0x61, 0xC3]]}, 0)
+    assert javascript("shared/tokenizer.js", "visible", label) == label == "‹6E61C3›"
+
+
 def test_bad_text_and_ids_are_refused(javascript, book):
     content = tokenizer_of(book[2])
     with pytest.raises(RuntimeError, match="lone surrogate"):

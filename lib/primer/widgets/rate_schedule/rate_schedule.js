@@ -175,7 +175,10 @@ const directions = (curvatures) =>
       ticks: [0, (curvatures.length - 1) / 3, (2 * (curvatures.length - 1)) / 3, curvatures.length - 1],
       text: (i) => short(10 ** ((3 * i) / (curvatures.length - 1) - 3), 3),
     },
-    y: ({ most }) => ({ domain: [0, most], label: "part of the loss" }),
+    y: ({ most }) => ({
+      ...{ domain: [0, most], label: "part of the loss" },
+      text: most < 10_000 ? undefined : (part) => scientific(part), // whole numbers would be cut at the edge
+    }),
     layers: paths("noise", "way"),
     draw({ noise, way }, { x, y }, { below, above }) {
       const wide = 0.84 * (x(1) - x(0));

@@ -53,7 +53,7 @@ export function tokenText({ tokens }, id) {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(tokens[id]);
   } catch {
-    return `‹${Array.from(tokens[id], (byte) => byte.toString(16).toUpperCase().padStart(2, "0")).join(" ")}›`;
+    return `‹${Array.from(tokens[id], (byte) => byte.toString(16).toUpperCase().padStart(2, "0")).join("")}›`;
   }
 }
 

@@ -236,7 +236,7 @@ export function spectrumDrawing() {
     set(root, { width, height: beside ? HEIGHT - CORNER : 210 });
     const bottom = IMAGE[0] - CORNER;
     const f = linear([0, signal.rate / 2], beside ? [bottom, IMAGE[1] - CORNER] : [LEFT, width - RIGHT]);
-    const level = linear([-decibels, 0], beside ? [6, width - RIGHT] : [172, 18]);
+    const level = linear([-decibels, 0], beside ? [14, width - RIGHT] : [172, 18]);
     place = (k, db) => {
       const at = [level(clamp(db, -decibels, 0)), f(k)];
       return beside ? at : at.reverse();
