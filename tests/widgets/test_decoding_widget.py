@@ -407,7 +407,7 @@ def test_bars_are_the_distribution_and_settings_act_on_them(widget_page):
     finished(page)
     small = 100 * float((p[14:16] / p[:16].sum()).sum())
     assert rest.inner_text() == (
-        f"{others} 2 of them are kept (light in the strip), with {small:.1f}%."
+        f"{others} 2 of them are kept (faint in the strip), with {small:.1f}%."
     )
     page.evaluate("model.set('top_k', 5)")
     finished(page)

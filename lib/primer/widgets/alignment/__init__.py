@@ -55,8 +55,8 @@ class Alignment(Widget):
 
     description = (
         "A grid with a column for each letter of a word and a row for each letter that the decoder "
-        "writes, the word backwards. The darker a square, the more the decoder looks at that "
-        "letter: the dark squares run from the top right to the bottom left."
+        "writes, the word backwards. The stronger the color of a square, the more the decoder "
+        "looks at that letter: the strongest run from the top right to the bottom left."
     )
 
     EXAMPLES: ClassVar[tuple[str, ...]] = (

@@ -58,7 +58,7 @@ export function bars(tokenizer, shown, append) {
       left += q[id];
       if (q[id]) kept++;
     }
-    const some = `${kept} of them are kept (light in the strip), with ${share(left)}`;
+    const some = `${kept} of them are kept (faint in the strip), with ${share(left)}`;
     const fate = kept ? some : "all of them are cut";
     write(rest, `${others.length} other tokens hold ${share(mass)} of the model's probability; ${fate}.`);
   }

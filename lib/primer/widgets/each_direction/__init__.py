@@ -55,8 +55,8 @@ class EachDirection(Widget):
         "which a step shrinks the error there; their tops lie on one curve, which falls, lies "
         "flat where the roots are complex, and rises beyond 1. Below, what is left of each error "
         "after some steps. Beside it the loss over the steps with the part of each direction, "
-        "and a map of all pairs of step size and momentum, darker where the slowest direction is "
-        "faster."
+        "and a map of all pairs of step size and momentum, stronger in color where the slowest "
+        "direction is faster."
     )
 
     constants: ClassVar[dict[str, Any]] = {

@@ -215,7 +215,7 @@ const WIDEST = 4; // beyond η = 4/h nothing converges, with whatever momentum
 
 const plane = (levels, move) =>
   panel({
-    label: "All pairs of step size and momentum: darker where the slowest direction is faster",
+    label: "All pairs of step size and momentum: stronger in color where the slowest direction is faster",
     name: "plane",
     height: 220,
     margin: MARGIN.with(1, 20),

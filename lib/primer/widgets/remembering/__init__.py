@@ -51,9 +51,9 @@ class Remembering(Widget):
 
     description = (
         "A line of text three times, once for each of three recurrent networks that are asked for "
-        "its last letter. The darker a letter before it, the larger the gradient of the prediction "
-        "with respect to it, on a logarithmic scale: with the Elman network the shade fades out, "
-        "with the GRU it reaches the first letter."
+        "its last letter. The stronger the color of a letter before it, the larger the gradient of "
+        "the prediction with respect to it, on a logarithmic scale: with the Elman network the "
+        "shade fades out, with the GRU it reaches the first letter."
     )
 
     EXAMPLES: ClassVar[tuple[str, ...]] = (

@@ -48,9 +48,9 @@ WISH = "15-alignment.html#alignment-picture"
 class WhatComesNext(ChangedModelWidget):
     r"""A line of the reader's, the probabilities of the next token, and a model that writes on.
 
-    The model runs in the page, as it was trained on plays, or aligned with a rater's wish.  Each
-    token of the text is darker the more the last one attends to it, on average over all heads of
-    all layers.
+    The model runs in the page, as it was trained on plays, or aligned with a rater's wish.  The
+    color of a token of the text is the stronger, the more the last one attends to it, on average
+    over all heads of all layers.
 
     Parameters
     ----------
@@ -76,9 +76,10 @@ class WhatComesNext(ChangedModelWidget):
     """
 
     description = (
-        "A line of text, cut into the pieces that a small language model reads, each darker the "
-        "more the last one attends to it. Below, bars of the pieces that the model finds most "
-        "probable next; in the page it writes on, as trained on plays or aligned with a wish."
+        "A line of text, cut into the pieces that a small language model reads, the color of each "
+        "the stronger, the more the last one attends to it. Below, bars of the pieces that the "
+        "model finds most probable next; in the page it writes on, as trained on plays or aligned "
+        "with a wish."
     )
 
     EXAMPLES = (
@@ -211,7 +212,7 @@ class WhatComesNext(ChangedModelWidget):
         return bool(self.tokens())
 
     def _draw_line(self, axes: Axes) -> None:
-        """Draw the last tokens as boxes, darker where the last one looks."""
+        """Draw the last tokens as boxes, colored where the last one looks."""
         attention = self.read()[1]
         names = [self.name_of(token) for token in self.tokens()]
         widths = np.array([1.5 + len(name) for name in names])

@@ -201,7 +201,7 @@ export default widget("what-comes-next", ({ model, el, controls, constants, get,
   const over = heading("What comes next");
   const output = div(
     "views",
-    div("", heading("The text in its pieces; darker where the last one looks"), text, temperature),
+    div("", heading("The text in its pieces; colored where the last one looks"), text, temperature),
     div("", over, next),
   );
 
