@@ -93,6 +93,10 @@ def test_all_of_it_goes_by_keyboard_and_can_be_read(chromium: Browser) -> None:
         assert not page.answer(figure)["error"]
         drawn = page.page.locator(f"{page.place(figure)} .run-out img")
         assert len(drawn.get_attribute("alt").split()) > 5
+        stored = page.page.locator("picture:has(> img.figure)").first
+        needed = stored.evaluate("(one) => parseFloat(one.style.getPropertyValue('--readable'))")
+        room = drawn.bounding_box()["width"]
+        assert room > 0.9 * needed, "its letters are smaller than those of the stored figure"
         assert is_narrow(page)
         assert violations_on(page.page, [*ON_A_TELEPHONE, *AT_A_DESK]) == []
 
@@ -110,6 +114,23 @@ def test_an_exercise_is_solved_by_keyboard(chromium: Browser) -> None:
             run_from_the_field(page, stub)
             told = page.answer(stub)
             assert said in (told["error"] or told["printed"])
+
+
+LETTERS = """(one) => {
+  const { fontSize, lineHeight } = getComputedStyle(one);
+  return [fontSize, lineHeight];
+}"""
+
+
+def test_what_is_written_anew_has_the_letters_of_its_listing(chromium: Browser) -> None:
+    cell = str(ids_of(SHORT).index(NUMBERS))
+    with opened(chromium, SHORT, viewport=WIDTHS["desk"]) as page:
+        listed = page.page.locator(f".cell:has(> {page.place(cell)}) .cell_input pre")
+        letters = listed.evaluate(LETTERS)
+        assert not page.run(cell, "display(1)  # without an import, as in a notebook")["error"]
+        for name in (".cm-line", ".run-out pre"):
+            found = page.page.locator(f"{page.place(cell)} {name}").first
+            assert found.evaluate(LETTERS) == letters, name
 
 
 def test_a_finger_is_enough(chromium: Browser) -> None:

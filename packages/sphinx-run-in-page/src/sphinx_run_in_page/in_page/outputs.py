@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import io
 import sys
 import types
@@ -154,7 +155,8 @@ class Screen:
             self._tell(kind, data + ("\n" if kind == "text/plain" else ""), alt)
 
     def install(self) -> None:
-        """Be what ``IPython.display`` is elsewhere."""
+        """Be what ``IPython.display`` is elsewhere, and ``display`` without an import."""
+        builtins.display = self.display  # type: ignore[attr-defined]
         package, module = types.ModuleType("IPython"), types.ModuleType("IPython.display")
         package.__path__ = []
         for kind in (HTML, Markdown, Latex, SVG, Image):

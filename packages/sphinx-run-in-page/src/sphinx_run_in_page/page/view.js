@@ -10,6 +10,12 @@
   const statusOf = (place) => place.querySelector("[role=status]");
   const tell = (place, ...words) => statusOf(place).replaceChildren(...words);
   const label = (place) => `cell ${window.runInPage.places.indexOf(place) + 1}`;
+  // What is written or printed anew has the letters of the listing above it, on a folded cell smaller ones.
+  const asListed = (place, made) => {
+    const { fontSize, lineHeight } = getComputedStyle(codeOf(place).querySelector("pre"));
+    Object.assign(made.style, { fontSize, lineHeight });
+    return made;
+  };
 
   const fields = new Map(); // place -> its field
   const codeNow = (place) => fields.get(place)?.read() ?? place.dataset.changed ?? printed(place);
@@ -40,7 +46,7 @@
     const make = await field();
     if (fields.has(place)) return;
     const code = codeNow(place).replace(/\n$/, "");
-    const box = element("div", { className: "run-field highlight" });
+    const box = asListed(place, element("div", { className: "run-field highlight" }));
     place.querySelector(".run-changed")?.remove();
     codeOf(place).hidden = true;
     place.prepend(box);
@@ -89,7 +95,7 @@
   const outOf = (place) => {
     let out = place.querySelector(".run-out");
     if (!out) {
-      out = element("div", { className: "run-out" });
+      out = asListed(place, element("div", { className: "run-out" }));
       place.append(out);
     }
     return out;
@@ -121,11 +127,20 @@
     queueMicrotask(fitTheme);
     return both;
   };
+  // On a telephone a drawing is as wide as its smallest letters need, and scrolls: matplotlib draws letters from
+  // outlines of 100 units.
+  const LEAST = 9; // pixels
+  const widthToRead = (drawing) => {
+    const [, width] = /viewBox="0 0 ([\d.]+)/.exec(drawing) ?? [];
+    const sizes = [...drawing.matchAll(/scale\((0\.\d+) -\1\)/g)].map(([, scale]) => 100 * scale);
+    return width && sizes.length ? Math.ceil((LEAST * width) / Math.min(...sizes)) : 0;
+  };
   const show = (place, kind, data, alt) => {
     const out = outOf(place);
     if (kind === "clear") return clear(place);
     if (kind.startsWith("image/")) {
       const image = element("img", { src: URL.createObjectURL(picture(kind, data)), alt });
+      if (kind === "image/svg+xml") image.style.minWidth = `${widthToRead(data)}px`;
       out.append(kind === "image/svg+xml" ? inBothColors(image, data) : image);
       return;
     }
@@ -186,7 +201,11 @@
 
   let busy = false;
   const run = async (place) => {
-    if (busy) return;
+    if (busy) {
+      if (place.dataset.state !== "running")
+        tell(place, "Another cell is running: stop it, or wait until it ends.");
+      return;
+    }
     busy = true;
     python.prepare().catch(() => {}); // it loads while the page is drawn; who runs tells what failed
     const pressed = document.activeElement === place.querySelector("button"); // which loses the focus now
