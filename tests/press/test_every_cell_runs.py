@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
-from pressed import EQUAL, PATIENCE, SITE, delivered, ids_of, opened, waiting
+from pressed import EQUAL, PATIENCE, SECONDS, SITE, delivered, ids_of, opened, waiting
 from thorough import a_few
 from written import BESIDE, CHAPTERS
 
+from sphinx_run_in_page.in_page.reading import name_of
 from sphinx_run_in_page.in_page.slices import Unit
 
 PAGES = [*BESIDE, *CHAPTERS, "appendix/one-token", "appendix/scratch"]
@@ -102,3 +103,13 @@ def test_what_does_not_run_is_little() -> None:
     assert not few, f"of these pages fewer cells run than {SHARE:.0%}: {few}"
     assert sum(map(sum, runs.values())) / sum(map(len, runs.values())) >= SHARE_OF_ALL
     assert {name: shares[name] for name in ALL} == dict.fromkeys(ALL, 1.0)
+
+
+def test_what_is_known_of_slow_cells_is_known_of_cells_of_the_book() -> None:
+    cells = list((SITE / "run/cells").glob("*.js"))
+    if not cells:
+        pytest.skip("NO CELL RAN IN A PAGE: the book was built without Run, and said why")
+    units = [unit["source"] for file in cells for unit in json.loads(delivered(file))["units"]]
+    named = {name_of(source) for source in units}
+    kept = json.loads(SECONDS.read_text("utf-8"))
+    assert set(kept) <= named, "cells that were changed: `pressed.py --keep` measures them anew"
