@@ -155,7 +155,7 @@ class ScoreOptions(LanguageModelWidget):
         axes.set_yticks(range(len(options)), [_short(option) for option in options])
         axes.invert_yaxis()
         axes.axvline(0, color=LIGHT["ink"], lw=1)
-        axes.set(xlabel=f"bits · {RULES[self.rule]}")
+        axes.set(xlabel=RULES[self.rule].replace("less", "bits less"))
         axes.set_title(f"The answer: {_short(options[int(scores.argmin())])}")
         return figure
 

@@ -122,7 +122,7 @@ const bars = (rules) =>
     margin: [24, 14, 42, 40],
     x: ({ scores, rule }) => ({
       domain: [1.05 * Math.min(0, ...scores), 1.05 * Math.max(1e-9, ...scores)],
-      label: `bits · ${rules[rule]}`,
+      label: rules[rule].replace(/^less/, "bits less"),
     }),
     y: ({ scores }) => ({
       domain: [scores.length - 0.5, -0.5],
