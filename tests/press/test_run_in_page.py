@@ -302,6 +302,67 @@ def test_an_exercise_is_solved_on_the_page_and_remembered(open_page: Any) -> Non
     assert status(page, cell) == "You have solved it."
     kept = json.loads(page.evaluate("localStorage.getItem('runnable-primer:cells')"))
     assert kept[f"chapters/01-statistics:{cell}"].count("sd**2 / n") == 1
+    place = page.locator(f".run-place[data-cell='{cell}']")
+    place.get_by_role("button", name="Change").click()
+    place.locator(".cm-content").fill(stub.replace("...", "mean", 1))
+    assert status(page, cell) == ""  # said of other code than stands there now
+    page.reload()
+    assert status(page, cell) == "You have solved it, last with other code."
+    place.get_by_role("button", name="As printed").click()
+    page.reload()
+    assert status(page, cell) == "You have solved it, last with other code."
+    page.evaluate("""localStorage.setItem("runnable-primer:answers", '{"1.2": "✓"}')""")
+    page.reload()  # an earlier edition kept this
+    assert status(page, cell) == "You have solved it before."
+
+
+def test_what_was_typed_beside_a_cell_stays_when_the_cell_is_solved(open_page: Any) -> None:
+    page = open_page("chapters/01-statistics")
+    number = page.evaluate(
+        """() => JSON.parse(document.querySelector("form.page-answer input:not([type=radio])")
+             .form.dataset.exercise).number"""
+    )
+    cell = page.evaluate(
+        """number => { for (const one of document.querySelectorAll(".fold-exercise .run-place"))
+             if (one.parentElement.textContent.includes(`Exercise ${number} waits`))
+               return one.dataset.cell; }""",
+        number,
+    )
+    field = page.locator("form.page-answer input:not([type=radio])").first
+    run(page, cell, f"print('✓ Exercise {number} is solved.')")  # what its check prints
+    page.reload()
+    assert status(page, cell) == "You have solved it."
+    assert field.input_value() == ""
+    field.fill("7")
+    field.press("Enter")
+    run(page, cell)  # the change is kept
+    page.reload()
+    assert field.input_value() == "7"
+
+
+SLOW = """import importlib, time
+with open("/lib/python3.12/site-packages/cycler.py", "w") as file:
+    file.write("import time; time.sleep(2)")
+importlib.invalidate_caches()
+importlib.import_module("cycler")
+time.sleep(2)
+"""
+"""Code that imports what is slow to import, in the place of a library that no cell has loaded."""
+
+
+def test_while_a_library_is_imported_its_name_is_said_and_no_longer(open_page: Any) -> None:
+    page = open_page("chapters/01-statistics")
+    cell = places(page)[1]
+    page.evaluate(
+        """place => { window.said = []; new MutationObserver(
+             () => said.push(place.textContent)).observe(place, { childList: true }); }""",
+        page.query_selector(f".run-place[data-cell='{cell}'] [role=status]"),
+    )
+    run(page, cell, SLOW)
+    said = page.evaluate("said")
+    begun = said.index("Importing cycler …")
+    assert (said[begun - 1], said[begun + 1]) == ("Running …", "Running …"), said
+    assert said[begun + 2].startswith("Ran in ")
 
 
 def test_what_a_first_visit_loads_is_small_and_the_packs_are_bounded() -> None:

@@ -146,7 +146,9 @@
   const firsts = window.memoryOf("firsts"); // of each exercise, whether the first answer was right: 1 or 0
   for (const form of document.querySelectorAll("form.page-answer")) {
     const { number } = JSON.parse(form.dataset.exercise);
-    begin(form, window.keptText(kept[number]), (said, right, isAnswer, place) => {
+    const before = window.keptText(kept[number]);
+    const typed = before.startsWith("✓") ? "" : before; // else it was solved in its cell: solved.js
+    begin(form, typed, (said, right, isAnswer, place) => {
       if (place === 0) memory.keep(number, said);
       if (!isAnswer) return;
       window.met(number);

@@ -86,6 +86,7 @@ def make_packs(app: Sphinx) -> tuple[list[packs.Pack], dict[str, Any]]:
             if not any(one.endswith(".py") for one in files)
         },
         "absent": [*modules.absent(written), *config.run_absent],
+        "written": sorted(written),
         "installed": {
             path.split("-")[0].lower(): name
             for name, files in own.items()

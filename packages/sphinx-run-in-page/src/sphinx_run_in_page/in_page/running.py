@@ -20,6 +20,7 @@ from typing import Any
 from sphinx_run_in_page.in_page.absent import Awaited, Finder
 from sphinx_run_in_page.in_page.explaining import file_of, report, warned
 from sphinx_run_in_page.in_page.files import LateFiles
+from sphinx_run_in_page.in_page.importing import Importing
 from sphinx_run_in_page.in_page.names import (
     imported_by,
     names_of,
@@ -35,6 +36,8 @@ LONG = 20
 """Seconds from which on it is said before a cell runs how long it will take."""
 TAKES = "takes"
 """The kind of the output that says so."""
+IMPORTS = "imports"
+"""The kind of the output that names a library whose import begins; with no name, it ended."""
 DRAWING = "sphinx_run_in_page.in_page.drawing"
 FOR_JUPYTER = "~ Lines that begin with % or ! are for Jupyter, and were left out here.\n"
 
@@ -47,8 +50,9 @@ class Runner:
     data : mapping
         What the build knows: ``units`` of the page, ``modules`` (the pack of each module that one
         brings), ``own`` (the packs that each of the book's own modules needs), ``absent``
-        (libraries that are not to be had), ``installed`` (the pack that knows of an installed
-        package), ``files`` (the pack of each file that is loaded when it is opened), ``tells``.
+        (libraries that are not to be had), ``written`` (the book's own modules, at the top level),
+        ``installed`` (the pack that knows of an installed package), ``files`` (the pack of each
+        file that is loaded when it is opened), ``tells``.
     tell : callable
         What takes the outputs.
     """
@@ -65,6 +69,8 @@ class Runner:
         self.screen.install()
         self.finder = Finder(data["absent"], self.modules, data.get("installed"))
         sys.meta_path.append(self.finder)
+        libraries = set(self.modules) - set(data["written"])
+        sys.meta_path.insert(0, Importing(libraries, lambda name: tell(IMPORTS, name, "")))
         self.files = LateFiles(data["files"], self.modules)
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.memory = Memory()

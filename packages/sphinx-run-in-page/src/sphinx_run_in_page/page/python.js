@@ -3,6 +3,7 @@
   "use strict";
   const { load } = window.runInPage;
   const IDLE = 1500; // milliseconds after a run until the spare worker starts
+  const LONG = 500; // milliseconds from which on an import is spoken of
   let data; // what the build knows of this page and of the packs
   let source; // of the worker
   let current;
@@ -91,8 +92,8 @@
     one.begun ??= (async () => {
       await bring(one, ["python"], tell);
       tell("Starting Python …");
-      const { units, tells, modules, files, own, absent, installed, environment } = data;
-      const told = { units, tells, modules, files, own, absent, installed, environment };
+      const { units, tells, modules, files, own, absent, written, installed, environment } = data;
+      const told = { units, tells, modules, files, own, absent, written, installed, environment };
       const known = JSON.stringify(told);
       await one.ask("begin", { files: source.python, known });
     })();
@@ -124,9 +125,26 @@
     current ??= start();
     const one = current;
     running = true;
+    let words; // said while it runs and imports nothing
+    let importing; // what will say that it does
+    let named = false; // whether it was said
+    const say = (now) => {
+      words = now;
+      tell(words);
+    };
     hear = (kind, given, alt) => {
-      if (kind === "takes") tell(`Running. It will take about ${time(given)} here; Stop ends it.`);
-      else show(kind, given, alt);
+      if (kind === "takes") say(`Running. It will take about ${time(given)} here; Stop ends it.`);
+      else if (kind !== "imports") show(kind, given, alt);
+      else if (given) {
+        importing = setTimeout(() => {
+          named = true;
+          tell(`Importing ${given} …`);
+        }, LONG);
+      } else {
+        clearTimeout(importing);
+        if (named) tell(words);
+        named = false;
+      }
     };
     try {
       const printed = data.cells[cell];
@@ -134,7 +152,7 @@
       await begin(one, known, tell);
       if (code !== printed.source) await bring(one, await one.ask("packs", { cell, code }), tell);
       for (;;) {
-        tell("Running …");
+        say("Running …");
         const answer = await one.ask("run", { cell, code });
         if (!answer.awaited) return { ...answer, printedThen: printed.printed, kind: printed.kind };
         show("clear");
@@ -144,6 +162,8 @@
       if (error.fatal && one === current) stop(error);
       throw error;
     } finally {
+      clearTimeout(importing);
+      hear = () => {};
       running = false;
       setTimeout(startSpare, IDLE);
     }

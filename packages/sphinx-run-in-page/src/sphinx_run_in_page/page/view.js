@@ -67,7 +67,7 @@
     keep(place.dataset.cell, own);
     if (own === undefined) delete place.dataset.changed;
     else place.dataset.changed = own;
-    delete place.dataset.solved;
+    place.dispatchEvent(new CustomEvent("run-in-page-changed", { bubbles: true }));
   };
   const offerPrinted = (place) => {
     if (place.querySelector(".run-printed")) return;
@@ -218,9 +218,11 @@
     clear(place);
     place.dataset.state = "running";
     let answer;
+    let code;
     try {
       if (typeof WebAssembly !== "object") throw Error("This browser cannot run Python (no WebAssembly).");
-      answer = await python.run(Number(place.dataset.cell), codeNow(place).replace(/\n$/, ""), {
+      code = codeNow(place).replace(/\n$/, "");
+      answer = await python.run(Number(place.dataset.cell), code, {
         tell: (words) => tell(place, words),
         show: (...output) => show(place, ...output),
       });
@@ -243,7 +245,7 @@
     busy = false;
     buttons(true);
     if (left) place.querySelector("button").focus(); // it can have the focus now that it can be pressed
-    place.dispatchEvent(new CustomEvent("run-in-page", { bubbles: true, detail: answer ?? {} }));
+    place.dispatchEvent(new CustomEvent("run-in-page", { bubbles: true, detail: { ...answer, code } }));
   };
   const startAnew = () => {
     python.stop();

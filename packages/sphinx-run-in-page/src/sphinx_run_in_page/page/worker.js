@@ -77,7 +77,7 @@ const tell = (kind, data, alt) => {
   const before = waiting.at(-1);
   if (kind === "text/plain" && before?.[0] === kind) before[1] += data;
   else waiting.push([kind, data, alt]);
-  if (kind === "takes" || performance.now() - last > OFTEN) flush();
+  if (kind === "takes" || kind === "imports" || performance.now() - last > OFTEN) flush();
 };
 
 const deeds = {
