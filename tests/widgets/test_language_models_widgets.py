@@ -466,7 +466,7 @@ def test_what_a_model_expected_ends_with_the_letter_that_came(widget_page):
         named = [letter.replace(" ", "␣").replace("\n", "⏎") for letter in column["order"][place]]
         assert written == named[:5]
         chances = [*(share / 1e7 for share in column["shares"][place]), 2 ** -column["bits"][place]]
-        said = ["< 0.1%" if 0 < p < 0.0005 else f"{100 * p:.1f}%" for p in chances]
+        said = ["<\u00a00.1%" if 0 < p < 0.0005 else f"{100 * p:.1f}%" for p in chances]
         seen = 5 if place == fifth else 6
         assert rows.locator("b").all_inner_texts()[:seen] == said[:seen]
         wide = rows.locator("i").evaluate_all("all => all.map((e) => parseFloat(e.style.width))")

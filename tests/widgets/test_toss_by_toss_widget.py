@@ -127,8 +127,8 @@ def test_the_result_line_says_what_is_known(javascript):
     )
     waits = javascript(FILE, "describe", other, power)
     assert waits.endswith("The ladder of other coins waits until this one is shown.")
-    assert javascript(FILE, "portion", 1e-9) == "< 0.1%"
-    assert javascript(FILE, "portion", 1 - 1e-9) == "> 99.9%"
+    assert javascript(FILE, "portion", 1e-9) == "<\u00a00.1%"
+    assert javascript(FILE, "portion", 1 - 1e-9) == ">\u00a099.9%"
     assert javascript(FILE, "describe", {**state, "tosses": ""}, 0).startswith("No toss yet: Beta(")
 
 
@@ -208,7 +208,7 @@ def test_a_ladder_stands_beside_it_and_hides_with_the_coin(widget_page, width):
     page.get_by_label("Beside it").select_option("credible")
     settle(page)
     result = page.locator(".result")
-    assert "Of 50 credible intervals 0 hold θ, in the long run < 0.1%" in result.inner_text()
+    assert "Of 50 credible intervals 0 hold θ, in the long run <\u00a00.1%" in result.inner_text()
     assert page.locator("svg.ladder .misses").get_attribute("d").count("M") == 50
     assert page.locator("#widget").bounding_box()["height"] == pytest.approx(high, abs=6)
     page.get_by_label("Beside it").select_option("confidence")

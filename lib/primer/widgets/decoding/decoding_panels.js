@@ -10,7 +10,7 @@ const GRAM = 3; // a repetition is so many tokens that stood in the text before
 const [LETTERS, EM] = [3.7, 0.52]; // letters of a token and the width of one, so that few texts need more room
 const UNREAD = "A token, once the prompt is read"; // the name of a row that shows none yet
 
-const share = (p) => (p > 0 && p < 0.0005 ? "< 0.1%" : percent(p));
+const share = (p) => (p > 0 && p < 0.0005 ? "<\u00a00.1%" : percent(p));
 
 // ---------------------------------------------------------------- the next token
 

@@ -183,8 +183,7 @@ export default widget("press-the-keys", ({ constants, controls, get, read, write
     layout: [
       columns("controls", [controls.start, controls.target], [controls.model, controls.tries]),
       div("ask", next),
-      note,
-      output,
+      div("room", note, output),
     ],
     change: (changes) =>
       put("start" in changes || "target" in changes ? { ...changes, pressed: [] } : changes),
@@ -192,16 +191,16 @@ export default widget("press-the-keys", ({ constants, controls, get, read, write
       const { start, target, model, tries, seed } = state;
       const why = trouble(state);
       write(note, why);
-      set(output, { hidden: Boolean(why) });
-      if (why) return;
+      output.style.visibility = why ? "hidden" : ""; // it keeps its room: what stands below stays
+      const job = (...given) => (why ? { key: "", done: false, value: [] } : shop.job(...given));
       const pressed = state.pressed.map((one) => KEYS.indexOf(one));
       const mine = walk(start, pressed);
       const tokens = asked(start, target, pressed);
       const asks = models.map((name, i) =>
-        shop.job(`next ${name}`, tokens.join(), () => expected(loaded[i], tokens)),
+        job(`next ${name}`, tokens.join(), () => expected(loaded[i], tokens)),
       );
       const jobs = models.map((name, i) =>
-        shop.job(name, [start, target, tries, seed].join(), () =>
+        job(name, [start, target, tries, seed].join(), () =>
           replies(loaded[i], start, target, tries, 2 * seed + i, newReader(loaded[i])),
         ),
       );

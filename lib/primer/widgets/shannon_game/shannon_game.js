@@ -141,7 +141,7 @@ function expectations() {
       element.classList.toggle("came", name === truth);
       write(letter, visible(name));
       widen(bar, share);
-      write(value, share > 0 && share < 0.0005 ? "< 0.1%" : percent(share));
+      write(value, share > 0 && share < 0.0005 ? "<\u00a00.1%" : percent(share));
     });
   }
   return { element: div("expected", ...rows), draw };

@@ -289,11 +289,11 @@ export function spreadDrawing() {
     name: "spreads",
     height: CORNER,
     layers: {
-      ...{ ...paths("limit", "axis"), time: tick, frequency: tick, impossible: tick },
+      ...{ ...paths("limit", "axis"), time: tick, frequency: tick, below: tick, impossible: tick },
       dot: { tag: "circle", r: 5 },
     },
   });
-  const words = { time: "σ_t →", frequency: "↑ σ_f", impossible: "below 1/4π: impossible" };
+  const words = { time: "σ_t →", frequency: "↑ σ_f", below: "below 1/4π:", impossible: "impossible" };
   for (const [name, text] of Object.entries(words)) layers[name].element.append(...lowered(text));
   function draw(signal, { time, frequency }, width) {
     const least = 1 / (4 * Math.PI);
@@ -306,6 +306,7 @@ export function spreadDrawing() {
     layers.axis(`M${left} ${top}V${bottom}H${right}`);
     layers.time({ x: right, y: bottom + 14, "text-anchor": "end" });
     layers.frequency({ x: left + 6, y: top + 8 });
+    layers.below({ x: left + 6, y: bottom - 20 }); // in two short lines, which no dot reaches
     layers.impossible({ x: left + 6, y: bottom - 8 });
     layers.dot({ cx: x(time), cy: y(frequency) });
   }

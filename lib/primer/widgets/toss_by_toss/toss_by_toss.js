@@ -127,8 +127,8 @@ const tossesOf = (n) => `${grouped(n)} toss${n === 1 ? "" : "es"}`;
 
 /** A part of the pot, in words that no rounding makes wrong. */
 export function portion(part) {
-  if (part < 0.0005) return "< 0.1%";
-  return part > 0.9995 ? "> 99.9%" : percent(part);
+  if (part < 0.0005) return "<\u00a00.1%";
+  return part > 0.9995 ? ">\u00a099.9%" : percent(part);
 }
 
 /** What the result line says. */
@@ -158,8 +158,9 @@ const beliefs = (move) =>
     name: "beliefs",
     height: (width) => clamp(0.66 * width, 180, 300),
     margin: [26, 14, 42, LEFT],
+    // with room at both ends: a mark there leaves the numbers of the other axis free
     x: {
-      ...{ domain: [0, 1], label: "chance of heads θ", ticks: [0, 0.25, 0.5, 0.75, 1] },
+      ...{ domain: [-0.02, 1.02], label: "chance of heads θ", ticks: [0, 0.25, 0.5, 0.75, 1] },
       text: (t) => short(t, 2),
     },
     y: ({ top }) => ({ domain: [0, top], label: "density" }),
