@@ -232,7 +232,8 @@ export function spectrumDrawing() {
   let [place, upright, across] = [null, true, 0];
 
   function still(signal, decibels, width, beside) {
-    [upright, across] = [beside, width];
+    upright = beside;
+    across = width;
     set(root, { width, height: beside ? HEIGHT - CORNER : 210 });
     const bottom = IMAGE[0] - CORNER;
     const f = linear([0, signal.rate / 2], beside ? [bottom, IMAGE[1] - CORNER] : [LEFT, width - RIGHT]);
@@ -281,7 +282,7 @@ export function spectrumDrawing() {
 const lowered = (text) =>
   text.split(/_(\w)/).map((piece, i) => svg("tspan", [{}, { dy: 3, "font-size": 9 }, { dy: -3 }][i], piece));
 
-/** Every window is a point (σ_t, σ_f); none lies below the line of the product 1/4π. */
+/** Every window is a point (σ_t, σ_f); none lies below the line of the product 1/4π. Axes meet at (6, 78). */
 export function spreadDrawing() {
   const tick = { tag: "text", class: "tick" };
   const { element: root, layers } = sketch({
@@ -297,17 +298,18 @@ export function spreadDrawing() {
   for (const [name, text] of Object.entries(words)) layers[name].element.append(...lowered(text));
   function draw(signal, { time, frequency }, width) {
     const least = 1 / (4 * Math.PI);
-    const [shortest, longest] = [0.4 / signal.rate, 0.3 * signal.duration];
-    const [left, right, top, bottom] = [6, width - RIGHT, 6, 78];
-    const x = logarithmic([shortest, longest], [left, right]);
-    const y = logarithmic([least / longest, 0.8 * signal.rate], [bottom, top]);
+    const shortest = 0.4 / signal.rate;
+    const longest = 0.3 * signal.duration;
+    const right = width - RIGHT;
+    const x = logarithmic([shortest, longest], [6, right]);
+    const y = logarithmic([least / longest, 0.8 * signal.rate], [78, 6]);
     set(root, { width });
-    layers.limit(`M${left} ${y(least / shortest)}L${right} ${bottom}H${left}Z`);
-    layers.axis(`M${left} ${top}V${bottom}H${right}`);
-    layers.time({ x: right, y: bottom + 14, "text-anchor": "end" });
-    layers.frequency({ x: left + 6, y: top + 8 });
-    layers.below({ x: left + 6, y: bottom - 20 }); // in two short lines, which no dot reaches
-    layers.impossible({ x: left + 6, y: bottom - 8 });
+    layers.limit(`M6 ${y(least / shortest)}L${right} 78H6Z`);
+    layers.axis(`M6 6V78H${right}`);
+    layers.time({ x: right, y: 92, "text-anchor": "end" });
+    layers.frequency({ x: 12, y: 14 });
+    layers.below({ x: 12, y: 58 }); // in two short lines, which no dot reaches
+    layers.impossible({ x: 12, y: 70 });
     layers.dot({ cx: x(time), cy: y(frequency) });
   }
   return { root, draw };
