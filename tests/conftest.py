@@ -270,6 +270,17 @@ def widget_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Serve the site of the book as it is built."""
+    from press.site import SITE, serve
+
+    if not (SITE / "index.html").exists():
+        pytest.fail("the site is not built: run `make book`, then these tests")
+    with serve(SITE) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def reading_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the folder of a tiny site with all that a reader can open and answer."""
     return reading_book(tmp_path_factory.mktemp("reading"))

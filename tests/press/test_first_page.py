@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, Response, Route
 from widget_page import PATIENCE
 
-from press.site import SITE, serve
+from press.site import SITE
 
 pytestmark = pytest.mark.browser
 
@@ -24,12 +23,9 @@ PLACES = """() => [".widget-view", "article h2"].flatMap((name) => {
 """Where the widget stands and what follows it, and how high they are."""
 
 
-@pytest.fixture(scope="module")
-def home() -> Iterator[str]:
-    if not (SITE / "index.html").exists():
-        pytest.fail("the site is not built: run `make book`, then these tests")
-    with serve(SITE) as url:
-        yield f"{url}/index.html"
+@pytest.fixture
+def home(address: str) -> str:
+    return f"{address}/index.html"
 
 
 def opened(chromium: Browser, address: str, size: tuple[int, int]) -> tuple[Page, list[Response]]:

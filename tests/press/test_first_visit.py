@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise, product
 from typing import Any
 
@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from selectolax.lexbor import LexborHTMLParser
 from thorough import a_few
 
-from press.site import SITE, serve
+from press.site import SITE
 from primer.palette import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
@@ -67,14 +67,6 @@ def total(shifts: list[tuple[float, float, Any]]) -> float:
         last, part = time, part + value
         worst = max(worst, part)
     return worst
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    if not (SITE / "index.html").exists():
-        pytest.fail("the site is not built: run `make book`, then these tests")
-    with serve(SITE) as url:
-        yield url
 
 
 def visit(chromium: Browser, url: str, width: str, scheme: Any, slow: int = 0) -> Page:

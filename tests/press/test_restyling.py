@@ -9,7 +9,6 @@ are elements, as a trace of the browser names them, and no seconds.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,6 @@ from looks import PAGES
 from playwright.sync_api import Browser, Page
 from test_first_visit import READY
 from thorough import a_few
-
-from press.site import SITE, serve
 
 pytestmark = pytest.mark.browser
 
@@ -43,14 +40,6 @@ ADDED = {
         document.createElement('span'))""",
     "a reply": "document.querySelector('.reply')?.append(document.createElement('b'))",
 }
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    if not (SITE / "index.html").exists():
-        pytest.fail("the site is not built: run `make book`, then these tests")
-    with serve(SITE) as url:
-        yield url
 
 
 def restyled(page: Page, script: str, trace: Path) -> int:

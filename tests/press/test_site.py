@@ -30,7 +30,7 @@ from written import CHAPTERS as NAMES
 from press.audit.form import AUDIT
 from press.downloads.download import CELL as NEEDS_THE_BOOK
 from press.registry import read_book
-from press.site import SITE, serve
+from press.site import SITE
 from primer import widgets
 from sphinx_widget_host.embed import file_stem
 
@@ -54,12 +54,6 @@ def site() -> Path:
     if not (SITE / "index.html").exists():
         pytest.fail("the site is not built: run `make book`, then these tests")
     return SITE
-
-
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    with serve(site) as url:
-        yield url
 
 
 @dataclass

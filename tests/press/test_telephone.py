@@ -14,7 +14,7 @@ from thorough import a_few
 from widget_page import settle
 
 from press.pages.figures import LEAST, width_to_read
-from press.site import SITE, serve
+from press.site import SITE
 
 pytestmark = pytest.mark.browser
 
@@ -23,14 +23,6 @@ WITH_FIGURES = [
     for name in PAGES
     if (SITE / name).is_file() and "dark-light" in (SITE / name).read_text("utf-8")
 ]
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    if not (SITE / "index.html").exists():
-        pytest.fail("the site is not built: run `make book`, then these tests")
-    with serve(SITE) as url:
-        yield url
 
 
 @pytest.fixture

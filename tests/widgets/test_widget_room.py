@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urljoin
 
@@ -14,7 +13,7 @@ from looks import PAGES
 from playwright.sync_api import Browser
 from thorough import a_few
 
-from press.site import SITE, serve
+from press.site import SITE
 
 pytestmark = pytest.mark.browser
 
@@ -66,14 +65,6 @@ LOOK = """async ([widths, shortest, screen, beside]) => {
   }
   return found;
 }"""
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    if not (SITE / "index.html").exists():
-        pytest.fail("the site is not built: run `make book`, then these tests")
-    with serve(SITE) as url:
-        yield url
 
 
 @pytest.mark.parametrize("name", a_few(WITH_WIDGETS, WITH_WIDGETS[1:2]))
